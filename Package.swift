@@ -1,0 +1,77 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Arrows point inward: HeraldCore knows no Kafka, no HTTP, no clock and no logger; HeraldKafka and
+// HeraldHTTP know no notifications. docs/DESIGN.md has the file map and the reasons.
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .testTarget(
+        name: name, dependencies: dependencies + ["TestSupport"], resources: resources, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "herald",
+    products: [
+        .executable(name: "herald", targets: ["herald"]),
+        .library(name: "HeraldEvents", targets: ["HeraldEvents"]),
+        .library(name: "HeraldBackend", targets: ["HeraldBackend"]),
+    ],
+    targets: [
+        .systemLibrary(name: "CRDKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CHTTPParser", providers: [.apt(["libhttp-parser-dev"])]),
+        .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+
+        module("HeraldTime"),
+        module("HeraldEvents", ["HeraldTime"]),
+        module("HeraldCore", ["HeraldEvents", "HeraldTime"]),
+        module("HeraldKafka", ["CRDKafka"]),
+        module("HeraldHTTP", ["CCurl", "CHTTPParser", "CMicroHTTPD", "HeraldTime"]),
+        module("HeraldBackend", ["HeraldHTTP", "HeraldTime"]),
+        module("HeraldSettings", ["CYAML"]),
+        module("HeraldCommandLine"),
+        module("HeraldTelemetry", ["HeraldTime"]),
+        module(
+            "HeraldWorker",
+            [
+                "HeraldBackend", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldTelemetry",
+                "HeraldTime",
+            ]),
+        module("HeraldSandbox", ["HeraldHTTP", "HeraldKafka", "HeraldTime"]),
+        .executableTarget(
+            name: "herald",
+            dependencies: [
+                "HeraldBackend", "HeraldCommandLine", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
+                "HeraldSandbox", "HeraldSettings", "HeraldTelemetry", "HeraldTime", "HeraldWorker",
+            ],
+            swiftSettings: strict),
+
+        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
+        tests("HeraldTimeTests", ["HeraldTime"]),
+        tests("HeraldEventsTests", ["HeraldEvents", "HeraldTime"]),
+        tests("HeraldCoreTests", ["HeraldCore", "HeraldEvents", "HeraldTime"]),
+        tests("HeraldKafkaTests", ["HeraldKafka"]),
+        tests("HeraldHTTPTests", ["HeraldHTTP", "HeraldTime"]),
+        tests("HeraldBackendTests", ["HeraldBackend", "HeraldHTTP", "HeraldTime"]),
+        tests("HeraldSettingsTests", ["HeraldSettings"]),
+        tests("HeraldCommandLineTests", ["HeraldCommandLine"]),
+        tests("HeraldTelemetryTests", ["HeraldTelemetry"]),
+        tests("HeraldSandboxTests", ["HeraldSandbox", "HeraldHTTP"]),
+        tests("SimulationTests", ["HeraldCore", "HeraldEvents", "HeraldTime"]),
+        tests(
+            "EndToEndTests",
+            ["HeraldEvents", "HeraldKafka", "HeraldHTTP", "HeraldSandbox", "HeraldTime"]),
+    ]
+)

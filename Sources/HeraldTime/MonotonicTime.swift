@@ -1,0 +1,33 @@
+/// A moment on a clock that never steps (CLOCK_MONOTONIC), for deadlines and measured durations.
+///
+/// Its zero means nothing outside this process; it is never written to a record or a log.
+public struct MonotonicTime: Comparable, Hashable, Sendable {
+    /// Nanoseconds since an arbitrary start.
+    public var nanoseconds: Int64
+
+    /// The moment that lies this many nanoseconds after the clock's arbitrary start.
+    public init(nanoseconds: Int64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    /// Whether the left moment is earlier.
+    @inlinable
+    public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
+
+    /// The moment `milliseconds` later (earlier when negative); stops at the ends of the range instead of overflowing.
+    @inlinable
+    public func advanced(byMilliseconds milliseconds: Int64) -> Self {
+        let (product, tooFar) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
+        let step = tooFar ? (milliseconds < 0 ? Int64.min : .max) : product
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(step)
+        return Self(nanoseconds: overflow ? (step < 0 ? .min : .max) : sum)
+    }
+
+    /// Whole milliseconds from `earlier` to this moment, rounded down; negative when `earlier` is later.
+    @inlinable
+    public func milliseconds(since earlier: Self) -> Int64 {
+        let (difference, overflow) = nanoseconds.subtractingReportingOverflow(earlier.nanoseconds)
+        if overflow { return nanoseconds < earlier.nanoseconds ? .min : .max }
+        return difference >= 0 ? difference / 1_000_000 : -((-difference + 999_999) / 1_000_000)
+    }
+}

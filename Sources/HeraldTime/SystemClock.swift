@@ -1,0 +1,18 @@
+import Glibc
+
+/// The machine's clocks. Only modules that do I/O read them; HeraldCore is given the time.
+public enum SystemClock {
+    /// The present moment on the clock that never steps.
+    public static func monotonic() -> MonotonicTime {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
+    /// The present civil time.
+    public static func wall() -> WallTime {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return WallTime(milliseconds: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+}

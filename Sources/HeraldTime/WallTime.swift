@@ -1,0 +1,30 @@
+/// A moment of civil time with millisecond resolution, as records, events and logs carry it.
+///
+/// The wall clock can step: never use it for a deadline (``MonotonicTime`` is for those).
+public struct WallTime: Comparable, Hashable, Sendable {
+    /// Milliseconds since 1970-01-01T00:00:00Z, leap seconds not counted (the Unix epoch, as Kafka's timestamps).
+    public var milliseconds: Int64
+
+    /// The moment this many milliseconds after the Unix epoch.
+    public init(milliseconds: Int64) {
+        self.milliseconds = milliseconds
+    }
+
+    /// Whether the left moment is earlier.
+    @inlinable
+    public static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
+
+    /// The moment `milliseconds` later (earlier when negative); stops at the ends of the range instead of overflowing.
+    @inlinable
+    public func advanced(byMilliseconds step: Int64) -> Self {
+        let (sum, overflow) = milliseconds.addingReportingOverflow(step)
+        return Self(milliseconds: overflow ? (step < 0 ? .min : .max) : sum)
+    }
+
+    /// Milliseconds from `earlier` to this moment; negative when `earlier` is later; stops at the ends of the range.
+    @inlinable
+    public func milliseconds(since earlier: Self) -> Int64 {
+        let (difference, overflow) = milliseconds.subtractingReportingOverflow(earlier.milliseconds)
+        return overflow ? (self < earlier ? .min : .max) : difference
+    }
+}
