@@ -34,12 +34,13 @@ let package = Package(
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
 
-        module("HeraldTime"),
-        module("HeraldEvents", ["HeraldTime"]),
+        module("HeraldBytes"),
+        module("HeraldTime", ["HeraldBytes"]),
+        module("HeraldEvents", ["HeraldBytes", "HeraldTime"]),
         module("HeraldCore", ["HeraldEvents", "HeraldTime"]),
         module("HeraldKafka", ["CRDKafka"]),
         module("HeraldHTTP", ["CCurl", "CHTTPParser", "CMicroHTTPD", "HeraldTime"]),
-        module("HeraldBackend", ["HeraldHTTP", "HeraldTime"]),
+        module("HeraldBackend", ["HeraldBytes", "HeraldHTTP", "HeraldTime"]),
         module("HeraldSettings", ["CYAML"]),
         module("HeraldCommandLine"),
         module("HeraldTelemetry", ["HeraldTime"]),
@@ -49,7 +50,7 @@ let package = Package(
                 "HeraldBackend", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldTelemetry",
                 "HeraldTime",
             ]),
-        module("HeraldSandbox", ["HeraldHTTP", "HeraldKafka", "HeraldTime"]),
+        module("HeraldSandbox", ["HeraldBytes", "HeraldHTTP", "HeraldKafka", "HeraldTime"]),
         .executableTarget(
             name: "herald",
             dependencies: [
@@ -60,7 +61,8 @@ let package = Package(
 
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
         tests("HeraldTimeTests", ["HeraldTime"]),
-        tests("HeraldEventsTests", ["HeraldEvents", "HeraldTime"]),
+        tests("HeraldBytesTests", ["HeraldBytes"]),
+        tests("HeraldEventsTests", ["HeraldBytes", "HeraldEvents", "HeraldTime"]),
         tests("HeraldCoreTests", ["HeraldCore", "HeraldEvents", "HeraldTime"]),
         tests("HeraldKafkaTests", ["HeraldKafka"]),
         tests("HeraldHTTPTests", ["HeraldHTTP", "HeraldTime"]),

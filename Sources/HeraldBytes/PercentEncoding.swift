@@ -1,0 +1,31 @@
+/// Percent-encoding (RFC 3986) of bytes, with upper-case hexadecimal digits.
+public enum PercentEncoding {
+    private static let unreserved = ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+    private static let idempotencyKey = ASCIISet(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/:")
+
+    /// Appends the bytes with everything encoded that is not unreserved, for a value in a query or a path segment.
+    public static func append(_ bytes: RawSpan, to output: inout [UInt8]) {
+        append(bytes, keeping: unreserved, to: &output)
+    }
+
+    /// Appends the bytes with everything encoded that is not unreserved, `/` or `:`, for the idempotency key's header.
+    public static func appendIdempotencyKey(_ bytes: RawSpan, to output: inout [UInt8]) {
+        append(bytes, keeping: idempotencyKey, to: &output)
+    }
+
+    private static func append(_ bytes: RawSpan, keeping kept: ASCIISet, to output: inout [UInt8]) {
+        for offset in 0..<bytes.byteCount {
+            let byte = bytes[byteAt: offset]
+            if kept.contains(byte) {
+                output.append(byte)
+            } else {
+                output.append(0x25)
+                output.append(hexDigit(byte >> 4))
+                output.append(hexDigit(byte & 0xF))
+            }
+        }
+    }
+
+    private static func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
+}

@@ -1,0 +1,45 @@
+import HeraldBytes
+import Testing
+
+@Suite("Percent-encoding")
+struct PercentEncodingTests {
+    @Test(
+        "A query value keeps only RFC 3986's unreserved characters",
+        arguments: [
+            ("", ""), ("azAZ09-._~", "azAZ09-._~"), ("ü", "%C3%BC"), ("+", "%2B"), ("&", "%26"), ("#", "%23"),
+            ("%", "%25"), (" ", "%20"), ("🎉", "%F0%9F%8E%89"), ("/", "%2F"), (":", "%3A"), ("@", "%40"),
+            ("a=b?c", "a%3Db%3Fc"), ("\r\n", "%0D%0A"), ("\u{0}\u{7F}", "%00%7F"),
+        ])
+    func queryValue(text: String, encoded: String) {
+        var output: [UInt8] = []
+        PercentEncoding.append(Array(text.utf8).span.bytes, to: &output)
+        #expect(String(decoding: output, as: UTF8.self) == encoded)
+    }
+
+    @Test(
+        "An idempotency key also keeps slashes and colons, and can end no header line",
+        arguments: [
+            ("notifications/3/42:apns", "notifications/3/42:apns"), ("id\r\nX-Evil: 1", "id%0D%0AX-Evil:%201"),
+            ("é\"\\", "%C3%A9%22%5C"), ("+&#%", "%2B%26%23%25"),
+        ])
+    func idempotencyKey(text: String, encoded: String) {
+        var output: [UInt8] = []
+        PercentEncoding.appendIdempotencyKey(Array(text.utf8).span.bytes, to: &output)
+        #expect(String(decoding: output, as: UTF8.self) == encoded)
+    }
+
+    @Test("Every one of the 256 bytes is either kept or written as three characters")
+    func everyByte() {
+        let kept = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
+        for byte in UInt8.min...UInt8.max {
+            var output: [UInt8] = []
+            PercentEncoding.append([byte].span.bytes, to: &output)
+            if kept.contains(byte) {
+                #expect(output == [byte])
+            } else {
+                #expect(output.first == UInt8(ascii: "%"))
+                #expect(UInt8(String(decoding: output.dropFirst(), as: UTF8.self), radix: 16) == byte)
+            }
+        }
+    }
+}
