@@ -1,0 +1,46 @@
+internal import CRDKafka
+
+/// Owns a `rd_kafka_conf_t` until a client takes it over.
+final class ClientConfiguration {
+    private var owned: OpaquePointer?
+    /// The names that were set, to let defaults stand back.
+    private(set) var names: Set<String> = []
+
+    init() {
+        owned = rd_kafka_conf_new()
+    }
+
+    deinit {
+        if let owned { rd_kafka_conf_destroy(owned) }
+    }
+
+    var pointer: OpaquePointer? { owned }
+
+    /// Sets one property; what is wrong with it, or `nil`.
+    func set(_ name: String, _ value: String) -> KafkaError? {
+        var text = [CChar](repeating: 0, count: ClientHandle.errorTextCapacity)
+        // OK, UNKNOWN (no such property in this version), INVALID (a wrong value or one that this build cannot do).
+        let result = rd_kafka_conf_set(owned, name, value, &text, text.count)
+        guard result != RD_KAFKA_CONF_OK else {
+            names.insert(name)
+            return nil
+        }
+        return KafkaError(
+            code: KafkaError.Code.invalidArgument, message: "property \(name): \(ClientHandle.string(text))")
+    }
+
+    /// Sets the caller's properties, then those defaults that the caller left open.
+    func set(properties: [(String, String)], defaults: [(String, String)]) throws(KafkaError) {
+        for (name, value) in properties {
+            if let error = set(name, value) { throw error }
+        }
+        for (name, value) in defaults where !names.contains(name) {
+            if let error = set(name, value) { throw error }
+        }
+    }
+
+    /// A client has taken the pointer over.
+    func relinquish() {
+        owned = nil
+    }
+}

@@ -1,0 +1,109 @@
+internal import CRDKafka
+
+/// Owns a `rd_kafka_t` and what its callbacks write to.
+///
+/// Everything that refers to the client (queues, topics, group metadata) holds this object, so the client is destroyed
+/// last, on the thread that lets go of it last; that waits for librdkafka's threads to end. librdkafka's functions may
+/// be called from any thread, hence `Sendable`; only `rebalances` belongs to the thread that polls the consumer.
+final class ClientHandle: @unchecked Sendable {
+    static let errorTextCapacity = 512
+
+    /// What the callbacks reach through the client's opaque pointer.
+    final class Callbacks {
+        let notices = NoticeBuffer()
+        /// Touched only by the polling thread.
+        var rebalances: [Rebalance] = []
+        /// From now on a revoke is answered at once, because nobody polls any more.
+        var answersAtOnce = false
+    }
+
+    let client: OpaquePointer
+    let callbacks: Callbacks
+
+    /// Makes the client; librdkafka's threads start here.
+    init(_ type: rd_kafka_type_t, _ configuration: ClientConfiguration) throws(KafkaError) {
+        let callbacks = Callbacks()
+        let pointer = configuration.pointer
+        rd_kafka_conf_set_opaque(pointer, Unmanaged.passUnretained(callbacks).toOpaque())
+        rd_kafka_conf_set_log_cb(pointer) { client, level, facility, text in
+            guard let client, let callbacks = ClientHandle.callbacks(rd_kafka_opaque(client)) else { return }
+            let facility = facility.map { String(cString: $0) } ?? ""
+            let text = text.map { String(cString: $0) } ?? ""
+            callbacks.notices.add(ClientNotice(level: Int(level), text: "\(facility): \(text)", error: nil))
+        }
+        rd_kafka_conf_set_error_cb(pointer) { client, code, reason, opaque in
+            guard let client, let callbacks = ClientHandle.callbacks(opaque) else { return }
+            ClientHandle.note(code, reason.map { String(cString: $0) }, of: client, to: callbacks.notices)
+        }
+        if type == RD_KAFKA_CONSUMER {
+            rd_kafka_conf_set_rebalance_cb(pointer) { client, code, partitions, opaque in
+                guard let client, let callbacks = ClientHandle.callbacks(opaque) else { return }
+                ClientHandle.rebalanced(client, code, partitions, callbacks)
+            }
+        }
+        var text = [CChar](repeating: 0, count: Self.errorTextCapacity)
+        guard let client = rd_kafka_new(type, pointer, &text, text.count) else {
+            throw KafkaError(code: rd_kafka_last_error().rawValue, message: Self.string(text))
+        }
+        configuration.relinquish()
+        self.client = client
+        self.callbacks = callbacks
+    }
+
+    deinit {
+        // A consumer that was not closed leaves without a word, as if its process had died.
+        rd_kafka_destroy_flags(client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE)
+    }
+
+    /// The fatal error that the client is in, if any.
+    func fatalError() -> KafkaError? { Self.fatalError(of: client) }
+
+    private static func fatalError(of client: OpaquePointer) -> KafkaError? {
+        var text = [CChar](repeating: 0, count: errorTextCapacity)
+        let code = rd_kafka_fatal_error(client, &text, text.count)
+        guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
+        return KafkaError(code: code.rawValue, message: string(text), isFatal: true)
+    }
+
+    /// Notes an error; behind `_FATAL` is the true one.
+    static func note(
+        _ code: Int32, _ reason: String?, of client: OpaquePointer, to notices: NoticeBuffer
+    ) {
+        var error = KafkaError(code: code, message: reason)
+        if code == KafkaError.Code.fatal, let cause = fatalError(of: client) { error = cause }
+        notices.add(ClientNotice(level: error.isFatal ? 2 : 3, text: error.description, error: error))
+    }
+
+    private static func callbacks(_ opaque: UnsafeMutableRawPointer?) -> Callbacks? {
+        opaque.map { Unmanaged<Callbacks>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private static func rebalanced(
+        _ client: OpaquePointer, _ code: rd_kafka_resp_err_t,
+        _ partitions: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?, _ callbacks: Callbacks
+    ) {
+        let list = TopicPartitionList.elements(of: partitions).map(\.topicPartition)
+        if callbacks.answersAtOnce {
+            note(rd_kafka_assign(client, nil).rawValue, of: client, to: callbacks.notices)
+        } else if code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS {
+            callbacks.rebalances.append(.assign(list))
+        } else {
+            if code != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS {
+                note(code.rawValue, of: client, to: callbacks.notices)
+            }
+            callbacks.rebalances.append(.revoke(list, lost: rd_kafka_assignment_lost(client) != 0))
+        }
+    }
+
+    private static func note(_ code: Int32, of client: OpaquePointer, to notices: NoticeBuffer) {
+        if code != 0 { note(code, nil, of: client, to: notices) }
+    }
+
+    /// A C buffer's text up to its end.
+    static func string(_ buffer: [CChar]) -> String {
+        buffer.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+    }
+
+    /// Milliseconds as the C functions take them.
+    static func milliseconds(_ value: Int) -> Int32 { Int32(clamping: value) }
+}

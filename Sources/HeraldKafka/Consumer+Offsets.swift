@@ -1,0 +1,112 @@
+internal import CRDKafka
+
+extension Consumer {
+    /// Goes on from other offsets in partitions that are assigned; what was fetched of them is thrown away.
+    ///
+    /// - Parameter timeoutMilliseconds: how long to wait for it; 0 starts it and tells nothing of how it ends.
+    public func seek(
+        _ positions: [(TopicPartition, offset: Int64)], timeoutMilliseconds: Int = 0
+    ) throws(KafkaError) {
+        let list = TopicPartitionList(positions)
+        let timeout = ClientHandle.milliseconds(timeoutMilliseconds)
+        try KafkaError.check(consuming: rd_kafka_seek_partitions(handle.client, list.pointer, timeout))
+        if let error = list.firstError { throw error }
+    }
+
+    /// Stops fetching these partitions, and throws away what was fetched of them: dear, for long holds only.
+    public func pause(_ partitions: [TopicPartition]) throws(KafkaError) {
+        let list = TopicPartitionList(partitions)
+        try KafkaError.check(rd_kafka_pause_partitions(handle.client, list.pointer))
+        if let error = list.firstError { throw error }
+    }
+
+    /// Fetches these partitions again.
+    public func resume(_ partitions: [TopicPartition]) throws(KafkaError) {
+        let list = TopicPartitionList(partitions)
+        try KafkaError.check(rd_kafka_resume_partitions(handle.client, list.pointer))
+        if let error = list.firstError { throw error }
+    }
+
+    /// Commits offsets and their metadata; how it ended comes out of `outcomes` with this token.
+    ///
+    /// - Returns: why nothing was sent, and then no outcome follows; `nil` when it is on its way.
+    public func commit(
+        _ positions: [CommitPosition], token: UInt64, reportTo outcomes: EventQueue
+    ) -> KafkaError? {
+        let list = TopicPartitionList(positions)
+        let opaque = UnsafeMutableRawPointer(bitPattern: UInt(token))
+        return KafkaError(rd_kafka_commit_queue(handle.client, list.pointer, outcomes.raw, nil, opaque))
+    }
+
+    /// What the group has committed; see ``ConsumerQueries/committed(_:timeoutMilliseconds:)``. Blocks.
+    public func committed(
+        _ partitions: [TopicPartition], timeoutMilliseconds: Int
+    ) throws(KafkaError) -> [CommitPosition] {
+        try queries.committed(partitions, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    /// A partition's first offset and the one after its last; see ``ConsumerQueries``. Blocks.
+    public func watermarks(
+        of partition: TopicPartition, timeoutMilliseconds: Int
+    ) throws(KafkaError) -> (low: Int64, high: Int64) {
+        try queries.watermarks(of: partition, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    /// Who this member is at this moment, for ``Producer/sendOffsets(_:group:timeoutMilliseconds:)``.
+    ///
+    /// Take it together with the batch that it stands for, never across a rebalance. `nil` without a `group.id`.
+    public func groupMetadata() -> GroupMetadata? {
+        GroupMetadata(rd_kafka_consumer_group_metadata(handle.client), of: handle)
+    }
+}
+
+/// The blocking questions to a consumer's brokers; from any thread, the lane's helper thread for one.
+///
+/// It keeps the client alive: let it go before the consumer is expected to be gone.
+public final class ConsumerQueries: Sendable {
+    private let handle: ClientHandle
+
+    init(_ handle: ClientHandle) {
+        self.handle = handle
+    }
+
+    /// What the group has committed for these partitions, with the metadata; ``Offset/none`` where there is nothing.
+    ///
+    /// With an open transaction on them a `read_committed` consumer waits for its end, and times out.
+    public func committed(
+        _ partitions: [TopicPartition], timeoutMilliseconds: Int
+    ) throws(KafkaError) -> [CommitPosition] {
+        let list = TopicPartitionList(partitions)
+        let timeout = ClientHandle.milliseconds(timeoutMilliseconds)
+        try KafkaError.check(rd_kafka_committed(handle.client, list.pointer, timeout))
+        if let error = list.firstError { throw error }
+        return list.elements.map(\.commitPosition)
+    }
+
+    /// The partition's first offset and the one that its next record gets (open transactions included).
+    public func watermarks(
+        of partition: TopicPartition, timeoutMilliseconds: Int
+    ) throws(KafkaError) -> (low: Int64, high: Int64) {
+        var low: Int64 = 0
+        var high: Int64 = 0
+        try KafkaError.check(
+            rd_kafka_query_watermark_offsets(
+                handle.client, partition.topic, partition.partition, &low, &high,
+                ClientHandle.milliseconds(timeoutMilliseconds)))
+        return (low, high)
+    }
+}
+
+/// A consumer's membership (group, generation, member) as it was at one moment.
+public final class GroupMetadata: @unchecked Sendable {
+    let pointer: OpaquePointer
+    private let client: ClientHandle
+
+    init?(_ pointer: OpaquePointer?, of client: ClientHandle) {
+        guard let pointer else { return nil }
+        self.pointer = pointer
+        self.client = client
+    }
+
+    deinit { rd_kafka_consumer_group_metadata_destroy(pointer) }
+}

@@ -1,0 +1,51 @@
+internal import CRDKafka
+
+/// One partition's part in a commit that has ended.
+public struct CommitResult: Sendable, Equatable {
+    /// The partition.
+    public var partition: TopicPartition
+    /// The offset that was to be committed.
+    public var offset: Int64
+    /// Why it was not, or `nil`.
+    public var error: KafkaError?
+}
+
+/// Where the outcomes of commits arrive. One thread, the consumer's.
+public final class EventQueue {
+    let raw: OpaquePointer?
+    private let handle: ClientHandle
+
+    /// Takes over a reference to the queue.
+    init(_ raw: OpaquePointer?, of handle: ClientHandle) {
+        self.raw = raw
+        self.handle = handle
+    }
+
+    deinit {
+        rd_kafka_queue_io_event_enable(raw, -1, nil, 0)
+        rd_kafka_queue_destroy(raw)
+    }
+
+    /// Hands over every outcome that has come: its token, the error of the whole, and each partition's part.
+    ///
+    /// With `nil` for the whole a partition may still have an error of its own.
+    public func commits(_ body: (UInt64, KafkaError?, [CommitResult]) -> Void) {
+        while let event = rd_kafka_queue_poll(raw, 0) {
+            defer { rd_kafka_event_destroy(event) }
+            guard rd_kafka_event_type(event) == RD_KAFKA_EVENT_OFFSET_COMMIT else { continue }
+            let list = TopicPartitionList.elements(of: rd_kafka_event_topic_partition_list(event))
+            let results = list.map {
+                CommitResult(partition: $0.topicPartition, offset: $0.offset, error: $0.error)
+            }
+            body(
+                UInt64(UInt(bitPattern: rd_kafka_event_opaque(event))),
+                KafkaError(rd_kafka_event_error(event)), results)
+        }
+    }
+
+    /// Wakes an eventfd when the queue was empty and fills; see ``MessageQueue/notify(_:)``.
+    public func notify(_ descriptor: Int32) {
+        var one: UInt64 = 1
+        rd_kafka_queue_io_event_enable(raw, descriptor, &one, MemoryLayout<UInt64>.size)
+    }
+}

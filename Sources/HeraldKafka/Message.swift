@@ -1,0 +1,114 @@
+internal import CRDKafka
+
+/// The cheap identity of a topic inside one ``Consumer``, to look things up by without its name.
+public struct TopicHandleID: Hashable, Sendable {
+    let address: UInt
+
+    init(_ topic: OpaquePointer?) {
+        address = UInt(bitPattern: topic)
+    }
+}
+
+/// A consumed record, or an error in a record's place: a handle on librdkafka's own memory.
+///
+/// Whoever took it from a queue calls ``release()`` exactly once, from any thread, before the consumer is let go; nothing
+/// of the message may be used afterwards. Copies are the same handle.
+public struct Message: @unchecked Sendable {
+    private let pointer: UnsafeMutablePointer<rd_kafka_message_t>
+
+    init(_ pointer: UnsafeMutablePointer<rd_kafka_message_t>) {
+        self.pointer = pointer
+    }
+
+    /// Whether this is an error and not a record.
+    public var isError: Bool { pointer.pointee.err != RD_KAFKA_RESP_ERR_NO_ERROR }
+
+    /// The error of its partition, or of the whole consumer when ``partition`` is negative; `nil` for a record.
+    public var error: KafkaError? {
+        guard isError else { return nil }
+        let text = rd_kafka_message_errstr(pointer).map { String(cString: $0) }
+        return KafkaError(pointer.pointee.err, message: text)
+    }
+
+    /// The topic's identity, the same as ``Consumer/topicID(of:)`` says.
+    public var topic: TopicHandleID { TopicHandleID(pointer.pointee.rkt) }
+
+    /// The topic's name; empty for an error of the whole consumer. Makes a string: not for every record.
+    public func topicName() -> String {
+        guard let topic = pointer.pointee.rkt else { return "" }
+        return String(cString: rd_kafka_topic_name(topic))
+    }
+
+    /// The partition; -1 for an error of the whole consumer.
+    public var partition: Int32 { pointer.pointee.partition }
+
+    /// The record's offset in its partition.
+    public var offset: Int64 { pointer.pointee.offset }
+
+    /// The record's timestamp in milliseconds since the Unix epoch, -1 when unknown.
+    public var timestampMilliseconds: Int64 {
+        var type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
+        let timestamp = rd_kafka_message_timestamp(pointer, &type)
+        return type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? -1 : timestamp
+    }
+
+    /// How many bytes the value has; 0 for a null value too.
+    public var valueCount: Int { pointer.pointee.payload == nil ? 0 : pointer.pointee.len }
+
+    /// How many bytes the key has; 0 for a null key too.
+    public var keyCount: Int { pointer.pointee.key == nil ? 0 : pointer.pointee.key_len }
+
+    /// Lends the key where librdkafka put it; `nil` for a null key.
+    @inlinable
+    public func withKey<R, E: Error>(_ body: (RawSpan?) throws(E) -> R) throws(E) -> R {
+        guard let bytes = keyBytes else { return try body(nil) }
+        return try body(bytes.bytes)
+    }
+
+    /// Lends the value where librdkafka put it; `nil` for a null value (a tombstone).
+    @inlinable
+    public func withValue<R, E: Error>(_ body: (RawSpan?) throws(E) -> R) throws(E) -> R {
+        guard let bytes = valueBytes else { return try body(nil) }
+        return try body(bytes.bytes)
+    }
+
+    @usableFromInline
+    var keyBytes: UnsafeRawBufferPointer? {
+        pointer.pointee.key.map { UnsafeRawBufferPointer(start: $0, count: pointer.pointee.key_len) }
+    }
+
+    @usableFromInline
+    var valueBytes: UnsafeRawBufferPointer? {
+        pointer.pointee.payload.map { UnsafeRawBufferPointer(start: $0, count: pointer.pointee.len) }
+    }
+
+    /// Visits the headers in order, repeated names too; a value may be null. Costs next to nothing when there are none.
+    ///
+    /// librdkafka parses them at the first call. It ends a name at a NUL byte.
+    public func forEachHeader(_ body: (_ name: RawSpan, _ value: RawSpan?) -> Void) {
+        var headers: OpaquePointer?
+        // NOENT for none, BAD_MSG when the broker sent bytes that are no headers: a record without any then.
+        guard rd_kafka_message_headers(pointer, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR, let headers else { return }
+        var index = 0
+        var name: UnsafePointer<CChar>?
+        var value: UnsafeRawPointer?
+        var size = 0
+        while rd_kafka_header_get_all(headers, index, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR {
+            index += 1
+            guard let name else { continue }
+            var nameCount = 0
+            while name[nameCount] != 0 { nameCount += 1 }
+            let nameBytes = UnsafeRawBufferPointer(start: name, count: nameCount)
+            guard let value else {
+                body(nameBytes.bytes, nil)
+                continue
+            }
+            body(nameBytes.bytes, UnsafeRawBufferPointer(start: value, count: size).bytes)
+        }
+    }
+
+    /// Gives the memory back.
+    public func release() {
+        rd_kafka_message_destroy(pointer)
+    }
+}

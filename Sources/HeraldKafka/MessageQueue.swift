@@ -1,0 +1,66 @@
+internal import CRDKafka
+
+/// A queue of a consumer: of everything that has no other, or of the partitions forwarded to it.
+///
+/// Polling any queue counts as a sign of life for `max.poll.interval.ms`. One thread, the consumer's.
+public final class MessageQueue {
+    private var pointer: OpaquePointer?
+    private let handle: ClientHandle
+    private var notified: Int32 = -1
+
+    /// Takes over a reference to the queue.
+    init(_ pointer: OpaquePointer?, of handle: ClientHandle) {
+        self.pointer = pointer
+        self.handle = handle
+    }
+
+    deinit { release() }
+
+    /// The next message, without waiting; `nil` when there is none at the moment.
+    ///
+    /// Rebalances, errors and log lines that lie in the queue are served on the way. The message is to be released
+    /// exactly once. A message with an ``Message/error`` is no record.
+    public func next() -> Message? {
+        guard let pointer, let message = rd_kafka_consume_queue(pointer, 0) else { return nil }
+        return Message(message)
+    }
+
+    /// From now on writes the 8 bytes of the number 1 to `descriptor`, an eventfd, when the queue was empty and fills.
+    ///
+    /// That is an edge: drain the queue until nothing comes, once after this call too. The descriptor stays the caller's
+    /// and must live until ``stopNotifying()`` or the queue's end.
+    public func notify(_ descriptor: Int32) {
+        notified = descriptor
+        enable(descriptor)
+    }
+
+    /// Ends ``notify(_:)``.
+    public func stopNotifying() {
+        notified = -1
+        enable(-1)
+    }
+
+    private func enable(_ descriptor: Int32) {
+        var one: UInt64 = 1
+        rd_kafka_queue_io_event_enable(pointer, descriptor, &one, MemoryLayout<UInt64>.size)
+    }
+
+    /// The C queue, for calls that send something to it.
+    var raw: OpaquePointer? { pointer }
+
+    /// Puts another C queue in this one's place and takes it over; wake-ups go on.
+    func replace(with other: OpaquePointer?) {
+        let descriptor = notified
+        release()
+        pointer = other
+        if other != nil, descriptor >= 0 { notify(descriptor) }
+    }
+
+    /// Gives the C queue back; nothing comes any more.
+    func release() {
+        guard let pointer else { return }
+        stopNotifying()
+        rd_kafka_queue_destroy(pointer)
+        self.pointer = nil
+    }
+}

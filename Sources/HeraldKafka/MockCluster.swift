@@ -1,0 +1,103 @@
+internal import CRDKafka
+
+/// librdkafka's embedded brokers: Kafka's protocol on loopback ports, in this process, nothing kept.
+///
+/// They discard offsets sent in a transaction, fence nobody, keep 5 MiB per partition, and know no admin requests; good
+/// for demonstrations and for injected errors. An unknown topic appears with 4 partitions.
+public final class MockCluster: @unchecked Sendable {
+    /// The requests whose answers can be made to fail, by their numbers in Kafka's protocol.
+    public enum RequestKind: Int16, Sendable {
+        /// Writes records.
+        case produce = 0
+        /// Reads records.
+        case fetch = 1
+        /// Asks for a partition's first or last offset.
+        case listOffsets = 2
+        /// Asks for topics and brokers.
+        case metadata = 3
+        /// Commits offsets.
+        case offsetCommit = 8
+        /// Asks for committed offsets.
+        case offsetFetch = 9
+        /// Asks for a coordinator.
+        case findCoordinator = 10
+        /// Joins a group.
+        case joinGroup = 11
+        /// Says that a member lives.
+        case heartbeat = 12
+        /// Takes an assignment.
+        case syncGroup = 14
+        /// Initialises an idempotent or transactional producer.
+        case initProducerID = 22
+        /// Adds partitions to a transaction.
+        case addPartitionsToTransaction = 24
+        /// Adds a group's offsets to a transaction.
+        case addOffsetsToTransaction = 25
+        /// Ends a transaction.
+        case endTransaction = 26
+        /// Commits offsets within a transaction.
+        case transactionOffsetCommit = 28
+    }
+
+    private let cluster: OpaquePointer
+    private let handle: ClientHandle
+    /// The brokers' addresses, for the property `bootstrap.servers`.
+    public let bootstrapServers: String
+
+    /// Starts this many brokers, numbered from 1; they stop when this object is let go.
+    public init(brokers: Int = 1) throws(KafkaError) {
+        let configuration = ClientConfiguration()
+        handle = try ClientHandle(RD_KAFKA_PRODUCER, configuration)
+        guard let cluster = rd_kafka_mock_cluster_new(handle.client, Int32(clamping: brokers)) else {
+            throw KafkaError(
+                code: KafkaError.Code.invalidArgument, message: "the embedded broker cannot listen on loopback")
+        }
+        self.cluster = cluster
+        bootstrapServers = String(cString: rd_kafka_mock_cluster_bootstraps(cluster))
+    }
+
+    deinit { rd_kafka_mock_cluster_destroy(cluster) }
+
+    /// Makes a topic.
+    public func createTopic(_ name: String, partitions: Int, replication: Int = 1) throws(KafkaError) {
+        try KafkaError.check(
+            rd_kafka_mock_topic_create(cluster, name, Int32(clamping: partitions), Int32(clamping: replication)))
+    }
+
+    /// The next requests of this kind are answered with these codes, one each; `_TRANSPORT` hangs up, 0 lets it pass.
+    public func pushRequestErrors(_ kind: RequestKind, _ codes: [Int32]) {
+        let errors = codes.map { rd_kafka_resp_err_t(rawValue: $0) }
+        rd_kafka_mock_push_request_errors_array(cluster, kind.rawValue, errors.count, errors)
+    }
+
+    /// Takes back the errors that were pushed and not used.
+    public func clearRequestErrors(_ kind: RequestKind) {
+        rd_kafka_mock_clear_request_errors(cluster, kind.rawValue)
+    }
+
+    /// Metadata and transactions say this error of the topic from now on, 0 for none any more.
+    public func setError(ofTopic name: String, _ code: Int32) {
+        rd_kafka_mock_topic_set_error(cluster, name, rd_kafka_resp_err_t(rawValue: code))
+    }
+
+    /// Makes another broker the partition's leader; -1 leaves it without one.
+    public func setLeader(of partition: TopicPartition, broker: Int32) throws(KafkaError) {
+        try KafkaError.check(
+            rd_kafka_mock_partition_set_leader(cluster, partition.topic, partition.partition, broker))
+    }
+
+    /// Cuts a broker off (-1: all of them).
+    public func brokerDown(_ broker: Int32) throws(KafkaError) {
+        try KafkaError.check(rd_kafka_mock_broker_set_down(cluster, broker))
+    }
+
+    /// Lets connections to a broker (-1: all of them) in again.
+    public func brokerUp(_ broker: Int32) throws(KafkaError) {
+        try KafkaError.check(rd_kafka_mock_broker_set_up(cluster, broker))
+    }
+
+    /// Delays a broker's (-1: every broker's) answers.
+    public func setRoundTripTime(of broker: Int32 = -1, milliseconds: Int) throws(KafkaError) {
+        try KafkaError.check(rd_kafka_mock_broker_set_rtt(cluster, broker, Int32(clamping: milliseconds)))
+    }
+}

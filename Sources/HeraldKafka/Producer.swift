@@ -1,0 +1,201 @@
+internal import CRDKafka
+
+/// A topic that a ``Producer`` writes to.
+public final class ProducerTopic {
+    let handle: TopicHandle
+    /// Its name.
+    public let name: String
+
+    init(_ name: String, _ handle: TopicHandle) {
+        self.name = name
+        self.handle = handle
+    }
+}
+
+/// Writes records and tells of each, by its token, whether the broker has it.
+///
+/// One thread makes topics, produces and takes deliveries. The transactional calls block and may be made on one other
+/// thread at the same time, hence `@unchecked Sendable`: while ``commitTransaction(timeoutMilliseconds:)`` or
+/// ``abortTransaction(timeoutMilliseconds:)`` run there, this one must go on calling ``deliveries(_:)``, or they never end.
+public final class Producer: @unchecked Sendable {
+    let handle: ClientHandle
+    private let main: OpaquePointer?
+    private var topics: [String: ProducerTopic] = [:]
+    /// The arguments of a produce call, all but the last few fields set once.
+    private let arguments: UnsafeMutablePointer<rd_kafka_vu_t>
+
+    private enum Argument {
+        static let topic = 0
+        static let flags = 1
+        static let partition = 2
+        static let key = 3
+        static let value = 4
+        static let opaque = 5
+        /// Last, because it is left out when there are none.
+        static let headers = 6
+        static let count = 7
+    }
+
+    /// Makes the client.
+    ///
+    /// - Parameter properties: librdkafka's properties (`acks`, `enable.idempotence`, `transactional.id` …).
+    ///   `partitioner` is `murmur2_random` unless given: a key goes where Java's producer would put it.
+    /// - Throws: an error that names the wrong property.
+    public init(properties: [(String, String)]) throws(KafkaError) {
+        let configuration = ClientConfiguration()
+        try configuration.set(properties: properties, defaults: [("partitioner", "murmur2_random")])
+        rd_kafka_conf_set_events(configuration.pointer, RD_KAFKA_EVENT_DR)
+        handle = try ClientHandle(RD_KAFKA_PRODUCER, configuration)
+        main = rd_kafka_queue_get_main(handle.client)
+        arguments = .allocate(capacity: Argument.count)
+        arguments.initialize(repeating: rd_kafka_vu_t(), count: Argument.count)
+        arguments[Argument.topic].vtype = RD_KAFKA_VTYPE_RKT
+        arguments[Argument.flags].vtype = RD_KAFKA_VTYPE_MSGFLAGS
+        arguments[Argument.flags].u.i = RD_KAFKA_MSG_F_COPY
+        arguments[Argument.partition].vtype = RD_KAFKA_VTYPE_PARTITION
+        arguments[Argument.key].vtype = RD_KAFKA_VTYPE_KEY
+        arguments[Argument.value].vtype = RD_KAFKA_VTYPE_VALUE
+        arguments[Argument.opaque].vtype = RD_KAFKA_VTYPE_OPAQUE
+        arguments[Argument.headers].vtype = RD_KAFKA_VTYPE_HEADERS
+    }
+
+    deinit {
+        arguments.deallocate()
+        rd_kafka_queue_io_event_enable(main, -1, nil, 0)
+        rd_kafka_queue_destroy(main)
+    }
+
+    /// The topic of this name, made once and kept as long as the producer.
+    public func topic(_ name: String) throws(KafkaError) -> ProducerTopic {
+        if let known = topics[name] { return known }
+        let made = ProducerTopic(name, try TopicHandle(name, of: handle))
+        topics[name] = made
+        return made
+    }
+
+    /// Copies one record into the client's queue, never blocking; ``deliveries(_:)`` tells how it ended.
+    ///
+    /// - Parameters:
+    ///   - partition: `nil` lets the partitioner choose by the key.
+    ///   - value: `nil` is a null value (a tombstone).
+    ///   - headers: taken over and freed in any case.
+    ///   - token: comes back with the delivery.
+    /// - Returns: why the record was refused, and then no delivery follows; `nil` when it is in the queue. In a
+    ///   transaction a refused record does *not* fail the commit: the caller has to see to it.
+    public func produce(
+        topic: ProducerTopic, partition: Int32? = nil, key: RawSpan?, value: RawSpan?,
+        headers: consuming ProducerHeaders? = nil, token: UInt64
+    ) -> KafkaError? {
+        arguments[Argument.topic].u.rkt = topic.handle.pointer
+        arguments[Argument.partition].u.i32 = partition ?? RD_KAFKA_PARTITION_UA
+        arguments[Argument.opaque].u.ptr = UnsafeMutableRawPointer(bitPattern: UInt(token))
+        guard let headers else { return send(key, value, argumentCount: Argument.headers) }
+        arguments[Argument.headers].u.headers = headers.raw
+        if let error = send(key, value, argumentCount: Argument.count) { return error }
+        headers.relinquish()
+        return nil
+    }
+
+    /// `_QUEUE_FULL`, `MSG_SIZE_TOO_LARGE`, `_UNKNOWN_PARTITION`, `_UNKNOWN_TOPIC`, `_STATE` (no transaction), `_FATAL`,
+    /// `_FENCED` can come back.
+    private func send(_ key: RawSpan?, _ value: RawSpan?, argumentCount: Int) -> KafkaError? {
+        Self.lend(key) { key in
+            Self.lend(value) { value in
+                arguments[Argument.key].u.mem = Self.memory(key)
+                arguments[Argument.value].u.mem = Self.memory(value)
+                return KafkaError(consuming: rd_kafka_produceva(handle.client, arguments, argumentCount))
+            }
+        }
+    }
+
+    private static func lend<R>(_ span: RawSpan?, _ body: (UnsafeRawBufferPointer?) -> R) -> R {
+        guard let span else { return body(nil) }
+        return span.withUnsafeBytes { body($0) }
+    }
+
+    /// Empty bytes keep an address, or they would be null.
+    private static func memory(_ bytes: UnsafeRawBufferPointer?) -> rd_kafka_vu_s.__Unnamed_union_u.__Unnamed_struct_mem
+    {
+        guard let bytes else { return .init(ptr: nil, size: 0) }
+        return .init(
+            ptr: UnsafeMutableRawPointer(mutating: bytes.baseAddress ?? ProducerHeaders.nothing), size: bytes.count)
+    }
+
+    /// Hands over every delivery that has come: the record's token, and why the broker may not have it (`nil`: it has).
+    ///
+    /// - Returns: how many there were.
+    @discardableResult
+    public func deliveries(_ body: (UInt64, KafkaError?) -> Void) -> Int {
+        serve(waitMilliseconds: 0, body)
+    }
+
+    private func serve(waitMilliseconds: Int32, _ body: (UInt64, KafkaError?) -> Void) -> Int {
+        var count = 0
+        var wait = waitMilliseconds
+        while let event = rd_kafka_queue_poll(main, wait) {
+            wait = 0
+            switch rd_kafka_event_type(event) {
+            case RD_KAFKA_EVENT_DR:
+                while let message = rd_kafka_event_message_next(event) {
+                    count += 1
+                    body(UInt64(UInt(bitPattern: message.pointee._private)), KafkaError(message.pointee.err))
+                }
+            case RD_KAFKA_EVENT_ERROR:
+                let text = rd_kafka_event_error_string(event).map { String(cString: $0) }
+                ClientHandle.note(
+                    rd_kafka_event_error(event).rawValue, text, of: handle.client, to: handle.callbacks.notices)
+            default:
+                break
+            }
+            rd_kafka_event_destroy(event)
+        }
+        return count
+    }
+
+    /// Wakes an eventfd when deliveries come after there were none; see ``MessageQueue/notify(_:)``.
+    public func notify(_ descriptor: Int32) {
+        var one: UInt64 = 1
+        rd_kafka_queue_io_event_enable(main, descriptor, &one, MemoryLayout<UInt64>.size)
+    }
+
+    /// How many records wait for the broker's answer, or for ``deliveries(_:)`` to be called.
+    public var outstanding: Int { Int(rd_kafka_outq_len(handle.client)) }
+
+    /// Sends what is queued without lingering and serves deliveries until none is outstanding. Blocks.
+    ///
+    /// - Throws: `_TIMED_OUT` when records are still outstanding after this time; they go on being sent.
+    public func flush(
+        timeoutMilliseconds: Int, _ body: (UInt64, KafkaError?) -> Void = { _, _ in }
+    ) throws(KafkaError) {
+        let end = ContinuousClock.now + .milliseconds(timeoutMilliseconds)
+        while outstanding > 0 {
+            guard ContinuousClock.now < end else {
+                throw KafkaError(
+                    code: KafkaError.Code.timedOut, message: "\(outstanding) records are not acknowledged yet")
+            }
+            // Ends the lingering; counts records whose delivery nobody has taken, so it cannot tell the end.
+            _ = rd_kafka_flush(handle.client, 1)
+            _ = serve(waitMilliseconds: 10, body)
+        }
+    }
+
+    /// Gives up what is queued or on its way: deliveries with `_PURGE_QUEUE` or `_PURGE_INFLIGHT` follow.
+    public func purge() {
+        // INVALID_ARG and NOT_IMPLEMENTED (for consumers) are impossible.
+        _ = rd_kafka_purge(handle.client, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
+    }
+
+    /// The fatal error that the producer is in, if any: it has to be made anew then.
+    public func fatalError() -> KafkaError? { handle.fatalError() }
+
+    /// Log lines and errors since the last call, and how many more were dropped.
+    public func takeNotices() -> (notices: [ClientNotice], dropped: Int) { handle.callbacks.notices.take() }
+
+    /// Gives up all that is outstanding (``flush(timeoutMilliseconds:_:)`` it before) and lets go of the topics.
+    ///
+    /// The client is destroyed when this object and its ``ProducerTopic``s are let go.
+    public func close() {
+        purge()
+        topics.removeAll()
+    }
+}
