@@ -11,8 +11,8 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+func module(_ name: String, _ dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict + settings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
@@ -36,7 +36,7 @@ let package = Package(
 
         module("HeraldBytes"),
         module("HeraldTime", ["HeraldBytes"]),
-        module("HeraldEvents", ["HeraldBytes", "HeraldTime"]),
+        module("HeraldEvents", ["HeraldBytes", "HeraldTime"], settings: [.enableExperimentalFeature("Lifetimes")]),
         module("HeraldCore", ["HeraldEvents", "HeraldTime"]),
         module("HeraldKafka", ["CRDKafka"]),
         module("HeraldHTTP", ["CCurl", "CHTTPParser", "CMicroHTTPD", "HeraldTime"]),

@@ -1,7 +1,7 @@
 /// A set of ASCII characters, two machine words, for rules about which bytes are allowed.
 public struct ASCIISet: Sendable {
-    private var low: UInt64 = 0
-    private var high: UInt64 = 0
+    @usableFromInline var low: UInt64 = 0
+    @usableFromInline var high: UInt64 = 0
 
     /// The set of the literal's characters; what is not ASCII in it is left out.
     public init(_ characters: StaticString) {
@@ -11,6 +11,7 @@ public struct ASCIISet: Sendable {
     }
 
     /// Whether the byte is one of the set's characters; never for a byte above 127.
+    @inlinable
     public func contains(_ byte: UInt8) -> Bool {
         if byte < 64 { return low & (1 << UInt64(byte)) != 0 }
         if byte < 128 { return high & (1 << UInt64(byte - 64)) != 0 }

@@ -21,6 +21,28 @@ extension RawSpan {
     }
 }
 
+extension RawSpan {
+    /// The number that the span writes in decimal digits, or nothing when it holds anything else or too many.
+    public var decimal: Int64? {
+        guard byteCount > 0 else { return nil }
+        var number: Int64 = 0
+        for offset in 0..<byteCount {
+            let byte = self[byteAt: offset]
+            guard byte >= 0x30, byte <= 0x39 else { return nil }
+            let (product, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+            let (sum, isTooLargeNow) = product.addingReportingOverflow(Int64(byte - 0x30))
+            guard !isTooLarge, !isTooLargeNow else { return nil }
+            number = sum
+        }
+        return number
+    }
+
+    /// The span's bytes as text; what is not UTF-8 is replaced by U+FFFD.
+    public var text: String {
+        withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
 extension [UInt8] {
     /// Appends a copy of the span's bytes.
     @inlinable
