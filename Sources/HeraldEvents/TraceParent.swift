@@ -4,8 +4,10 @@ import HeraldBytes
 enum TraceParent {
     private static let lowerHexadecimal = ASCIISet("0123456789abcdef")
 
-    /// Whether the bytes are `version-trace-parent-flags` in lower-case hexadecimal, neither id all zeros, not version
-    /// ff. Nothing may follow, also in later versions, because it would reach the backend unread.
+    /// Whether the bytes are a version, a trace id, a parent id and flags in lower-case hexadecimal.
+    ///
+    /// Neither id is all zeros, the version is not ff, and nothing may follow, also in later versions, because it
+    /// would reach the backend unread.
     static func isWellFormed(_ text: RawSpan) -> Bool {
         guard text.byteCount == 55, isHexadecimal(text.extracting(0..<2)), text[byteAt: 2] == 0x2D,
             isHexadecimal(text.extracting(3..<35)), text[byteAt: 35] == 0x2D,

@@ -1,0 +1,26 @@
+public import HeraldTime
+
+/// One call for an event, as `herald-history` keeps it.
+public struct AttemptEntry: Equatable, Sendable {
+    /// When the call was made.
+    public var at: WallTime
+    /// The push service that it was for.
+    public var pushService: String
+    /// The status of the answer.
+    public var status: Int?
+    /// What went wrong when there was no answer, such as `timeout`.
+    public var error: String?
+    /// How long the call took.
+    public var durationMilliseconds: Int64
+
+    /// A call.
+    public init(
+        at: WallTime, pushService: String, status: Int? = nil, error: String? = nil, durationMilliseconds: Int64
+    ) {
+        self.at = at
+        self.pushService = pushService
+        self.status = status
+        self.error = error
+        self.durationMilliseconds = durationMilliseconds
+    }
+}

@@ -1,0 +1,97 @@
+import HeraldBytes
+public import HeraldTime
+
+/// A record of the dead-letter topic: the event's bytes as they came, and what happened to it.
+public struct DeadLetter: Equatable, Sendable {
+    /// The original record's key.
+    public var key: [UInt8]?
+    /// The original record's value, untouched.
+    public var value: [UInt8]
+    /// The event's id; absent when it could not be read.
+    public var id: String?
+    /// The push services that failed; none when the event does not decode.
+    public var pushServices: [String]
+    /// The calls that were made for each of them.
+    public var attempts: Int
+    /// The request record.
+    public var origin: Origin
+    /// The request record's timestamp, if it had one.
+    public var originTimestamp: WallTime?
+    /// When the first call was made.
+    public var firstAttemptAt: WallTime?
+    /// Why it is here.
+    public var reason: DeadLetterReason
+    /// The status of the last answer.
+    public var status: Int?
+    /// One line for people.
+    public var detail: String?
+    /// The calls, the oldest first; those that are damaged are left out.
+    public var history: [AttemptEntry]
+    /// The event's source.
+    public var source: String?
+    /// The event's campaign.
+    public var campaign: String?
+    /// When it came here.
+    public var deadLetteredAt: WallTime
+    /// How often it was replayed.
+    public var replays: Int
+    /// What stands in the id's place in the idempotency key.
+    public var replayKey: String?
+
+    /// Reads a record of the dead-letter topic.
+    public init(key: [UInt8]?, value: [UInt8], headers: HeaderList) throws(ContractError) {
+        self.key = key
+        self.value = value
+        id = try headers.text(.id)
+        pushServices = try headers.text(.pushServices)?.split(separator: ",").map { String($0) } ?? []
+        attempts = Int(try headers.number(.attempts, 0...Int64(Int32.max)) ?? 0)
+        origin = try headers.required(.origin, Origin.init)
+        originTimestamp = try headers.time(.originTimestamp)
+        firstAttemptAt = try headers.time(.firstAttemptAt)
+        reason = try headers.required(.reason, DeadLetterReason.init(rawValue:))
+        status = try headers.number(.status, 100...599).map { Int($0) }
+        detail = try headers.text(.detail)
+        if let history = headers.lastValue(named: HeaderName.history.literal) {
+            self.history = AttemptHistory.decode(history)
+        } else {
+            history = []
+        }
+        source = try headers.text(.source)
+        campaign = try headers.text(.campaign)
+        guard let deadLetteredAt = try headers.time(.deadLetteredAt) else {
+            throw ContractError("the dead letter has no \(HeaderName.deadLetteredAt)")
+        }
+        self.deadLetteredAt = deadLetteredAt
+        replays = Int(try headers.number(.replays, 0...Int64(Int32.max)) ?? 0)
+        replayKey = try headers.text(.key)
+    }
+}
+
+extension HeaderList {
+    fileprivate func text(_ name: HeaderName) throws(ContractError) -> String? {
+        guard let value = lastValue(named: name.literal) else { return nil }
+        guard UTF8Text.isValid(value) else { throw ContractError("the dead letter's \(name) is not UTF-8") }
+        return value.text
+    }
+
+    fileprivate func number(_ name: HeaderName, _ range: ClosedRange<Int64>) throws(ContractError) -> Int64? {
+        guard let value = lastValue(named: name.literal) else { return nil }
+        guard let number = value.decimal, range.contains(number) else {
+            throw ContractError(
+                "the dead letter's \(name) is no whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    fileprivate func time(_ name: HeaderName) throws(ContractError) -> WallTime? {
+        try number(name, 0...RFC3339.latest.milliseconds).map { WallTime(milliseconds: $0) }
+    }
+
+    fileprivate func required<Value>(
+        _ name: HeaderName, _ make: (String) -> Value?
+    ) throws(ContractError) -> Value {
+        guard let text = try text(name) else { throw ContractError("the dead letter has no \(name)") }
+        guard let value = make(text) else { throw ContractError("the dead letter's \(name) is wrong: \(text)") }
+        return value
+    }
+}

@@ -1,0 +1,90 @@
+import HeraldBytes
+public import HeraldTime
+
+/// What a record says, as places in its value; one is reused for record after record.
+///
+/// After a decoding that failed, `id`, `user`, `source` and `campaign` are there when they could be read, for the dead
+/// letter and the result, and nothing else counts.
+public struct DecodedEvent: Sendable {
+    /// The producer's id, or `topic/partition/offset` of the request when it gave none.
+    public internal(set) var id = ByteField.absent
+    /// Whom to notify.
+    public internal(set) var user = ByteField.absent
+    /// The message's text.
+    public internal(set) var message = ByteField.absent
+    /// Which service or process sent the event.
+    public internal(set) var source = ByteField.absent
+    /// The campaign that the event belongs to.
+    public internal(set) var campaign = ByteField.absent
+    /// A well-formed trace context.
+    public internal(set) var traceparent = ByteField.absent
+    /// What stands in the id's place in the idempotency key.
+    public internal(set) var replayKey = ByteField.absent
+    /// The push services to call: the event's own, or those of them that `herald-pns` names.
+    public internal(set) var pushServices: PushServiceSet = []
+    /// The event is never sent after this.
+    public internal(set) var expiresAt: WallTime?
+    /// The event is never sent before this.
+    public internal(set) var notBefore: WallTime?
+    /// The calls made so far for each of the push services.
+    public internal(set) var attempts = 0
+    /// How often the event was replayed.
+    public internal(set) var replays = 0
+    /// When the first call was made.
+    public internal(set) var firstAttemptAt: WallTime?
+    /// When a retry record is due.
+    public internal(set) var dueAt: WallTime?
+    /// The request's timestamp, when a header carries it; absent for this record's own.
+    public internal(set) var originTimestamp: WallTime?
+    /// The request as `topic/partition/offset`, when a header carries it; absent when this record is the request.
+    public internal(set) var origin = ByteField.absent
+    /// The topic in `origin`; absent when this record is the request.
+    public internal(set) var originTopic = ByteField.absent
+    /// The request's partition, this record's own when `origin` is absent.
+    public internal(set) var originPartition: Int32 = 0
+    /// The request's offset, this record's own when `origin` is absent.
+    public internal(set) var originOffset: Int64 = 0
+    /// The status of the last answer.
+    public internal(set) var lastStatus: Int?
+    /// The attempts so far, a JSON array that was not checked.
+    public internal(set) var history = ByteField.absent
+    /// The bytes that are not in the value as they are: unescaped, or from headers.
+    public internal(set) var scratch: [UInt8] = []
+
+    /// An event without anything.
+    public init() {}
+
+    /// Forgets everything but the memory.
+    public mutating func reset() {
+        var kept: [UInt8] = []
+        swap(&kept, &scratch)
+        kept.removeAll(keepingCapacity: true)
+        self = DecodedEvent()
+        swap(&kept, &scratch)
+    }
+
+    /// The bytes of a field, which lie in the record's value or in this event; none when the field is absent.
+    @_lifetime(borrow self, copy value)
+    public func bytes(of field: ByteField, value: RawSpan) -> RawSpan {
+        guard field.isPresent else { return value.extracting(0..<0) }
+        let range = Int(field.start)..<Int(field.start) + Int(field.count)
+        return field.isInScratch ? scratch.span.bytes.extracting(range) : value.extracting(range)
+    }
+
+    /// Keeps a copy of the bytes.
+    mutating func keep(_ bytes: RawSpan) -> ByteField {
+        let start = scratch.count
+        scratch.append(copying: bytes)
+        return ByteField(start: start, count: bytes.byteCount, isInScratch: true)
+    }
+
+    /// The text of a string in the value: its place there, or in the scratch when it has escapes.
+    mutating func field(_ token: JSONToken, in value: RawSpan) -> ByteField {
+        guard token.hasEscapes else {
+            return ByteField(start: Int(token.start), count: token.range.count, isInScratch: false)
+        }
+        let start = scratch.count
+        JSONEscapes.append(value.extracting(token.range), to: &scratch)
+        return ByteField(start: start, count: scratch.count - start, isInScratch: true)
+    }
+}

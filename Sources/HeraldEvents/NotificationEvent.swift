@@ -1,0 +1,77 @@
+import HeraldBytes
+public import HeraldTime
+
+/// An event as a service publishes it: notify this user with this message on these push services.
+public struct NotificationEvent: Equatable, Sendable {
+    /// The producer's own id of 1 to 128 characters, the base of the idempotency key; the record's place when absent.
+    public var id: String?
+    /// Whom to notify: 1 to 111 of `[A-Za-z0-9_@#.:-]`.
+    public var user: String
+    /// The text, at most 4096 bytes of UTF-8.
+    public var message: String
+    /// The push services, such as `apns`, `gcm`, `wns`.
+    public var pushServices: [String]
+    /// Which service sends this; copied to results and dead letters.
+    public var source: String?
+    /// The campaign that this belongs to; copied to results and dead letters.
+    public var campaign: String?
+    /// When it happened.
+    public var time: WallTime?
+    /// It is never sent after this.
+    public var expiresAt: WallTime?
+    /// It is never sent before this.
+    public var notBefore: WallTime?
+
+    /// An event, not yet checked.
+    public init(
+        id: String? = nil, user: String, message: String, pushServices: [String], source: String? = nil,
+        campaign: String? = nil, time: WallTime? = nil, expiresAt: WallTime? = nil, notBefore: WallTime? = nil
+    ) {
+        self.id = id
+        self.user = user
+        self.message = message
+        self.pushServices = pushServices
+        self.source = source
+        self.campaign = campaign
+        self.time = time
+        self.expiresAt = expiresAt
+        self.notBefore = notBefore
+    }
+
+    /// The record's key: the user, so that one user's events stay in order.
+    public var recordKey: [UInt8] { Array(user.utf8) }
+
+    /// Checks every rule, as Herald will when it reads the event.
+    public func validate(with decoder: RecordDecoder = RecordDecoder()) throws(DecodingFailure) {
+        _ = try encoded(checkedWith: decoder)
+    }
+
+    /// The record's value, after every rule was checked as Herald will check it.
+    public func encoded(checkedWith decoder: RecordDecoder = RecordDecoder()) throws(DecodingFailure) -> [UInt8] {
+        var output: [UInt8] = []
+        var writer = JSONObjectWriter()
+        if let id { writer.append("id", id, to: &output) }
+        writer.append("user", user, to: &output)
+        writer.append("message", message, to: &output)
+        writer.key("pns", &output)
+        output.append(UInt8(ascii: "["))
+        for (index, name) in pushServices.enumerated() {
+            if index > 0 { output.append(UInt8(ascii: ",")) }
+            JSONText.appendString(name.utf8.span.bytes, to: &output)
+        }
+        output.append(UInt8(ascii: "]"))
+        if let source { writer.append("source", source, to: &output) }
+        if let campaign { writer.append("campaign", campaign, to: &output) }
+        if let time { writer.append("time", time, to: &output) }
+        if let expiresAt { writer.append("expiresAt", expiresAt, to: &output) }
+        if let notBefore { writer.append("notBefore", notBefore, to: &output) }
+        writer.end(&output)
+
+        var event = DecodedEvent()
+        let failure = decoder.decode(
+            topicKind: .request, topic: "unpublished", partition: 0, offset: 0, value: output.span.bytes,
+            headers: HeaderList(), into: &event)
+        if let failure { throw failure }
+        return output
+    }
+}

@@ -1,0 +1,114 @@
+import HeraldBytes
+import HeraldTime
+
+extension RecordDecoder {
+    /// Finds the fields' values, and checks that the whole value is JSON.
+    func readTokens(
+        form: RecordForm, value: RawSpan, tokens: inout EventTokens, into event: inout DecodedEvent
+    ) throws(DecodingFailure) {
+        do throws(JSONError) {
+            var reader = JSONReader(value)
+            try reader.enterDocumentObject()
+            try readMembers(of: form.fields, from: &reader, tokens: &tokens, into: &event)
+            try reader.expectEnd()
+            if form == .structured, tokens[.data].kind == .object {
+                var reader = JSONReader(value, offset: tokens[.data].range.lowerBound)
+                try reader.enterContainer()
+                try readMembers(of: .data, from: &reader, tokens: &tokens, into: &event)
+            }
+        } catch {
+            throw .malformed(value.byteCount == 0 ? "the value is empty" : "the value \(error)")
+        }
+    }
+
+    /// Passes over an object that was entered, and keeps the values of the fields that it can have.
+    private func readMembers(
+        of fields: EventFieldSet, from reader: inout JSONReader, tokens: inout EventTokens,
+        into event: inout DecodedEvent
+    ) throws(JSONError) {
+        var isFirst = true
+        while let key = try reader.nextKey(isFirst: &isFirst) {
+            let field = field(named: key, in: reader.bytes, scratch: &event.scratch)
+            let token = try reader.readValue()
+            guard let field, fields.contains(field) else { continue }
+            guard tokens[field].kind == .none else {
+                throw JSONError(problem: .repeatedKey(field.name), offset: Int(key.start))
+            }
+            tokens[field] = token
+        }
+    }
+
+    private func field(named key: JSONToken, in bytes: RawSpan, scratch: inout [UInt8]) -> EventField? {
+        guard key.hasEscapes else { return EventField(named: bytes.extracting(key.range)) }
+        let start = scratch.count
+        JSONEscapes.append(bytes.extracting(key.range), to: &scratch)
+        let field = EventField(named: scratch.span.bytes.extracting(start..<scratch.count))
+        scratch.removeLast(scratch.count - start)
+        return field
+    }
+
+    /// Checks what CloudEvents 1.0 requires of a structured event.
+    func checkEnvelope(tokens: EventTokens, value: RawSpan) throws(DecodingFailure) {
+        for field in [EventField.specversion, .id, .source, .type] {
+            let token = tokens[field]
+            guard token.kind == .string, !token.range.isEmpty else {
+                throw .malformed("the CloudEvent's \(field.name) is \(token.kindName); it has to be a string with text")
+            }
+        }
+        guard value.extracting(tokens[.specversion].range).hasSameBytes(as: "1.0") else {
+            throw .malformed("the CloudEvent's specversion is not 1.0")
+        }
+        guard tokens[.dataBase64].kind == .none else {
+            throw .malformed("the CloudEvent's data_base64 is not supported; put the event into data as a JSON object")
+        }
+        guard tokens[.data].kind == .object else {
+            throw .malformed("the CloudEvent's data is \(tokens[.data].kindName); it has to be an object")
+        }
+    }
+
+    /// Reads and checks what CloudEvents 1.0 requires of a binary event.
+    func readBinaryEnvelope(_ headers: HeaderList, into event: inout DecodedEvent) throws(DecodingFailure) {
+        for name in [
+            HeaderName.cloudEventsID, .cloudEventsSource, .cloudEventsSpecversion, .cloudEventsType,
+        ] {
+            guard let value = headers.lastValue(named: name.literal), value.byteCount > 0, UTF8Text.isValid(value)
+            else { throw .malformed("the header \(name) is missing, empty or not UTF-8; a CloudEvent has to have it") }
+            if name == .cloudEventsID, isIDLength(value) { event.id = event.keep(value) }
+            if name == .cloudEventsSource { event.source = event.keep(value) }
+            if name == .cloudEventsSpecversion, !value.hasSameBytes(as: "1.0") {
+                throw .malformed("the header \(name) is not 1.0")
+            }
+        }
+        if headers.lastIndex(named: HeaderName.cloudEventsTime.literal) != nil {
+            guard let value = headers.lastValue(named: HeaderName.cloudEventsTime.literal),
+                RFC3339.parse(value) != nil
+            else { throw .invalid("the header ce_time is no RFC 3339 date-time such as 2026-11-21T08:40:26Z") }
+        }
+    }
+
+    /// Whether an id has as many characters as it may.
+    func isIDLength(_ id: RawSpan) -> Bool {
+        guard id.byteCount > 0, id.byteCount <= Self.maximumIDCharacters * 4,
+            let count = UTF8Text.characterCount(id)
+        else { return false }
+        return count <= Self.maximumIDCharacters
+    }
+}
+
+extension JSONToken {
+    /// What the value is, for a sentence: `user is a number`.
+    var kindName: String {
+        switch kind {
+        case .none: "missing"
+        case .null: "null"
+        case .boolean: "a boolean"
+        case .number: "a number"
+        case .string: range.isEmpty ? "empty" : "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+
+    /// Whether an optional field is not there; null counts as that.
+    var isAbsent: Bool { kind == .none || kind == .null }
+}
