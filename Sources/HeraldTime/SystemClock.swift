@@ -1,6 +1,8 @@
 import Glibc
 
-/// The machine's clocks. Only modules that do I/O read them; HeraldCore is given the time.
+/// The machine's clocks.
+///
+/// Only modules that do I/O read them; HeraldCore is given the time.
 public enum SystemClock {
     /// The present moment on the clock that never steps.
     public static func monotonic() -> MonotonicTime {

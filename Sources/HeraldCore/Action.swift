@@ -1,0 +1,135 @@
+public import HeraldEvents
+public import HeraldTime
+
+/// What the engine wants done.
+///
+/// The lane carries actions out in order.
+public enum Action: Sendable, Equatable {
+    /// Send the event of this slot to one push service.
+    case call(CallToken)
+    /// Produce the record that ``Engine/production(_:)`` describes.
+    case produce(ProductionID)
+    /// The record in this slot is settled or given up: free its message.
+    case release(slot: Int32)
+    /// Commit ``Engine/commitPositions``, and report with ``Engine/committed(sequence:_:now:)``.
+    case commit(sequence: UInt64)
+    /// Stop fetching a partition whose next record is not due for long.
+    case pause(partition: Int32)
+    /// Fetch it again.
+    case resume(partition: Int32)
+    /// Answer the revoked assignment, then report with ``Engine/unassigned()``.
+    case unassign
+    /// The drain is over: leave the group and stop. `complete` when nothing was given up.
+    case leave(complete: Bool)
+    /// Tell people.
+    case notice(Notice)
+}
+
+/// Something that people should know.
+public enum Notice: Sendable, Equatable {
+    /// Taking stops until the backend is well; nothing is lost.
+    case holdBegan(HoldReason)
+    /// The backend is well again.
+    case holdEnded(HoldReason)
+    /// The broker refuses a record although everything that could be was trimmed; it is offered again and again.
+    case recordRefused
+    /// A drain or a revocation ran into its deadline with this many events unsettled: they will be taken again.
+    case gaveUp(events: Int)
+}
+
+/// Why nothing is taken.
+public enum HoldReason: UInt8, Sendable, Equatable {
+    /// 401 or 403: the backend does not accept the credentials.
+    case credentials
+    /// TLS failed or the other side is not who it should be.
+    case tls
+    /// The backend's name has no address.
+    case nameNotFound
+}
+
+/// One record that an event causes.
+public struct Production: Sendable, Equatable {
+    /// What kind of record.
+    public enum Kind: UInt8, Sendable {
+        /// The final outcome of one push service, or of an event that did not decode (no service).
+        case result
+        /// The event for the services that failed for now.
+        case retry
+        /// The event for the services that failed for good.
+        case deadLetter
+    }
+
+    /// The event.
+    public var slot: SlotID
+    /// What kind of record.
+    public var kind: Kind
+    /// The push services it is about.
+    public var services: PushServiceSet
+    /// Results: the outcome.
+    public var outcome = Outcome.delivered
+    /// Dead letters, and results of dead letters: the reason.
+    public var deadLetterReason: DeadLetterReason?
+    /// Retries: the reason; `nil` keeps the one that the record came with.
+    public var retryReason: RetryReason?
+    /// Retries: the index of the delay.
+    public var delay = 0
+    /// Retries: when the event may be called again.
+    public var dueAt = WallTime(milliseconds: 0)
+    /// Calls made so far for each of the services.
+    public var attempts = 0
+    /// The last HTTP status, 0 when there was none.
+    public var status = 0
+    /// When the outcome was decided.
+    public var decidedAt = WallTime(milliseconds: 0)
+    /// Leave the diagnostics (history, detail) out: with them the record was too large.
+    public var isTrimmed = false
+}
+
+/// Why a record was not produced.
+public enum ProductionFailure: Sendable, Equatable {
+    /// Larger than the topic or the producer takes.
+    case tooLarge
+    /// The producer's queue is full: try again in a moment.
+    case queueFull
+    /// Anything else; it is tried again until it works.
+    case other
+}
+
+/// What an answer was.
+public struct CallResult: Sendable, Equatable {
+    /// The HTTP status; 0 when there was no answer.
+    public var status = 0
+    /// Why there was none.
+    public var failure: CallFailure?
+    /// What `Retry-After` asked for, in milliseconds, clamped.
+    public var retryAfter: Int64?
+    /// One line for people, when the answer was no success.
+    public var detail: String?
+    /// How long the call took, in milliseconds.
+    public var durationMilliseconds: Int32 = 0
+
+    /// An answer with `status`.
+    public init(status: Int, retryAfter: Int64? = nil, detail: String? = nil, durationMilliseconds: Int32 = 0) {
+        self.status = status
+        self.retryAfter = retryAfter
+        self.detail = detail
+        self.durationMilliseconds = durationMilliseconds
+    }
+
+    /// A call without an answer.
+    public init(failure: CallFailure, detail: String? = nil, durationMilliseconds: Int32 = 0) {
+        self.failure = failure
+        self.detail = detail
+        self.durationMilliseconds = durationMilliseconds
+    }
+}
+
+/// What became of a record that was offered.
+public enum Intake: Sendable, Equatable {
+    /// It is in this slot until the slot's `release`.
+    case kept(SlotID)
+    /// It is dealt with: free its message now.
+    case done
+    /// There is no room: offer it again before anything else is taken.
+    case noRoom
+}

@@ -1,0 +1,77 @@
+/// What an answer, or its absence, means for the event.
+public enum AnswerClass: UInt8, Sendable, CaseIterable {
+    /// The backend took the message.
+    case delivered
+    /// It may work another time.
+    case transient
+    /// The backend does not accept who we are: a matter for the operator, not of this event.
+    case credentials
+    /// It will never work: a dead letter at once.
+    case rejected
+}
+
+/// Why a call has no answer.
+public enum CallFailure: UInt8, Sendable, CaseIterable {
+    /// Nobody listens at the address.
+    case refused
+    /// The connection ended before the answer did.
+    case reset
+    /// The call's deadline passed.
+    case timeout
+    /// What came was not HTTP.
+    case brokenHTTP
+    /// The TLS handshake failed, or the other side is not who it should be.
+    case tls
+    /// The backend's name has no address.
+    case nameNotFound
+
+    /// Whether this says that the backend as a whole can't be reached safely, so that every event waits (a hold).
+    public var holds: Bool {
+        switch self {
+        case .tls, .nameNotFound: true
+        case .refused, .reset, .timeout, .brokenHTTP: false
+        }
+    }
+
+    /// The word for it in records and logs.
+    public var word: String {
+        switch self {
+        case .refused: "connection refused"
+        case .reset: "connection reset"
+        case .timeout: "timeout"
+        case .brokenHTTP: "broken HTTP"
+        case .tls: "TLS failure"
+        case .nameNotFound: "name not found"
+        }
+    }
+}
+
+/// The class of every HTTP status: the defaults of the design, and what the settings change.
+public struct StatusTable: Sendable, Equatable {
+    /// Statuses that may work another time, by default.
+    public static let transientStatuses = [408, 409, 425, 429, 500, 502, 503, 504]
+
+    private var classes: [AnswerClass]
+
+    /// The defaults with `overrides` on top.
+    ///
+    /// Statuses outside 100…599 are no statuses: the table answers `transient` for them, as for broken HTTP.
+    public init(overrides: [Int: AnswerClass] = [:]) {
+        classes = (0..<600).map { status in
+            switch status {
+            case 200...299: .delivered
+            case 401, 403: .credentials
+            case _ where Self.transientStatuses.contains(status): .transient
+            case 300...499: .rejected
+            // 1xx never ends a call, and other 5xx are the server's own trouble.
+            default: .transient
+            }
+        }
+        for (status, value) in overrides where classes.indices.contains(status) { classes[status] = value }
+    }
+
+    /// The class of `status`.
+    public subscript(status: Int) -> AnswerClass {
+        classes.indices.contains(status) ? classes[status] : .transient
+    }
+}

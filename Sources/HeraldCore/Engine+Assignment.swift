@@ -1,0 +1,183 @@
+import HeraldEvents
+import HeraldTime
+
+extension Engine {
+    /// Partitions were assigned; taking starts.
+    ///
+    /// The lane then gives each of ``sourceList`` a queue.
+    public mutating func assigned(_ assigned: [AssignedPartition], topics: [ConsumedTopic], now: Moment) {
+        precondition(partitions.isEmpty, "an assignment ends before the next begins (eager rebalances)")
+        guard case .none = membership else { return }
+        self.topics = topics
+        partitions = assigned.map { partition in
+            Partition(
+                topic: partition.topic, number: partition.number,
+                tracker: partition.startOffset.map { OffsetTracker(startingAt: $0) })
+        }
+        committing = Array(repeating: 0, count: partitions.count)
+        for index in partitions.indices { addToSource(Int32(index)) }
+        cursor = 0
+        membership = .assigned
+        nextCommit = now.monotonic.advanced(byMilliseconds: configuration.commitInterval)
+    }
+
+    /// The queues to take from: one for each request topic, one for each partition of a retry topic, because what is
+    /// not due in one partition must not hold back another.
+    public var sourceList: [Source] { sources }
+
+    private mutating func addToSource(_ partition: Int32) {
+        let topic = partitions[Int(partition)].topic
+        let number = Int(partitions[Int(partition)].number)
+        let source: Int
+        switch topics[topic].role {
+        case .request(let weight):
+            source =
+                sources.firstIndex { $0.topic == topic }
+                ?? append(Source(topic: topic, partitions: [], weight: max(1, weight), credit: 0, indices: []))
+        case .retry(let delay):
+            source = append(
+                Source(topic: topic, partitions: [], delay: delay, weight: Self.retryWeight, credit: 0, indices: []))
+        }
+        sources[source].partitions.append(partition)
+        while sources[source].indices.count <= number { sources[source].indices.append(-1) }
+        sources[source].indices[number] = partition
+    }
+
+    private mutating func append(_ source: Source) -> Int {
+        sources.append(source)
+        return sources.count - 1
+    }
+
+    /// The group takes the partitions back: what is under way is waited for, the last commit is made, and only then comes
+    /// the action `unassign`.
+    public mutating func revoked(now: Moment) {
+        switch membership {
+        case .assigned:
+            stop(leaving: false, timeout: configuration.revokeTimeout, now: now)
+        case .none, .left:
+            actions.append(.unassign)
+        case .stopping:
+            // A drain is under way: it ends by leaving, which answers the group too.
+            break
+        }
+    }
+
+    /// The partitions are gone, somebody else may have them: everything of them is dropped and nothing is committed.
+    public mutating func lost() {
+        dropEverything()
+        for source in sources.indices { resume(source: source) }
+        if case .stopping(let stopping) = membership, stopping.leaves {
+            membership = .left
+            actions.append(.leave(complete: false))
+        } else {
+            membership = .none
+            actions.append(.unassign)
+        }
+    }
+
+    /// The revoked assignment was answered.
+    public mutating func unassigned() {
+        dropEverything()
+        partitions.removeAll(keepingCapacity: true)
+        sources.removeAll(keepingCapacity: true)
+        commitInFlight = false
+        hasNewWatermark = false
+        if membership != .left { membership = .none }
+    }
+
+    /// The worker is to stop: nothing more is taken, what is under way is waited for, and then comes the action `leave`.
+    public mutating func drain(now: Moment) {
+        switch membership {
+        case .none:
+            membership = .left
+            actions.append(.leave(complete: true))
+        case .assigned:
+            stop(leaving: true, timeout: configuration.drainTimeout, now: now)
+        case .stopping(var stopping):
+            stopping.leaves = true
+            membership = .stopping(stopping)
+        case .left:
+            break
+        }
+    }
+
+    private mutating func stop(leaving: Bool, timeout: Int64, now: Moment) {
+        let deadline = now.monotonic.advanced(byMilliseconds: timeout)
+        membership = .stopping(Stopping(leaves: leaving, deadline: deadline))
+        endHold(silently: true)
+        for index in slots.indices { stopWaiting(Int32(index), now: now) }
+        wanted.removeAll()
+        activations.removeAll()
+        finishStopping(now: now)
+    }
+
+    /// What has no call under way ends here: what was never called is given back, the rest is settled with what is known.
+    private mutating func stopWaiting(_ slot: Int32, now: Moment) {
+        switch slots[Int(slot)].phase {
+        case .free, .settling:
+            break
+        case .behindUser, .waiting:
+            free(slot)
+        case .active:
+            if slots[Int(slot)].callsOut == 0 { settleForStop(slot, now: now) }
+        }
+    }
+
+    /// Settles an event whose calls have ended while partitions go: services that were not called, or would be called
+    /// again from memory, go to the first delay, so that those that are done need not be called again.
+    mutating func settleForStop(_ slot: Int32, now: Moment) {
+        let place = Int(slot)
+        let hasFacts = slots[place].event.pushServices.contains { service in
+            let state = services[serviceIndex(slot, service)]
+            return state.phase == .decided || state.attempts > slots[place].event.attempts
+        }
+        guard hasFacts, let shortest = configuration.retry.delays.first else {
+            free(slot)
+            return
+        }
+        let due = now.wall.advanced(byMilliseconds: shortest)
+        for service in slots[place].open {
+            decide(slot, service, .retry(delay: 0, due: due, reason: .blocked), now: now)
+        }
+    }
+
+    /// Goes on with a stop when nothing is under way any more.
+    mutating func finishStopping(now: Moment) {
+        guard case .stopping(var stopping) = membership, !stopping.isCommitting else { return }
+        if callsInFlight > 0 || productionsOut > 0 {
+            guard now.monotonic >= stopping.deadline else { return }
+            stopping.gaveUp = slots.count - freeSlots.count
+            actions.append(.notice(.gaveUp(events: stopping.gaveUp)))
+        }
+        dropEverything()
+        for source in sources.indices { resume(source: source) }
+        stopping.isCommitting = true
+        membership = .stopping(stopping)
+        guard !commitInFlight else { return }
+        if hasNewWatermark { startCommit() } else { endStopping(stopping) }
+    }
+
+    mutating func endStopping(_ stopping: Stopping) {
+        if stopping.leaves {
+            membership = .left
+            actions.append(.leave(complete: stopping.gaveUp == 0))
+        } else {
+            membership = .none
+            actions.append(.unassign)
+        }
+    }
+
+    /// Gives up every event in memory; answers and acknowledgements that come for them later are stale.
+    mutating func dropEverything() {
+        for index in slots.indices where slots[index].phase != .free { free(Int32(index)) }
+        for index in productions.indices where productions[index].production != nil { freeProduction(Int32(index)) }
+        productionsOut = 0
+        callsInFlight = 0
+        wanted.removeAll()
+        activations.removeAll()
+        due.removeAll()
+        order.removeAll()
+        waitingCount = 0
+        endHold(silently: true)
+    }
+}

@@ -1,0 +1,229 @@
+public import HeraldEvents
+public import HeraldTime
+
+extension Engine {
+    /// Retry topics are taken with the weight of the most urgent request topic.
+    static let retryWeight = 10
+    /// A retry partition whose first record is due later than this (milliseconds) is not fetched meanwhile.
+    static let pauseBeyond: Int64 = 10_000
+    /// It is fetched again this long before (milliseconds), because a resumed partition takes up to a second.
+    static let resumeAhead: Int64 = 2_000
+
+    /// The source to take the next record from, or `nil` when nothing should be taken now.
+    public mutating func nextSource() -> Int? {
+        guard case .assigned = membership, !freeSlots.isEmpty else { return nil }
+        if hold != nil {
+            guard wanted.count + callsInFlight < Hold.probeCandidates else { return nil }
+        } else {
+            guard wanted.count + callsInFlight < configuration.maxInFlight else { return nil }
+        }
+        return takeByWeight() ?? (refillCredit() ? takeByWeight() : nil)
+    }
+
+    /// The source was empty: it is not asked again before ``recordsArrived()``.
+    public mutating func exhausted(source: Int) {
+        sources[source].mayHaveRecords = false
+    }
+
+    /// Some queue may hold something again.
+    public mutating func recordsArrived() {
+        for index in sources.indices { sources[index].mayHaveRecords = true }
+    }
+
+    private mutating func takeByWeight() -> Int? {
+        for step in 0..<sources.count {
+            var index = cursor + step
+            if index >= sources.count { index -= sources.count }
+            if sources[index].mayHaveRecords && !sources[index].isBlocked && sources[index].credit > 0 {
+                sources[index].credit -= 1
+                cursor = index
+                return index
+            }
+        }
+        return nil
+    }
+
+    private mutating func refillCredit() -> Bool {
+        var any = false
+        for index in sources.indices where sources[index].mayHaveRecords && !sources[index].isBlocked {
+            sources[index].credit = sources[index].weight
+            any = true
+        }
+        return any
+    }
+
+    /// A record of an assigned partition.
+    ///
+    /// - Parameters:
+    ///   - source: The index in ``sourceList`` of the queue that it belongs to.
+    ///   - partition: The partition's number in its topic.
+    ///   - timestamp: The record's timestamp, if it has one.
+    ///   - value: The record's value; `nil` is a tombstone.
+    /// - Returns: Whether the lane keeps the message for a slot.
+    public mutating func record(
+        source: Int, partition: Int32, offset: Int64, timestamp: WallTime?, value: RawSpan?, headers: HeaderList,
+        now: Moment
+    ) -> Intake {
+        let number = Int(partition)
+        guard source < sources.count, number < sources[source].indices.count, sources[source].indices[number] >= 0
+        else {
+            counters.stale += 1
+            return .done
+        }
+        guard case .assigned = membership else { return .done }
+        guard let slot = freeSlots.last else { return .noRoom }
+        let index = sources[source].indices[number]
+        if partitions[Int(index)].tracker == nil { partitions[Int(index)].tracker = OffsetTracker(startingAt: offset) }
+        guard partitions[Int(index)].tracker?.take(offset) == true else {
+            counters.stale += 1
+            return .done
+        }
+        hasNewWatermark = true
+        counters.taken += 1
+        guard let value else {
+            counters.tombstones += 1
+            complete(partition: index, offset: offset)
+            return .done
+        }
+        freeSlots.removeLast()
+        let place = Int(slot)
+        let isRetry = sources[source].delay != nil
+        slots[place].phase = .active
+        slots[place].isRetry = isRetry
+        slots[place].partition = index
+        slots[place].source = Int32(source)
+        slots[place].offset = offset
+        slots[place].timestamp = timestamp
+        slots[place].event.reset()
+        slots[place].failure = configuration.decoder.decode(
+            topicKind: isRetry ? .retry : .request, topic: topics[sources[source].topic].name, partition: partition,
+            offset: offset, value: value, headers: headers, into: &slots[place].event)
+        let id = id(of: slot)
+        if let failure = slots[place].failure {
+            settleUndecodable(slot, reason: failure.reason, now: now)
+        } else {
+            begin(slot, value: value, partition: partition, now: now)
+        }
+        run(now: now)
+        return .kept(id)
+    }
+
+    /// Prepares a decoded event and lets it go where its moment wants it.
+    private mutating func begin(_ slot: Int32, value: RawSpan, partition: Int32, now: Moment) {
+        let place = Int(slot)
+        slots[place].open = slots[place].event.pushServices
+        slots[place].firstAttemptAt = slots[place].event.firstAttemptAt
+        for service in slots[place].open {
+            let index = serviceIndex(slot, service)
+            services[index] = ServiceState()
+            services[index].attempts = slots[place].event.attempts
+            services[index].status = slots[place].event.lastStatus ?? 0
+        }
+        switch configuration.ordering {
+        case .key:
+            slots[place].userHash = slots[place].event.userHash(value: value, seed: configuration.hashSeed)
+        case .partition:
+            slots[place].userHash = UInt64(bitPattern: Int64(slots[place].partition))
+        case .none:
+            break
+        }
+        if slots[place].event.replays > configuration.maxReplays {
+            decideAll(slot, .dead(.replaysExhausted), now: now)
+        } else if slots[place].isRetry {
+            admitRetry(slot, now: now)
+        } else {
+            lineUp(slot)
+        }
+    }
+
+    /// A record of a retry topic waits until its hop is over; meanwhile the rest of its partition stays in its queue,
+    /// where it is in due order.
+    private mutating func admitRetry(_ slot: Int32, now: Moment) {
+        let place = Int(slot)
+        let delay = sources[Int(slots[place].source)].delay ?? 0
+        let arrived = min(slots[place].timestamp ?? now.wall, now.wall)
+        let hopEnds = arrived.advanced(byMilliseconds: delay)
+        let moment = min(hopEnds, slots[place].event.dueAt ?? hopEnds)
+        guard moment > now.wall else {
+            goOn(slot, now: now)
+            return
+        }
+        let source = Int(slots[place].source)
+        slots[place].holdsSource = true
+        sources[source].isBlocked = true
+        wait(slot, until: moment, now: now)
+        if moment.milliseconds(since: now.wall) > Self.pauseBeyond {
+            sources[source].isPaused = true
+            actions.append(.pause(partition: slots[place].partition))
+            let ahead = now.monotonic(at: moment).advanced(byMilliseconds: -Self.resumeAhead)
+            due.add(.init(due: ahead, slot: id(of: slot), service: 0, purpose: .resume))
+        }
+    }
+
+    /// Lets a retry go on whose hop is over: it hops again, waits in memory, or is lined up to be called.
+    mutating func goOn(_ slot: Int32, now: Moment) {
+        if isExpired(slot, now: now) {
+            decideAll(slot, .expired, now: now)
+            return
+        }
+        switch waitBefore(slot, now: now) {
+        case .nothing: lineUp(slot)
+        case .hop(let delay, let due):
+            decideAll(slot, .retry(delay: delay, due: due, reason: hopReason(slot)), now: now)
+        case .inMemory(let due): wait(slot, until: due, now: now)
+        }
+    }
+
+    enum Wait {
+        case nothing
+        case hop(delay: Int, due: WallTime)
+        case inMemory(until: WallTime)
+    }
+
+    /// How the event has to wait before its calls.
+    func waitBefore(_ slot: Int32, now: Moment) -> Wait {
+        let never = WallTime(milliseconds: .min)
+        let scheduled = slots[Int(slot)].event.notBefore ?? never
+        let due = max(scheduled, slots[Int(slot)].isRetry ? slots[Int(slot)].event.dueAt ?? never : never)
+        guard due > now.wall else { return .nothing }
+        if let delay = configuration.retry.hop(for: due.milliseconds(since: now.wall)) {
+            return .hop(delay: delay, due: due)
+        }
+        if waitingCount >= configuration.maxWaiting, !configuration.retry.delays.isEmpty {
+            // Too many wait in memory already. A little late is better than holding up everybody.
+            return .hop(delay: 0, due: due)
+        }
+        return .inMemory(until: due)
+    }
+
+    /// Keeps the event in memory until `moment`.
+    mutating func wait(_ slot: Int32, until moment: WallTime, now: Moment) {
+        slots[Int(slot)].phase = .waiting
+        waitingCount += 1
+        due.add(.init(due: now.monotonic(at: moment), slot: id(of: slot), service: 0, purpose: .event))
+    }
+
+    /// Lines the event up behind its user's other events; the first is called at once.
+    mutating func lineUp(_ slot: Int32) {
+        let place = Int(slot)
+        if configuration.ordering != .none {
+            slots[place].isOrdered = true
+            guard order.enter(slot, user: slots[place].userHash) else {
+                slots[place].phase = .behindUser
+                return
+            }
+        }
+        activations.append(id(of: slot))
+    }
+
+    func isExpired(_ slot: Int32, now: Moment) -> Bool {
+        guard let expiresAt = slots[Int(slot)].event.expiresAt else { return false }
+        return now.wall >= expiresAt
+    }
+}
+
+extension DecodedEvent {
+    fileprivate func userHash(value: RawSpan, seed: UInt64) -> UInt64 {
+        ByteHash.hash(bytes(of: user, value: value), seed: seed)
+    }
+}

@@ -1,0 +1,145 @@
+public import HeraldTime
+
+/// How a commit ended.
+public enum CommitOutcome: Sendable, Equatable {
+    /// The broker has it.
+    case acknowledged
+    /// It may work another time.
+    case failedForNow
+    /// The group does not take it from this member any more; a rebalance is coming.
+    case refused
+}
+
+extension Engine {
+    /// Time passed: what is due goes on.
+    public mutating func tick(now: Moment) {
+        while let entry = due.takeDue(at: now.monotonic) {
+            switch entry.purpose {
+            case .quickRetry: quickRetryIsDue(entry)
+            case .event: eventIsDue(entry.slot, now: now)
+            case .resume: resumeIsDue(entry.slot)
+            case .production:
+                let id = ProductionID(index: entry.slot.index, generation: entry.slot.generation)
+                if production(id) != nil { actions.append(.produce(id)) }
+            }
+        }
+        probe(now: now)
+        run(now: now)
+        switch membership {
+        case .assigned:
+            if hasNewWatermark, !commitInFlight, now.monotonic >= nextCommit { startCommit() }
+        case .stopping(let stopping):
+            if !stopping.isCommitting {
+                finishStopping(now: now)
+            } else if now.monotonic >= stopping.deadline {
+                endStopping(stopping)
+            } else if !commitInFlight, now.monotonic >= nextCommit {
+                startCommit()
+            }
+        case .none, .left:
+            break
+        }
+    }
+
+    /// When the engine wants its next ``tick(now:)`` at the latest; `nil` when nothing waits.
+    public var nextWake: MonotonicTime? {
+        var earliest = due.earliest
+        func consider(_ moment: MonotonicTime) {
+            earliest = min(earliest ?? moment, moment)
+        }
+        if hasNewWatermark, !commitInFlight, commitsByTime { consider(nextCommit) }
+        if let hold, hold.probe == nil, !wanted.isEmpty { consider(hold.nextProbe) }
+        if case .stopping(let stopping) = membership { consider(stopping.deadline) }
+        return earliest
+    }
+
+    /// While what is under way is waited for, the last commit waits too.
+    private var commitsByTime: Bool {
+        switch membership {
+        case .assigned: true
+        case .stopping(let stopping): stopping.isCommitting
+        case .none, .left: false
+        }
+    }
+
+    private mutating func quickRetryIsDue(_ entry: DueQueue.Entry) {
+        let slot = entry.slot.index
+        guard isCurrent(entry.slot), services[serviceIndex(slot, Int(entry.service))].phase == .resting else { return }
+        want(slot, Int(entry.service))
+    }
+
+    private mutating func eventIsDue(_ id: SlotID, now: Moment) {
+        let place = Int(id.index)
+        guard isCurrent(id), slots[place].phase == .waiting else { return }
+        waitingCount -= 1
+        slots[place].phase = .active
+        if slots[place].holdsSource {
+            slots[place].holdsSource = false
+            let source = Int(slots[place].source)
+            sources[source].isBlocked = false
+            sources[source].mayHaveRecords = true
+        }
+        if slots[place].isOrdered { activations.append(id) } else { goOn(id.index, now: now) }
+    }
+
+    private mutating func resumeIsDue(_ id: SlotID) {
+        guard isCurrent(id) else { return }
+        resume(source: Int(slots[Int(id.index)].source))
+    }
+
+    mutating func resume(source: Int) {
+        guard sources[source].isPaused else { return }
+        sources[source].isPaused = false
+        for partition in sources[source].partitions { actions.append(.resume(partition: partition)) }
+    }
+
+    // MARK: Commits
+
+    /// Starts a commit of every watermark that the broker does not have yet.
+    mutating func startCommit() {
+        hasNewWatermark = false
+        var isNeeded = false
+        for index in partitions.indices {
+            committing[index] = -1
+            guard let tracker = partitions[index].tracker, tracker.hasUncommitted else { continue }
+            committing[index] = tracker.watermark
+            isNeeded = true
+        }
+        if isNeeded {
+            commitInFlight = true
+            commitSequence += 1
+            actions.append(.commit(sequence: commitSequence))
+        } else if case .stopping(let stopping) = membership, stopping.isCommitting {
+            endStopping(stopping)
+        }
+    }
+
+    /// What the commit under way commits: for each partition the next offset to consume.
+    public var commitPositions: [(topic: String, partition: Int32, offset: Int64)] {
+        committing.indices.compactMap { index in
+            guard committing[index] >= 0 else { return nil }
+            return (topics[partitions[index].topic].name, partitions[index].number, committing[index])
+        }
+    }
+
+    /// A commit ended.
+    public mutating func committed(sequence: UInt64, _ outcome: CommitOutcome, now: Moment) {
+        guard commitInFlight, sequence == commitSequence else { return }
+        commitInFlight = false
+        nextCommit = now.monotonic.advanced(byMilliseconds: configuration.commitInterval)
+        switch outcome {
+        case .acknowledged:
+            for index in partitions.indices where committing[index] >= 0 {
+                partitions[index].tracker?.acknowledge(committing[index])
+            }
+        case .failedForNow, .refused:
+            hasNewWatermark = true
+        }
+        guard case .stopping(let stopping) = membership, stopping.isCommitting else { return }
+        switch outcome {
+        case .acknowledged: if hasNewWatermark { startCommit() } else { endStopping(stopping) }
+        case .refused: endStopping(stopping)
+        case .failedForNow: break
+        }
+    }
+}

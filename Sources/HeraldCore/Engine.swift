@@ -1,0 +1,236 @@
+import HeraldEvents
+import HeraldTime
+
+/// Everything that a lane decides, as a value: inputs are methods named after events, what is to be done comes out as
+/// ``actions``.
+///
+/// It has no I/O, no clock, no chance and no threads of its own, so that a whole cluster of engines can be simulated.
+///
+/// The way of an event: `record` decodes it into a slot and lines it up behind its user's other events; once it is first
+/// and due, a call for each push service is wanted; `answer` classifies and either wants another call or decides;
+/// when every service is decided the event is *settled*: its records are produced, and when all of them are
+/// acknowledged (`delivered`) its offset is complete.
+///
+/// | file | part |
+/// |---|---|
+/// | `Engine+Assignment.swift` | assigned, revoked, lost, drain |
+/// | `Engine+Intake.swift` | which source to take from; record |
+/// | `Engine+Calls.swift` | wanted calls, answers, holds |
+/// | `Engine+Settlement.swift` | the records of a decided event, their acknowledgement |
+/// | `Engine+Time.swift` | tick, commits |
+public struct Engine: Sendable {
+    /// What the engine was told at its start.
+    public let configuration: EngineConfiguration
+    /// What is to be done, in order.
+    ///
+    /// The lane carries it out and calls ``clearActions()``.
+    public internal(set) var actions: [Action] = []
+    /// What happened so far.
+    public internal(set) var counters = Counters()
+    /// Why nothing is taken, if so.
+    public internal(set) var hold: Hold?
+
+    // Assignment.
+    var membership = Membership.none
+    var topics: [ConsumedTopic] = []
+    var partitions: [Partition] = []
+    var sources: [Source] = []
+    var cursor = 0
+
+    // Events in memory.
+    var slots: [Slot]
+    var services: [ServiceState]
+    let width: Int
+    var freeSlots: [Int32]
+    var order: UserOrder
+    var due: DueQueue
+    var waitingCount = 0
+
+    // Work within one input.
+    var wanted: Ring<CallToken>
+    var activations: Ring<SlotID>
+
+    // Calls.
+    var callsInFlight = 0
+    var sequence: UInt64 = 0
+    /// The number of the latest call whose answer showed that the credentials are accepted.
+    var acceptedSequence: UInt64 = 0
+
+    // Records on their way to the broker.
+    var productions: [ProductionPlace] = []
+    var freeProductions: [Int32] = []
+    var productionsOut = 0
+
+    // Commits.
+    var commitInFlight = false
+    var commitSequence: UInt64 = 0
+    var hasNewWatermark = false
+    var nextCommit = MonotonicTime(nanoseconds: .min)
+    var committing: [Int64] = []
+
+    /// An engine without an assignment.
+    public init(configuration: EngineConfiguration) {
+        self.configuration = configuration
+        let capacity = configuration.maxBuffered
+        width = max(1, configuration.decoder.pushServices.names.count)
+        slots = Array(repeating: Slot(), count: capacity)
+        services = Array(repeating: ServiceState(), count: capacity * width)
+        freeSlots = (0..<Int32(capacity)).reversed()
+        order = UserOrder(slots: capacity)
+        due = DueQueue(capacity: capacity)
+        let none = SlotID(index: 0, generation: 0)
+        wanted = Ring(capacity: capacity, filler: CallToken(slot: none, service: 0))
+        activations = Ring(capacity: 64, filler: none)
+        actions.reserveCapacity(256)
+    }
+
+    /// Forgets the actions that were carried out.
+    public mutating func clearActions() {
+        actions.removeAll(keepingCapacity: true)
+    }
+
+    /// The event in a slot.
+    public func slot(_ index: Int32) -> Slot { slots[Int(index)] }
+
+    /// Gives the event in a slot to `body` without copying it.
+    @inline(__always)
+    public func withSlot<Result>(_ index: Int32, _ body: (borrowing Slot) throws -> Result) rethrows -> Result {
+        try body(slots[Int(index)])
+    }
+
+    /// The topic and partition number of an assigned partition.
+    public func position(of partition: Int32) -> (topic: String, number: Int32) {
+        let partition = partitions[Int(partition)]
+        return (topics[partition.topic].name, partition.number)
+    }
+
+    /// Calls in flight, events in memory and records on their way.
+    public var load: (calls: Int, events: Int, records: Int) {
+        (callsInFlight, slots.count - freeSlots.count, productionsOut)
+    }
+
+    /// Whether partitions are assigned and taken from.
+    public var isTaking: Bool { if case .assigned = membership { true } else { false } }
+
+    func id(of slot: Int32) -> SlotID { SlotID(index: slot, generation: slots[Int(slot)].generation) }
+
+    func isCurrent(_ id: SlotID) -> Bool {
+        Int(id.index) < slots.count && slots[Int(id.index)].generation == id.generation
+            && slots[Int(id.index)].phase != .free
+    }
+
+    func serviceIndex(_ slot: Int32, _ service: Int) -> Int { Int(slot) * width + service }
+}
+
+/// What an engine has seen and done since its start.
+public struct Counters: Sendable, Equatable {
+    /// Records taken.
+    public var taken = 0
+    /// Records without a value.
+    public var tombstones = 0
+    /// Calls made, repeated ones and probes included.
+    public var calls = 0
+    /// Final outcomes by push service: delivered.
+    public var delivered = 0
+    /// Final outcomes: dead letters.
+    public var deadLettered = 0
+    /// Final outcomes: expired.
+    public var expired = 0
+    /// Retry records.
+    public var retried = 0
+    /// Answers and acknowledgements that belonged to an event that was given up.
+    public var stale = 0
+
+    /// Nothing yet.
+    public init() {}
+}
+
+/// One consumed topic.
+public struct ConsumedTopic: Sendable, Equatable {
+    /// What the topic is for.
+    public enum Role: Sendable, Equatable {
+        /// A request topic, taken by this weight (at least 1).
+        case request(weight: Int)
+        /// A retry topic whose records wait this long (milliseconds).
+        case retry(delay: Int64)
+    }
+
+    /// The topic's name.
+    public var name: String
+    /// What it is for.
+    public var role: Role
+
+    /// A consumed topic.
+    public init(name: String, role: Role) {
+        self.name = name
+        self.role = role
+    }
+}
+
+/// One partition of a new assignment.
+public struct AssignedPartition: Sendable, Equatable {
+    /// The index of its topic in the list given with it.
+    public var topic: Int
+    /// The partition's number in the topic.
+    public var number: Int32
+    /// Where taking starts; `nil` when the broker decides (no offset yet), and the first record tells.
+    public var startOffset: Int64?
+
+    /// A partition to take from.
+    public init(topic: Int, number: Int32, startOffset: Int64?) {
+        self.topic = topic
+        self.number = number
+        self.startOffset = startOffset
+    }
+}
+
+struct Partition: Sendable {
+    var topic: Int
+    var number: Int32
+    /// `nil` until the first record tells where the partition begins.
+    var tracker: OffsetTracker?
+}
+
+/// One queue to take from: a request topic, or one partition of a retry topic.
+public struct Source: Sendable {
+    /// The topic's index.
+    public internal(set) var topic: Int
+    /// The indices of its partitions in the assignment.
+    public internal(set) var partitions: [Int32]
+    /// Retry topics: how long their records wait (milliseconds).
+    var delay: Int64?
+    var weight: Int
+    var credit: Int
+    /// Whether its queue may hold something.
+    var mayHaveRecords = true
+    /// Whether its first record is not due.
+    var isBlocked = false
+    var isPaused = false
+    /// From a partition's number to its index in the assignment; -1 for those of others.
+    var indices: [Int32]
+}
+
+struct ProductionPlace: Sendable {
+    var generation: UInt32 = 0
+    var production: Production?
+}
+
+/// Whether the engine has partitions.
+enum Membership: Sendable, Equatable {
+    case none
+    case assigned
+    /// Partitions go, or the worker stops: what is under way is waited for.
+    case stopping(Stopping)
+    /// A drain was carried out: nothing more is done.
+    case left
+}
+
+struct Stopping: Sendable, Equatable {
+    /// Whether the worker leaves, and not only the partitions.
+    var leaves: Bool
+    var deadline: MonotonicTime
+    /// Everything under way has ended, and the last commit is on its way.
+    var isCommitting = false
+    /// Events that were under way when the deadline passed.
+    var gaveUp = 0
+}

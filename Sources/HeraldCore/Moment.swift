@@ -1,0 +1,21 @@
+public import HeraldTime
+
+/// The time on both clocks, as the engine's inputs carry it.
+public struct Moment: Sendable, Equatable {
+    /// For deadlines and waits.
+    public var monotonic: MonotonicTime
+    /// For what records say.
+    public var wall: WallTime
+
+    /// One moment on both clocks.
+    @inlinable
+    public init(monotonic: MonotonicTime, wall: WallTime) {
+        self.monotonic = monotonic
+        self.wall = wall
+    }
+
+    /// The monotonic moment at which the wall clock will show `due`, if it does not step.
+    func monotonic(at due: WallTime) -> MonotonicTime {
+        monotonic.advanced(byMilliseconds: due.milliseconds(since: wall))
+    }
+}

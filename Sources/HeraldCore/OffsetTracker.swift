@@ -1,0 +1,115 @@
+/// Which offsets of one assigned partition are done, and how far a commit may go.
+///
+/// Completions come in any order; the *watermark* is the offset below which everything is done, which is what may be
+/// committed. What is done beyond it is a bit each, in a window that starts at the watermark's word.
+///
+/// Offsets that never arrive (transaction markers, compacted or aborted records) count as done as soon as a later
+/// offset is taken, because a consumer is given a partition's offsets in rising order.
+struct OffsetTracker {
+    /// Everything below is done: the next offset to commit.
+    private(set) var watermark: Int64
+    /// The next offset that may arrive: one above the highest taken.
+    private(set) var next: Int64
+    /// The watermark that the broker has acknowledged.
+    private(set) var committed: Int64
+
+    /// One bit for each offset from `windowStart` on, 1 = done; a ring of words.
+    private var words: [UInt64]
+    /// The offset of bit 0 of the ring's first word; a multiple of 64.
+    private var windowStart: Int64
+    /// The ring's first word.
+    private var first = 0
+
+    /// A tracker for an assignment that starts at `offset`.
+    init(startingAt offset: Int64) {
+        watermark = offset
+        next = offset
+        committed = offset
+        windowStart = offset & ~63
+        words = Array(repeating: 0, count: 16)
+        // What lies below the start in its word is done already.
+        words[0] = (UInt64(1) << UInt64(offset & 63)) &- 1
+    }
+
+    /// How many offsets lie between the watermark and the highest taken one.
+    var distance: Int64 { next - watermark }
+
+    /// Whether a commit would tell the broker something new.
+    var hasUncommitted: Bool { watermark > committed }
+
+    /// Notes that `offset` was taken.
+    ///
+    /// False for an offset that was taken before: the caller drops the record.
+    mutating func take(_ offset: Int64) -> Bool {
+        guard offset >= next else { return false }
+        if offset > next, watermark == next {
+            // Nothing is open: however wide the gap is, there is nothing to remember below it.
+            let acknowledged = committed
+            self = OffsetTracker(startingAt: offset)
+            committed = acknowledged
+        } else if offset > next {
+            reserve(upTo: offset)
+            for skipped in next..<offset { set(skipped) }
+        }
+        reserve(upTo: offset + 1)
+        next = offset + 1
+        advance()
+        return true
+    }
+
+    /// Notes that everything that `offset` caused is durable.
+    mutating func complete(_ offset: Int64) {
+        precondition(offset >= watermark && offset < next, "an offset completes once, and after it was taken")
+        set(offset)
+        if offset == watermark { advance() }
+    }
+
+    /// Notes that the broker has acknowledged a commit of `offset`.
+    mutating func acknowledge(_ offset: Int64) {
+        committed = max(committed, offset)
+    }
+
+    /// Whether `offset` was completed (or never arrived).
+    func isDone(_ offset: Int64) -> Bool {
+        if offset < watermark { return true }
+        if offset >= next { return false }
+        return words[index(of: offset)] & bit(offset) != 0
+    }
+
+    private func bit(_ offset: Int64) -> UInt64 { 1 << UInt64(offset & 63) }
+
+    private func index(of offset: Int64) -> Int {
+        (first + Int((offset - windowStart) >> 6)) & (words.count - 1)
+    }
+
+    private mutating func set(_ offset: Int64) {
+        words[index(of: offset)] |= bit(offset)
+    }
+
+    /// Moves the watermark over what is done, a word at a time, and gives the words behind it back to the ring.
+    private mutating func advance() {
+        while watermark < next {
+            let word = words[first] | ((UInt64(1) << UInt64(watermark & 63)) &- 1)
+            let done = Int64(word == .max ? 64 : (~word).trailingZeroBitCount)
+            watermark = min(windowStart + done, next)
+            guard done == 64, watermark == windowStart + 64 else { return }
+            words[first] = 0
+            first = (first + 1) & (words.count - 1)
+            windowStart += 64
+        }
+    }
+
+    /// Grows the ring until it holds every offset below `end`.
+    ///
+    /// How far that can be is bounded by how long an event may stay in memory.
+    private mutating func reserve(upTo end: Int64) {
+        let needed = Int((end - windowStart + 63) >> 6)
+        guard needed > words.count else { return }
+        var larger = words.count
+        while larger < needed { larger *= 2 }
+        var grown = [UInt64](repeating: 0, count: larger)
+        for index in 0..<words.count { grown[index] = words[(first + index) & (words.count - 1)] }
+        words = grown
+        first = 0
+    }
+}

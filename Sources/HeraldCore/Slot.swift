@@ -1,0 +1,91 @@
+public import HeraldEvents
+public import HeraldTime
+
+/// One taken event, from its record's arrival until everything that it causes is durable.
+public struct Slot: Sendable {
+    enum Phase: UInt8 {
+        case free
+        /// Behind another event of its user.
+        case behindUser
+        /// Until its moment, in memory.
+        case waiting
+        /// Calls are wanted, under way or waiting for a quick retry.
+        case active
+        /// Everything is decided; its records are on their way to the broker.
+        case settling
+    }
+
+    /// How often the slot was used.
+    public internal(set) var generation: UInt32 = 0
+    var phase = Phase.free
+    /// Whether the record came from a retry topic.
+    public internal(set) var isRetry = false
+    /// Whether it is the first of its retry partition and holds the others back until its moment.
+    var holdsSource = false
+    /// Whether it has a place in its user's order.
+    var isOrdered = false
+    /// The index of its partition in the assignment.
+    public internal(set) var partition: Int32 = 0
+    var source: Int32 = 0
+    /// The record's offset.
+    public internal(set) var offset: Int64 = 0
+    /// The record's timestamp.
+    public internal(set) var timestamp: WallTime?
+    /// What the record says; its fields point into the record's value and into its scratch buffer.
+    public internal(set) var event = DecodedEvent()
+    /// Why it did not decode.
+    public internal(set) var failure: DecodingFailure?
+    /// The services that are not decided yet.
+    var open = PushServiceSet()
+    var callsOut: UInt8 = 0
+    var productionsOut: Int32 = 0
+    /// When the first call was made.
+    public internal(set) var firstAttemptAt: WallTime?
+    /// The calls of this stay in memory that failed.
+    public internal(set) var failures: [FailedAttempt] = []
+    var userHash: UInt64 = 0
+
+    var isDecided: Bool { open.isEmpty }
+}
+
+/// A call that failed, for the history of a retry or dead letter.
+public struct FailedAttempt: Sendable, Equatable {
+    /// When the answer came.
+    public var at: WallTime
+    /// The push service's index.
+    public var service: UInt8
+    /// How the call ended.
+    public var result: CallResult
+}
+
+/// Where one push service of one event stands.
+struct ServiceState: Sendable {
+    enum Phase: UInt8 {
+        case idle
+        /// In the queue of wanted calls.
+        case wanted
+        case calling
+        /// Waits in memory for a quick retry.
+        case resting
+        case decided
+    }
+
+    enum Verdict: Equatable {
+        case none
+        case delivered
+        case expired
+        case dead(DeadLetterReason)
+        case retry(delay: Int, due: WallTime, reason: RetryReason?)
+    }
+
+    var phase = Phase.idle
+    var verdict = Verdict.none
+    var attempts = 0
+    var status = 0
+    /// The number of the latest call.
+    var sequence: UInt64 = 0
+    /// The number of the latest call of all when this service's credentials were refused; 0 = never.
+    var refusedAt: UInt64 = 0
+    var decidedAt = WallTime(milliseconds: 0)
+    var detail: String?
+}

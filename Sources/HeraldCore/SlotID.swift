@@ -1,0 +1,71 @@
+/// Names one occupation of one slot: a slot's number and how often it was used before.
+///
+/// Answers, acknowledgements and reminders carry it, so that what belongs to an earlier occupation (an older assignment,
+/// for one) is recognised and dropped.
+public struct SlotID: Hashable, BitwiseCopyable, Sendable {
+    /// The slot's number, from 0.
+    public var index: Int32
+    /// Counts the occupations of the slot.
+    public var generation: UInt32
+
+    /// The `generation`-th occupation of slot `index`.
+    @inlinable
+    public init(index: Int32, generation: UInt32) {
+        self.index = index
+        self.generation = generation
+    }
+}
+
+/// Names one call: the event's slot and the push service.
+public struct CallToken: Hashable, BitwiseCopyable, Sendable {
+    /// The event's slot.
+    public var slot: SlotID
+    /// The push service's index.
+    public var service: UInt8
+
+    /// The call of push service `service` for the event in `slot`.
+    @inlinable
+    public init(slot: SlotID, service: UInt8) {
+        self.slot = slot
+        self.service = service
+    }
+
+    /// The token in 64 bits: 32 of generation, 8 of service, 24 of slot.
+    @inlinable
+    public var rawValue: UInt64 {
+        UInt64(slot.generation) << 32 | UInt64(service) << 24 | UInt64(UInt32(bitPattern: slot.index) & 0xFF_FFFF)
+    }
+
+    /// The token that `rawValue` gave.
+    @inlinable
+    public init(rawValue: UInt64) {
+        slot = SlotID(index: Int32(rawValue & 0xFF_FFFF), generation: UInt32(rawValue >> 32))
+        service = UInt8(truncatingIfNeeded: rawValue >> 24)
+    }
+}
+
+/// Names one record to be produced.
+public struct ProductionID: Hashable, BitwiseCopyable, Sendable {
+    /// The place in the engine's table.
+    public var index: Int32
+    /// Counts the uses of that place.
+    public var generation: UInt32
+
+    /// The `generation`-th use of place `index`.
+    @inlinable
+    public init(index: Int32, generation: UInt32) {
+        self.index = index
+        self.generation = generation
+    }
+
+    /// The identifier in 64 bits, as a producer's opaque value.
+    @inlinable
+    public var rawValue: UInt64 { UInt64(generation) << 32 | UInt64(UInt32(bitPattern: index)) }
+
+    /// The identifier that `rawValue` gave.
+    @inlinable
+    public init(rawValue: UInt64) {
+        index = Int32(bitPattern: UInt32(truncatingIfNeeded: rawValue))
+        generation = UInt32(rawValue >> 32)
+    }
+}

@@ -1,0 +1,85 @@
+/// Keeps the events of one user in order: only the first of a user's taken events is *active*, the others wait behind
+/// it, and many users are active at once.
+///
+/// A user is known by a 64-bit hash: two users that share one would only wait for each other. Everything is
+/// allocated once, an index for each slot; nothing is copied or hashed again when an event comes or goes.
+struct UserOrder {
+    private static let none: Int32 = -1
+
+    /// The first active slot of each bucket.
+    private var buckets: [Int32]
+    /// For an active slot: the next active slot of its bucket.
+    private var nextInBucket: [Int32]
+    /// The slot that comes behind this one of the same user.
+    private var follower: [Int32]
+    /// For an active slot: the last one of its user.
+    private var last: [Int32]
+    private var hashes: [UInt64]
+
+    init(slots: Int) {
+        var size = 16
+        while size < 2 * slots { size *= 2 }
+        buckets = Array(repeating: Self.none, count: size)
+        nextInBucket = Array(repeating: Self.none, count: slots)
+        follower = nextInBucket
+        last = nextInBucket
+        hashes = Array(repeating: 0, count: slots)
+    }
+
+    /// Lines `slot` up behind the events of the user with this hash.
+    ///
+    /// True when it is first, and so active at once.
+    mutating func enter(_ slot: Int32, user hash: UInt64) -> Bool {
+        let place = Int(slot)
+        hashes[place] = hash
+        follower[place] = Self.none
+        let bucket = bucket(hash)
+        var active = buckets[bucket]
+        while active != Self.none {
+            if hashes[Int(active)] == hash {
+                follower[Int(last[Int(active)])] = slot
+                last[Int(active)] = slot
+                return false
+            }
+            active = nextInBucket[Int(active)]
+        }
+        last[place] = slot
+        nextInBucket[place] = buckets[bucket]
+        buckets[bucket] = slot
+        return true
+    }
+
+    /// Takes the active `slot` out.
+    ///
+    /// The next event of its user, now active, if there is one.
+    mutating func leave(_ slot: Int32) -> Int32? {
+        let place = Int(slot)
+        let bucket = bucket(hashes[place])
+        let successor = follower[place]
+        let replacement: Int32
+        if successor != Self.none {
+            last[Int(successor)] = last[place]
+            nextInBucket[Int(successor)] = nextInBucket[place]
+            replacement = successor
+        } else {
+            replacement = nextInBucket[place]
+        }
+        if buckets[bucket] == slot {
+            buckets[bucket] = replacement
+        } else {
+            var before = buckets[bucket]
+            while nextInBucket[Int(before)] != slot { before = nextInBucket[Int(before)] }
+            nextInBucket[Int(before)] = replacement
+        }
+        return successor == Self.none ? nil : successor
+    }
+
+    /// Forgets everybody.
+    mutating func removeAll() {
+        for index in buckets.indices { buckets[index] = Self.none }
+    }
+
+    private func bucket(_ hash: UInt64) -> Int {
+        Int(truncatingIfNeeded: hash) & (buckets.count - 1)
+    }
+}

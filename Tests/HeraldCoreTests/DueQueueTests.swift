@@ -1,0 +1,31 @@
+import HeraldTime
+import TestSupport
+import Testing
+
+@testable import HeraldCore
+
+@Suite("The queue of what is due")
+struct DueQueueTests {
+    @Test("gives everything back in due order, and nothing early", arguments: UInt64(1)...10)
+    func order(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var queue = DueQueue(capacity: 4)
+        var expected: [Int64] = []
+        for number in 0..<500 {
+            let due = Int64(random.next() % 1_000)
+            expected.append(due)
+            queue.add(
+                .init(
+                    due: MonotonicTime(nanoseconds: due), slot: SlotID(index: Int32(number), generation: 0), service: 0,
+                    purpose: .event))
+        }
+        expected.sort()
+        #expect(queue.earliest == MonotonicTime(nanoseconds: expected[0]))
+        let isEarly = queue.takeDue(at: MonotonicTime(nanoseconds: expected[0] - 1)) != nil
+        #expect(!isEarly)
+        var taken: [Int64] = []
+        while let entry = queue.takeDue(at: MonotonicTime(nanoseconds: 1_000)) { taken.append(entry.due.nanoseconds) }
+        #expect(taken == expected)
+        #expect(queue.isEmpty)
+    }
+}

@@ -1,0 +1,123 @@
+import HeraldEvents
+import HeraldTime
+
+/// One push service of one request record.
+struct Duty: Hashable, Comparable {
+    var origin: String
+    var service: String
+
+    static func < (left: Self, right: Self) -> Bool {
+        (left.origin, left.service) < (right.origin, right.service)
+    }
+}
+
+/// Knows the truth and holds the engines against the promises of the design.
+struct Checkers {
+    private(set) var violations: [String] = []
+
+    /// Final results by duty; the empty service stands for an event that did not decode.
+    private(set) var results: [Duty: [String]] = [:]
+    /// Retry records that are in a log and below no committed offset, by duty.
+    private var liveRetries: [Duty: Set<String>] = [:]
+    /// What each consumed record is about.
+    private(set) var consumedDuties: [String: [Duty]] = [:]
+    private var calls: [Duty: Int] = [:]
+    /// Calls that may be repeated because their worker died or lost them.
+    private var excused: [Duty: Int] = [:]
+    private var lastFirstCall: [String: Int64] = [:]
+    private var called: Set<String> = []
+
+    let maximumCalls: Int
+
+    init(maximumCalls: Int) {
+        self.maximumCalls = maximumCalls
+    }
+
+    mutating func fail(_ text: String) {
+        violations.append(text)
+    }
+
+    // MARK: What is in the logs
+
+    mutating func requestAppended(at name: String, services: [String]) {
+        consumedDuties[name] = services.map { Duty(origin: name, service: $0) }
+    }
+
+    mutating func retryAppended(at name: String, origin: String, services: [String]) {
+        let about = services.map { Duty(origin: origin, service: $0) }
+        consumedDuties[name] = about
+        for duty in about {
+            if results[duty] != nil { excuse(duty, "a retry of \(duty) follows its final result") }
+            liveRetries[duty, default: []].insert(name)
+        }
+    }
+
+    mutating func resultAppended(_ duty: Duty, outcome: String) {
+        results[duty, default: []].append(outcome)
+    }
+
+    /// With at-least-once a crash may leave a duty both settled and retried; without any fault it must not happen.
+    private mutating func excuse(_ duty: Duty, _ text: String) {
+        if excused[duty, default: 0] == 0 { fail(text) }
+    }
+
+    // MARK: Promise 1: no event is lost
+
+    /// An offset was committed beyond the record `name`: all that it is about is final or lives on in a later retry.
+    mutating func committedPast(_ name: String) {
+        for duty in consumedDuties[name] ?? [] {
+            liveRetries[duty]?.remove(name)
+            if results[duty] == nil && liveRetries[duty, default: []].isEmpty {
+                fail("promise 1: the commit passed \(name), but \(duty) is neither final nor in a retry topic")
+            }
+        }
+    }
+
+    /// At the end every duty has its final result.
+    mutating func finish() {
+        for duty in consumedDuties.values.joined().sorted() where results[duty] == nil {
+            fail("promise 1: \(duty) has no final result")
+        }
+        for (duty, outcomes) in results.sorted(by: { $0.key < $1.key }) where outcomes.count > 1 {
+            excuse(duty, "\(duty) has \(outcomes.count) final results without a fault")
+        }
+    }
+
+    // MARK: Calls
+
+    /// Calls of this duty were under way, or answered and not yet durable, when their worker died or lost them.
+    mutating func faultHit(_ duty: Duty) {
+        // Each fault can repeat at most what one stay in memory makes.
+        excused[duty, default: 0] += maximumCalls
+    }
+
+    mutating func called(_ duty: Duty, countsAsAttempt: Bool) {
+        guard countsAsAttempt else { return }
+        calls[duty, default: 0] += 1
+        let allowed = maximumCalls + excused[duty, default: 0]
+        if calls[duty, default: 0] > allowed {
+            fail("promise 3: \(duty) was called \(calls[duty, default: 0]) times, \(allowed) are allowed")
+        }
+    }
+
+    /// An event left its request topic for a retry topic: from here on it may be overtaken.
+    mutating func movedToRetry(_ name: String) {
+        called.insert(name)
+    }
+
+    /// Promise 4: the first calls of one user's events come in the order of the events.
+    mutating func firstCall(user: String, place: Place, offset: Int64) {
+        let name = "\(place.topic)/\(place.partition)/\(offset)"
+        guard called.insert(name).inserted else { return }
+        let line = "\(user)@\(place.topic)"
+        if let last = lastFirstCall[line], last > offset {
+            fail("promise 4: \(name) of \(user) was first called after offset \(last) of the same user")
+        }
+        lastFirstCall[line] = max(lastFirstCall[line] ?? -1, offset)
+    }
+}
+
+extension Checkers {
+    /// What the consumed record `name` is about.
+    func duties(of name: String) -> [Duty] { consumedDuties[name] ?? [] }
+}

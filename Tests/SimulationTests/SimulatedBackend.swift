@@ -1,0 +1,45 @@
+import HeraldCore
+import TestSupport
+
+/// Chooses what the backend answers, from chance and from the weather of the moment.
+struct SimulatedBackend {
+    /// Chances in thousandths.
+    struct Weather {
+        var transient = 60
+        var throttled = 20
+        var rejected = 15
+        var timeout = 20
+        var reset = 10
+        /// Every call is refused with 401.
+        var passwordIsWrong = false
+        /// The name is not found.
+        var isUnreachable = false
+    }
+
+    var weather = Weather()
+    /// These users are refused with 403 whatever the password.
+    var forbidden: Set<String> = []
+    /// Every call for these users hangs until its deadline.
+    var hanging: Set<String> = []
+    static let timeout: Int64 = 10_000
+
+    /// The result of a call and how long it takes (milliseconds).
+    func answer(user: String, random: inout SplitMix64) -> (result: CallResult, after: Int64) {
+        let latency = Int64(1 + random.next() % 80)
+        if weather.isUnreachable { return (CallResult(failure: .nameNotFound), latency) }
+        if weather.passwordIsWrong { return (CallResult(status: 401), latency) }
+        if forbidden.contains(user) { return (CallResult(status: 403), latency) }
+        if hanging.contains(user) { return (CallResult(failure: .timeout), Self.timeout) }
+        var chance = Int(random.next() % 1_000)
+        func hit(_ share: Int) -> Bool {
+            defer { chance -= share }
+            return chance >= 0 && chance < share
+        }
+        if hit(weather.transient) { return (CallResult(status: 503, detail: "busy"), latency) }
+        if hit(weather.throttled) { return (CallResult(status: 429, retryAfter: 7_000), latency) }
+        if hit(weather.rejected) { return (CallResult(status: 400, detail: "bad"), latency) }
+        if hit(weather.timeout) { return (CallResult(failure: .timeout), Self.timeout) }
+        if hit(weather.reset) { return (CallResult(failure: .reset), latency) }
+        return (CallResult(status: 200), latency)
+    }
+}

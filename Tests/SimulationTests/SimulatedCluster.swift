@@ -1,0 +1,118 @@
+import HeraldEvents
+
+/// A partition of a topic, in the simulation.
+struct Place: Hashable, Comparable {
+    var topic: String
+    var partition: Int32
+
+    static func < (left: Self, right: Self) -> Bool {
+        (left.topic, left.partition) < (right.topic, right.partition)
+    }
+}
+
+/// A record in a simulated log.
+struct LogRecord {
+    var key: [UInt8]?
+    var value: [UInt8]?
+    var headers = HeaderList()
+    var timestamp: Int64
+}
+
+/// The broker's side: logs, one group with generations and eager rebalances, committed offsets.
+struct SimulatedCluster {
+    struct Member {
+        var generation = 0
+        var assignment: [Place] = []
+        /// It was told that its partitions are revoked and has not answered.
+        var isRevoking = false
+        /// It has no assignment of the coming generation yet.
+        var isWaiting = true
+    }
+
+    private(set) var logs: [Place: [LogRecord]] = [:]
+    private(set) var committed: [Place: Int64] = [:]
+    private(set) var members: [Int: Member] = [:]
+    private(set) var generation = 0
+    private(set) var isRebalancing = false
+    let consumed: [Place]
+
+    init(partitions: Int32, consumedTopics: [String], otherTopics: [String]) {
+        for topic in consumedTopics + otherTopics {
+            for partition in 0..<partitions { logs[Place(topic: topic, partition: partition)] = [] }
+        }
+        consumed = logs.keys.filter { consumedTopics.contains($0.topic) }.sorted()
+    }
+
+    mutating func append(_ record: LogRecord, to place: Place) -> Int64 {
+        logs[place, default: []].append(record)
+        return Int64(logs[place, default: []].count - 1)
+    }
+
+    func record(at place: Place, _ offset: Int64) -> LogRecord? {
+        guard let log = logs[place], offset >= 0, offset < Int64(log.count) else { return nil }
+        return log[Int(offset)]
+    }
+
+    // MARK: The group
+
+    /// A member joins.
+    ///
+    /// Those who have partitions are told to give them back: their identifiers are returned.
+    mutating func join(_ member: Int) -> [Int] {
+        members[member] = Member()
+        return startRebalance()
+    }
+
+    /// A member left or its session ended.
+    mutating func remove(_ member: Int) -> [Int] {
+        guard members.removeValue(forKey: member) != nil else { return [] }
+        return startRebalance()
+    }
+
+    private mutating func startRebalance() -> [Int] {
+        isRebalancing = true
+        var told: [Int] = []
+        for (name, member) in members.sorted(by: { $0.key < $1.key }) where !member.isWaiting && !member.isRevoking {
+            members[name]?.isRevoking = true
+            told.append(name)
+        }
+        return told
+    }
+
+    /// A member has given its partitions back.
+    mutating func unassigned(_ member: Int) {
+        members[member]?.isRevoking = false
+        members[member]?.isWaiting = true
+        members[member]?.assignment = []
+    }
+
+    /// Ends the rebalance when every member waits for its partitions: the new assignments.
+    mutating func finishRebalance() -> [(member: Int, places: [Place])] {
+        guard isRebalancing, !members.isEmpty, members.values.allSatisfy(\.isWaiting) else { return [] }
+        isRebalancing = false
+        generation += 1
+        let names = members.keys.sorted()
+        var shares: [Int: [Place]] = [:]
+        for (index, place) in consumed.enumerated() { shares[names[index % names.count], default: []].append(place) }
+        return names.map { name in
+            members[name]?.generation = generation
+            members[name]?.isWaiting = false
+            members[name]?.assignment = shares[name] ?? []
+            return (name, shares[name] ?? [])
+        }
+    }
+
+    /// Whether a commit of this member and generation is accepted: the broker checks the generation only.
+    func accepts(member: Int, generation: Int) -> Bool {
+        members[member]?.generation == generation && members[member]?.isWaiting == false
+    }
+
+    /// Whether the member has this generation's partitions and was not asked for them back.
+    func isMember(_ member: Int, of generation: Int) -> Bool {
+        accepts(member: member, generation: generation) && members[member]?.isRevoking == false
+    }
+
+    mutating func commit(_ offset: Int64, at place: Place) {
+        committed[place] = offset
+    }
+}
