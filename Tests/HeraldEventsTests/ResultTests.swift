@@ -1,0 +1,110 @@
+import HeraldBytes
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@Suite("Results")
+struct ResultTests {
+    private func encode(_ facts: ResultFacts, _ decoding: Decoding) -> String {
+        var output: [UInt8] = []
+        ResultEncoder.append(
+            facts, of: decoding.event, value: decoding.value.span.bytes, recordTopic: "notifications",
+            pushServices: .standard, to: &output)
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    @Test("A result has exactly the contract's members")
+    func full() throws {
+        let decoding = Decoding(
+            eventJSON(["id": #""e\"1\u2028""#, "source": #""shop""#, "campaign": #""spring""#]),
+            headers: [("herald-replays", "2"), ("herald-origin", "notifications.bulk/1/2")])
+        let facts = ResultFacts(
+            outcome: .deadLettered, pushService: 0, status: 400, reason: .rejected, attempts: 1,
+            firstAttemptAt: WallTime(milliseconds: 1_795_250_426_123),
+            completedAt: WallTime(milliseconds: 1_795_250_426_200))
+        let json = encode(facts, decoding)
+        #expect(
+            json == #"{"id":"e\"1\u2028","pns":"apns","user":"ann","outcome":"dead-lettered","status":400,"#
+                + #""reason":"rejected","attempts":1,"firstAttemptAt":"2026-11-21T08:40:26.123Z","#
+                + #""completedAt":"2026-11-21T08:40:26.200Z","source":"shop","campaign":"spring","replays":2,"#
+                + #""origin":{"topic":"notifications.bulk","partition":1,"offset":2}}"#)
+        let result = try NotificationResult(decoding: Array(json.utf8))
+        #expect(result.id == "e\"1\u{2028}")
+        #expect(result.pushService == "apns")
+        #expect(result.user == "ann")
+        #expect(result.outcome == .deadLettered)
+        #expect(result.status == 400)
+        #expect(result.reason == .rejected)
+        #expect(result.attempts == 1)
+        #expect(result.firstAttemptAt == facts.firstAttemptAt)
+        #expect(result.completedAt == facts.completedAt)
+        #expect(result.source == "shop")
+        #expect(result.campaign == "spring")
+        #expect(result.replays == 2)
+        #expect(result.origin == Origin(topic: "notifications.bulk", partition: 1, offset: 2))
+    }
+
+    @Test("What is absent is left out, and what does not decode has only its place")
+    func minimal() throws {
+        let json = encode(
+            ResultFacts(outcome: .deadLettered, reason: .malformed, completedAt: WallTime(milliseconds: 0)),
+            Decoding("nonsense"))
+        #expect(
+            json == #"{"outcome":"dead-lettered","reason":"malformed","completedAt":"1970-01-01T00:00:00.000Z","#
+                + #""origin":{"topic":"notifications","partition":3,"offset":42}}"#)
+        let result = try NotificationResult(decoding: Array(json.utf8))
+        #expect(result.id == nil)
+        #expect(result.replays == 0)
+    }
+
+    @Test(
+        "Every outcome and reason survives the way through a result", arguments: Outcome.allCases,
+        DeadLetterReason.allCases)
+    func names(outcome: Outcome, reason: DeadLetterReason) throws {
+        let json = encode(
+            ResultFacts(outcome: outcome, reason: reason, completedAt: WallTime(milliseconds: 0)),
+            Decoding(eventJSON()))
+        let result = try NotificationResult(decoding: Array(json.utf8))
+        #expect(result.outcome == outcome)
+        #expect(result.reason == reason)
+    }
+
+    @Test(
+        "A result that breaks the contract is refused",
+        arguments: [
+            "", "[]", "{}", "x", #"{"outcome":"lost","completedAt":"1970-01-01T00:00:00Z"}"#,
+            #"{"outcome":"delivered","origin":{"topic":"n","partition":0,"offset":0}}"#,
+            #"{"outcome":"delivered","completedAt":"1970-01-01T00:00:00Z"}"#,
+            #"{"outcome":"delivered","completedAt":0,"origin":{"topic":"n","partition":0,"offset":0}}"#,
+            #"{"outcome":"delivered","completedAt":"1970-01-01T00:00:00Z","origin":{"topic":"n","partition":-1,"offset":0}}"#,
+            #"{"id":1,"outcome":"delivered","completedAt":"1970-01-01T00:00:00Z","origin":{"topic":"n","partition":0,"offset":0}}"#,
+        ])
+    func refused(json: String) {
+        #expect(throws: ContractError.self) { try NotificationResult(decoding: Array(json.utf8)) }
+    }
+
+    @Test("An event that a service makes is read by the worker as it was meant")
+    func publishing() throws {
+        let event = NotificationEvent(
+            id: "e/1", user: "ann", message: "Say \"hi\"\n\u{2028}🎉", pushServices: ["apns", "GCM"], source: "shop",
+            campaign: "spring", time: WallTime(milliseconds: 0), expiresAt: WallTime(milliseconds: 2_000),
+            notBefore: WallTime(milliseconds: 1_000))
+        let decoding = Decoding(try event.encoded())
+        #expect(decoding.failure == nil)
+        #expect(decoding.id == "e/1")
+        #expect(decoding.message == event.message)
+        #expect(decoding.pushServices == ["apns", "gcm"])
+        #expect(decoding.event.expiresAt == event.expiresAt)
+        #expect(decoding.event.notBefore == event.notBefore)
+        #expect(event.recordKey == Array("ann".utf8))
+    }
+
+    @Test("A service learns why its event would be refused before it publishes")
+    func validation() {
+        let event = NotificationEvent(user: "josé", message: "Hi", pushServices: ["apns"])
+        #expect(throws: DecodingFailure.self) { try event.validate() }
+        #expect(throws: Never.self) {
+            try NotificationEvent(user: "jose", message: "Hi", pushServices: ["apns"]).validate()
+        }
+    }
+}
