@@ -1,5 +1,5 @@
 /// The names of the headers that records carry.
-public struct HeaderName: Equatable, Sendable, CustomStringConvertible {
+public struct HeaderName: Sendable, CustomStringConvertible {
     /// The name as a literal, which is compared and copied without making a string.
     public let literal: StaticString
 
@@ -9,9 +9,6 @@ public struct HeaderName: Equatable, Sendable, CustomStringConvertible {
 
     /// The name as a string.
     public var description: String { literal.description }
-
-    /// Whether both are the same name.
-    public static func == (left: Self, right: Self) -> Bool { left.description == right.description }
 
     /// The event's id.
     public static var id: Self { Self("herald-id") }

@@ -68,22 +68,26 @@ extension RecordDecoder {
 
     /// Reads and checks what CloudEvents 1.0 requires of a binary event.
     func readBinaryEnvelope(_ headers: HeaderList, into event: inout DecodedEvent) throws(DecodingFailure) {
-        for name in [
-            HeaderName.cloudEventsID, .cloudEventsSource, .cloudEventsSpecversion, .cloudEventsType,
-        ] {
-            guard let value = headers.lastValue(named: name.literal), value.byteCount > 0, UTF8Text.isValid(value)
-            else { throw .malformed("the header \(name) is missing, empty or not UTF-8; a CloudEvent has to have it") }
-            if name == .cloudEventsID, isIDLength(value) { event.id = event.keep(value) }
-            if name == .cloudEventsSource { event.source = event.keep(value) }
-            if name == .cloudEventsSpecversion, !value.hasSameBytes(as: "1.0") {
-                throw .malformed("the header \(name) is not 1.0")
-            }
+        let id = try attribute(.cloudEventsID, in: headers)
+        if isIDLength(id) { event.id = event.keep(id) }
+        event.source = event.keep(try attribute(.cloudEventsSource, in: headers))
+        guard try attribute(.cloudEventsSpecversion, in: headers).hasSameBytes(as: "1.0") else {
+            throw .malformed("the header \(HeaderName.cloudEventsSpecversion) is not 1.0")
         }
+        _ = try attribute(.cloudEventsType, in: headers)
         if headers.lastIndex(named: HeaderName.cloudEventsTime.literal) != nil {
             guard let value = headers.lastValue(named: HeaderName.cloudEventsTime.literal),
                 RFC3339.parse(value) != nil
             else { throw .invalid("the header ce_time is no RFC 3339 date-time such as 2026-11-21T08:40:26Z") }
         }
+    }
+
+    /// The value of a header that a binary event has to have.
+    @_lifetime(borrow headers)
+    private func attribute(_ name: HeaderName, in headers: HeaderList) throws(DecodingFailure) -> RawSpan {
+        guard let value = headers.lastValue(named: name.literal), value.byteCount > 0, UTF8Text.isValid(value)
+        else { throw .malformed("the header \(name) is missing, empty or not UTF-8; a CloudEvent has to have it") }
+        return value
     }
 
     /// Whether an id has as many characters as it may.
