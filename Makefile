@@ -1,0 +1,48 @@
+# Herald's one door for people and CI: `make help` lists what there is. What takes more than a line is in scripts/.
+#
+# On a fresh Debian 12 machine with Swift 6.3, `make demo` and `make test` do everything: what is missing of Debian's
+# packages is installed first (as root, or with sudo; `make deps` does just that and says what and why).
+#
+#   KAFKA_HOME=…               an unpacked Apache Kafka 3.7 or newer: the tests start brokers of their own from it
+#   KAFKA_BOOTSTRAP_SERVERS=…  a running broker that the tests may use instead
+#   FILTER=…                   `make test FILTER=OffsetTracker` runs only the tests whose name matches
+#   FUZZ_SECONDS=60            how long `make fuzz` spends on each target
+#
+# Three build directories, so that no flag makes another build start anew: .build (debug and release),
+# .build/thread and .build/address (sanitizers).
+
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+FUZZ_SECONDS ?= 60
+export FILTER
+
+.DEFAULT_GOAL := help
+.PHONY: help deps build demo test lint sanitize fuzz clean
+
+help: ## lists these targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+
+deps: ## installs the Debian packages that are missing, and checks the version of Swift
+	@scripts/deps
+
+build: deps ## builds the release binary, .build/release/herald
+	swift build --configuration release --static-swift-stdlib --product herald
+
+demo: build ## shows every outcome live on an embedded broker; without a terminal once, checked, in under 30 seconds
+	@if [ -t 0 ] && [ -t 1 ]; then exec .build/release/herald demo; else exec .build/release/herald demo --once; fi
+
+test: deps ## checks the contract and runs all tests; with KAFKA_HOME or KAFKA_BOOTSTRAP_SERVERS on a real broker too
+	@scripts/contained scripts/test
+
+lint: deps ## checks formats: Swift, shell scripts, Dockerfile, compose file, AsyncAPI document
+	@scripts/contained scripts/lint
+
+sanitize: deps ## runs the unit tests under the thread sanitizer and under the address sanitizer
+	@scripts/contained scripts/sanitize thread
+	@scripts/contained scripts/sanitize address
+
+fuzz: deps ## fuzzes the event decoder and the reader of HTTP answers, FUZZ_SECONDS each
+	@scripts/contained scripts/fuzz events $(FUZZ_SECONDS)
+	@scripts/contained scripts/fuzz answers $(FUZZ_SECONDS)
+
+clean: ## removes what was built and the tools in .venv
+	rm -rf .build .venv
