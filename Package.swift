@@ -41,8 +41,9 @@ let package = Package(
         module("HeraldKafka", ["CRDKafka"]),
         module("HeraldHTTP", ["CCurl", "CHTTPParser", "CMicroHTTPD", "HeraldTime"]),
         module("HeraldBackend", ["HeraldBytes", "HeraldHTTP", "HeraldTime"]),
-        module("HeraldSettings", ["CYAML"]),
-        module("HeraldCommandLine"),
+        module("HeraldText"),
+        module("HeraldSettings", ["CYAML", "HeraldText"]),
+        module("HeraldCommandLine", ["HeraldText"]),
         module("HeraldTelemetry", ["HeraldTime"]),
         module(
             "HeraldWorker",
@@ -55,7 +56,7 @@ let package = Package(
             name: "herald",
             dependencies: [
                 "HeraldBackend", "HeraldCommandLine", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
-                "HeraldSandbox", "HeraldSettings", "HeraldTelemetry", "HeraldTime", "HeraldWorker",
+                "HeraldSandbox", "HeraldSettings", "HeraldTelemetry", "HeraldText", "HeraldTime", "HeraldWorker",
             ],
             swiftSettings: strict),
 
@@ -67,8 +68,9 @@ let package = Package(
         tests("HeraldKafkaTests", ["HeraldKafka"]),
         tests("HeraldHTTPTests", ["HeraldHTTP", "HeraldTime"]),
         tests("HeraldBackendTests", ["HeraldBackend", "HeraldHTTP", "HeraldTime"]),
-        tests("HeraldSettingsTests", ["HeraldSettings"]),
-        tests("HeraldCommandLineTests", ["HeraldCommandLine"]),
+        tests("HeraldTextTests", ["HeraldText"]),
+        tests("HeraldSettingsTests", ["HeraldSettings", "HeraldText"]),
+        tests("HeraldCommandLineTests", ["HeraldCommandLine", "HeraldText"]),
         tests("HeraldTelemetryTests", ["HeraldTelemetry"]),
         tests("HeraldSandboxTests", ["HeraldSandbox", "HeraldHTTP"]),
         tests("SimulationTests", ["HeraldCore", "HeraldEvents", "HeraldTime"]),

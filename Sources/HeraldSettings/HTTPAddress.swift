@@ -1,0 +1,54 @@
+/// Where the backend is: scheme, host, port and the path that stands before every request's own.
+public struct HTTPAddress: Sendable, Equatable, CustomStringConvertible {
+    /// Whether it is `https`.
+    public let isTLS: Bool
+    /// A name or an IP address, an IPv6 one without brackets.
+    public let host: String
+    /// The port, 80 or 443 when none was written.
+    public let port: Int
+    /// What stands between the host and a request's path: empty, or `/base` without a final slash.
+    public let basePath: String
+
+    /// Why a text is no such address.
+    struct Refusal: Error {
+        let reason: String
+    }
+
+    /// Reads `http://host:port/base`.
+    init(_ text: String) throws(Refusal) {
+        guard let scheme = ["https://", "http://"].first(where: { text.lowercased().hasPrefix($0) }) else {
+            throw Refusal(reason: "has no http:// or https://")
+        }
+        let rest = text.dropFirst(scheme.count)
+        let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
+        let authority = rest[..<end]
+        guard !authority.contains("@") else {
+            throw Refusal(reason: "holds a user; credentials belong into backend.auth")
+        }
+        guard !rest.contains("?"), !rest.contains("#") else { throw Refusal(reason: "has a query or a fragment") }
+        guard let parts = HostAndPort(authority), parts.port != 0 else { throw Refusal(reason: "has no valid host") }
+        var path = rest[end...]
+        guard path.isEmpty || TextRule.requestPath.accepts(String(path)) else {
+            throw Refusal(reason: "has no valid path")
+        }
+        while path.hasSuffix("/") { path.removeLast() }
+        isTLS = scheme == "https://"
+        host = parts.host
+        port = parts.port ?? (isTLS ? 443 : 80)
+        basePath = String(path)
+    }
+
+    /// The port when the scheme does not imply it.
+    private var portSuffix: String { port == (isTLS ? 443 : 80) ? "" : ":\(port)" }
+
+    /// The host as an address and the `Host` header write it: brackets around IPv6, the port when it is not the scheme's.
+    public var authority: String { (host.contains(":") ? "[\(host)]" : host) + portSuffix }
+
+    /// The address, `https://push.example.com/base`.
+    public var description: String { "\(isTLS ? "https" : "http")://\(authority)\(basePath)" }
+
+    /// Whether the host is this machine by its spelling: `localhost`, `127.…` or `::1`.
+    public var isLoopback: Bool {
+        host.lowercased() == "localhost" || host == "::1" || ListenAddress("\(host):1") != nil && host.hasPrefix("127.")
+    }
+}

@@ -1,0 +1,35 @@
+/// Where a server listens: an IP address and a port, or nowhere.
+public enum ListenAddress: Sendable, Equatable, CustomStringConvertible {
+    /// Not at all.
+    case off
+    /// On an IP address; port 0 takes a free one.
+    case address(host: String, port: UInt16)
+
+    /// Reads `127.0.0.1:9464`, `[::1]:9464` or `off`; nil for anything else, names included.
+    public init?(_ text: String) {
+        guard text != "off" else {
+            self = .off
+            return
+        }
+        guard let parts = HostAndPort(text), let port = parts.port.flatMap(UInt16.init(exactly:)),
+            parts.host.contains(":") || Self.isIPv4(parts.host)
+        else { return nil }
+        self = .address(host: parts.host, port: port)
+    }
+
+    /// The spelling that ``init(_:)`` reads.
+    public var description: String {
+        switch self {
+        case .off: "off"
+        case .address(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        }
+    }
+
+    private static func isIPv4(_ text: String) -> Bool {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4
+            && parts.allSatisfy { part in
+                (1...3).contains(part.count) && part.allSatisfy { $0.isASCII && $0.isNumber } && UInt8(part) != nil
+            }
+    }
+}

@@ -1,0 +1,75 @@
+import HeraldText
+
+extension SettingType<HTTPAddress> {
+    /// `http://host:port/base`, without user, query and fragment.
+    static var httpAddress: Self {
+        scalar(
+            SettingTraits(
+                placeholder: "URL", allowed: "http:// or https://, a host, perhaps a port and a path",
+                schema: ["type": "string", "pattern": "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"]),
+            show: { .string($0.description) },
+            parse: { text in
+                do throws(HTTPAddress.Refusal) {
+                    return .value(try HTTPAddress(text))
+                } catch {
+                    return .refused(error.reason)
+                }
+            })
+    }
+}
+
+extension SettingType<ListenAddress> {
+    /// `127.0.0.1:9464`, `[::1]:9464` or `off`.
+    static var listenAddress: Self {
+        scalar(
+            SettingTraits(
+                placeholder: "ADDRESS", allowed: "an IP address and a port (127.0.0.1:9464, [::1]:9464), or off",
+                schema: ["type": "string", "pattern": "^(off|[0-9.]+:[0-9]{1,5}|\\[[0-9A-Fa-f:.]+\\]:[0-9]{1,5})$"]),
+            show: { .string($0.description) },
+            parse: { text in ListenAddress(text).map { .value($0) } ?? .refused("is not an address to listen on") })
+    }
+}
+
+extension SettingType<Secret> {
+    /// A proxy's address, which may hold a user and a password and is shown without them.
+    static var proxy: Self {
+        let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+        return scalar(
+            SettingTraits(
+                placeholder: "URL", allowed: "http://, https:// or socks5:// with a host and a port",
+                schema: ["type": "string", "pattern": "^(https?|socks(4a?|5h?))://[^\\s/]+/?$"]),
+            show: { .string(redactingUserInfo($0.reveal())) },
+            parse: { text in
+                guard let scheme = schemes.first(where: { text.hasPrefix($0 + "://") }) else {
+                    return .refused("has no known scheme")
+                }
+                let rest = text.dropFirst(scheme.count + 3)
+                let authority = rest.hasSuffix("/") ? rest.dropLast() : rest
+                let host = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+                guard TextRule.line(4_096).accepts(text), !host.contains("/"), HostAndPort(host)?.port != nil else {
+                    return .refused("is not the address of a proxy")
+                }
+                return .value(Secret(text))
+            })
+    }
+}
+
+extension SettingType<String> {
+    /// One Kafka broker: a host and perhaps a port, perhaps with librdkafka's `SASL_SSL://` in front.
+    static var broker: Self {
+        let protocols = ["PLAINTEXT://", "SSL://", "SASL_PLAINTEXT://", "SASL_SSL://"]
+        return scalar(
+            SettingTraits(
+                placeholder: "HOST:PORT", allowed: "a host and a port (kafka:9092)",
+                schema: [
+                    "type": "string",
+                    "pattern": "^((SASL_)?(PLAINTEXT|SSL)://)?(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._\\-]+)(:[0-9]{1,5})?$",
+                ]),
+            show: { .string($0) },
+            parse: { text in
+                let prefix = protocols.first { text.hasPrefix($0) } ?? ""
+                return HostAndPort(text.dropFirst(prefix.count)) == nil
+                    ? .refused("is not the address of a broker") : .value(text)
+            })
+    }
+}

@@ -1,0 +1,129 @@
+import HeraldText
+
+extension SettingType<Int> {
+    /// A whole number of that range.
+    static func wholeNumber(_ range: ClosedRange<Int>) -> Self {
+        let allowed = "\(range.lowerBound) to \(range.upperBound)"
+        return scalar(
+            SettingTraits(
+                placeholder: "N", allowed: allowed,
+                schema: [
+                    "type": "integer", "minimum": .integer(range.lowerBound), "maximum": .integer(range.upperBound),
+                ]),
+            show: { .integer($0) },
+            parse: { text in
+                guard isWholeNumber(text) else { return .refused("is not a whole number") }
+                guard let number = Int(text), range.contains(number) else { return .refused("is out of range") }
+                return .value(number)
+            })
+    }
+
+    /// A number of bytes of that range, plain or with `KiB` or `MiB`.
+    static func bytes(_ range: ClosedRange<Int>) -> Self {
+        let allowed = "\(range.lowerBound) to \(range.upperBound) bytes, also as 64KiB or 1MiB"
+        return scalar(
+            SettingTraits(
+                placeholder: "BYTES", allowed: allowed,
+                schema: [
+                    "anyOf": [
+                        [
+                            "type": "integer", "minimum": .integer(range.lowerBound),
+                            "maximum": .integer(range.upperBound),
+                        ],
+                        ["type": "string", "pattern": "^[0-9]{1,10}([KM]iB)?$"],
+                    ]
+                ]),
+            show: { .integer($0) },
+            parse: { text in
+                let units = [("KiB", 1_024), ("MiB", 1_048_576)]
+                let unit = units.first { text.hasSuffix($0.0) }
+                let digits = String(text.dropLast(unit?.0.count ?? 0))
+                guard isWholeNumber(digits), !digits.hasPrefix("-") else { return .refused("is not a number of bytes") }
+                guard let number = Int(digits), number <= range.upperBound,
+                    range.contains(number * (unit?.1 ?? 1))
+                else { return .refused("is out of range") }
+                return .value(number * (unit?.1 ?? 1))
+            })
+    }
+
+    private static func isWholeNumber(_ text: String) -> Bool {
+        let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
+        return !digits.isEmpty && digits.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+}
+
+extension SettingType<Bool> {
+    /// `true` or `false`.
+    static var bool: Self {
+        scalar(
+            SettingTraits(
+                placeholder: "BOOL", allowed: "true or false", choices: ["true", "false"],
+                schema: ["type": "boolean"]),
+            show: { .bool($0) },
+            parse: { text in
+                switch text {
+                case "true": .value(true)
+                case "false": .value(false)
+                default: .refused("is neither true nor false")
+                }
+            })
+    }
+}
+
+extension SettingType<Duration> {
+    /// A duration of that range, which ends at whole milliseconds.
+    static func duration(_ range: ClosedRange<Duration>) -> Self {
+        let bounds = (DurationText.format(range.lowerBound), DurationText.format(range.upperBound))
+        return scalar(
+            SettingTraits(
+                placeholder: "DURATION", allowed: "\(bounds.0) to \(bounds.1), written as 100ms, 10s, 5m, 24h or 1d",
+                schema: JSONValue.duration),
+            show: { .string(DurationText.format($0)) },
+            parse: { text in
+                guard let duration = DurationText.parse(text) else { return .refused("is not a duration") }
+                return range.contains(duration) ? .value(duration) : .refused("is out of range")
+            })
+    }
+}
+
+extension SettingType<RetryDelay> {
+    /// A duration of that range, kept as it is written.
+    static func retryDelay(_ range: ClosedRange<Duration>) -> Self {
+        let duration = SettingType<Duration>.duration(range)
+        return SettingType(
+            traits: duration.traits,
+            decode: { node, report in
+                guard let value = duration.decode(node, &report), let text = node.text(&report) else { return nil }
+                return RetryDelay(text: text, duration: value)
+            },
+            show: { .string($0.text) })
+    }
+}
+
+extension JSONValue {
+    /// What ``DurationText`` reads.
+    fileprivate static var duration: JSONValue {
+        ["anyOf": [["type": "string", "pattern": "^(0|[1-9][0-9]{0,9}(ms|s|m|h|d))$"], ["const": 0]]]
+    }
+}
+
+extension SettingType where Value: RawRepresentable<String> & CaseIterable {
+    /// One of the cases' raw values, but for those that this version has not built yet.
+    static func choice(_: Value.Type, notYet missing: [Value] = []) -> Self {
+        let missing = missing.map(\.rawValue)
+        let names = Value.allCases.map(\.rawValue).filter { !missing.contains($0) }
+        return scalar(
+            SettingTraits(
+                placeholder: names.joined(separator: "|"), allowed: names.joined(separator: ", "), choices: names,
+                schema: ["enum": .array(names.map { .string($0) })]),
+            show: { .string($0.rawValue) },
+            parse: { text in
+                if missing.contains(text) { return .refused("is not available in this version") }
+                guard let value = Value(rawValue: text) else {
+                    let nearest = Suggestion.nearest(to: text, in: names)
+                    return .refused("is unknown" + (nearest.map { ", did you mean \"\($0)\"?" } ?? ""))
+                }
+                return .value(value)
+            })
+    }
+}

@@ -1,0 +1,95 @@
+import HeraldText
+
+/// What a setting's values are: how they are read, checked, shown and described. One value serves the checks, `config
+/// show`, the documentation and the JSON Schema.
+struct SettingType<Value: Sendable>: Sendable {
+    /// What does not depend on the Swift type.
+    var traits: SettingTraits
+    /// Reads a node; nil when it was refused, with the reason in the report.
+    var decode: @Sendable (SettingNode, inout SettingsReport) -> Value?
+    /// The value as `config show` prints it: never a secret.
+    var show: @Sendable (Value) -> JSONValue
+}
+
+/// The part of a type that documentation, help and schema need.
+struct SettingTraits: Sendable {
+    /// How text from the environment or a flag is split.
+    var shape = SettingNode.Shape.scalar
+    /// The value's name in help, `DURATION`.
+    var placeholder: String
+    /// What is allowed, in words, as it ends an error.
+    var allowed: String
+    /// The only values, when they are a closed set.
+    var choices: [String] = []
+    /// Whether values never show.
+    var isSecret = false
+    /// The JSON Schema (draft 2020-12) of a value.
+    var schema: JSONValue
+}
+
+extension SettingType {
+    /// How one scalar was understood.
+    enum Parsed {
+        case value(Value)
+        /// Why not, to stand behind the quoted text: `is not a whole number`.
+        case refused(String)
+    }
+
+    /// A type of one scalar. `parse` gives the reason, this adds the text (unless secret) and what is allowed.
+    static func scalar(
+        _ traits: SettingTraits, show: @escaping @Sendable (Value) -> JSONValue,
+        parse: @escaping @Sendable (String) -> Parsed
+    ) -> Self {
+        Self(
+            traits: traits,
+            decode: { node, report in
+                guard let text = node.text(&report) else { return nil }
+                switch parse(text) {
+                case .value(let value): return value
+                case .refused(let reason):
+                    let subject = traits.isSecret ? "the value" : SafeText.quoted(redactingUserInfo(text))
+                    report.refuse(node, "", "\(subject) \(reason); allowed: \(traits.allowed)")
+                    return nil
+                }
+            },
+            show: show)
+    }
+
+    /// The same type, with some of its values refused as not built yet.
+    func exceptNotYet(_ isMissing: @escaping @Sendable (Value) -> Bool, allowed: String, schema: JSONValue) -> Self {
+        var type = self
+        type.traits.allowed = allowed
+        type.traits.schema = schema
+        type.decode = { [decode] node, report in
+            guard let value = decode(node, &report) else { return nil }
+            guard !isMissing(value) else {
+                let text = if case .scalar(let text) = node.content { SafeText.quoted(text) + " is " } else { "" }
+                report.refuse(node, "", "\(text)not available in this version; allowed: \(allowed)")
+                return nil
+            }
+            return value
+        }
+        return type
+    }
+}
+
+extension SettingNode {
+    /// The node's text; nil, with a mistake, when it is no scalar.
+    func text(_ report: inout SettingsReport, _ detail: String = "") -> String? {
+        switch content {
+        case .scalar(let text): return text
+        case .nothing: report.refuse(self, detail, "has no value")
+        case .list: report.refuse(self, detail, "is a list; one value is wanted")
+        case .map: report.refuse(self, detail, "is a map; one value is wanted")
+        }
+        return nil
+    }
+}
+
+/// `text` with what may be a user and password of an address (`//user:password@`) masked.
+func redactingUserInfo(_ text: String) -> String {
+    guard let at = text.lastIndex(of: "@") else { return text }
+    let before = text[..<at]
+    let start = before.firstRange(of: "//")?.upperBound ?? before.startIndex
+    return text[..<start] + "***" + text[at...]
+}

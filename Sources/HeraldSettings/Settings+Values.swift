@@ -1,0 +1,69 @@
+extension Settings {
+    /// Takes every field from its declaration's value.
+    init(_ values: SettingsValues) {
+        typealias Table = SettingsTable
+        kafka = Kafka(
+            bootstrapServers: values[Table.kafkaBootstrapServers],
+            group: values[Table.kafkaGroup],
+            instance: values[Table.kafkaInstance],
+            staticMembership: values[Table.kafkaStaticMembership],
+            properties: values[Table.kafkaProperties])
+        let replicationFactor = values[Table.topicsReplicationFactor]
+        topics = Topics(
+            requests: values[Table.topicsRequests],
+            results: values[Table.topicsResults],
+            retryPrefix: values[Table.topicsRetry],
+            deadLetter: values[Table.topicsDeadLetter],
+            partitions: values[Table.topicsPartitions],
+            replicationFactor: replicationFactor == 0 ? nil : replicationFactor,
+            retention: values[Table.topicsRetention])
+        backend = Backend(
+            url: values[Table.backendURL],
+            path: values[Table.backendPath],
+            registerPath: values[Table.backendRegisterPath],
+            timeout: values[Table.backendTimeout],
+            connections: values[Table.backendConnections],
+            proxy: values[Table.backendProxy],
+            statuses: values[Table.backendStatuses],
+            pushServices: values[Table.backendPushServices],
+            aliases: values[Table.backendAliases],
+            authentication: Authentication(values),
+            tls: TLS(
+                caFile: values[Table.backendTLSCAFile],
+                certificateFile: values[Table.backendTLSCertificateFile],
+                keyFile: values[Table.backendTLSKeyFile]))
+        delivery = Delivery(
+            guarantee: values[Table.deliveryGuarantee],
+            ordering: values[Table.deliveryOrdering],
+            lanes: values[Table.deliveryLanes],
+            maxInFlight: values[Table.deliveryMaxInFlight],
+            commitInterval: values[Table.deliveryCommitInterval],
+            drainTimeout: values[Table.deliveryDrainTimeout])
+        retry = Retry(
+            immediate: values[Table.retryImmediate],
+            delays: values[Table.retryDelays],
+            maxElapsed: values[Table.retryMaxElapsed],
+            replays: values[Table.retryReplays])
+        limits = Limits(eventBytes: values[Table.limitsEventBytes])
+        log = Log(level: values[Table.logLevel], format: values[Table.logFormat])
+        admin = Admin(listen: values[Table.adminListen])
+    }
+}
+
+extension Settings.Authentication {
+    /// Nil when what the kind needs is not set.
+    init?(_ values: SettingsValues) {
+        switch values[SettingsTable.backendAuthKind] {
+        case .none: self = .none
+        case .basic:
+            guard let username = values[SettingsTable.backendAuthUsername],
+                let password = values.secret(SecretPair.password)
+            else { return nil }
+            self = .basic(username: username, password: password)
+        case .bearer:
+            guard let token = values.secret(SecretPair.token) else { return nil }
+            self = .bearer(token: token)
+        case .oauth2: return nil
+        }
+    }
+}

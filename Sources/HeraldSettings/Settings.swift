@@ -1,0 +1,150 @@
+/// Everything that can be set, checked and in its own types; made by ``load(_:requiring:)``.
+///
+/// Each field's meaning, default and range stand at its declaration in the table and in docs/SETTINGS.md.
+public struct Settings: Sendable {
+    /// The cluster and this worker's place in its group.
+    public let kafka: Kafka
+    /// The topics' names, and what `herald topics` wants of them.
+    public let topics: Topics
+    /// The backend and how to talk to it.
+    public let backend: Backend
+    /// How events are taken and settled.
+    public let delivery: Delivery
+    /// How failed calls are repeated.
+    public let retry: Retry
+    /// Bounds.
+    public let limits: Limits
+    /// Logging.
+    public let log: Log
+    /// Health, metrics and console.
+    public let admin: Admin
+
+    /// `kafka.*`.
+    public struct Kafka: Sendable {
+        /// Brokers as `host:port`; empty when not set.
+        public let bootstrapServers: [String]
+        /// The consumer group.
+        public let group: String
+        /// This worker's own name; nil for a new random one.
+        public let instance: String?
+        /// Whether partitions are kept through a restart.
+        public let staticMembership: Bool
+        /// Passed through to librdkafka; none of what Herald sets itself.
+        public let properties: KafkaProperties
+    }
+
+    /// `topics.*`.
+    public struct Topics: Sendable {
+        /// Where requests come from.
+        public let requests: [RequestTopic]
+        /// Where outcomes go.
+        public let results: String
+        /// The retry topics' prefix, without the dot.
+        public let retryPrefix: String
+        /// Where undeliverable events go.
+        public let deadLetter: String
+        /// Partitions of a topic to be made.
+        public let partitions: Int
+        /// Copies of each partition; nil leaves it to the cluster.
+        public let replicationFactor: Int?
+        /// How long records are kept.
+        public let retention: Duration
+
+        /// The retry topic of a delay, `notifications.retry.5s`.
+        public func retry(_ delay: RetryDelay) -> String { "\(retryPrefix).\(delay.text)" }
+    }
+
+    /// `backend.*`.
+    public struct Backend: Sendable {
+        /// Where it is; nil when not set.
+        public let url: HTTPAddress?
+        /// The path of a notification, behind the URL's own.
+        public let path: String
+        /// The path of a registration, behind the URL's own.
+        public let registerPath: String
+        /// One call's deadline.
+        public let timeout: Duration
+        /// Connections at most, of the process.
+        public let connections: Int
+        /// The proxy's URL, which may hold a password.
+        public let proxy: Secret?
+        /// Statuses whose class differs from the table of outcomes.
+        public let statuses: [Int: StatusClass]
+        /// The push services that the backend knows, lower case.
+        public let pushServices: [String]
+        /// Other names for push services.
+        public let aliases: [String: String]
+        /// How to authenticate; nil when what its kind needs is not set.
+        public let authentication: Authentication?
+        /// Files for TLS.
+        public let tls: TLS
+    }
+
+    /// `backend.auth.*`, in the form of its kind.
+    public enum Authentication: Sendable {
+        /// No credentials.
+        case none
+        /// User and password.
+        case basic(username: String, password: SecretSource)
+        /// A token.
+        case bearer(token: SecretSource)
+    }
+
+    /// `backend.tls.*`.
+    public struct TLS: Sendable {
+        /// The authorities to trust; nil for the system's.
+        public let caFile: String?
+        /// The client certificate; there if and only if ``keyFile`` is.
+        public let certificateFile: String?
+        /// Its private key.
+        public let keyFile: String?
+    }
+
+    /// `delivery.*`.
+    public struct Delivery: Sendable {
+        /// How settlements become durable.
+        public let guarantee: DeliveryGuarantee
+        /// What is sent in order.
+        public let ordering: DeliveryOrdering
+        /// Lanes of the process.
+        public let lanes: Int
+        /// Events in flight at most, of the process.
+        public let maxInFlight: Int
+        /// The time between commits.
+        public let commitInterval: Duration
+        /// How long a stop waits for calls on their way.
+        public let drainTimeout: Duration
+    }
+
+    /// `retry.*`.
+    public struct Retry: Sendable {
+        /// Retries right after the first call.
+        public let immediate: Int
+        /// The waits between later calls, strictly increasing.
+        public let delays: [RetryDelay]
+        /// How long after the first call retries may go on.
+        public let maxElapsed: Duration
+        /// Replays of one dead letter at most.
+        public let replays: Int
+    }
+
+    /// `limits.*`.
+    public struct Limits: Sendable {
+        /// An event's value at most, in bytes.
+        public let eventBytes: Int
+    }
+
+    /// `log.*`.
+    public struct Log: Sendable {
+        /// The least severe level that is logged.
+        public let level: LogLevel
+        /// The form of a line.
+        public let format: LogFormat
+    }
+
+    /// `admin.*`.
+    public struct Admin: Sendable {
+        /// Where it is served.
+        public let listen: ListenAddress
+    }
+}

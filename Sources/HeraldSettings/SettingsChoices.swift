@@ -1,0 +1,61 @@
+/// How Herald authenticates to the backend.
+public enum AuthenticationKind: String, Sendable, CaseIterable {
+    /// A user and a password with every request.
+    case basic
+    /// A fixed token.
+    case bearer
+    /// A token that a token endpoint gives.
+    case oauth2
+    /// Not at all.
+    case none
+}
+
+/// How results, retries, dead letters and offsets become durable together.
+public enum DeliveryGuarantee: String, Sendable, CaseIterable {
+    /// Offsets are committed after every record that they cause is acknowledged; a crash may record something twice.
+    case atLeastOnce = "at-least-once"
+    /// All of it in one Kafka transaction.
+    case atomic
+}
+
+/// What is sent in order.
+public enum DeliveryOrdering: String, Sendable, CaseIterable {
+    /// One user's events.
+    case key
+    /// All events of a partition.
+    case partition
+    /// Nothing.
+    case none
+}
+
+/// What an HTTP status means for an event.
+public enum StatusClass: String, Sendable, CaseIterable {
+    /// The backend took it.
+    case delivered
+    /// Worth another attempt.
+    case transient
+    /// The credentials were refused: hold.
+    case credentials
+    /// Never to be accepted: dead letter.
+    case rejected
+}
+
+/// How severe a log message is.
+public enum LogLevel: String, Sendable, CaseIterable {
+    /// Something failed that somebody has to mend.
+    case error
+    /// Something is not as it should be.
+    case warning
+    /// What an operator wants to know.
+    case info
+    /// What helps to find a mistake.
+    case debug
+}
+
+/// How log lines are written.
+public enum LogFormat: String, Sendable, CaseIterable {
+    /// One JSON object on each line.
+    case json
+    /// For people.
+    case text
+}

@@ -1,0 +1,121 @@
+import HeraldText
+
+/// Reads the settings file: bytes, YAML, sections and keys.
+struct SettingsFile {
+    private static let longest = 1_048_576
+
+    private let name: String
+    private var report: SettingsReport
+
+    /// A value that the file writes, still undecoded.
+    struct Found {
+        let setting: any AnySetting
+        let node: SettingNode
+    }
+
+    private(set) var found: [Found] = []
+
+    /// The file's own mistakes: YAML, unknown keys, keys written twice.
+    var mistakes: [SettingsMistake] { report.mistakes }
+
+    /// Reads the file at that path, which also names it in mistakes.
+    init(path: String) {
+        self.init(empty: path)
+        do throws(BoundedFile.Failure) {
+            read(try BoundedFile.read(path, limit: Self.longest))
+        } catch {
+            refuseFile(error.reason)
+        }
+    }
+
+    /// Reads these bytes as if they stood in the file of that name.
+    init(name: String, bytes: [UInt8]) {
+        self.init(empty: name)
+        read(bytes)
+    }
+
+    private init(empty name: String) {
+        self.name = name
+        report = SettingsReport(source: .file(name: name))
+    }
+
+    /// The report for one value's decoding.
+    func report(for setting: any AnySetting) -> SettingsReport {
+        SettingsReport(source: .file(name: name), path: setting.path)
+    }
+
+    /// A mistake of the file as a whole.
+    private mutating func refuseFile(_ reason: String) { report.refuse(at: nil, "", reason) }
+
+    private mutating func read(_ bytes: [UInt8]) {
+        let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let content = bytes.starts(with: byteOrderMark) ? Array(bytes.dropFirst(byteOrderMark.count)) : bytes
+        if let position = Self.invalidUTF8(content) {
+            return report.refuse(at: position, "", "is not UTF-8 text")
+        }
+        do throws(YAMLReader.Refusal) {
+            guard let root = try YAMLReader(content).read() else { return }
+            walk(root, path: "")
+        } catch {
+            report.refuse(at: error.position, "", error.message)
+        }
+    }
+
+    /// The place of the first byte that is not UTF-8; nil when all is well.
+    private static func invalidUTF8(_ bytes: [UInt8]) -> SettingNode.Position? {
+        guard String(validating: bytes, as: UTF8.self) == nil else { return nil }
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() where String(validating: line, as: UTF8.self) == nil {
+            let repaired = Array(String(decoding: line, as: UTF8.self).utf8)
+            let same = zip(line, repaired).prefix { $0 == $1 }.count
+            let column = String(decoding: line.prefix(same), as: UTF8.self).unicodeScalars.count
+            return SettingNode.Position(line: index + 1, column: column + 1)
+        }
+        return SettingNode.Position(line: 1, column: 1)
+    }
+
+    private mutating func walk(_ node: SettingNode, path: String) {
+        let entries: [SettingNode.Entry]
+        switch node.content {
+        case .map(let written): entries = written
+        case .nothing: return
+        case .scalar, .list:
+            let keys = Self.keys(of: path).joined(separator: ", ")
+            return report.refuse(at: node.position, path, "must be a section with keys; allowed: \(keys)")
+        }
+        var lines: [String: Int] = [:]
+        for entry in entries {
+            let inner = path.isEmpty ? entry.key : "\(path).\(entry.key)"
+            if let line = lines[entry.key] {
+                report.refuse(at: entry.position, inner, "is written twice, first in line \(line)")
+            } else {
+                lines[entry.key] = entry.position?.line ?? 1
+                take(entry, path: inner, section: path)
+            }
+        }
+    }
+
+    private mutating func take(_ entry: SettingNode.Entry, path: String, section: String) {
+        if let setting = SettingsTable.all.first(where: { $0.path == path }) {
+            found.append(Found(setting: setting, node: entry.value))
+        } else if SettingsTable.all.contains(where: { $0.path.hasPrefix(path + ".") }) {
+            walk(entry.value, path: path)
+        } else if UnknownSetting.isNotYet(path) {
+            report.refuse(at: entry.position, path, UnknownSetting.notYet)
+        } else {
+            let hint = UnknownSetting.suggestion(forKey: entry.key, in: section, keys: Self.keys(of: section))
+            report.refuse(at: entry.position, path, "unknown setting\(hint)")
+        }
+    }
+
+    /// The names that may stand in a section.
+    private static func keys(of section: String) -> [String] {
+        let prefix = section.isEmpty ? "" : section + "."
+        var keys: [String] = []
+        for setting in SettingsTable.all where setting.path.hasPrefix(prefix) {
+            let key = String(setting.path.dropFirst(prefix.count).prefix { $0 != "." })
+            if !keys.contains(key) { keys.append(key) }
+        }
+        return keys
+    }
+}

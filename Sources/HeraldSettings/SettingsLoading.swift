@@ -1,0 +1,121 @@
+/// What a command needs to be set, beyond what has a default.
+public struct SettingsNeeds: OptionSet, Sendable {
+    /// The bits.
+    public let rawValue: Int
+
+    /// Needs from their bits.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// Brokers.
+    public static let kafka = Self(rawValue: 1 << 0)
+    /// The backend's address, credentials that can be read, TLS files that can be read.
+    public static let backend = Self(rawValue: 1 << 1)
+}
+
+/// The three places that settings come from, the weakest first.
+public struct SettingsSources: Sendable {
+    /// The settings file.
+    public enum File: Sendable {
+        /// The file at that path.
+        case path(String)
+        /// Bytes that are already here, and the name for mistakes.
+        case bytes([UInt8], name: String)
+    }
+
+    /// The file, if any.
+    public var file: File?
+    /// The environment; only `HERALD_…` is read.
+    public var environment: [String: String]
+    /// Flags that were given, by name without dashes, with their values in order.
+    public var flags: [String: [String]]
+
+    /// Sources; all may be absent.
+    public init(file: File? = nil, environment: [String: String] = [:], flags: [String: [String]] = [:]) {
+        self.file = file
+        self.environment = environment
+        self.flags = flags
+    }
+}
+
+/// Settings without a mistake, and what to tell about them.
+public struct LoadedSettings: Sendable {
+    /// The settings.
+    public let settings: Settings
+    /// What is allowed and yet not wise.
+    public let warnings: [SettingsMistake]
+    /// Every setting's effective value and where it came from, in the documentation's order.
+    public let effective: [EffectiveSetting]
+}
+
+extension Settings {
+    /// Reads file, environment and flags, checks everything, and throws all mistakes at once.
+    public static func load(
+        _ sources: SettingsSources, requiring needs: SettingsNeeds = []
+    ) throws(SettingsError) -> LoadedSettings {
+        var values = SettingsValues()
+        var mistakes: [SettingsMistake] = []
+
+        func take(_ node: SettingNode, _ setting: any AnySetting, _ report: SettingsReport, _ rank: SettingsValues.Rank)
+        {
+            var report = report
+            if let value = setting.decode(node, &report) {
+                values.set(setting, value, at: report.place(of: node.position), rank: rank)
+            } else {
+                values.markMistaken(setting)
+            }
+            mistakes += report.mistakes
+        }
+
+        if let file = sources.file.map(SettingsFile.init) {
+            for found in file.found { take(found.node, found.setting, file.report(for: found.setting), .file) }
+            mistakes = (file.mistakes + mistakes).sortedByPlace
+        }
+        for (variable, text) in sources.environment.sorted(by: { $0.key < $1.key })
+        where variable.hasPrefix(SettingNames.variablePrefix) {
+            if let setting = SettingsTable.all.first(where: { $0.variable == variable }) {
+                let report = SettingsReport(source: .environment(variable: variable), path: setting.path)
+                take(SettingNode(texts: [text], shape: setting.traits.shape), setting, report, .environment)
+            } else if UnknownSetting.isNotYet(variable: variable) {
+                mistakes.append(
+                    SettingsMistake(place: .environment(variable), path: "", message: UnknownSetting.notYet))
+            } else if !SettingNames.isServiceLink(variable) {
+                let message = "unknown setting" + UnknownSetting.suggestion(forVariable: variable)
+                mistakes.append(SettingsMistake(place: .environment(variable), path: "", message: message))
+            }
+        }
+        for setting in SettingsTable.all {
+            guard let texts = sources.flags[setting.flag] else { continue }
+            let report = SettingsReport(source: .flag(name: setting.flag), path: setting.path)
+            take(SettingNode(texts: texts, shape: setting.traits.shape), setting, report, .flag)
+        }
+
+        let rules = SettingsRules(values, requiring: needs)
+        mistakes += rules.mistakes
+        guard mistakes.isEmpty else { throw SettingsError(mistakes: mistakes) }
+        return LoadedSettings(
+            settings: Settings(values), warnings: rules.warnings, effective: SettingsTable.all.map(values.shown))
+    }
+}
+
+extension SettingsFile {
+    fileprivate init(_ source: SettingsSources.File) {
+        switch source {
+        case .path(let path): self.init(path: path)
+        case .bytes(let bytes, let name): self.init(name: name, bytes: bytes)
+        }
+    }
+}
+
+extension [SettingsMistake] {
+    /// By line, then column; mistakes of one place keep their order.
+    fileprivate var sortedByPlace: Self {
+        func key(_ mistake: SettingsMistake) -> (Int, Int) {
+            if case .file(_, let line, let column) = mistake.place { (line, column) } else { (0, 0) }
+        }
+        return enumerated()
+            .sorted {
+                (key($0.element).0, key($0.element).1, $0.offset) < (key($1.element).0, key($1.element).1, $1.offset)
+            }
+            .map(\.element)
+    }
+}

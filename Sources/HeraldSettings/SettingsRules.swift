@@ -1,0 +1,158 @@
+import HeraldText
+
+/// The rules that join several settings. A setting that was refused for itself takes part in none.
+struct SettingsRules {
+    private let values: SettingsValues
+    private(set) var mistakes: [SettingsMistake] = []
+    private(set) var warnings: [SettingsMistake] = []
+
+    private typealias Table = SettingsTable
+
+    /// Checks all rules, and what the needs demand.
+    init(_ values: SettingsValues, requiring needs: SettingsNeeds) {
+        self.values = values
+        checkKafka()
+        checkTopics()
+        checkPushServices()
+        checkSecrets()
+        checkTLS()
+        if needs.contains(.kafka) { requireKafka() }
+        if needs.contains(.backend) { requireBackend() }
+    }
+
+    private mutating func refuse(_ setting: any AnySetting, _ message: String) {
+        mistakes.append(SettingsMistake(place: values.place(setting), path: setting.path, message: message))
+    }
+
+    private mutating func requireSet(_ setting: any AnySetting, because reason: String) {
+        guard !values.isWritten(setting) else { return }
+        let ways = "write \(setting.path) into the file, or set \(setting.variable)"
+        let flag = setting.traits.isSecret ? "" : " or --\(setting.flag)"
+        mistakes.append(
+            SettingsMistake(place: .standard, path: setting.path, message: "is missing (\(reason)): \(ways)\(flag)"))
+    }
+
+    private mutating func checkKafka() {
+        if values.valid(Table.kafkaStaticMembership) == true, !values.isWritten(Table.kafkaInstance) {
+            refuse(Table.kafkaStaticMembership, "needs kafka.instance, the same name after each restart")
+        }
+    }
+
+    private mutating func checkTopics() {
+        var owners: [String: String] = [:]
+        var topics: [(setting: any AnySetting, name: String)] = []
+        for request in values.valid(Table.topicsRequests) ?? [] { topics.append((Table.topicsRequests, request.name)) }
+        for setting in [Table.topicsResults, Table.topicsDeadLetter, Table.topicsRetry] {
+            if let name = values.valid(setting) { topics.append((setting, name)) }
+        }
+        let prefix = values.valid(Table.topicsRetry).map { $0 + "." }
+        for (setting, name) in topics {
+            // Kafka itself refuses two topics that differ in dots and underscores only.
+            if let owner = owners.updateValue(setting.path, forKey: name.replacing("_", with: ".")) {
+                refuse(setting, "\"\(name)\" is taken by \(owner); every topic needs its own name")
+            }
+            if let prefix, name.hasPrefix(prefix) {
+                refuse(setting, "\"\(name)\" begins with \"\(prefix)\", and everything that does is a retry topic")
+            }
+        }
+        if let retention = values.valid(Table.topicsRetention), let elapsed = values.valid(Table.retryMaxElapsed),
+            retention < elapsed
+        {
+            refuse(Table.topicsRetention, "is shorter than retry.maxElapsed: events that wait would be deleted")
+        }
+    }
+
+    private mutating func checkPushServices() {
+        guard let aliases = values.valid(Table.backendAliases),
+            let services = values.valid(Table.backendPushServices)
+        else { return }
+        for (alias, target) in aliases.sorted(by: { $0.key < $1.key }) {
+            if services.contains(alias) {
+                refuse(Table.backendAliases, "\"\(alias)\" is one of backend.pushServices, so it cannot be an alias")
+            }
+            if !services.contains(target) {
+                let allowed = services.joined(separator: ", ")
+                refuse(
+                    Table.backendAliases,
+                    "\"\(alias)\" stands for \"\(target)\", which backend.pushServices lacks; allowed: \(allowed)")
+            }
+        }
+    }
+
+    private mutating func checkSecrets() {
+        for pair in SecretPair.all {
+            if let rank = values.rank(pair.literal), rank == values.rank(pair.file) {
+                refuse(pair.file, "and \(pair.literal.path) are both set; one of them is enough")
+            }
+            if case .flag(let name) = values.place(pair.literal) {
+                warn(
+                    pair.literal,
+                    "everybody on this machine can read --\(name) in the list of processes; "
+                        + "use --\(pair.file.flag)")
+            }
+        }
+        if let url = values.valid(Table.backendURL) ?? nil, !url.isTLS, !url.isLoopback,
+            let kind = values.valid(Table.backendAuthKind), kind != .none
+        {
+            warn(Table.backendURL, "credentials go to \(url.host) unencrypted; use https://")
+        }
+    }
+
+    private mutating func warn(_ setting: any AnySetting, _ message: String) {
+        warnings.append(SettingsMistake(place: values.place(setting), path: setting.path, message: message))
+    }
+
+    private mutating func checkTLS() {
+        let certificate = Table.backendTLSCertificateFile
+        let key = Table.backendTLSKeyFile
+        for (here, there) in [(certificate, key), (key, certificate)]
+        where values.isWritten(here) && !values.isWritten(there) {
+            refuse(here, "needs \(there.path)")
+        }
+    }
+
+    private mutating func requireKafka() {
+        requireSet(Table.kafkaBootstrapServers, because: "the brokers to begin with")
+        if values.rank(Table.kafkaBootstrapServers) != nil,
+            values.valid(Table.kafkaBootstrapServers)?.isEmpty == true
+        {
+            refuse(Table.kafkaBootstrapServers, "is empty; one broker is needed")
+        }
+    }
+
+    private mutating func requireBackend() {
+        requireSet(Table.backendURL, because: "where the backend is")
+        switch values.valid(Table.backendAuthKind) {
+        case .some(.basic):
+            requireSet(Table.backendAuthUsername, because: "backend.auth.kind is basic")
+            requireSecret(.password, because: "backend.auth.kind is basic")
+        case .some(.bearer): requireSecret(.token, because: "backend.auth.kind is bearer")
+        case .some(.oauth2), .some(.none), nil: break
+        }
+        for setting in [Table.backendTLSCAFile, Table.backendTLSCertificateFile, Table.backendTLSKeyFile] {
+            guard let path = values.valid(setting) ?? nil else { continue }
+            do throws(BoundedFile.Failure) {
+                _ = try BoundedFile.read(path, limit: 16_777_216)
+            } catch {
+                refuse(setting, "\(SafeText.quoted(path, limit: 200)) \(error.reason)")
+            }
+        }
+    }
+
+    private mutating func requireSecret(_ pair: SecretPair, because reason: String) {
+        guard !values.isWritten(pair.literal) else { return checkReadable(pair) }
+        requireSet(pair.file, because: reason)
+        checkReadable(pair)
+    }
+
+    private mutating func checkReadable(_ pair: SecretPair) {
+        guard values.valid(pair.literal) != nil, values.valid(pair.file) != nil, let source = values.secret(pair) else {
+            return
+        }
+        do throws(SecretSource.Unreadable) {
+            _ = try source.current()
+        } catch {
+            refuse(pair.file, error.description)
+        }
+    }
+}

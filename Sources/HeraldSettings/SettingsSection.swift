@@ -1,0 +1,20 @@
+/// A section of the settings file and what it is about.
+struct SettingsSection {
+    let name: String
+    let summary: String
+
+    /// The sections at the file's top level, in the table's order.
+    static let all = [
+        Self(name: "kafka", summary: "The cluster, and this worker's place in its group."),
+        Self(name: "topics", summary: "The topics' names, and what herald topics wants of them."),
+        Self(name: "backend", summary: "The notification backend and how to talk to it."),
+        Self(name: "delivery", summary: "How events are taken, sent and settled."),
+        Self(name: "retry", summary: "How failed calls are repeated."),
+        Self(name: "limits", summary: "Bounds on what is taken."),
+        Self(name: "log", summary: "The log on standard error."),
+        Self(name: "admin", summary: "Health, metrics and the console."),
+    ]
+
+    /// Its settings, those of inner sections included.
+    var settings: [any AnySetting] { SettingsTable.all.filter { $0.path.hasPrefix(name + ".") } }
+}

@@ -1,0 +1,165 @@
+import HeraldText
+
+/// Every setting, declared once. The file's checks, the environment, flags, `config show`, docs/SETTINGS.md and the
+/// JSON Schema come from here. A new setting is one declaration, its place in ``all``, and a field of ``Settings``.
+enum SettingsTable {
+    // Kafka
+
+    static let kafkaBootstrapServers = Setting(
+        "kafka.bootstrapServers", .list(of: .broker, count: 0...100, unique: { $0 }), default: "",
+        "The brokers to begin with; needed by everything that talks to Kafka.")
+    static let kafkaGroup = Setting(
+        "kafka.group", .text(.line(249)), default: "herald",
+        "The consumer group: all workers of one group share the work.")
+    static let kafkaInstance = Setting(
+        "kafka.instance", optional: .text(.name(1...128, others: "._-")),
+        "The name of this worker, of which no second one may run; new and random at each start when absent.")
+    static let kafkaStaticMembership = Setting(
+        "kafka.staticMembership", .bool, default: "false",
+        "Keep the partitions through a restart, under the name of kafka.instance.")
+    static let kafkaProperties = Setting(
+        "kafka.properties", .kafkaProperties, default: "",
+        "Any other property of librdkafka, such as security.protocol; secrets among them are masked.")
+
+    // Topics
+
+    static let topicsRequests = Setting(
+        "topics.requests", .list(of: .requestTopic, count: 1...16, unique: { $0.name }, shape: .weightedList),
+        default: "notifications,notifications.bulk",
+        "Where requests come from, each with its weight (1 when only named; name=weight in a flag).")
+    static let topicsResults = Setting(
+        "topics.results", .text(.topic(), "TOPIC"), default: "notifications.results", "Where final outcomes go.")
+    static let topicsRetry = Setting(
+        "topics.retry", .text(.topic(leaving: 16), "TOPIC"), default: "notifications.retry",
+        "The prefix of the retry topics, which end in a dot and the delay.")
+    static let topicsDeadLetter = Setting(
+        "topics.deadLetter", .text(.topic(), "TOPIC"), default: "notifications.dead-letter",
+        "Where events go that cannot be delivered.")
+    static let topicsPartitions = Setting(
+        "topics.partitions", .wholeNumber(1...10_000), default: "6", "Partitions of a topic that herald topics makes.")
+    static let topicsReplicationFactor = Setting(
+        "topics.replicationFactor", .wholeNumber(0...100), default: "0",
+        "Copies of each partition of a topic that herald topics makes; 0 leaves it to the cluster.")
+    static let topicsRetention = Setting(
+        "topics.retention", .duration(.seconds(60)...(.seconds(3_650 * 86_400))), default: "7d",
+        "How long a topic that herald topics makes keeps its records.")
+
+    // Backend
+
+    static let backendURL = Setting(
+        "backend.url", optional: .httpAddress, "Where the backend is; needed by everything that calls it.")
+    static let backendPath = Setting(
+        "backend.path", .text(.requestPath, "PATH"), default: "/api/notifications",
+        "The path of a notification, behind backend.url.")
+    static let backendRegisterPath = Setting(
+        "backend.registerPath", .text(.requestPath, "PATH"), default: "/api/register",
+        "The path of a registration, behind backend.url.")
+    static let backendTimeout = Setting(
+        "backend.timeout", .duration(.milliseconds(1)...(.seconds(600))), default: "10s",
+        "How long one call may take, from connecting to the answer's end.")
+    static let backendConnections = Setting(
+        "backend.connections", .wholeNumber(1...10_000), default: "256",
+        "Connections to the backend at most, of the process; each carries one call at a time.")
+    static let backendProxy = Setting(
+        "backend.proxy", optional: .proxy, "A proxy on the way to the backend; the environment's is not used.")
+    static let backendStatuses = Setting(
+        "backend.statuses", .statuses, default: "",
+        "What an HTTP status means where it differs from the table of outcomes.")
+    static let backendPushServices = Setting(
+        "backend.pushServices", .list(of: .text(.pushService, "NAME"), count: 1...64, unique: { $0 }),
+        default: "apns,gcm,wns", "The push services that the backend knows.")
+    static let backendAliases = Setting(
+        "backend.aliases", .aliases, default: "", "Other names that events may use for a push service.")
+    static let backendAuthKind = Setting(
+        "backend.auth.kind", .choice(AuthenticationKind.self, notYet: [.oauth2]), default: "basic",
+        "How Herald authenticates to the backend.")
+    static let backendAuthUsername = Setting(
+        "backend.auth.username", optional: .text(.line(256, without: ":")), "The user of kind basic.")
+    static let backendAuthPassword = Setting(
+        "backend.auth.password", optional: .secret, "The password of kind basic; better in a file.")
+    static let backendAuthPasswordFile = Setting(
+        "backend.auth.passwordFile", optional: .file, "The file that holds the password; read again when it changes.")
+    static let backendAuthToken = Setting(
+        "backend.auth.token", optional: .secret, "The token of kind bearer; better in a file.")
+    static let backendAuthTokenFile = Setting(
+        "backend.auth.tokenFile", optional: .file, "The file that holds the token; read again when it changes.")
+    static let backendTLSCAFile = Setting(
+        "backend.tls.caFile", optional: .file, "The authorities to trust (PEM) in place of the system's.")
+    static let backendTLSCertificateFile = Setting(
+        "backend.tls.certificateFile", optional: .file, "The client certificate (PEM) to show to the backend.")
+    static let backendTLSKeyFile = Setting(
+        "backend.tls.keyFile", optional: .file, "The private key (PEM) of the client certificate.")
+
+    // Delivery
+
+    static let deliveryGuarantee = Setting(
+        "delivery.guarantee", .choice(DeliveryGuarantee.self, notYet: [.atomic]), default: "at-least-once",
+        "How results, retries, dead letters and offsets become durable together.")
+    static let deliveryOrdering = Setting(
+        "delivery.ordering", .choice(DeliveryOrdering.self), default: "key",
+        "What is sent in order: one user's events, a partition's, or nothing.")
+    static let deliveryLanes = Setting(
+        "delivery.lanes", .wholeNumber(1...64), default: "1",
+        "Threads that work independently, each a member of the group; one per processor core at most.")
+    static let deliveryMaxInFlight = Setting(
+        "delivery.maxInFlight", .wholeNumber(1...100_000), default: "1000",
+        "Events taken and not yet settled at most, of the process.")
+    static let deliveryCommitInterval = Setting(
+        "delivery.commitInterval", .duration(.milliseconds(1)...(.seconds(60))), default: "100ms",
+        "How often what is settled is committed.")
+    static let deliveryDrainTimeout = Setting(
+        "delivery.drainTimeout", .duration(.zero...(.seconds(3_600))), default: "30s",
+        "How long a stopping worker waits for calls on their way.")
+
+    // Retry
+
+    static let retryImmediate = Setting(
+        "retry.immediate", .wholeNumber(0...20), default: "2",
+        "Retries right after a failed first call, before the first delay.")
+    static let retryDelays = Setting(
+        "retry.delays",
+        .list(
+            of: .retryDelay(.milliseconds(1)...(.seconds(7 * 86_400))), count: 1...20, unique: { $0.text }
+        ).increasing(\.duration), default: "5s,30s,5m,30m,2h",
+        "The waits between later calls, one retry topic each, named as written here.")
+    static let retryMaxElapsed = Setting(
+        "retry.maxElapsed", .duration(.seconds(1)...(.seconds(30 * 86_400))), default: "24h",
+        "How long after its first call an event may still be retried.")
+    static let retryReplays = Setting(
+        "retry.replays", .wholeNumber(0...100), default: "5", "How often a dead letter may be replayed.")
+
+    // Limits, log, admin
+
+    static let limitsEventBytes = Setting(
+        "limits.eventBytes", .bytes(64...16_777_216), default: "65536", "The size of an event's value at most.")
+    static let logLevel = Setting(
+        "log.level", .choice(LogLevel.self), default: "info", "The least severe messages that are logged.")
+    static let logFormat = Setting(
+        "log.format", .choice(LogFormat.self), default: "json", "How log lines are written.")
+    static let adminListen = Setting(
+        "admin.listen",
+        .listenAddress.exceptNotYet({ $0 != .off }, allowed: "off", schema: ["enum": ["off", false]]), default: "off",
+        "Where health, metrics and the console are served.")
+
+    /// All settings in the order of the documentation.
+    static let all: [any AnySetting] = [
+        kafkaBootstrapServers, kafkaGroup, kafkaInstance, kafkaStaticMembership, kafkaProperties,
+        topicsRequests, topicsResults, topicsRetry, topicsDeadLetter, topicsPartitions, topicsReplicationFactor,
+        topicsRetention,
+        backendURL, backendPath, backendRegisterPath, backendTimeout, backendConnections, backendProxy,
+        backendStatuses, backendPushServices, backendAliases, backendAuthKind, backendAuthUsername,
+        backendAuthPassword, backendAuthPasswordFile, backendAuthToken, backendAuthTokenFile, backendTLSCAFile,
+        backendTLSCertificateFile, backendTLSKeyFile,
+        deliveryGuarantee, deliveryOrdering, deliveryLanes, deliveryMaxInFlight, deliveryCommitInterval,
+        deliveryDrainTimeout,
+        retryImmediate, retryDelays, retryMaxElapsed, retryReplays,
+        limitsEventBytes, logLevel, logFormat, adminListen,
+    ]
+
+    /// Settings and sections of the contract that this version has not built yet: naming them is a mistake that says so.
+    static let notYet = [
+        "topics.campaigns", "topics.state", "topics.audit", "backend.auth.tokenURL", "backend.auth.clientID",
+        "backend.auth.clientSecret", "backend.auth.clientSecretFile", "backend.auth.scope", "delivery.dedupe",
+        "limits.perSecond", "limits.pushServices", "holds", "admin.token", "admin.tokenFile",
+    ]
+}

@@ -1,0 +1,80 @@
+import HeraldText
+
+/// The effective value of each setting and where it came from: the file's, the environment's over it, a flag's over both.
+struct SettingsValues {
+    /// One setting's effective value.
+    private struct Stored {
+        let value: any Sendable
+        let place: SettingsPlace
+        let rank: Rank
+    }
+
+    /// Which source a value came from; a later one wins.
+    enum Rank: Int, Comparable {
+        case file
+        case environment
+        case flag
+
+        static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    private var stored: [String: Stored] = [:]
+    private var mistaken: Set<String> = []
+
+    /// Takes a value over that of an earlier source; sources are read in rising rank.
+    mutating func set(_ setting: any AnySetting, _ value: any Sendable, at place: SettingsPlace, rank: Rank) {
+        stored[setting.path] = Stored(value: value, place: place, rank: rank)
+    }
+
+    /// Notes that some source's value was refused, so that rules over several settings leave it out.
+    mutating func markMistaken(_ setting: any AnySetting) { mistaken.insert(setting.path) }
+
+    /// The effective value: what was written, else the default.
+    subscript<Value>(_ setting: Setting<Value>) -> Value {
+        guard let value = setting.typed(stored[setting.path]?.value ?? setting.standardValue) else {
+            preconditionFailure("\(setting.path) has no value of its type")
+        }
+        return value
+    }
+
+    /// The effective value; nil when a source's value was refused.
+    func valid<Value>(_ setting: Setting<Value>) -> Value? {
+        mistaken.contains(setting.path) ? nil : self[setting]
+    }
+
+    /// Whether any source wrote the setting, rightly or wrongly.
+    func isWritten(_ setting: any AnySetting) -> Bool {
+        stored[setting.path] != nil || mistaken.contains(setting.path)
+    }
+
+    /// Where the effective value was written.
+    func place(_ setting: any AnySetting) -> SettingsPlace { stored[setting.path]?.place ?? .standard }
+
+    /// Which source wrote the effective value; nil for the default.
+    func rank(_ setting: any AnySetting) -> Rank? { stored[setting.path]?.rank }
+
+    /// The effective value for people, secrets masked; `null` when absent.
+    func shown(_ setting: any AnySetting) -> EffectiveSetting {
+        let value = stored[setting.path]?.value ?? setting.standardValue
+        return EffectiveSetting(path: setting.path, value: value.map(setting.show) ?? .null, place: place(setting))
+    }
+}
+
+/// The two settings that can give one secret: itself, or the file that holds it.
+struct SecretPair {
+    let literal: Setting<Secret?>
+    let file: Setting<String?>
+
+    static let password = SecretPair(
+        literal: SettingsTable.backendAuthPassword, file: SettingsTable.backendAuthPasswordFile)
+    static let token = SecretPair(literal: SettingsTable.backendAuthToken, file: SettingsTable.backendAuthTokenFile)
+    static let all = [password, token]
+}
+
+extension SettingsValues {
+    /// Where the secret comes from; of the two settings the one from the stronger source counts.
+    func secret(_ pair: SecretPair) -> SecretSource? {
+        if let path = self[pair.file], rank(pair.file) ?? .file >= rank(pair.literal) ?? .file { return .file(path) }
+        return self[pair.literal].map { .literal($0) }
+    }
+}

@@ -1,0 +1,124 @@
+/// A JSON value that keeps its members' order, to be written for people and tools; it reads nothing.
+public indirect enum JSONValue: Sendable, Equatable {
+    /// `null`.
+    case null
+    /// `true` or `false`.
+    case bool(Bool)
+    /// A whole number.
+    case integer(Int)
+    /// A number with a fraction; one that JSON cannot write becomes `null`.
+    case number(Double)
+    /// Text.
+    case string(String)
+    /// An ordered list.
+    case array([JSONValue])
+    /// Named values in the order of writing.
+    case object([Member])
+
+    /// One named value of an object.
+    public struct Member: Sendable, Equatable {
+        /// The name, unique in its object.
+        public var name: String
+        /// The value.
+        public var value: JSONValue
+
+        /// A member of an object.
+        public init(_ name: String, _ value: JSONValue) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The value on one line, without spaces.
+    public var compact: String {
+        var text = ""
+        write(to: &text, indentation: nil)
+        return text
+    }
+
+    /// The value over several lines, indented by two spaces, without a final line feed.
+    public var pretty: String {
+        var text = ""
+        write(to: &text, indentation: 0)
+        return text
+    }
+
+    /// The member of that name; nil when there is none, or this is no object.
+    public subscript(_ name: String) -> JSONValue? {
+        guard case .object(let members) = self else { return nil }
+        return members.first { $0.name == name }?.value
+    }
+
+    private func write(to text: inout String, indentation: Int?) {
+        switch self {
+        case .null: text += "null"
+        case .bool(let value): text += value ? "true" : "false"
+        case .integer(let value): text += String(value)
+        case .number(let value): text += value.isFinite ? String(value) : "null"
+        case .string(let value): Self.write(value, to: &text)
+        case .array(let values):
+            Self.write(values, between: ("[", "]"), to: &text, indentation: indentation) { value, text, inner in
+                value.write(to: &text, indentation: inner)
+            }
+        case .object(let members):
+            Self.write(members, between: ("{", "}"), to: &text, indentation: indentation) { member, text, inner in
+                Self.write(member.name, to: &text)
+                text += inner == nil ? ":" : ": "
+                member.value.write(to: &text, indentation: inner)
+            }
+        }
+    }
+
+    private static func write<Item>(
+        _ items: [Item], between brackets: (open: String, close: String), to text: inout String, indentation: Int?,
+        each: (Item, inout String, Int?) -> Void
+    ) {
+        let inner = indentation.map { $0 + 2 }
+        text += brackets.open
+        for (index, item) in items.enumerated() {
+            if index > 0 { text += "," }
+            if let inner { text += "\n" + String(repeating: " ", count: inner) }
+            each(item, &text, inner)
+        }
+        if let indentation, !items.isEmpty { text += "\n" + String(repeating: " ", count: indentation) }
+        text += brackets.close
+    }
+
+    private static func write(_ value: String, to text: inout String) {
+        text += "\""
+        for scalar in value.unicodeScalars {
+            switch scalar {
+            case "\"": text += "\\\""
+            case "\\": text += "\\\\"
+            case "\n": text += "\\n"
+            case "\r": text += "\\r"
+            case "\t": text += "\\t"
+            default:
+                if SafeText.isUnsafe(scalar) {  // all of them lie below U+10000
+                    let digits = String(scalar.value, radix: 16)
+                    text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                } else {
+                    text.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        text += "\""
+    }
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    /// Text.
+    public init(stringLiteral value: String) { self = .string(value) }
+    /// A whole number.
+    public init(integerLiteral value: Int) { self = .integer(value) }
+    /// `true` or `false`.
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// A list.
+    public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    /// An object with its members in the order of writing.
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self = .object(elements.map { Member($0.0, $0.1) })
+    }
+}
