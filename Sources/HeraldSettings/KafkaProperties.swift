@@ -68,8 +68,7 @@ extension SettingType<KafkaProperties> {
             parse: { $0.contains("\0") ? .refused("holds a NUL") : .value($0) })
         let map = SettingType<[String: String]>.map(
             keys: .name(1...128, others: "._", upperCase: false), key: { $0 }, values: value,
-            placeholder: "NAME=VALUE,…"
-        ) { name, value in .string(KafkaProperties.shown(name, value)) }
+            placeholder: "NAME=VALUE,…", show: { name, value in .string(KafkaProperties.shown(name, value)) })
         var traits = map.traits
         traits.allowed = "names and values of librdkafka, but for what Herald sets itself"
         traits.schema = [

@@ -65,7 +65,9 @@ extension AnySetting {
     /// The flag that sets it, without dashes, `retry-max-elapsed`.
     var flag: String { SettingNames.flag(path) }
 
-    /// The default, decoded. The table is wrong when it does not decode; the first load finds that.
+    /// The default, decoded.
+    ///
+    /// The table is wrong when it does not decode; the first load finds that.
     var standardValue: (any Sendable)? {
         guard let standardText else { return nil }
         var report = SettingsReport(source: .standard, path: path)

@@ -1,7 +1,8 @@
 import HeraldText
 
-/// What a setting's values are: how they are read, checked, shown and described. One value serves the checks, `config
-/// show`, the documentation and the JSON Schema.
+/// What a setting's values are: how they are read, checked, shown and described.
+///
+/// One value serves the checks, `config show`, the documentation and the JSON Schema.
 struct SettingType<Value: Sendable>: Sendable {
     /// What does not depend on the Swift type.
     var traits: SettingTraits
@@ -35,7 +36,9 @@ extension SettingType {
         case refused(String)
     }
 
-    /// A type of one scalar. `parse` gives the reason, this adds the text (unless secret) and what is allowed.
+    /// A type of one scalar.
+    ///
+    /// `parse` gives the reason, this adds the text (unless secret) and what is allowed.
     static func scalar(
         _ traits: SettingTraits, show: @escaping @Sendable (Value) -> JSONValue,
         parse: @escaping @Sendable (String) -> Parsed

@@ -1,6 +1,8 @@
 import HeraldText
 
-/// The rules that join several settings. A setting that was refused for itself takes part in none.
+/// The rules that join several settings.
+///
+/// A setting that was refused for itself takes part in none.
 struct SettingsRules {
     private let values: SettingsValues
     private(set) var mistakes: [SettingsMistake] = []

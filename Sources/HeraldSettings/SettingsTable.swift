@@ -1,6 +1,8 @@
 import HeraldText
 
-/// Every setting, declared once. The file's checks, the environment, flags, `config show`, docs/SETTINGS.md and the
+/// Every setting, declared once.
+///
+/// The file's checks, the environment, flags, `config show`, docs/SETTINGS.md and the
 /// JSON Schema come from here. A new setting is one declaration, its place in ``all``, and a field of ``Settings``.
 enum SettingsTable {
     // Kafka

@@ -1,8 +1,9 @@
 import CYAML
 import HeraldText
 
-/// Reads one YAML document into a ``SettingNode``. Owns libyaml's parser, which is freed when the reader is; used by one
-/// thread at a time.
+/// Reads one YAML document into a ``SettingNode``.
+///
+/// Owns libyaml's parser, which is freed when the reader is; used by one thread at a time.
 ///
 /// A settings file needs no anchors, aliases, tags or second document, so they are refused: nothing can expand.
 final class YAMLReader {

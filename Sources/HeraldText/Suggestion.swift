@@ -3,8 +3,10 @@ public enum Suggestion {
     /// Longer names are not compared: what is mistyped is short, and the comparison is quadratic.
     private static let longestName = 64
 
-    /// The candidate with the fewest edits (insert, delete, replace, swap neighbours) from `name`, ignoring case; nil
-    /// when none is near enough to be meant. The first of several equally near ones wins.
+    /// The candidate nearest to `name`; nil when none is near enough to be meant.
+    ///
+    /// Edits are insert, delete, replace, and swap of neighbours; case does not count. The first of several equally
+    /// near candidates wins.
     public static func nearest(to name: String, in candidates: some Sequence<String>) -> String? {
         guard name.utf8.count <= longestName else { return nil }
         let wanted = Array(name.lowercased().utf8)

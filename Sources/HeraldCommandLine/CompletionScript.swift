@@ -1,0 +1,162 @@
+/// A shell's completion of the whole program, made from its declarations.
+public enum CompletionScript {
+    /// The shells that are known.
+    public enum Shell: String, Sendable, CaseIterable {
+        /// GNU Bash.
+        case bash
+        /// The Z shell.
+        case zsh
+        /// fish.
+        case fish
+    }
+
+    /// The script for a shell, to be sourced.
+    public static func render(_ root: CommandDeclaration, for shell: Shell) -> String {
+        let path = CommandPath(root: root)
+        return switch shell {
+        case .bash: bash(path)
+        case .zsh: zsh(path)
+        case .fish: fish(path)
+        }
+    }
+
+    /// The part that Bash and zsh share: `chosen` holds the words of the command so far, `word` the next one.
+    private static func descent(_ root: CommandPath) -> String {
+        let known = root.all.dropFirst().map { "\"\($0.name)\"" }
+        guard !known.isEmpty else { return ":" }
+        return
+            "case \"$chosen $word\" in\n            \(known.joined(separator: "|"))) chosen=\"$chosen $word\" ;;\n        esac"
+    }
+
+    /// The spellings of an option on the command line.
+    private static func spellings(_ option: OptionDeclaration) -> [String] {
+        ["--\(option.name)"] + (option.short.map { ["-\($0)"] } ?? [])
+    }
+
+    private static func bash(_ root: CommandPath) -> String {
+        var values = ""
+        var words = ""
+        for path in root.all {
+            for option in path.options {
+                guard case .value(let traits) = option.form else { continue }
+                let patterns = spellings(option).map { "\"\(path.name) \($0)\"" }.joined(separator: "|")
+                let reply =
+                    traits.isFile
+                    ? "compgen -f -- \"$current\"" : "compgen -W \(quoted(traits.choices)) -- \"$current\""
+                let action = traits.isFile || !traits.choices.isEmpty ? "COMPREPLY=($(\(reply))); return" : "return"
+                values += "        \(patterns)) \(action) ;;\n"
+            }
+            words += "        \"\(path.name)\") words=\(quoted(candidates(path))) ;;\n"
+        }
+        return """
+            # Bash completion of \(root.name): source it, or put it where bash-completion looks.
+            _\(root.name)() {
+                local current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD-1]}"
+                local chosen="\(root.name)" word words="" index
+                COMPREPLY=()
+                for ((index = 1; index < COMP_CWORD; index++)); do
+                    word="${COMP_WORDS[index]}"
+                    \(descent(root))
+                done
+                case "$chosen $previous" in
+            \(values)    esac
+                case "$chosen" in
+            \(words)    esac
+                COMPREPLY=($(compgen -W "$words" -- "$current"))
+            }
+            complete -o bashdefault -F _\(root.name) \(root.name)
+
+            """
+    }
+
+    /// What may follow a command: its subcommands, its arguments' choices, its options.
+    private static func candidates(_ path: CommandPath) -> [String] {
+        path.command.subcommands.map(\.name) + path.command.arguments.flatMap(\.value.choices)
+            + path.options.flatMap(spellings)
+    }
+
+    private static func zsh(_ root: CommandPath) -> String {
+        var values = ""
+        var words = ""
+        for path in root.all {
+            for option in path.options {
+                guard case .value(let traits) = option.form else { continue }
+                let patterns = spellings(option).map { "\"\(path.name) \($0)\"" }.joined(separator: "|")
+                let action =
+                    traits.isFile
+                    ? "_files" : traits.choices.isEmpty ? ":" : "compadd -- \(traits.choices.joined(separator: " "))"
+                values += "        \(patterns)) \(action); return ;;\n"
+            }
+            let described =
+                path.command.subcommands.map { ($0.name, $0.summary) }
+                + path.command.arguments.flatMap { argument in argument.value.choices.map { ($0, argument.summary) } }
+                + path.options.flatMap { option in spellings(option).map { ($0, option.summary) } }
+            let items = described.map { quoted(["\($0.0.replacing(":", with: "\\:")):\($0.1)"]) }
+            words += "        \"\(path.name)\") items=(\(items.joined(separator: " "))) ;;\n"
+        }
+        return """
+            #compdef \(root.name)
+            # Zsh completion of \(root.name): put it as _\(root.name) into a folder of $fpath, or source it after compinit.
+            _\(root.name)() {
+                local chosen="\(root.name)" word
+                local -a items
+                for word in "${(@)words[2,CURRENT-1]}"; do
+                    \(descent(root))
+                done
+                case "$chosen ${words[CURRENT-1]}" in
+            \(values)    esac
+                case "$chosen" in
+            \(words)    esac
+                _describe '\(root.name)' items
+            }
+            if [ "$funcstack[1]" = "_\(root.name)" ]; then _\(root.name) "$@"; else compdef _\(root.name) \(root.name); fi
+
+            """
+    }
+
+    private static func fish(_ root: CommandPath) -> String {
+        var text = """
+            # fish completion of \(root.name): put it into ~/.config/fish/completions/\(root.name).fish
+            function __\(root.name)_path
+                set -l path \(root.name)
+                for word in (commandline -opc)[2..-1]
+                    switch "$path $word"
+                        case \(root.all.dropFirst().map { quoted([$0.name]) }.joined(separator: " "))
+                            set path "$path $word"
+                    end
+                end
+                echo $path
+            end
+            complete -c \(root.name) -f
+
+            """
+        for path in root.all {
+            let condition = "complete -c \(root.name) -n 'test (__\(root.name)_path) = \"\(path.name)\"'"
+            for command in path.command.subcommands {
+                text += "\(condition) -a \(command.name) -d \(fishQuoted(command.summary))\n"
+            }
+            for argument in path.command.arguments where !argument.value.choices.isEmpty {
+                let choices = argument.value.choices.joined(separator: " ")
+                text += "\(condition) -a '\(choices)' -d \(fishQuoted(argument.summary))\n"
+            }
+            for option in path.options {
+                text += "\(condition) -l \(option.name)" + (option.short.map { " -s \($0)" } ?? "")
+                if case .value(let traits) = option.form {
+                    text += traits.isFile ? " -r -F" : " -x"
+                    if !traits.choices.isEmpty { text += " -a '\(traits.choices.joined(separator: " "))'" }
+                }
+                text += " -d \(fishQuoted(option.summary))\n"
+            }
+        }
+        return text
+    }
+
+    /// Words in single quotes of Bash and zsh.
+    private static func quoted(_ words: [String]) -> String {
+        "'" + words.joined(separator: " ").replacing("'", with: "'\\''") + "'"
+    }
+
+    private static func fishQuoted(_ text: String) -> String {
+        "'" + text.replacing("\\", with: "\\\\").replacing("'", with: "\\'") + "'"
+    }
+}

@@ -1,0 +1,29 @@
+/// A question before something that cannot be taken back.
+public enum Confirmation {
+    /// Whether the answer is yes; No is the default.
+    ///
+    /// With `isAssumed` (`--yes`) nobody is asked; without a terminal it throws status 4.
+    public static func ask(_ question: String, isAssumed: Bool, console: Console) throws(CommandFailure) -> Bool {
+        if isAssumed { return true }
+        let answer = try answer("\(question) [y/N] ", console: console)
+        return ["y", "yes"].contains(answer.lowercased())
+    }
+
+    /// Whether exactly `word` is typed, for what is larger than a yes.
+    public static func ask(
+        _ question: String, typing word: String, isAssumed: Bool, console: Console
+    ) throws(CommandFailure) -> Bool {
+        if isAssumed { return true }
+        return try answer("\(question) Type \(word) to go on: ", console: console) == word
+    }
+
+    private static func answer(_ prompt: String, console: Console) throws(CommandFailure) -> String {
+        guard console.isInputTerminal, console.error.isTerminal else {
+            throw CommandFailure(
+                "needs a confirmation, and there is no terminal to ask on; add --yes", status: .needsConfirmation)
+        }
+        try? console.error.write(prompt)
+        let line = console.readInputLine() ?? ""
+        return String(line.trimmingPrefix { $0 == " " }.reversed().drop { $0 == " " || $0 == "\r" }.reversed())
+    }
+}

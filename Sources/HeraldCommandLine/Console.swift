@@ -1,0 +1,119 @@
+import Glibc
+import HeraldText
+
+/// What a command reads from and writes to: data on standard output, everything else on standard error.
+public struct Console: Sendable {
+    /// One of the two outputs.
+    public struct Stream: Sendable {
+        /// Whether a person watches.
+        public let isTerminal: Bool
+        /// Columns of the terminal; 80 when it is none.
+        public let width: Int
+        private let sink: @Sendable (String) throws(WriteFailure) -> Void
+
+        /// A stream that hands its text to `sink`.
+        public init(
+            isTerminal: Bool, width: Int = 80, sink: @escaping @Sendable (String) throws(WriteFailure) -> Void
+        ) {
+            self.isTerminal = isTerminal
+            self.width = width
+            self.sink = sink
+        }
+
+        /// Writes the text as it is.
+        public func write(_ text: String) throws(WriteFailure) { try sink(text) }
+    }
+
+    /// An output that takes no more.
+    public struct WriteFailure: Error, CustomStringConvertible {
+        /// The system's error number; `EPIPE` when the reader has gone.
+        public let code: Int32
+
+        /// A failure with the system's error number.
+        public init(code: Int32) { self.code = code }
+
+        /// Whether the reader has gone, which is no news for anybody.
+        public var isBrokenPipe: Bool { code == EPIPE }
+
+        /// The system's words.
+        public var description: String { "cannot write: \(String(cString: strerror(code)))" }
+    }
+
+    /// Standard output: data.
+    public let output: Stream
+    /// Standard error: progress, prompts, logs, mistakes.
+    public let error: Stream
+    /// Whether a person can answer on standard input.
+    public let isInputTerminal: Bool
+    /// Whether progress and remarks are wanted.
+    public let isQuiet: Bool
+    /// Whether colours are allowed where a terminal is.
+    public let allowsColor: Bool
+    private let line: @Sendable () -> String?
+
+    /// A console of these parts; `line` gives the next line of standard input.
+    public init(
+        output: Stream, error: Stream, isInputTerminal: Bool, isQuiet: Bool = false, allowsColor: Bool = true,
+        line: @escaping @Sendable () -> String?
+    ) {
+        self.output = output
+        self.error = error
+        self.isInputTerminal = isInputTerminal
+        self.isQuiet = isQuiet
+        self.allowsColor = allowsColor
+        self.line = line
+    }
+
+    /// The process's own console.
+    ///
+    /// `NO_COLOR` (not empty) and `TERM=dumb` forbid colours.
+    public static func system(environment: [String: String], isQuiet: Bool, noColor: Bool) -> Self {
+        Self(
+            output: .descriptor(STDOUT_FILENO), error: .descriptor(STDERR_FILENO),
+            isInputTerminal: isatty(STDIN_FILENO) == 1, isQuiet: isQuiet,
+            allowsColor: !noColor && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb",
+            line: { readLine() })
+    }
+
+    /// The next line of standard input; nil at its end.
+    public func readInputLine() -> String? { line() }
+
+    /// A line of data.
+    public func print(_ text: String) throws(WriteFailure) { try output.write(text + "\n") }
+
+    /// A line for people on standard error, also when quiet; a broken standard error is nobody's concern.
+    public func complain(_ text: String) { try? error.write(text + "\n") }
+
+    /// A line for people on standard error, unless quiet.
+    public func remark(_ text: String) {
+        if !isQuiet { complain(text) }
+    }
+}
+
+extension Console.Stream {
+    /// A file descriptor, which stays open.
+    fileprivate static func descriptor(_ descriptor: Int32) -> Self {
+        let isTerminal = isatty(descriptor) == 1
+        return Self(isTerminal: isTerminal, width: isTerminal ? columns(descriptor) ?? 80 : 80) {
+            text throws(Console.WriteFailure) in
+            var rest = Array(text.utf8)[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+                if count >= 0 {
+                    rest = rest.dropFirst(count)
+                } else if errno == EAGAIN {
+                    var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    poll(&wait, 1, -1)
+                } else if errno != EINTR {
+                    throw Console.WriteFailure(code: errno)
+                }
+            }
+        }
+    }
+
+    private static func columns(_ descriptor: Int32) -> Int? {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+}

@@ -1,0 +1,31 @@
+/// How every command ends.
+public enum ExitStatus: Int32, Sendable, CaseIterable {
+    /// All was done.
+    case done = 0
+    /// It failed.
+    case failed = 1
+    /// The command line was not understood.
+    case usage = 2
+    /// A part was done.
+    case partlyDone = 3
+    /// It needs a confirmation that nobody could give.
+    case needsConfirmation = 4
+    /// A broker or the backend could not be reached.
+    case unreachable = 5
+    /// The settings are wrong.
+    case badSettings = 78
+}
+
+/// A failure of a command: what to say on standard error, and the exit status.
+public struct CommandFailure: Error, Sendable, CustomStringConvertible {
+    /// The exit status.
+    public let status: ExitStatus
+    /// What went wrong and how to mend it.
+    public let description: String
+
+    /// A failure; `failed` unless said.
+    public init(_ description: String, status: ExitStatus = .failed) {
+        self.status = status
+        self.description = description
+    }
+}

@@ -1,0 +1,118 @@
+import HeraldText
+
+/// The help of one command or group, wrapped to a width.
+public struct HelpPage {
+    private static let widestName = 30
+    private static let narrowest = 40
+
+    private let path: CommandPath
+    private let width: Int
+    private var text = ""
+
+    /// The page as text, with a final line feed.
+    public static func render(_ path: CommandPath, width: Int) -> String {
+        var page = Self(path: path, width: max(width, narrowest))
+        page.write()
+        return page.text
+    }
+
+    private init(path: CommandPath, width: Int) {
+        self.path = path
+        self.width = width
+    }
+
+    private mutating func write() {
+        let command = path.command
+        paragraph(command.summary)
+        section("Usage")
+        for line in Wrapping.lines(path.usage, width: width - 4, hanging: 2) { text += "  \(line)\n" }
+        for detail in command.details.split(separator: "\n\n") {
+            text += "\n"
+            paragraph(String(detail))
+        }
+        table("Commands", command.subcommands.map { ($0.name, $0.summary) })
+        table("Arguments", command.arguments.map { ($0.value.placeholder, $0.summary.adding(choices: $0.value)) })
+        for group in path.optionGroups { table(group.name, group.options.map { ($0.notation, $0.explanation) }) }
+        guard !command.examples.isEmpty else { return }
+        section("Examples")
+        for example in command.examples {
+            text += "  \(example.line)\n"
+            for line in Wrapping.lines(example.summary, width: width - 6) { text += "      \(line)\n" }
+        }
+    }
+
+    private mutating func section(_ title: String) { text += "\n\(title):\n" }
+
+    private mutating func paragraph(_ words: String) {
+        for line in Wrapping.lines(words, width: width) { text += line + "\n" }
+    }
+
+    private mutating func table(_ title: String, _ rows: [(name: String, summary: String)]) {
+        guard !rows.isEmpty else { return }
+        section(title)
+        let longest = rows.map(\.name.count).max() ?? 0
+        let column = min(longest, Self.widestName, width / 2 - 4)
+        let indentation = String(repeating: " ", count: column + 4)
+        for row in rows {
+            var lines = Wrapping.lines(row.summary, width: width - column - 4)[...]
+            text += "  " + row.name
+            if row.name.count <= column, let first = lines.popFirst() {
+                text += String(repeating: " ", count: column - row.name.count + 2) + first
+            }
+            text += "\n"
+            for line in lines { text += indentation + line + "\n" }
+        }
+    }
+}
+
+extension CommandPath {
+    /// The line of usage: `herald config show [options]`.
+    var usage: String {
+        let required = options.filter(\.isRequired).map(\.notation)
+        let arguments = command.arguments.map(\.notation)
+        let rest = command.subcommands.isEmpty ? arguments : ["COMMAND"]
+        return ([name] + required + ["[options]"] + rest).joined(separator: " ")
+    }
+
+    /// The options under their headings, the command's own first.
+    var optionGroups: [(name: String, options: [OptionDeclaration])] {
+        var groups: [(name: String, options: [OptionDeclaration])] = []
+        for option in options {
+            let name = option.group ?? "Options"
+            if let index = groups.firstIndex(where: { $0.name == name }) {
+                groups[index].options.append(option)
+            } else {
+                groups.append((name, [option]))
+            }
+        }
+        return groups
+    }
+}
+
+extension OptionDeclaration {
+    /// As help writes it: `-o, --output FORMAT`.
+    var notation: String {
+        let names = (short.map { "-\($0), " } ?? "") + "--\(name)"
+        return switch form {
+        case .flag: names
+        case .value(let traits): "\(names) \(traits.placeholder)"
+        case .toggle(let traits): "\(names)[=\(traits.placeholder)]"
+        }
+    }
+
+    /// The summary with choices and default.
+    var explanation: String {
+        var text = value.map { summary.adding(choices: $0) } ?? summary
+        if isRepeatable { text += " May be repeated." }
+        if let standard { text += " Default: \(standard)." }
+        return text
+    }
+}
+
+extension String {
+    /// The summary with the closed set of values, unless the placeholder lists it already.
+    func adding(choices value: ValueTraits) -> String {
+        guard !value.choices.isEmpty, value.placeholder != value.choices.joined(separator: "|") else { return self }
+        return "\(self) One of \(value.choices.joined(separator: ", "))."
+    }
+}

@@ -1,0 +1,61 @@
+/// The manual page of the whole program, as roff with the `man` macros.
+public enum ManualPage {
+    /// The page; options that many commands share stand once, under the heading of their group.
+    public static func render(_ root: CommandDeclaration, version: String) -> String {
+        let top = CommandPath(root: root)
+        var text = ".TH \(root.name.uppercased()) 1 \"\" \"\(root.name) \(escaped(version))\" \"User Commands\"\n"
+        text += ".SH NAME\n\(root.name) \\- \(escaped(root.summary))\n"
+        text += ".SH SYNOPSIS\n.B \(root.name)\n[options] COMMAND\n"
+        if !root.details.isEmpty { text += ".SH DESCRIPTION\n" + paragraphs(root.details) }
+        text += ".SH COMMANDS\n"
+        for path in top.all where path.command.subcommands.isEmpty { text += section(of: path) }
+        for group in sharedGroups(top) {
+            text += ".SH \(escaped(group.name.uppercased()))\n" + group.options.map(entry).joined()
+        }
+        return text
+    }
+
+    private static func section(of path: CommandPath) -> String {
+        var text = ".SS \(escaped(path.usage))\n\(escaped(path.command.summary))\n"
+        if !path.command.details.isEmpty { text += ".PP\n" + paragraphs(path.command.details) }
+        for argument in path.command.arguments {
+            text += ".TP\n.I \(escaped(argument.value.placeholder))\n"
+            text += "\(escaped(argument.summary.adding(choices: argument.value)))\n"
+        }
+        for option in path.options where option.group == nil { text += entry(option) }
+        for example in path.command.examples {
+            text += ".PP\n\(escaped(example.summary))\n.PP\n.RS 4\n.nf\n\(escaped(example.line))\n.fi\n.RE\n"
+        }
+        return text
+    }
+
+    /// The groups that have a heading, each option once.
+    private static func sharedGroups(_ top: CommandPath) -> [(name: String, options: [OptionDeclaration])] {
+        var groups: [(name: String, options: [OptionDeclaration])] = []
+        for path in top.all {
+            for group in path.optionGroups where group.options.contains(where: { $0.group != nil }) {
+                guard let index = groups.firstIndex(where: { $0.name == group.name }) else {
+                    groups.append(group)
+                    continue
+                }
+                let known = Set(groups[index].options.map(\.name))
+                groups[index].options += group.options.filter { !known.contains($0.name) }
+            }
+        }
+        return groups
+    }
+
+    private static func entry(_ option: OptionDeclaration) -> String {
+        ".TP\n.B \(escaped(option.notation))\n\(escaped(option.explanation))\n"
+    }
+
+    private static func paragraphs(_ text: String) -> String {
+        text.split(separator: "\n\n").map { escaped($0.replacing("\n", with: " ")) }.joined(separator: "\n.PP\n") + "\n"
+    }
+
+    /// Text in which roff sees no request and no escape.
+    private static func escaped(_ text: some StringProtocol) -> String {
+        let plain = String(text).replacing("\\", with: "\\e").replacing("-", with: "\\-")
+        return plain.hasPrefix(".") || plain.hasPrefix("'") ? "\\&" + plain : plain
+    }
+}

@@ -1,0 +1,113 @@
+/// One option of a command, as parsing, help, completion and the manual page know it.
+public struct OptionDeclaration: Sendable {
+    /// What follows the option's name.
+    public enum Form: Sendable {
+        /// Nothing: given or not.
+        case flag
+        /// A value.
+        case value(ValueTraits)
+        /// `true`, `false`, or nothing for `true`; another attached value is left to whom the option belongs.
+        case toggle(ValueTraits)
+    }
+
+    /// The long name without its dashes.
+    public let name: String
+    /// One letter, for `-o`.
+    public let short: Character?
+    /// What follows.
+    public let form: Form
+    /// Whether it may be given more than once.
+    public let isRepeatable: Bool
+    /// Whether it must be given.
+    public let isRequired: Bool
+    /// The default, as it would be written.
+    public let standard: String?
+    /// What it does, in one sentence.
+    public let summary: String
+    /// The heading in help under which it stands; nil for the command's own options.
+    public let group: String?
+
+    /// An option; commands use the factories of ``CommandOption``.
+    public init(
+        _ name: String, short: Character? = nil, form: Form, isRepeatable: Bool = false, isRequired: Bool = false,
+        standard: String? = nil, group: String? = nil, _ summary: String
+    ) {
+        self.name = name
+        self.short = short
+        self.form = form
+        self.isRepeatable = isRepeatable
+        self.isRequired = isRequired
+        self.standard = standard
+        self.group = group
+        self.summary = summary
+    }
+
+    /// The same option under a heading of help.
+    public func inGroup(_ group: String) -> Self {
+        Self(
+            name, short: short, form: form, isRepeatable: isRepeatable, isRequired: isRequired, standard: standard,
+            group: group, summary)
+    }
+
+    /// What its value is; nil for a flag.
+    public var value: ValueTraits? {
+        switch form {
+        case .flag: nil
+        case .value(let traits), .toggle(let traits): traits
+        }
+    }
+}
+
+/// An option whose values have a Swift type: `parsed[Self.user]` reads it.
+public struct CommandOption<Value: Sendable>: Sendable {
+    /// The part without the type.
+    public let declaration: OptionDeclaration
+    /// Makes the value of the texts given, which the parser has checked; nil when they do not fit.
+    let read: @Sendable ([String]) -> Value?
+}
+
+extension CommandOption {
+    /// Present or not.
+    public static func flag(_ name: String, short: Character? = nil, _ summary: String) -> Self where Value == Bool {
+        Self(declaration: OptionDeclaration(name, short: short, form: .flag, summary), read: { !$0.isEmpty })
+    }
+
+    /// With a value; nil when it is not given.
+    public static func optional<Present>(
+        _ name: String, short: Character? = nil, _ type: ValueType<Present>, _ summary: String
+    ) -> Self where Value == Present? {
+        Self(
+            declaration: OptionDeclaration(name, short: short, form: .value(type.traits), summary),
+            read: { texts in .some(texts.last.flatMap(type.parse)) })
+    }
+
+    /// With a value; `standard`, as it would be written, when it is not given.
+    public static func standard(
+        _ name: String, short: Character? = nil, _ type: ValueType<Value>, default standard: String, _ summary: String
+    ) -> Self {
+        Self(
+            declaration: OptionDeclaration(
+                name, short: short, form: .value(type.traits), standard: standard, summary),
+            read: { texts in type.parse(texts.last ?? standard) })
+    }
+
+    /// With a value, and it must be given.
+    public static func required(
+        _ name: String, short: Character? = nil, _ type: ValueType<Value>, _ summary: String
+    ) -> Self {
+        Self(
+            declaration: OptionDeclaration(
+                name, short: short, form: .value(type.traits), isRequired: true, summary),
+            read: { texts in texts.last.flatMap(type.parse) })
+    }
+
+    /// With a value each time it is given.
+    public static func repeated<Element>(
+        _ name: String, short: Character? = nil, _ type: ValueType<Element>, _ summary: String
+    ) -> Self where Value == [Element] {
+        Self(
+            declaration: OptionDeclaration(
+                name, short: short, form: .value(type.traits), isRepeatable: true, summary),
+            read: { texts in texts.compactMap(type.parse) })
+    }
+}

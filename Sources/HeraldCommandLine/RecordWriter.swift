@@ -1,0 +1,122 @@
+public import HeraldText
+
+/// How data is written to standard output.
+public enum OutputFormat: String, Sendable, CaseIterable {
+    /// Aligned columns for people.
+    case table
+    /// One JSON array.
+    case json
+    /// One JSON object on each line, as soon as it is known.
+    case jsonl
+
+    /// `-o`, `--output`, the same for every command that writes data.
+    public static let option = CommandOption.standard(
+        "output", short: "o", .choice(Self.self), default: "table", "How data is written.")
+}
+
+/// Writes records of the same columns as a table, a JSON array, or JSON lines; call ``finish()`` at the end.
+public struct RecordWriter {
+    /// One column: its name in JSON, its heading in a table.
+    public struct Column: Sendable {
+        /// The member's name in JSON.
+        public let name: String
+        /// The heading in a table.
+        public let heading: String
+        /// Whether a table aligns it on the right, as numbers are.
+        public let isNumber: Bool
+
+        /// A column; its heading is the name in capitals unless said.
+        public init(_ name: String, heading: String? = nil, isNumber: Bool = false) {
+            self.name = name
+            self.heading = heading ?? name.uppercased()
+            self.isNumber = isNumber
+        }
+    }
+
+    private let format: OutputFormat
+    private let columns: [Column]
+    private let console: Console
+    /// What a table or an array must see whole before its first line.
+    private var rows: [[JSONValue]] = []
+
+    /// A writer to the console's standard output.
+    public init(_ format: OutputFormat, columns: [Column], console: Console) {
+        self.format = format
+        self.columns = columns
+        self.console = console
+    }
+
+    /// Takes one record, a value for each column; JSON leaves out `null`.
+    public mutating func write(_ values: [JSONValue]) throws(Console.WriteFailure) {
+        precondition(values.count == columns.count, "a record has one value for each column")
+        switch format {
+        case .table, .json: rows.append(values)
+        case .jsonl: try console.print(object(values).compact)
+        }
+    }
+
+    /// Writes what was kept; nothing may be written afterwards.
+    public mutating func finish() throws(Console.WriteFailure) {
+        defer { rows = [] }
+        switch format {
+        case .table: try writeTable()
+        case .json: try console.print(JSONValue.array(rows.map(object)).pretty)
+        case .jsonl: break
+        }
+    }
+
+    private func object(_ values: [JSONValue]) -> JSONValue {
+        .object(zip(columns, values).filter { $1 != .null }.map { JSONValue.Member($0.name, $1) })
+    }
+
+    private func writeTable() throws(Console.WriteFailure) {
+        let cells = rows.map { $0.map(Self.cell) }
+        let widths = columns.indices.map { index in
+            max(columns[index].heading.displayWidth, cells.map { $0[index].displayWidth }.max() ?? 0)
+        }
+        let heading = line(columns.map(\.heading), widths)
+        var text = console.styled(heading, .bold, on: console.output) + "\n"
+        for row in cells { text += line(row, widths) + "\n" }
+        try console.output.write(text)
+    }
+
+    private func line(_ cells: [String], _ widths: [Int]) -> String {
+        var text = ""
+        for (index, cell) in cells.enumerated() {
+            let padding = String(repeating: " ", count: widths[index] - cell.displayWidth)
+            let isLast = index == cells.count - 1
+            text += columns[index].isNumber ? padding + cell : isLast ? cell : cell + padding
+            if !isLast { text += "  " }
+        }
+        return text
+    }
+
+    /// A value in a cell: text as it is, escaped; lists with commas; objects as `k=v`.
+    private static func cell(_ value: JSONValue) -> String {
+        switch value {
+        case .null: ""
+        case .string(let text): SafeText.escaped(text)
+        case .array(let values): values.map(cell).joined(separator: ",")
+        case .object(let members):
+            members.map { "\(SafeText.escaped($0.name))=\(cell($0.value))" }.joined(separator: ",")
+        case .bool, .integer, .number: value.compact
+        }
+    }
+}
+
+extension String {
+    /// Columns that a terminal takes for it: two for East Asian wide characters and emoji, one for the rest.
+    var displayWidth: Int {
+        reduce(0) { width, character in
+            guard let scalar = character.unicodeScalars.first else { return width }
+            let isWide =
+                switch scalar.value {
+                case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+                    0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1FAFF, 0x20000...0x3FFFD:
+                    true
+                default: false
+                }
+            return width + (isWide ? 2 : 1)
+        }
+    }
+}

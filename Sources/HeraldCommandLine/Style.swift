@@ -1,0 +1,32 @@
+/// A way to make text stand out on a terminal.
+public enum Style: Sendable {
+    /// Heavier.
+    case bold
+    /// Lighter.
+    case dim
+    /// Something failed.
+    case red
+    /// All is well.
+    case green
+    /// Something to look at.
+    case yellow
+
+    private var code: String {
+        switch self {
+        case .bold: "1"
+        case .dim: "2"
+        case .red: "31"
+        case .green: "32"
+        case .yellow: "33"
+        }
+    }
+
+    fileprivate func applied(to text: String) -> String { "\u{1B}[\(code)m\(text)\u{1B}[0m" }
+}
+
+extension Console {
+    /// The text in that style when the stream is a terminal and colours are allowed, else as it is.
+    public func styled(_ text: String, _ style: Style, on stream: Stream) -> String {
+        stream.isTerminal && allowsColor ? style.applied(to: text) : text
+    }
+}

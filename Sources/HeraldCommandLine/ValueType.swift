@@ -1,0 +1,80 @@
+import HeraldText
+
+/// What one value of an option or argument is: how its text is read and what help and completion say of it.
+public struct ValueType<Value: Sendable>: Sendable {
+    /// What does not depend on the Swift type.
+    public let traits: ValueTraits
+    /// Reads the text; nil when it is not of the type.
+    public let parse: @Sendable (String) -> Value?
+
+    /// A type; `allowed` ends the error about a text that `parse` refuses.
+    public init(
+        _ placeholder: String, allowed: String, choices: [String] = [], isFile: Bool = false,
+        parse: @escaping @Sendable (String) -> Value?
+    ) {
+        traits = ValueTraits(
+            placeholder: placeholder, allowed: allowed, choices: choices, isFile: isFile,
+            accepts: { parse($0) != nil })
+        self.parse = parse
+    }
+}
+
+/// What help, completion and the parser know about a value without its Swift type.
+public struct ValueTraits: Sendable {
+    /// The value's name in help, `USER`.
+    public let placeholder: String
+    /// What is allowed, in words.
+    public let allowed: String
+    /// The only values, when they are a closed set.
+    public let choices: [String]
+    /// Whether it is the path of a file.
+    public let isFile: Bool
+    /// Whether a text is of the type.
+    public let accepts: @Sendable (String) -> Bool
+}
+
+extension ValueType<String> {
+    /// Any text, the empty one too.
+    public static func text(_ placeholder: String) -> Self { Self(placeholder, allowed: "text") { $0 } }
+
+    /// The path of a file, or `-`.
+    public static func file(_ placeholder: String = "FILE") -> Self {
+        Self(placeholder, allowed: "the path of a file", isFile: true) { $0.isEmpty ? nil : $0 }
+    }
+}
+
+extension ValueType<Int> {
+    /// A whole number of that range.
+    public static func wholeNumber(_ range: ClosedRange<Int>, _ placeholder: String = "N") -> Self {
+        Self(placeholder, allowed: "\(range.lowerBound) to \(range.upperBound)") { text in
+            Int(text).flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+}
+
+extension ValueType<Duration> {
+    /// A duration, `100ms`, `10s`, `5m`, `24h`, `1d` or `0`.
+    public static func duration(_ placeholder: String = "DURATION") -> Self {
+        Self(placeholder, allowed: "a duration such as 100ms, 10s, 5m or 24h") { DurationText.parse($0) }
+    }
+}
+
+extension ValueType where Value == [String] {
+    /// Several texts separated by commas; empty ones are refused.
+    public static func commaSeparated(_ placeholder: String) -> Self {
+        Self(placeholder, allowed: "values separated by commas") { text in
+            let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+            return parts.contains("") ? nil : parts
+        }
+    }
+}
+
+extension ValueType where Value: RawRepresentable<String> & CaseIterable & SendableMetatype {
+    /// One of the cases' raw values.
+    public static func choice(_ type: Value.Type, _ placeholder: String? = nil) -> Self {
+        let names = Value.allCases.map(\.rawValue)
+        return Self(
+            placeholder ?? names.joined(separator: "|"), allowed: names.joined(separator: ", "), choices: names,
+            parse: { Value(rawValue: $0) })
+    }
+}

@@ -1,0 +1,27 @@
+import HeraldCommandLine
+import HeraldSettings
+
+/// Options that every command understands, and the flags of the settings.
+enum GlobalOptions {
+    static let config = CommandOption.optional("config", .file(), "The settings file (YAML).")
+    static let quiet = CommandOption.flag("quiet", short: "q", "No progress and no remarks on standard error.")
+    static let noColor = CommandOption.flag("no-color", "No colours; NO_COLOR in the environment does the same.")
+
+    static let declarations = [config.declaration, quiet.declaration, noColor.declaration]
+        .map { $0.inGroup("Global options") }
+
+    /// The settings' flags; the settings themselves check the values.
+    static let settings = SettingsFlag.all.map { flag in
+        let traits = ValueType<String>(
+            flag.placeholder, allowed: flag.placeholder, choices: flag.choices, isFile: flag.isFile, parse: { $0 }
+        ).traits
+        let toggle = ValueType<String>(
+            flag.placeholder, allowed: flag.placeholder, choices: flag.choices,
+            parse: { flag.choices.contains($0) ? $0 : nil }
+        ).traits
+        return OptionDeclaration(
+            flag.name, form: flag.isSwitch ? .toggle(toggle) : .value(traits), isRepeatable: flag.isRepeatable,
+            standard: flag.standard, group: "Settings (see docs/SETTINGS.md; also in the file and the environment)",
+            flag.summary)
+    }
+}

@@ -1,0 +1,55 @@
+import FoundationEssentials
+import HeraldCommandLine
+import HeraldSettings
+
+/// The program: understands the command line, runs the command, and turns what it throws into words and a status.
+enum Herald {
+    static let version = "0.1.0"
+
+    static func run(_ words: [String]) async -> ExitStatus {
+        let environment = ProcessInfo.processInfo.environment
+        var console = Console.system(environment: environment, isQuiet: false, noColor: false)
+        do {
+            guard !words.isEmpty else {
+                let page = HelpPage.render(CommandPath(root: CommandTable.root), width: console.error.width)
+                try console.error.write(page)
+                return .usage
+            }
+            switch try CommandLineParser.parse(words, root: CommandTable.root) {
+            case .help(let path): try console.output.write(HelpPage.render(path, width: console.output.width))
+            case .version: try console.print("herald \(version)")
+            case .run(let parsed):
+                console = Console.system(
+                    environment: environment, isQuiet: parsed[GlobalOptions.quiet],
+                    noColor: parsed[GlobalOptions.noColor])
+                guard let command = CommandTable.command(at: parsed.path.words) else {
+                    preconditionFailure("\(parsed.path.name) is declared and not in the table")
+                }
+                return try await command.run(
+                    Invocation(parsed: parsed, console: console, environment: environment))
+            }
+            return .done
+        } catch {
+            return report(error, to: console)
+        }
+    }
+
+    /// Says what went wrong; the exit status that belongs to it.
+    private static func report(_ error: any Error, to console: Console) -> ExitStatus {
+        switch error {
+        case let error as UsageError:
+            console.complain("herald: \(error)")
+            return .usage
+        case let error as SettingsError:
+            console.complain(error.description)
+            return .badSettings
+        case let failure as CommandFailure:
+            console.complain("herald: \(failure)")
+            return failure.status
+        case let failure as Console.WriteFailure where failure.isBrokenPipe: return .failed
+        default:
+            console.complain("herald: \(error)")
+            return .failed
+        }
+    }
+}

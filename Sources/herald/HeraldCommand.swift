@@ -1,0 +1,44 @@
+import HeraldCommandLine
+import HeraldSettings
+
+/// One command of `herald`: its declaration and what it does.
+///
+/// ``CommandTable`` lists them all.
+protocol HeraldCommand: SendableMetatype {
+    /// Name, arguments, options and words for help.
+    static var declaration: CommandDeclaration { get }
+
+    /// Whether it understands the flags of the settings.
+    static var takesSettings: Bool { get }
+
+    /// Does it.
+    ///
+    /// May throw ``CommandFailure``, ``UsageError``, `SettingsError` or anything else (status 1).
+    static func run(_ invocation: Invocation) async throws -> ExitStatus
+}
+
+/// One run of a command: what was asked for, and the world around it.
+struct Invocation: Sendable {
+    /// The command line; `parsed[option]` reads it.
+    let parsed: ParsedCommand
+    /// Where to write, and whom to ask.
+    let console: Console
+    /// The process's environment.
+    let environment: [String: String]
+
+    /// The settings of file, environment and flags, with warnings said on standard error.
+    ///
+    /// Throws all mistakes at once, those of what `needs` demands included.
+    func settings(requiring needs: SettingsNeeds = []) throws(SettingsError) -> Settings {
+        try loadedSettings(requiring: needs).settings
+    }
+
+    /// The same, with where each value came from.
+    func loadedSettings(requiring needs: SettingsNeeds = []) throws(SettingsError) -> LoadedSettings {
+        let sources = SettingsSources(
+            file: parsed[GlobalOptions.config].map { .path($0) }, environment: environment, flags: parsed.options)
+        let loaded = try Settings.load(sources, requiring: needs)
+        for warning in loaded.warnings { console.complain("warning: \(warning)") }
+        return loaded
+    }
+}
