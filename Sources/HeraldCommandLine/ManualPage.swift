@@ -53,9 +53,22 @@ public enum ManualPage {
         text.split(separator: "\n\n").map { escaped($0.replacing("\n", with: " ")) }.joined(separator: "\n.PP\n") + "\n"
     }
 
-    /// Text in which roff sees no request and no escape.
+    /// Text in which roff sees no request and no escape, and only ASCII.
     private static func escaped(_ text: some StringProtocol) -> String {
-        let plain = String(text).replacing("\\", with: "\\e").replacing("-", with: "\\-")
+        var plain = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\": plain += "\\e"
+            case "-": plain += "\\-"
+            default:
+                if scalar.isASCII {
+                    plain.unicodeScalars.append(scalar)
+                } else {
+                    let digits = String(scalar.value, radix: 16, uppercase: true)
+                    plain += "\\[u\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits)]"
+                }
+            }
+        }
         return plain.hasPrefix(".") || plain.hasPrefix("'") ? "\\&" + plain : plain
     }
 }

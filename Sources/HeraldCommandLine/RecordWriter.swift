@@ -84,10 +84,9 @@ public struct RecordWriter {
         var text = ""
         for (index, cell) in cells.enumerated() {
             let padding = String(repeating: " ", count: widths[index] - cell.displayWidth)
-            let isLast = index == cells.count - 1
-            text += columns[index].isNumber ? padding + cell : isLast ? cell : cell + padding
-            if !isLast { text += "  " }
+            text += (index > 0 ? "  " : "") + (columns[index].isNumber ? padding + cell : cell + padding)
         }
+        while text.last == " " { text.removeLast() }
         return text
     }
 

@@ -41,27 +41,36 @@ struct SettingsRules {
     }
 
     private mutating func checkTopics() {
-        var owners: [String: String] = [:]
         var topics: [(setting: any AnySetting, name: String)] = []
         for request in values.valid(Table.topicsRequests) ?? [] { topics.append((Table.topicsRequests, request.name)) }
         for setting in [Table.topicsResults, Table.topicsDeadLetter, Table.topicsRetry] {
             if let name = values.valid(setting) { topics.append((setting, name)) }
         }
+        var owners: [String: any AnySetting] = [:]
         let prefix = values.valid(Table.topicsRetry).map { $0 + "." }
         for (setting, name) in topics {
             // Kafka itself refuses two topics that differ in dots and underscores only.
-            if let owner = owners.updateValue(setting.path, forKey: name.replacing("_", with: ".")) {
-                refuse(setting, "\"\(name)\" is taken by \(owner); every topic needs its own name")
+            if let owner = owners.updateValue(setting, forKey: name.replacing("_", with: ".")) {
+                let message = "\(setting.path) and \(owner.path) both name \"\(name)\"; every topic needs its own name"
+                refuse(written(setting, or: owner), message)
             }
             if let prefix, name.hasPrefix(prefix) {
-                refuse(setting, "\"\(name)\" begins with \"\(prefix)\", and everything that does is a retry topic")
+                let message = "\"\(name)\" (\(setting.path)) begins with \"\(prefix)\", as only retry topics may"
+                refuse(written(setting, or: Table.topicsRetry), message)
             }
         }
         if let retention = values.valid(Table.topicsRetention), let elapsed = values.valid(Table.retryMaxElapsed),
             retention < elapsed
         {
-            refuse(Table.topicsRetention, "is shorter than retry.maxElapsed: events that wait would be deleted")
+            refuse(
+                written(Table.topicsRetention, or: Table.retryMaxElapsed),
+                "topics.retention is shorter than retry.maxElapsed: events that wait would be deleted")
         }
+    }
+
+    /// Of two settings that do not go together, the one that somebody wrote.
+    private func written(_ setting: any AnySetting, or other: any AnySetting) -> any AnySetting {
+        values.isWritten(setting) ? setting : other
     }
 
     private mutating func checkPushServices() {

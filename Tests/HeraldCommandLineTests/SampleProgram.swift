@@ -1,0 +1,52 @@
+import HeraldCommandLine
+
+/// A small program that uses every kind of declaration.
+enum SampleProgram {
+    static let user = CommandOption.required("user", .text("USER"), "Whom to notify; it's the key.")
+    static let services = CommandOption.optional("pns", .commaSeparated("NAMES"), "Push services.")
+    static let count = CommandOption.standard("count", short: "n", .wholeNumber(1...9), default: "3", "How many.")
+    static let wait = CommandOption.optional("wait", .duration(), "How long to wait.")
+    static let once = CommandOption.flag("once", short: "1", "Only once.")
+    static let tags = CommandOption.repeated("tag", short: "t", .text("TAG"), "A tag.")
+    static let file = CommandArgument.required(.file(), "What to read.")
+    static let others = CommandArgument.repeated(.choice(OutputFormat.self, "FORMAT"), "Other formats.")
+    static let config = CommandOption.optional("config", .file(), "The settings.")
+    static let toggle = OptionDeclaration(
+        "static",
+        form: .toggle(
+            ValueType("BOOL", allowed: "true or false", choices: ["true", "false"]) {
+                ["true", "false"].contains($0) ? $0 : nil
+            }
+            .traits), group: "Settings", "Stay.")
+
+    static let root = CommandDeclaration(
+        group: "sample", "Does things.", options: [config.declaration.inGroup("Global options")],
+        subcommands: [
+            CommandDeclaration(
+                "send", "Sends \\ it.", details: "First paragraph.\n\n.Second paragraph with ….",
+                arguments: [file.declaration, others.declaration],
+                options: [
+                    user.declaration, services.declaration, count.declaration, wait.declaration, once.declaration,
+                    tags.declaration, OutputFormat.option.declaration, toggle,
+                ], examples: [.init("sample send --user u f", "Sends f: 'quoted'.")]),
+            CommandDeclaration(
+                group: "topics", "Looks at topics.",
+                subcommands: [
+                    CommandDeclaration("plan", "Shows what differs."), CommandDeclaration("apply", "Mends it."),
+                ]),
+        ])
+
+    static func parse(_ words: String...) throws(UsageError) -> CommandLineParser.Request {
+        try CommandLineParser.parse(words, root: root)
+    }
+
+    /// The message of the usage error; nil when the words are understood.
+    static func mistake(_ words: [String]) -> String? {
+        do {
+            _ = try CommandLineParser.parse(words, root: root)
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import HeraldSettings
+import HeraldText
+import Testing
+
+@Suite("What is generated from the table")
+struct GeneratedDocumentsTests {
+    private static let documents = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("docs")
+
+    @Test("docs/SETTINGS.md is what herald config docs prints")
+    func document() throws {
+        let committed = try String(contentsOf: Self.documents.appendingPathComponent("SETTINGS.md"), encoding: .utf8)
+        #expect(committed == Settings.document, "regenerate it: herald config docs > docs/SETTINGS.md")
+    }
+
+    @Test("docs/schemas/settings.schema.json is what herald config schema prints")
+    func schema() throws {
+        let file = Self.documents.appendingPathComponent("schemas/settings.schema.json")
+        let committed = try String(contentsOf: file, encoding: .utf8)
+        #expect(
+            committed == Settings.schema.pretty + "\n",
+            "regenerate it: herald config schema > docs/schemas/settings.schema.json")
+        #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(committed.utf8)) }
+    }
+
+    @Test("Document and schema hold every setting, and its sentence ends with a full stop", arguments: SettingsFlag.all)
+    func complete(flag: SettingsFlag) throws {
+        #expect(Settings.document.contains("| `\(flag.path)` |"))
+        #expect(flag.summary.hasSuffix("."))
+        var schema = Settings.schema
+        for key in flag.path.split(separator: ".") {
+            schema = try #require(schema["properties"]?[String(key)], "\(flag.path)")
+        }
+        #expect(schema["description"] == .string(flag.summary))
+    }
+
+    @Test("Every default of the schema, written into a file, is accepted and changes nothing")
+    func defaults() throws {
+        func values(of schema: JSONValue) -> JSONValue? {
+            if let value = schema["default"] { return value }
+            guard case .object(let members)? = schema["properties"] else { return nil }
+            return .object(members.compactMap { member in values(of: member.value).map { .init(member.name, $0) } })
+        }
+        let file = try #require(values(of: Settings.schema)).compact
+        #expect(try load(file).effective.map(\.value) == load().effective.map(\.value))
+    }
+}

@@ -1,0 +1,88 @@
+import HeraldSettings
+import Testing
+
+@Suite("Rules that join several settings")
+struct SettingsRulesTests {
+    @Test(
+        "A rule that is broken is one mistake at the setting's place",
+        arguments: [
+            ("kafka: {staticMembership: true}", "1:27: kafka.staticMembership: needs kafka.instance"),
+            ("topics: {results: notifications}", "topics.results and topics.requests both name \"notifications\""),
+            ("topics: {results: a.b, deadLetter: a_b}", "topics.deadLetter and topics.results both name \"a_b\""),
+            (
+                "topics: {retry: notifications}",
+                "\"notifications.bulk\" (topics.requests) begins with \"notifications.\""
+            ),
+            ("topics: {deadLetter: notifications.retry.dead}", "as only retry topics may"),
+            ("topics: {retention: 12h}", "is shorter than retry.maxElapsed"),
+            ("topics: {requests: [notifications.results]}", "topics.results and topics.requests both name"),
+            ("retry: {maxElapsed: 8d}", "retry.maxElapsed: topics.retention is shorter than retry.maxElapsed"),
+            ("backend: {aliases: {fcm: firebase}}", "which backend.pushServices lacks; allowed: apns, gcm, wns"),
+            ("backend: {aliases: {gcm: apns}}", "is one of backend.pushServices, so it cannot be an alias"),
+            ("backend: {tls: {certificateFile: a}}", "needs backend.tls.keyFile"),
+            ("backend: {tls: {keyFile: a}}", "needs backend.tls.certificateFile"),
+            ("backend: {auth: {password: a, passwordFile: b}}", "and backend.auth.password are both set"),
+            ("backend: {auth: {token: a, tokenFile: b}}", "and backend.auth.token are both set"),
+        ])
+    func broken(yaml: String, message: String) {
+        let found = mistakes(yaml)
+        #expect(found.contains { $0.contains(message) && $0.hasPrefix("herald.yaml:1:") }, "\(found)")
+    }
+
+    @Test("A setting that is wrong for itself breaks no rule on top")
+    func noEcho() {
+        #expect(mistakes("backend: {pushServices: [UPPER], aliases: {fcm: gcm}}").count == 1)
+        #expect(mistakes("kafka: {staticMembership: true, instance: 'a b'}").count == 1)
+    }
+
+    @Test("What a command needs is asked for together with the other mistakes")
+    func needs() {
+        let found = mistakes("log: {level: loud}", requiring: [.kafka, .backend])
+        #expect(found.count == 5)
+        for name in ["log.level", "kafka.bootstrapServers", "backend.url", "backend.auth.username"] {
+            #expect(found.contains { $0.contains(name) }, "\(name)")
+        }
+        #expect(found.contains { $0.contains("HERALD_BACKEND_AUTH_PASSWORD_FILE or --backend-auth-password-file") })
+        #expect(mistakes("backend: {url: http://h, auth: {kind: none}}", requiring: .backend) == [])
+        #expect(mistakes("backend: {url: http://h, auth: {kind: bearer, token: t}}", requiring: .backend) == [])
+        #expect(mistakes("kafka: {bootstrapServers: []}", requiring: .kafka).first?.contains("is empty") == true)
+        #expect(
+            mistakes("backend: {url: http://h, auth: {kind: bearer}}", requiring: .backend).first?
+                .contains("backend.auth.tokenFile: is missing") == true)
+    }
+
+    @Test("Files that the backend needs must be readable when the backend is needed, and only then")
+    func files() {
+        let yaml = """
+            backend:
+              url: https://h
+              auth: {username: u, passwordFile: /nonexistent/p}
+              tls: {caFile: /nonexistent/ca}
+            """
+        #expect(mistakes(yaml) == [])
+        let found = mistakes(yaml, requiring: .backend)
+        #expect(found.count == 2)
+        #expect(
+            found.contains {
+                $0.hasPrefix("herald.yaml:3:35: backend.auth.passwordFile: \"/nonexistent/p\" cannot be read")
+            })
+        #expect(found.contains { $0.contains("backend.tls.caFile: \"/nonexistent/ca\" cannot be read") })
+    }
+
+    @Test("Credentials over plain http draw a warning, but not to this machine, over TLS, or when there are none")
+    func plainHTTP() throws {
+        #expect(try load("backend: {url: http://push.example.com}").warnings.map(\.path) == ["backend.url"])
+        for yaml in [
+            "backend: {url: http://127.0.0.1:80}", "backend: {url: https://push.example.com}",
+            "backend: {url: http://push.example.com, auth: {kind: none}}", "",
+        ] {
+            #expect(try load(yaml).warnings.isEmpty, "\(yaml)")
+        }
+    }
+
+    @Test("A secret on the command line draws a warning")
+    func secretFlag() throws {
+        let loaded = try load(flags: ["backend-auth-password": ["canary"]])
+        #expect(loaded.warnings.first?.description.contains("use --backend-auth-password-file") == true)
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import HeraldSettings
+import HeraldText
+import Testing
+
+@Suite("Where settings come from")
+struct SettingsSourcesTests {
+    private static let yaml = "retry: {immediate: 1, replays: 1, maxElapsed: 1h}\n"
+
+    @Test("Flags win over the environment, which wins over the file, which wins over the default")
+    func precedence() throws {
+        let loaded = try load(
+            Self.yaml, environment: ["HERALD_RETRY_IMMEDIATE": "2", "HERALD_RETRY_REPLAYS": "2"],
+            flags: ["retry-immediate": ["3"]])
+        #expect(loaded.settings.retry.immediate == 3)
+        #expect(loaded.settings.retry.replays == 2)
+        #expect(loaded.settings.retry.maxElapsed == .seconds(3_600))
+        #expect(loaded.settings.retry.delays.map(\.text) == ["5s", "30s", "5m", "30m", "2h"])
+        let places = Dictionary(uniqueKeysWithValues: loaded.effective.map { ($0.path, $0.place.description) })
+        #expect(places["retry.immediate"] == "flag --retry-immediate")
+        #expect(places["retry.replays"] == "environment HERALD_RETRY_REPLAYS")
+        #expect(places["retry.maxElapsed"] == "herald.yaml:1:47")
+        #expect(places["retry.delays"] == "default")
+    }
+
+    @Test("A wrong value is a mistake also where a stronger source overrides it")
+    func overridden() {
+        #expect(mistakes("retry: {immediate: x}", flags: ["retry-immediate": ["3"]]).count == 1)
+    }
+
+    @Test("A password from a stronger source replaces a password file, and the other way round")
+    func secretPairs() throws {
+        let file = "backend: {url: http://h, auth: {username: u, passwordFile: /f}}"
+        let literal = try load(file, environment: ["HERALD_BACKEND_AUTH_PASSWORD": "p"]).settings.backend.authentication
+        guard case .basic("u", .literal(let secret)) = literal else { throw Unexpected() }
+        #expect(secret.reveal() == "p")
+        let other = "backend: {url: http://h, auth: {username: u, password: p}}"
+        let path = try load(other, flags: ["backend-auth-password-file": ["/g"]]).settings.backend.authentication
+        guard case .basic("u", .file("/g")) = path else { throw Unexpected() }
+    }
+
+    private struct Unexpected: Error {}
+
+    @Test("What Kubernetes sets for services of the same name is no mistake, any other unknown variable is")
+    func serviceLinks() {
+        let links = [
+            "HERALD_SERVICE_HOST": "10.0.0.1", "HERALD_PORT": "tcp://10.0.0.1:80", "HERALD_PORT_80_TCP": "x",
+            "HERALD_PORT_80_TCP_ADDR": "x", "HERALD_BACKEND_SERVICE_PORT_HTTP": "80",
+        ]
+        #expect(mistakes(environment: links) == [])
+        #expect(mistakes(environment: ["HERALD_X": "1"]) == ["environment HERALD_X: unknown setting"])
+        #expect(
+            mistakes(environment: ["HERALD_HOLDS_FUSE_SHARE": "1"])
+                == ["environment HERALD_HOLDS_FUSE_SHARE: not available in this version"])
+        for flag in SettingsFlag.all {
+            let variable = "HERALD_" + flag.name.replacing("-", with: "_").uppercased()
+            #expect(mistakes(environment: [variable: "\u{1}"]) != [], "\(variable) is taken for a service link")
+        }
+    }
+
+    @Test("Names in the environment and as flags follow the path and are unique")
+    func names() {
+        let flags = Dictionary(uniqueKeysWithValues: SettingsFlag.all.map { ($0.path, $0.name) })
+        #expect(flags["retry.maxElapsed"] == "retry-max-elapsed")
+        #expect(flags["backend.tls.caFile"] == "backend-tls-ca-file")
+        #expect(Set(flags.values).count == flags.count)
+        #expect(SettingsFlag.isNotYet("backend-auth-token-url"))
+        #expect(SettingsFlag.isNotYet("delivery-dedupe-window"))
+        #expect(!SettingsFlag.isNotYet("backend-auth-token"))
+    }
+
+    @Test("A secret's file is read anew each time, without line feeds at its end")
+    func secretFile() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("secret")
+        let source = SecretSource.file(file.path)
+        for (content, secret) in [("one\n", "one"), ("two\r\n\n", "two"), (" three ", " three ")] {
+            try Data(content.utf8).write(to: file)
+            #expect(try source.current().reveal() == secret)
+        }
+        for content in ["", "\n", "a\nb", "a\u{0}"] {
+            try Data(content.utf8).write(to: file)
+            #expect(throws: SecretSource.Unreadable.self) { try source.current() }
+        }
+    }
+
+    @Test("A secret shows nowhere: not in values, mistakes, dumps or descriptions")
+    func canary() throws {
+        let yaml = """
+            kafka:
+              properties: {sasl.password: CANARY, ssl.key.pem: CANARY, sasl.jaas.config: CANARY, sasl.username: seen}
+            backend:
+              url: http://push.example.com
+              proxy: http://user:CANARY@proxy:3128
+              auth: {username: u, password: CANARY}
+            """
+        let loaded = try load(yaml, flags: ["backend-auth-token": ["CANARY"]])
+        var shown = loaded.effective.map { "\($0.path) \($0.value.compact) \($0.place)" }.joined(separator: "\n")
+        shown += loaded.warnings.map(\.description).joined()
+        shown += String(reflecting: loaded.settings) + "\(loaded.settings)"
+        dump(loaded.settings, to: &shown)
+        #expect(!shown.contains("CANARY"))
+        #expect(shown.contains("seen"))
+        #expect(shown.contains("http://***@proxy:3128"))
+        #expect(loaded.settings.backend.proxy?.reveal() == "http://user:CANARY@proxy:3128")
+
+        for wrong in [
+            "backend: {auth: {password: \"CANARY\\n\"}}", "backend: {auth: {pasword: CANARY}}",
+            "backend: {url: 'http://u:CANARY@h'}", "backend: {url: 'http://u:CAN/CANARY@h'}",
+            "backend: {proxy: 'http://u:CANARY@'}", "backend: {proxy: 'u:CANARY@h'}",
+            "backend: {auth: {password: [CANARY]}}", "backend: {auth: {password: {CANARY: 1}}}",
+            "kafka: {properties: {group.id: CANARY}}", "kafka: {properties: {sasl.password: [CANARY]}}",
+            "kafka: {properties: {sasl.password: \"CANARY\\0\"}}",
+        ] {
+            let found = mistakes(wrong)
+            #expect(!found.isEmpty, "\(wrong)")
+            #expect(!found.joined().contains("CANARY"), "\(found)")
+        }
+    }
+}
