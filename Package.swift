@@ -73,6 +73,7 @@ let package = Package(
         tests("HeraldCommandLineTests", ["HeraldCommandLine", "HeraldText"]),
         tests("HeraldTelemetryTests", ["HeraldTelemetry"]),
         tests("HeraldSandboxTests", ["HeraldSandbox", "HeraldHTTP"]),
+        tests("CommandTests", ["herald", "HeraldCommandLine", "HeraldSettings", "HeraldText"]),
         tests("SimulationTests", ["HeraldCore", "HeraldEvents", "HeraldTime"]),
         tests(
             "EndToEndTests",

@@ -68,7 +68,8 @@ public struct CommandLineParser {
         let attached = text.firstIndex(of: "=").map { String(text[text.index(after: $0)...]) }
         guard let option = find({ $0.name == name }) else {
             let known = path.options.map(\.name)
-            throw failure("unknown option --\(SafeText.escaped(name))" + hint(for: name, in: known, prefix: "--"))
+            let message = "unknown option --\(SafeText.escaped(name))" + hint(for: name, in: known, prefix: "--")
+            throw UsageError(message, command: path.name, unknownOption: name)
         }
         try take(option, as: "--\(option.name)", attached: attached)
     }

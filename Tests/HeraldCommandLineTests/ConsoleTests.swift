@@ -38,9 +38,9 @@ struct ConsoleTests {
     func table() throws {
         #expect(
             try written(.table) == """
-                USER                   N  LIST
+                USER                  N  LIST
                 jo\\u{1B}[2J\\u{202E}   7  a,b
-                日本                  12
+                日本                 12
 
                 """)
     }

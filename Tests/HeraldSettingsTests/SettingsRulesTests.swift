@@ -64,7 +64,7 @@ struct SettingsRulesTests {
         #expect(found.count == 2)
         #expect(
             found.contains {
-                $0.hasPrefix("herald.yaml:3:35: backend.auth.passwordFile: \"/nonexistent/p\" cannot be read")
+                $0.hasPrefix("herald.yaml:3:37: backend.auth.passwordFile: \"/nonexistent/p\" cannot be read")
             })
         #expect(found.contains { $0.contains("backend.tls.caFile: \"/nonexistent/ca\" cannot be read") })
     }

@@ -1,0 +1,63 @@
+import HeraldCommandLine
+import HeraldSettings
+import Testing
+
+@testable import herald
+
+@Suite("The table of commands")
+struct CommandTableTests {
+    private static let paths = CommandPath(root: CommandTable.root).all
+
+    @Test("Every declared command can be run, and says what it does in a sentence")
+    func runnable() {
+        for path in Self.paths {
+            #expect(path.command.summary.hasSuffix("."), "\(path.name)")
+            let isCommand = path.command.subcommands.isEmpty
+            #expect((CommandTable.command(at: path.words) != nil) == isCommand, "\(path.name)")
+        }
+    }
+
+    @Test("No command understands two options of one name or letter, and every option says what it does")
+    func unique() {
+        for path in Self.paths {
+            let names = path.options.map(\.name)
+            #expect(Set(names).count == names.count, "\(path.name)")
+            let letters = path.options.compactMap(\.short)
+            #expect(Set(letters).count == letters.count, "\(path.name)")
+            for option in path.options { #expect(option.summary.hasSuffix("."), "\(path.name) --\(option.name)") }
+        }
+    }
+
+    @Test("Defaults of options are right, and the value of each can be read")
+    func defaults() {
+        for path in Self.paths {
+            for option in path.options {
+                guard let standard = option.standard, let value = option.value else { continue }
+                #expect(value.accepts(standard), "\(path.name) --\(option.name)")
+            }
+        }
+    }
+
+    @Test("A command that takes settings has a flag for each of them")
+    func settings() throws {
+        let path = try #require(CommandPath(root: CommandTable.root).descending(through: ["config", "check"]))
+        #expect(Set(path.options.map(\.name)).isSuperset(of: SettingsFlag.all.map(\.name)))
+    }
+
+    @Test("The flag of a setting that is not built yet says so, another unknown one does not")
+    func notYet() throws {
+        func message(_ words: String...) -> String {
+            do {
+                _ = try CommandLineParser.parse(words, root: CommandTable.root)
+                return ""
+            } catch {
+                return Herald.explained(error).message
+            }
+        }
+        #expect(message("config", "check", "--holds-fuse-share", "1").contains("not available in this version"))
+        #expect(
+            message("config", "check", "--backend-ulr", "x")
+                == "unknown option --backend-ulr; did you mean --backend-url?")
+        #expect(message("config", "docs", "--backend-url", "x").contains("unknown option --backend-url"))
+    }
+}
