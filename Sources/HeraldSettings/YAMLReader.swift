@@ -39,6 +39,8 @@ final class YAMLReader {
         guard isInitialized else {
             throw Refusal(position: SettingNode.Position(line: 1, column: 1), message: "no memory for the parser")
         }
+        // libyaml asserts that there is an input.
+        guard !bytes.isEmpty else { return nil }
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
         // The bytes must stay where they are while libyaml reads them.
         let result = bytes.withUnsafeBufferPointer { buffer in
