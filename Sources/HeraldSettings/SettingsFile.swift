@@ -3,6 +3,8 @@ import HeraldText
 /// Reads the settings file: bytes, YAML, sections and keys.
 struct SettingsFile {
     private static let longest = 1_048_576
+    /// A file with more is no settings file; the rest of it is left unread.
+    private static let mostMistakes = 100
 
     private let name: String
     private var report: SettingsReport
@@ -85,6 +87,7 @@ struct SettingsFile {
         }
         var lines: [String: Int] = [:]
         for entry in entries {
+            guard report.mistakes.count < Self.mostMistakes else { return }
             let inner = path.isEmpty ? entry.key : "\(path).\(entry.key)"
             if let line = lines[entry.key] {
                 report.refuse(at: entry.position, inner, "is written twice, first in line \(line)")

@@ -95,6 +95,11 @@ struct SettingsFileTests {
         #expect(found.first?.hasPrefix("herald.yaml:") ?? message.isEmpty)
     }
 
+    @Test("A file that is none of ours is left after a hundred mistakes")
+    func bounded() {
+        #expect(mistakes((0..<50_000).map { "key\($0): 1\n" }.joined()).count == 100)
+    }
+
     @Test("Bytes that are not UTF-8 are refused at their place, also UTF-16")
     func encodings() {
         func found(_ bytes: [UInt8]) -> [String] {
