@@ -35,16 +35,17 @@ let package = Package(
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
 
         module("HeraldBytes"),
+        module("HeraldThreads"),
         module("HeraldTime", ["HeraldBytes"]),
         module("HeraldEvents", ["HeraldBytes", "HeraldTime"], settings: [.enableExperimentalFeature("Lifetimes")]),
         module("HeraldCore", ["HeraldEvents", "HeraldTime"]),
         module("HeraldKafka", ["CRDKafka"]),
-        module("HeraldHTTP", ["CCurl", "CHTTPParser", "CMicroHTTPD", "HeraldTime"]),
+        module("HeraldHTTP", ["CCurl", "CHTTPParser", "CMicroHTTPD", "HeraldThreads", "HeraldTime"]),
         module("HeraldBackend", ["HeraldBytes", "HeraldHTTP", "HeraldTime"]),
         module("HeraldText"),
         module("HeraldSettings", ["CYAML", "HeraldText"]),
         module("HeraldCommandLine", ["HeraldText"]),
-        module("HeraldTelemetry", ["HeraldTime"]),
+        module("HeraldTelemetry", ["HeraldThreads", "HeraldTime"]),
         module(
             "HeraldWorker",
             [
@@ -56,7 +57,8 @@ let package = Package(
             name: "herald",
             dependencies: [
                 "HeraldBackend", "HeraldCommandLine", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
-                "HeraldSandbox", "HeraldSettings", "HeraldTelemetry", "HeraldText", "HeraldTime", "HeraldWorker",
+                "HeraldSandbox", "HeraldSettings", "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime",
+                "HeraldWorker",
             ],
             swiftSettings: strict),
 
@@ -71,8 +73,8 @@ let package = Package(
         tests("HeraldTextTests", ["HeraldText"]),
         tests("HeraldSettingsTests", ["HeraldSettings", "HeraldText"]),
         tests("HeraldCommandLineTests", ["HeraldCommandLine", "HeraldText"]),
-        tests("HeraldTelemetryTests", ["HeraldTelemetry"]),
-        tests("HeraldSandboxTests", ["HeraldSandbox", "HeraldHTTP"]),
+        tests("HeraldTelemetryTests", ["HeraldTelemetry", "HeraldTime"]),
+        tests("HeraldSandboxTests", ["HeraldSandbox", "HeraldHTTP", "HeraldTime"]),
         tests("CommandTests", ["herald", "HeraldCommandLine", "HeraldSettings", "HeraldText"]),
         tests("SimulationTests", ["HeraldCore", "HeraldEvents", "HeraldTime"]),
         tests(

@@ -1,0 +1,110 @@
+import CMicroHTTPD
+import Glibc
+import HeraldThreads
+import Synchronization
+
+/// An HTTP/1.1 server on libmicrohttpd, for health, metrics and the reference backend.
+///
+/// It owns its threads: the handler is called on them and must not block; what takes time is answered with
+/// ``HTTPAnswer/respondLater(_:after:)``. Silent and slow clients cost a connection until the idle time-out, and never
+/// hold up others, as long as the connection limit lies above their number. The handler must not own the server.
+public final class HTTPServer: Sendable {
+    /// Handles one complete request.
+    public typealias Handler = @Sendable (HTTPRequest) -> HTTPAnswer
+
+    /// Where to listen, and the limits.
+    public struct Configuration: Sendable {
+        /// A name or an IPv4 or IPv6 address.
+        public var host = "127.0.0.1"
+        /// The port; 0 takes a free one.
+        public var port: UInt16 = 0
+        /// How many threads serve; each connection belongs to one of them.
+        public var threads = 1
+        /// How many connections may be open at a time; more wait in the kernel's queue.
+        public var connectionLimit = 4_096
+        /// A connection without traffic for so long is closed.
+        public var idleTimeoutSeconds = 60
+        /// A larger body is answered with 413.
+        public var bodyLimitBytes = 65_536
+
+        /// The defaults: loopback, a free port, one thread.
+        public init() {}
+    }
+
+    /// The port that the server listens on.
+    public let port: UInt16
+
+    private let parked: ParkedConnections
+    private let parkedThread: OwnThread
+    /// The daemon and what its callbacks need; `nil` when stopped.
+    private let running: Mutex<Running?>
+
+    private struct Running {
+        let daemon: OpaquePointer
+        let service: Unmanaged<ServerService>
+    }
+
+    /// Starts the server; it serves when this returns.
+    public init(_ configuration: Configuration = Configuration(), handler: @escaping Handler) throws(HTTPServerError) {
+        let socket = try ListeningSocket(host: configuration.host, port: configuration.port)
+        let address = "\(configuration.host):\(socket.port)"
+        let parked: ParkedConnections
+        let thread: OwnThread
+        do {
+            parked = try ParkedConnections()
+            thread = try OwnThread(name: "http-waiting") { [parked] in parked.run() }
+        } catch {
+            close(socket.descriptor)
+            throw HTTPServerError(address: address, step: "\(error)", code: 0)
+        }
+        let service = Unmanaged.passRetained(
+            ServerService(handler: handler, parked: parked, bodyLimitBytes: configuration.bodyLimitBytes))
+        var settings = herald_http_daemon_settings(
+            flags: MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_USE_SUSPEND_RESUME.rawValue | MHD_USE_TURBO.rawValue,
+            listening_socket: socket.descriptor,
+            threads: UInt32(clamping: configuration.threads),
+            connection_limit: UInt32(clamping: configuration.connectionLimit),
+            idle_timeout_seconds: UInt32(clamping: configuration.idleTimeoutSeconds),
+            context: service.toOpaque(),
+            answer: ServerService.answer,
+            begin: ServerService.begin,
+            completed: ServerService.completed)
+        // Fails when threads, memory or descriptors run out; the library has closed the socket then.
+        guard let daemon = herald_http_daemon_start(&settings) else {
+            let code = errno
+            parked.stop()
+            thread.join()
+            service.release()
+            throw HTTPServerError(address: address, step: "libmicrohttpd did not start", code: code)
+        }
+        self.parked = parked
+        parkedThread = thread
+        port = socket.port
+        running = Mutex(Running(daemon: daemon, service: service))
+    }
+
+    /// Starts a server whose handler always answers at once.
+    public convenience init(
+        _ configuration: Configuration = Configuration(), responding: @escaping @Sendable (HTTPRequest) -> HTTPResponse
+    ) throws(HTTPServerError) {
+        try self.init(configuration) { .respond(responding($0)) }
+    }
+
+    deinit {
+        stop()
+    }
+
+    /// Closes every connection, answered or not, and ends the threads; a second call does nothing.
+    public func stop() {
+        let running = running.withLock { running in
+            defer { running = nil }
+            return running
+        }
+        guard let running else { return }
+        // In this order: the library must not be stopped while a connection is suspended.
+        parked.stop()
+        parkedThread.join()
+        MHD_stop_daemon(running.daemon)
+        running.service.release()
+    }
+}

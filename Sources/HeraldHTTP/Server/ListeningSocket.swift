@@ -1,0 +1,71 @@
+import Glibc
+
+/// A listening TCP socket; made here and not by libmicrohttpd, so that a failure says which step failed and why.
+struct ListeningSocket {
+    let descriptor: Int32
+    /// The port that was taken.
+    let port: UInt16
+
+    /// Listens on the first address of `host`, which is a name or an IPv4 or IPv6 address; port 0 takes a free one.
+    init(host: String, port: UInt16) throws(HTTPServerError) {
+        func failure(_ step: String, _ code: Int32) -> HTTPServerError {
+            HTTPServerError(address: "\(host):\(port)", step: step, code: code)
+        }
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
+        var found: UnsafeMutablePointer<addrinfo>?
+        let code = getaddrinfo(host, String(port), &hints, &found)
+        guard code == 0, let address = found else {
+            throw failure(String(cString: gai_strerror(code)), 0)
+        }
+        defer { freeaddrinfo(address) }
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(address.pointee.ai_family, type, 0)
+        guard descriptor >= 0 else { throw failure("socket", errno) }
+        var yes: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        guard bind(descriptor, address.pointee.ai_addr, address.pointee.ai_addrlen) == 0 else {
+            let code = errno
+            close(descriptor)
+            throw failure("bind", code)
+        }
+        guard listen(descriptor, SOMAXCONN) == 0, let taken = Self.port(of: descriptor) else {
+            let code = errno
+            close(descriptor)
+            throw failure("listen", code)
+        }
+        self.descriptor = descriptor
+        self.port = taken
+    }
+
+    private static func port(of descriptor: Int32) -> UInt16? {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let code = withUnsafeMutablePointer(to: &storage) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        guard code == 0 else { return nil }
+        // The port lies at the same place in the addresses of both families.
+        return withUnsafeBytes(of: &storage) {
+            UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
+        }
+    }
+
+    /// Whether the address belongs to the loopback network of its family.
+    static func isLoopback(_ address: UnsafePointer<sockaddr>?) -> Bool {
+        guard let address else { return false }
+        let raw = UnsafeRawPointer(address)
+        switch Int32(address.pointee.sa_family) {
+        case AF_INET:
+            return raw.load(fromByteOffset: 4, as: UInt8.self) == 127
+        case AF_INET6:
+            let bytes = UnsafeRawBufferPointer(start: raw + 8, count: 16)
+            let isMappedLoopback =
+                bytes.prefix(10).allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF && bytes[12] == 127
+            return isMappedLoopback || (bytes.prefix(15).allSatisfy { $0 == 0 } && bytes[15] == 1)
+        default:
+            return false
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import CMicroHTTPD
+import Glibc
+import HeraldThreads
+import HeraldTime
+import Synchronization
+
+/// A connection of libmicrohttpd, which may be suspended on its own thread and resumed on any.
+struct SuspendableConnection: @unchecked Sendable {
+    let pointer: OpaquePointer
+
+    func suspend() { MHD_suspend_connection(pointer) }
+    func resume() { MHD_resume_connection(pointer) }
+    var socket: Int32 { herald_http_connection_socket(pointer) }
+}
+
+/// Suspended connections that wait for their answer's moment, and the one thread that wakes them.
+///
+/// libmicrohttpd does not look at a suspended connection, so a client that leaves would stay unnoticed: whoever waits
+/// longer than a second is watched here. Lock order: the mutex here, then libmicrohttpd's own.
+final class ParkedConnections: Sendable {
+    private struct Parked {
+        let connection: SuspendableConnection
+        let socket: Int32
+        let isWatched: Bool
+    }
+
+    private struct State {
+        var parked: [UInt64: Parked] = [:]
+        var deadlines = DeadlineHeap()
+        var lastID: UInt64 = 0
+        var isStopping = false
+    }
+
+    private static let unwatchedMilliseconds: Int64 = 1_000
+
+    private let state = Mutex(State())
+    private let signal: ThreadSignal
+
+    init() throws(ThreadSignal.CreationError) {
+        signal = try ThreadSignal()
+    }
+
+    /// Suspends the connection until the wait is over, the client is gone or the server stops; `nil` has no end.
+    ///
+    /// Called on libmicrohttpd's thread, inside the connection's callback. False when the server is stopping: then
+    /// the connection is not suspended.
+    func park(_ connection: SuspendableConnection, for wait: Duration?) -> Bool {
+        let now = SystemClock.monotonic()
+        let due = wait.map { now.advanced(byMilliseconds: Int64($0 / .milliseconds(1))) }
+        let isWatched = due.map { $0.milliseconds(since: now) > Self.unwatchedMilliseconds } ?? true
+        let mustWake: Bool? = state.withLock { state in
+            guard !state.isStopping else { return nil }
+            state.lastID += 1
+            state.parked[state.lastID] = Parked(
+                connection: connection, socket: connection.socket, isWatched: isWatched)
+            let isEarliest = due.map { state.deadlines.insert(id: state.lastID, due: $0) } ?? false
+            connection.suspend()
+            return isEarliest || isWatched
+        }
+        if mustWake == true { signal.raise() }
+        return mustWake != nil
+    }
+
+    /// Lets every connection go on and refuses new ones; the thread that runs ``run()`` ends.
+    func stop() {
+        state.withLock { state in
+            state.isStopping = true
+            for parked in state.parked.values { parked.connection.resume() }
+            state.parked = [:]
+        }
+        signal.raise()
+    }
+
+    /// The thread's work, until ``stop()``.
+    func run() {
+        var descriptors: [pollfd] = []
+        var ids: [UInt64] = []
+        while true {
+            descriptors.removeAll(keepingCapacity: true)
+            ids.removeAll(keepingCapacity: true)
+            descriptors.append(pollfd(fd: signal.descriptor, events: Int16(POLLIN), revents: 0))
+            let now = SystemClock.monotonic()
+            let timeout: Int32? = state.withLock { state in
+                guard !state.isStopping else { return nil }
+                while let id = state.deadlines.removeFirst(dueAt: now) { resume(id, in: &state) }
+                for (id, parked) in state.parked where parked.isWatched {
+                    descriptors.append(
+                        pollfd(fd: parked.socket, events: Int16(herald_http_poll_peer_closed), revents: 0))
+                    ids.append(id)
+                }
+                guard let next = state.deadlines.first else { return -1 }
+                // Rounded up, or the loop would turn idly within the last millisecond.
+                return Int32(clamping: next.milliseconds(since: now) + 1)
+            }
+            guard let timeout else { return }
+            guard poll(&descriptors, nfds_t(descriptors.count), timeout) > 0 else { continue }
+            if descriptors[0].revents != 0 { signal.clear() }
+            state.withLock { state in
+                for (id, descriptor) in zip(ids, descriptors.dropFirst()) where descriptor.revents != 0 {
+                    resume(id, in: &state)
+                }
+            }
+        }
+    }
+
+    private func resume(_ id: UInt64, in state: inout State) {
+        guard let parked = state.parked.removeValue(forKey: id) else { return }
+        parked.connection.resume()
+    }
+}

@@ -1,0 +1,152 @@
+import CMicroHTTPD
+import Glibc
+
+/// What libmicrohttpd's callbacks work with, and the callbacks themselves.
+///
+/// The daemon holds it unretained; the server releases it after the daemon's threads have ended.
+final class ServerService {
+    /// Of a body that is too large so much is read and thrown away, so that the client can read its 413.
+    private static let discardLimitBytes = 1 << 20
+
+    private let handler: HTTPServer.Handler
+    private let parked: ParkedConnections
+    private let bodyLimitBytes: Int
+
+    init(handler: @escaping HTTPServer.Handler, parked: ParkedConnections, bodyLimitBytes: Int) {
+        self.handler = handler
+        self.parked = parked
+        self.bodyLimitBytes = bodyLimitBytes
+    }
+
+    /// The request line is read: makes the transaction, which ``completed`` releases.
+    static let begin:
+        @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) -> UnsafeMutableRawPointer? = {
+            _, target, _ in
+            let transaction = ServerTransaction(rawTarget: target.map { String(cString: $0) } ?? "")
+            return Unmanaged.passRetained(transaction).toOpaque()
+        }
+
+    /// The request is over, answered or not.
+    static let completed:
+        @convention(c) (
+            UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+            MHD_RequestTerminationCode
+        ) -> Void = { _, _, slot, _ in
+            guard let pointer = slot?.pointee else { return }
+            Unmanaged<ServerTransaction>.fromOpaque(pointer).release()
+            slot?.pointee = nil
+        }
+
+    /// Called with the head, with each piece of the body, at its end, and when a parked connection goes on.
+    static let answer: MHD_AccessHandlerCallback = { context, connection, _, method, _, data, size, slot in
+        guard let context, let connection, let method, let size, let pointer = slot?.pointee else { return .NO }
+        let service = Unmanaged<ServerService>.fromOpaque(context).takeUnretainedValue()
+        let transaction = Unmanaged<ServerTransaction>.fromOpaque(pointer).takeUnretainedValue()
+        if !transaction.hasBegun {
+            transaction.hasBegun = true
+            return service.begin(on: connection)
+        }
+        if size.pointee > 0 {
+            transaction.append(
+                UnsafeRawBufferPointer(start: data, count: size.pointee), limitBytes: service.bodyLimitBytes)
+            size.pointee = 0
+            return transaction.discardedBytes > discardLimitBytes ? .NO : .YES
+        }
+        if transaction.ending == nil {
+            guard service.decide(transaction, method: String(cString: method), on: connection) else { return .YES }
+        }
+        return service.finish(transaction, on: connection)
+    }
+
+    /// Refuses a body that announces itself as too large before it is sent.
+    private func begin(on connection: OpaquePointer) -> MHD_Result {
+        guard let length = MHD_lookup_connection_value(connection, .HEADER_KIND, "Content-Length"),
+            let bytes = Int(String(cString: length)), bytes > bodyLimitBytes
+        else { return .YES }
+        return queue(tooLarge, on: connection)
+    }
+
+    /// Lets the handler decide; false when the connection now waits.
+    private func decide(_ transaction: ServerTransaction, method: String, on connection: OpaquePointer) -> Bool {
+        switch answer(to: transaction, method: method, on: connection) {
+        case .respond(let response):
+            transaction.ending = .respond(response)
+        case .respondLater(let response, let wait):
+            transaction.ending = .respond(response)
+            if wait > .zero { return !parked.park(SuspendableConnection(pointer: connection), for: wait) }
+        case .hang:
+            transaction.ending = .hangUp
+            return !parked.park(SuspendableConnection(pointer: connection), for: nil)
+        case .hangUp:
+            transaction.ending = .hangUp
+        }
+        return true
+    }
+
+    private func answer(
+        to transaction: ServerTransaction, method: String, on connection: OpaquePointer
+    ) -> HTTPAnswer {
+        guard transaction.discardedBytes == 0 else { return .respond(tooLarge) }
+        guard let target = HTTPTarget(parsing: transaction.rawTarget) else {
+            return .respond(.text("the address is not properly percent-encoded UTF-8\n", status: 400))
+        }
+        let request = HTTPRequest(
+            method: method, target: target, headers: headers(of: connection), body: transaction.body,
+            isFromLoopback: ListeningSocket.isLoopback(herald_http_connection_peer(connection)))
+        return handler(request)
+    }
+
+    private var tooLarge: HTTPResponse {
+        .text("the body is larger than \(bodyLimitBytes) bytes\n", status: 413)
+    }
+
+    private func headers(of connection: OpaquePointer) -> HTTPHeaderFields {
+        var headers = HTTPHeaderFields()
+        withUnsafeMutablePointer(to: &headers) { headers in
+            _ = MHD_get_connection_values(
+                connection, .HEADER_KIND,
+                { context, _, name, value in
+                    guard let headers = context?.assumingMemoryBound(to: HTTPHeaderFields.self), let name else {
+                        return .NO
+                    }
+                    headers.pointee.append(
+                        name: String(cString: name), value: value.map { String(cString: $0) } ?? "")
+                    return .YES
+                }, headers)
+        }
+        return headers
+    }
+
+    private func finish(_ transaction: ServerTransaction, on connection: OpaquePointer) -> MHD_Result {
+        switch transaction.ending {
+        case .respond(let response): queue(response, on: connection)
+        case .hangUp, nil: .NO
+        }
+    }
+
+    /// Hands the answer to the library, which copies it; a header that it refuses (a line break) becomes a 500.
+    private func queue(_ response: HTTPResponse, on connection: OpaquePointer) -> MHD_Result {
+        var status = response.status
+        var made = make(response)
+        if made == nil {
+            status = 500
+            made = make(.text("the answer has a header that cannot be sent\n"))
+        }
+        guard let made else { return .NO }
+        defer { MHD_destroy_response(made) }
+        return MHD_queue_response(connection, UInt32(clamping: status), made)
+    }
+
+    private func make(_ response: HTTPResponse) -> OpaquePointer? {
+        let made = response.body.withUnsafeBytes { bytes in
+            MHD_create_response_from_buffer(
+                bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
+        }
+        guard let made else { return nil }
+        for field in response.headers.fields where MHD_add_response_header(made, field.name, field.value) != .YES {
+            MHD_destroy_response(made)
+            return nil
+        }
+        return made
+    }
+}
