@@ -45,8 +45,8 @@ public enum HTTPAnswer: Sendable {
     case respond(HTTPResponse)
     /// Answer when this time has passed; no thread waits for it.
     case respondLater(HTTPResponse, after: Duration)
-    /// Close the connection without an answer.
-    case hangUp
+    /// Close the connection without an answer when this time has passed.
+    case hangUp(after: Duration = .zero)
     /// Never answer; the connection stays open until the client closes it or the server stops.
     case hang
 }

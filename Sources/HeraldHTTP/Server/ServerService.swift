@@ -71,16 +71,17 @@ final class ServerService {
         switch answer(to: transaction, method: method, on: connection) {
         case .respond(let response):
             transaction.ending = .respond(response)
+            return true
         case .respondLater(let response, let wait):
             transaction.ending = .respond(response)
-            if wait > .zero { return !parked.park(SuspendableConnection(pointer: connection), for: wait) }
+            return wait <= .zero || !parked.park(SuspendableConnection(pointer: connection), for: wait)
         case .hang:
             transaction.ending = .hangUp
             return !parked.park(SuspendableConnection(pointer: connection), for: nil)
-        case .hangUp:
+        case .hangUp(let wait):
             transaction.ending = .hangUp
+            return wait <= .zero || !parked.park(SuspendableConnection(pointer: connection), for: wait)
         }
-        return true
     }
 
     private func answer(

@@ -1,0 +1,33 @@
+import HeraldHTTP
+
+/// An answer of the reference backend before it is put into HTTP.
+struct BackendReply {
+    var status: Int
+    var headers: HTTPHeaderFields = [:]
+    /// JSON that is written already.
+    var json: [UInt8] = []
+    /// What went wrong, in one line; becomes the error body.
+    var message: String?
+
+    static let ok = Self(status: 200)
+
+    static func failure(_ status: Int, _ message: String) -> Self {
+        Self(status: status, message: message)
+    }
+
+    /// The HTTP answer; an error body is JSON or XML, as the client accepts it, the way ASP.NET writes them.
+    func response(for request: HTTPRequest) -> HTTPResponse {
+        var response = HTTPResponse(status: status, headers: headers, body: json)
+        let accepts = request.headers["Accept"] ?? ""
+        if let message, accepts.contains("application/xml") || accepts.contains("text/xml") {
+            response.body = Array("<Error><Message>\(XMLText.escaped(message))</Message></Error>".utf8)
+            response.headers.append(name: "Content-Type", value: "application/xml; charset=utf-8")
+        } else if let message {
+            response.body = Array("{\"Message\":".utf8) + JSONBytes.string(message) + [UInt8(ascii: "}")]
+        }
+        if !response.body.isEmpty, response.headers["Content-Type"] == nil {
+            response.headers.append(name: "Content-Type", value: "application/json; charset=utf-8")
+        }
+        return response
+    }
+}

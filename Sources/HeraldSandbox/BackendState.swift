@@ -1,0 +1,48 @@
+import HeraldTime
+
+/// All that the reference backend knows, as a value: devices, inboxes, rules and the calls it saw.
+struct BackendState: Sendable {
+    var devices: DeviceRegistry
+    var inbox: Inbox
+    var rules: MisbehaviourRules
+    private(set) var calls: BoundedLog<RecordedCall>
+    private var lastCallNumber = 0
+
+    init(prefix: String, inboxLimit: Int, callLimit: Int, misbehaviour: [Misbehaviour]) {
+        devices = DeviceRegistry(prefix: prefix)
+        inbox = Inbox(entryLimit: inboxLimit)
+        rules = MisbehaviourRules(misbehaviour)
+        calls = BoundedLog(limit: callLimit)
+    }
+
+    /// Sends a message to the devices of one user on one service; to nobody is no mistake.
+    mutating func notify(_ user: String, on platform: PushPlatform, message: String, from caller: String, at: WallTime)
+    {
+        deliver(
+            "From \(caller): \(message)", to: devices.devices(ofUser: user).filter { $0.platform == platform }, at: at)
+    }
+
+    /// Sends a greeting to the caller's own devices on every service.
+    mutating func greet(_ caller: String, at: WallTime) {
+        deliver("Hello, \(caller)", to: devices.devices(ofUser: caller), at: at)
+    }
+
+    /// Numbers a call and keeps it.
+    mutating func record(_ call: RecordedCall) -> RecordedCall {
+        var call = call
+        lastCallNumber += 1
+        call.number = lastCallNumber
+        calls.append(call)
+        return call
+    }
+
+    /// Forgets the calls so far; their numbers are not given again.
+    mutating func forgetCalls() { calls.removeAll() }
+
+    private mutating func deliver(_ text: String, to devices: [DeviceRegistry.Device], at: WallTime) {
+        for device in devices {
+            let entry = Inbox.Entry(platform: device.platform, payload: device.platform.payload(for: text), at: at)
+            inbox.receive(entry, on: device.handle)
+        }
+    }
+}

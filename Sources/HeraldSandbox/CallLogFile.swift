@@ -1,0 +1,22 @@
+import Glibc
+
+/// The call log on disk: one line of JSON for each call, in one write each, so that a reader never sees half a line.
+final class CallLogFile: Sendable {
+    private let descriptor: Int32
+
+    /// Opens the file to append to it.
+    init(path: String) throws(ReferenceBackend.StartError) {
+        descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw .callLog(path: path, reason: String(cString: strerror(errno)))
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Writes the call; false when the disk refuses it.
+    func write(_ call: RecordedCall) -> Bool {
+        let line = call.jsonLine + [UInt8(ascii: "\n")]
+        return Glibc.write(descriptor, line, line.count) == line.count
+    }
+}

@@ -1,0 +1,56 @@
+import HeraldBytes
+import HeraldTime
+
+/// What the devices received; of each device and of the devices themselves only the newest are kept.
+struct Inbox {
+    /// One notification on a device.
+    struct Entry: Equatable {
+        var platform: PushPlatform
+        var payload: String
+        var at: WallTime
+    }
+
+    /// Of so many handles the inbox is kept; one more, and that of the oldest is dropped.
+    static let handleLimit = 10_000
+
+    private let entryLimit: Int
+    private var entries: [String: BoundedLog<Entry>] = [:]
+    private var handles = BoundedLog<String>(limit: Self.handleLimit)
+
+    init(entryLimit: Int) {
+        self.entryLimit = entryLimit
+    }
+
+    mutating func receive(_ entry: Entry, on handle: String) {
+        if entries[handle] == nil {
+            if let displaced = handles.append(handle) { entries[displaced] = nil }
+            entries[handle] = BoundedLog(limit: entryLimit)
+        }
+        entries[handle]?.append(entry)
+    }
+
+    /// What the device received, oldest first; nothing for a handle that received nothing.
+    func entries(of handle: String) -> [Entry] { entries[handle]?.elements ?? [] }
+
+    /// How many of the device's notifications were dropped because newer ones came.
+    func droppedCount(of handle: String) -> Int { entries[handle]?.droppedCount ?? 0 }
+}
+
+extension [Inbox.Entry] {
+    /// The entries as a JSON array.
+    var json: [UInt8] {
+        var output: [UInt8] = [UInt8(ascii: "[")]
+        for (index, entry) in enumerated() {
+            if index > 0 { output.append(UInt8(ascii: ",")) }
+            output.append(text: #"{"pns":""#)
+            output.append(contentsOf: entry.platform.rawValue.utf8)
+            output.append(text: #"","payload":"#)
+            output += JSONBytes.string(entry.payload)
+            output.append(text: #","at":""#)
+            RFC3339.append(entry.at, to: &output)
+            output.append(text: #""}"#)
+        }
+        output.append(UInt8(ascii: "]"))
+        return output
+    }
+}

@@ -1,0 +1,161 @@
+import FoundationEssentials
+
+/// A rule of misbehaviour that cannot be read; says what is wrong and what is allowed.
+public struct MisbehaviourMistake: Error, Equatable, CustomStringConvertible {
+    /// One line for people.
+    public var description: String
+}
+
+extension Misbehaviour {
+    /// Reads a rule as flags have it: `user=flaky-*,status=503,retryAfter=2,callsPerKey=2`.
+    ///
+    /// The names are those of the JSON form; `hang`, `hangUp` and `carriedOut` may stand alone.
+    public init(parsing text: String) throws(MisbehaviourMistake) {
+        self.init()
+        for pair in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            try set(String(parts[0]), to: parts.count == 2 ? String(parts[1]) : "true")
+        }
+        try check()
+    }
+
+    /// Reads a JSON array of rules, each an object with the names of the text form.
+    public static func rules(json: [UInt8]) throws(MisbehaviourMistake) -> [Self] {
+        let objects: [[String: Scalar]]
+        do {
+            objects = try JSONDecoder().decode([[String: Scalar]].self, from: Data(json))
+        } catch {
+            throw MisbehaviourMistake(
+                description: #"expected a JSON array of flat objects, such as [{"pns":"gcm","status":503,"calls":3}]"#)
+        }
+        var rules: [Self] = []
+        for object in objects {
+            var rule = Self()
+            for (name, value) in object { try rule.set(name, to: value.text) }
+            try rule.check()
+            rules.append(rule)
+        }
+        return rules
+    }
+
+    /// The rules as a JSON array that ``rules(json:)`` reads.
+    public static func json(_ rules: [Self]) -> [UInt8] {
+        let objects = rules.map { rule in
+            "{" + rule.fields.map { #""\#($0.name)":\#($0.json)"# }.joined(separator: ",") + "}"
+        }
+        return Array("[\(objects.joined(separator: ","))]".utf8)
+    }
+
+    private mutating func set(_ name: String, to value: String) throws(MisbehaviourMistake) {
+        switch name {
+        case "path": path = value
+        case "user": user = value
+        case "pns": pns = value
+        case "calls": calls = try Self.integer(name, value, 1...Int.max)
+        case "callsPerKey": callsPerKey = try Self.integer(name, value, 1...Int.max)
+        case "share":
+            guard let number = Double(value), (0...1).contains(number) else {
+                throw MisbehaviourMistake(description: "share: \(value) is not a number from 0 to 1")
+            }
+            share = number
+        case "seed": seed = UInt64(try Self.integer(name, value, 0...Int.max))
+        case "perSecond": perSecond = try Self.integer(name, value, 0...Int.max)
+        case "latency":
+            let ends = value.split(separator: "-", omittingEmptySubsequences: false).compactMap { Int($0) }
+            guard let first = ends.first, let last = ends.last, ends.count < 3, first >= 0, first <= last,
+                last <= Self.longestLatencyMilliseconds
+            else {
+                throw MisbehaviourMistake(
+                    description: "latency: \(value) is neither milliseconds nor a range of them, such as 50-200")
+            }
+            latencyMilliseconds = first...last
+        case "status": try setEffect(.respond(status: Self.integer(name, value, 200...599)))
+        case "retryAfter": retryAfter = value
+        case "hang": if try Self.boolean(name, value) { try setEffect(.hang) }
+        case "hangUp": if try Self.boolean(name, value) { try setEffect(.hangUp) }
+        case "carriedOut": isCarriedOut = try Self.boolean(name, value)
+        default:
+            throw MisbehaviourMistake(
+                description: "\(name): unknown; there are path, user, pns, calls, callsPerKey, share, seed, perSecond, "
+                    + "latency, status, retryAfter, hang, hangUp, carriedOut")
+        }
+    }
+
+    private static let longestLatencyMilliseconds = 3_600_000
+
+    private mutating func setEffect(_ effect: Effect) throws(MisbehaviourMistake) {
+        guard self.effect == nil else {
+            throw MisbehaviourMistake(description: "only one of status, hang and hangUp can happen")
+        }
+        self.effect = effect
+    }
+
+    private func check() throws(MisbehaviourMistake) {
+        guard effect != nil || latencyMilliseconds != nil else {
+            throw MisbehaviourMistake(description: "nothing happens: expected a latency, status, hang or hangUp")
+        }
+        if retryAfter != nil, case .respond = effect { return }
+        guard retryAfter == nil else {
+            throw MisbehaviourMistake(description: "retryAfter: needs a status to go with")
+        }
+    }
+
+    private static func integer(
+        _ name: String, _ value: String, _ range: ClosedRange<Int>
+    ) throws(MisbehaviourMistake) -> Int {
+        guard let number = Int(value), range.contains(number) else {
+            let end = range.upperBound == Int.max ? "" : " to \(range.upperBound)"
+            throw MisbehaviourMistake(
+                description: "\(name): \(value) is not a whole number from \(range.lowerBound)\(end)")
+        }
+        return number
+    }
+
+    private static func boolean(_ name: String, _ value: String) throws(MisbehaviourMistake) -> Bool {
+        guard let boolean = Bool(value) else {
+            throw MisbehaviourMistake(description: "\(name): \(value) is neither true nor false")
+        }
+        return boolean
+    }
+
+    private var fields: [(name: String, json: String)] {
+        var fields = [("path", JSONBytes.text(path))]
+        if let user { fields.append(("user", JSONBytes.text(user))) }
+        if let pns { fields.append(("pns", JSONBytes.text(pns))) }
+        if let calls { fields.append(("calls", "\(calls)")) }
+        if let callsPerKey { fields.append(("callsPerKey", "\(callsPerKey)")) }
+        if let share { fields.append(("share", "\(share)")) }
+        fields.append(("seed", "\(seed)"))
+        if let perSecond { fields.append(("perSecond", "\(perSecond)")) }
+        if let latency = latencyMilliseconds {
+            fields.append(("latency", JSONBytes.text("\(latency.lowerBound)-\(latency.upperBound)")))
+        }
+        switch effect {
+        case .respond(let status): fields.append(("status", "\(status)"))
+        case .hang: fields.append(("hang", "true"))
+        case .hangUp: fields.append(("hangUp", "true"))
+        case nil: break
+        }
+        if let retryAfter { fields.append(("retryAfter", JSONBytes.text(retryAfter))) }
+        if isCarriedOut { fields.append(("carriedOut", "true")) }
+        return fields
+    }
+
+    /// A JSON string, number or boolean, as the text that a flag would have.
+    private struct Scalar: Decodable {
+        let text: String
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let boolean = try? container.decode(Bool.self) {
+                text = "\(boolean)"
+            } else if let integer = try? container.decode(Int.self) {
+                text = "\(integer)"
+            } else if let number = try? container.decode(Double.self) {
+                text = "\(number)"
+            } else {
+                text = try container.decode(String.self)
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import HeraldTime
+
+/// The rules in force and what they have counted; a value, and its time and randomness come from outside.
+struct MisbehaviourRules {
+    /// What the rules look at.
+    struct Call {
+        var path: String
+        var user: String?
+        var pns: String?
+        var idempotencyKey: String?
+    }
+
+    /// What happens to one call.
+    struct Verdict: Equatable {
+        var latencyMilliseconds = 0
+        var effect: Misbehaviour.Effect?
+        var retryAfter: String?
+        var isCarriedOut = false
+    }
+
+    private var rules: [RuleState]
+
+    init(_ rules: [Misbehaviour]) {
+        self.rules = rules.map { RuleState($0) }
+    }
+
+    /// The rules as they were given.
+    var misbehaviours: [Misbehaviour] { rules.map(\.rule) }
+
+    mutating func verdict(on call: Call, at now: MonotonicTime) -> Verdict {
+        var verdict = Verdict()
+        for index in rules.indices where rules[index].applies(to: call, at: now) {
+            verdict.latencyMilliseconds += rules[index].latencyMilliseconds()
+            let rule = rules[index].rule
+            guard let effect = rule.effect else { continue }
+            verdict.effect = effect
+            verdict.retryAfter = rule.retryAfter
+            verdict.isCarriedOut = rule.isCarriedOut
+            break
+        }
+        return verdict
+    }
+}
+
+/// One rule with its counters.
+private struct RuleState {
+    /// Of so many idempotency keys the calls are counted; one more, and the oldest is forgotten.
+    private static let keyLimit = 100_000
+
+    let rule: Misbehaviour
+    private let path: Glob
+    private let user: Glob?
+    private let pns: Glob?
+    private var callsLeft: Int?
+    private var generator: SplitMix64
+    private var callsOfKey: [String: Int] = [:]
+    private var keys = BoundedLog<String>(limit: Self.keyLimit)
+    private var secondStart: MonotonicTime?
+    private var callsInSecond = 0
+
+    init(_ rule: Misbehaviour) {
+        self.rule = rule
+        path = Glob(rule.path)
+        user = rule.user.map { Glob($0) }
+        pns = rule.pns.map { Glob($0) }
+        callsLeft = rule.calls
+        generator = SplitMix64(state: rule.seed)
+    }
+
+    /// Whether the rule applies to this call; counts it.
+    mutating func applies(to call: MisbehaviourRules.Call, at now: MonotonicTime) -> Bool {
+        guard path.matches(call.path) else { return false }
+        if let user, !(call.user.map { user.matches($0) } ?? false) { return false }
+        if let pns, !(call.pns.map { pns.matches($0) } ?? false) { return false }
+        if let limit = rule.callsPerKey, !isWithin(limit, call.idempotencyKey) { return false }
+        if let limit = rule.perSecond, !isBeyond(limit, at: now) { return false }
+        if let share = rule.share, Double.random(in: 0..<1, using: &generator) >= share { return false }
+        guard let left = callsLeft else { return true }
+        callsLeft = max(left - 1, 0)
+        return left > 0
+    }
+
+    /// The rule's latency, a random one within a range.
+    mutating func latencyMilliseconds() -> Int {
+        guard let range = rule.latencyMilliseconds else { return 0 }
+        return range.lowerBound == range.upperBound ? range.lowerBound : Int.random(in: range, using: &generator)
+    }
+
+    private mutating func isWithin(_ limit: Int, _ key: String?) -> Bool {
+        guard let key else { return false }
+        let count = (callsOfKey[key] ?? 0) + 1
+        if count == 1, let forgotten = keys.append(key) { callsOfKey[forgotten] = nil }
+        callsOfKey[key] = count
+        return count <= limit
+    }
+
+    private mutating func isBeyond(_ limit: Int, at now: MonotonicTime) -> Bool {
+        if let start = secondStart, now.milliseconds(since: start) < 1_000 {
+            callsInSecond += 1
+        } else {
+            secondStart = now
+            callsInSecond = 1
+        }
+        return callsInSecond > limit
+    }
+}
+
+/// A small generator of random numbers that gives the same ones for the same seed.
+private struct SplitMix64: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
