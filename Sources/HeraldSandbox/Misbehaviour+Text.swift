@@ -61,12 +61,14 @@ extension Misbehaviour {
         case "seed": seed = UInt64(try Self.integer(name, value, 0...Int.max))
         case "perSecond": perSecond = try Self.integer(name, value, 0...Int.max)
         case "latency":
-            let ends = value.split(separator: "-", omittingEmptySubsequences: false).compactMap { Int($0) }
-            guard let first = ends.first, let last = ends.last, ends.count < 3, first >= 0, first <= last,
-                last <= Self.longestLatencyMilliseconds
+            let parts = value.split(separator: "-", omittingEmptySubsequences: false)
+            let ends = parts.compactMap { Int($0) }
+            guard let first = ends.first, let last = ends.last, ends.count == parts.count, ends.count < 3,
+                first >= 0, first <= last, last <= Self.longestLatencyMilliseconds
             else {
                 throw MisbehaviourMistake(
-                    description: "latency: \(value) is neither milliseconds nor a range of them, such as 50-200")
+                    description: "latency: \(value) is neither milliseconds, at most an hour, nor a range of them, "
+                        + "such as 50-200")
             }
             latencyMilliseconds = first...last
         case "status": try setEffect(.respond(status: Self.integer(name, value, 200...599)))

@@ -29,7 +29,8 @@ struct HTTPServerTests {
             return .text("ok")
         })
         _ = try PlainHTTP.request(
-            port: server.port, "GET", "/api/inbox/https%3A%2F%2Fa.b%2F%3Ft%3D1+2?a=1+2&a=1%2B2&b&=c&%C3%BC=%F0%9F%98%80")
+            port: server.port, "GET", "/api/inbox/https%3A%2F%2Fa.b%2F%3Ft%3D1+2?a=1+2&a=1%2B2&b&=c&%C3%BC=%F0%9F%98%80"
+        )
         let target = try #require(seen.withLock { $0 })
         #expect(target.path == "/api/inbox/https%3A%2F%2Fa.b%2F%3Ft%3D1+2")
         #expect(target.segments == ["api", "inbox", "https://a.b/?t=1+2"])
@@ -122,7 +123,9 @@ struct HTTPServerTests {
 
     @Test("stops at once with connections that wait, hang and are silent")
     func stopsWithWaiting() throws {
-        let server = try HTTPServer { $0.target.path == "/hang" ? .hang : .respondLater(.text(""), after: .seconds(60)) }
+        let server = try HTTPServer {
+            $0.target.path == "/hang" ? .hang : .respondLater(.text(""), after: .seconds(60))
+        }
         let clients = try (0..<20).map { _ in try PlainHTTP(port: server.port) }
         for (index, client) in clients.enumerated() where index % 3 > 0 {
             try client.sendRequest("GET", index % 3 == 1 ? "/hang" : "/later")
@@ -166,7 +169,12 @@ struct HTTPServerTests {
         var configuration = HTTPServer.Configuration()
         configuration.threads = 3
         let count = Mutex(0)
-        let server = try HTTPServer(configuration, responding: { _ in .text("\(count.withLock { $0 += 1; return $0 })") })
+        let server = try HTTPServer(
+            configuration,
+            responding: { _ in
+                count.withLock { $0 += 1 }
+                return .text("here")
+            })
         let port = server.port
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {

@@ -1,0 +1,43 @@
+import Foundation
+import Testing
+
+@testable import HeraldSandbox
+
+@Suite("What a device receives")
+struct PayloadTests {
+    static let texts = [
+        "plain", "", "\"quoted\" 'single'", "a<b>&amp;c]]>", "😀 👩‍👩‍👧 ü", "line\u{2028}separators\u{2029}", "back\\slash /",
+        "tab\tline\nreturn\rend", "\u{FEFF}bom", "e\u{301} not composed",
+    ]
+
+    @Test("carries every text unharmed through JSON", arguments: texts + ["\u{0}\u{1}\u{8}\u{C}\u{1F}\u{7F}"])
+    func json(text: String) throws {
+        let apns = try JSONDecoder().decode(
+            [String: [String: String]].self, from: Data(PushPlatform.apns.payload(for: text).utf8))
+        #expect(Array(try #require(apns["aps"]?["alert"]).unicodeScalars) == Array(text.unicodeScalars))
+        let gcm = try JSONDecoder().decode(
+            [String: [String: String]].self, from: Data(PushPlatform.gcm.payload(for: text).utf8))
+        #expect(Array(try #require(gcm["data"]?["message"]).unicodeScalars) == Array(text.unicodeScalars))
+    }
+
+    @Test("carries every text unharmed through XML", arguments: texts)
+    func xml(text: String) throws {
+        let payload = PushPlatform.wns.payload(for: text)
+        let start = try #require(payload.range(of: #"<text id="1">"#)).upperBound
+        let end = try #require(payload.range(of: "</text>", options: .literal)).lowerBound
+        let content = String(payload[start..<end])
+        #expect(!content.contains("<") && !content.contains(">"))
+        #expect(Self.unescaped(content) == text)
+    }
+
+    @Test("replaces what XML cannot hold")
+    func unholdable() {
+        #expect(XMLText.escaped("a\u{0}b\u{1B}c\u{FFFE}") == "a\u{FFFD}b\u{FFFD}c\u{FFFD}")
+    }
+
+    private static func unescaped(_ text: String) -> String {
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#xD;", "\r"), ("&amp;", "&")].reduce(text) {
+            $0.replacingOccurrences(of: $1.0, with: $1.1, options: .literal)
+        }
+    }
+}
