@@ -1,0 +1,58 @@
+import HeraldThreads
+public import HeraldTime
+
+/// The way of log lines to a file descriptor: a bounded queue and one background thread that writes it.
+///
+/// Whoever logs never waits for the reader. When the queue is full, lines are dropped and counted, and the count is
+/// written as a line of its own when the reader goes on. The descriptor is not closed.
+public final class LogWriter: Sendable {
+    private let queue: LogQueue
+    private let format: LogFormat
+    private let now: @Sendable () -> WallTime
+
+    /// Starts the thread; by default it writes to standard error. `capacityBytes` bounds what waits.
+    public init(
+        descriptor: Int32 = 2, format: LogFormat, capacityBytes: Int = 1 << 20,
+        now: @escaping @Sendable () -> WallTime = { SystemClock.wall() }
+    ) throws(StartError) {
+        let notice: @Sendable (Int) -> [UInt8] = { count in
+            var line: [UInt8] = []
+            format.append(
+                "log lines were dropped: they came faster than they were read", level: .warning, at: now(),
+                ["dropped": .int(count)], to: &line)
+            return line
+        }
+        do {
+            let queue = try LogQueue(descriptor: descriptor, capacityBytes: capacityBytes, noticeOfDropped: notice)
+            // The thread is not waited for: it ends with the queue, or stays behind in a write that blocks.
+            _ = try OwnThread(name: "log-writer") { queue.run() }
+            self.queue = queue
+        } catch {
+            throw StartError(description: "cannot start logging: \(error)")
+        }
+        self.format = format
+        self.now = now
+    }
+
+    deinit { close(within: .seconds(1)) }
+
+    /// Descriptors or threads have run out.
+    public struct StartError: Error, CustomStringConvertible {
+        /// What happened, in one line.
+        public var description: String
+    }
+
+    /// How many lines were dropped so far.
+    public var droppedLineCount: Int { queue.droppedLineCount }
+
+    /// Writes what waits, but for no longer than the limit; afterwards lines are dropped. False when something was left.
+    @discardableResult
+    public func close(within limit: Duration) -> Bool { queue.close(within: limit) }
+
+    func write(_ message: String, level: LogLevel, _ fields: LogFields) {
+        var line: [UInt8] = []
+        line.reserveCapacity(256)
+        format.append(message, level: level, at: now(), fields, to: &line)
+        queue.append(line)
+    }
+}
