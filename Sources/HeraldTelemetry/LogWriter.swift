@@ -10,7 +10,9 @@ public final class LogWriter: Sendable {
     private let format: LogFormat
     private let now: @Sendable () -> WallTime
 
-    /// Starts the thread; by default it writes to standard error. `capacityBytes` bounds what waits.
+    /// Starts the thread; by default it writes to standard error.
+    ///
+    /// `capacityBytes` bounds what waits.
     public init(
         descriptor: Int32 = 2, format: LogFormat, capacityBytes: Int = 1 << 20,
         now: @escaping @Sendable () -> WallTime = { SystemClock.wall() }
@@ -45,7 +47,9 @@ public final class LogWriter: Sendable {
     /// How many lines were dropped so far.
     public var droppedLineCount: Int { queue.droppedLineCount }
 
-    /// Writes what waits, but for no longer than the limit; afterwards lines are dropped. False when something was left.
+    /// Writes what waits, but for no longer than the limit; afterwards lines are dropped.
+    ///
+    /// False when something was left.
     @discardableResult
     public func close(within limit: Duration) -> Bool { queue.close(within: limit) }
 

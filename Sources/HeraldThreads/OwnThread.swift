@@ -39,7 +39,9 @@ public final class OwnThread: Sendable {
         if !isJoined.withLock({ $0 }) { pthread_detach(thread) }
     }
 
-    /// Waits until the closure has returned; a second call returns at once. Must not be called on the thread itself.
+    /// Waits until the closure has returned; a second call returns at once.
+    ///
+    /// Must not be called on the thread itself.
     public func join() {
         isJoined.withLock { joined in
             guard !joined else { return }

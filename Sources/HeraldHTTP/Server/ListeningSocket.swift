@@ -56,7 +56,7 @@ struct ListeningSocket {
     static func isLoopback(_ address: UnsafePointer<sockaddr>?) -> Bool {
         guard let address else { return false }
         let raw = UnsafeRawPointer(address)
-        switch Int32(address.pointee.sa_family) {
+        switch Int32(raw.load(as: sa_family_t.self)) {
         case AF_INET:
             return raw.load(fromByteOffset: 4, as: UInt8.self) == 127
         case AF_INET6:

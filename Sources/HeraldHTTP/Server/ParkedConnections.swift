@@ -4,15 +4,6 @@ import HeraldThreads
 import HeraldTime
 import Synchronization
 
-/// A connection of libmicrohttpd, which may be suspended on its own thread and resumed on any.
-struct SuspendableConnection: @unchecked Sendable {
-    let pointer: OpaquePointer
-
-    func suspend() { MHD_suspend_connection(pointer) }
-    func resume() { MHD_resume_connection(pointer) }
-    var socket: Int32 { herald_http_connection_socket(pointer) }
-}
-
 /// Suspended connections that wait for their answer's moment, and the one thread that wakes them.
 ///
 /// libmicrohttpd does not look at a suspended connection, so a client that leaves would stay unnoticed: whoever waits

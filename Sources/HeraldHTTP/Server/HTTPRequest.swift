@@ -1,0 +1,13 @@
+/// A complete request, as the server hands it to its handler.
+public struct HTTPRequest: Sendable {
+    /// The method as it was sent, for example `POST`.
+    public let method: String
+    /// The path and the query.
+    public let target: HTTPTarget
+    /// The header fields; what is not UTF-8 in a value is replaced by U+FFFD.
+    public let headers: HTTPHeaderFields
+    /// The body without any transfer coding, never larger than the server's limit.
+    public let body: [UInt8]
+    /// Whether the client's address belongs to this machine's loopback network.
+    public let isFromLoopback: Bool
+}
