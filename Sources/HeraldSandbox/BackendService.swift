@@ -1,15 +1,15 @@
 import HeraldHTTP
+import HeraldThreads
 import HeraldTime
-import Synchronization
 
 /// What the reference backend does with a request: who may, whether it misbehaves, and the way to the right answer.
 final class BackendService: Sendable {
     /// Everything that changes, behind the one lock.
-    let state: Mutex<BackendState>
+    let state: Guarded<BackendState>
     private let callLog: CallLogFile?
 
     init(state: BackendState, callLog: CallLogFile?) {
-        self.state = Mutex(state)
+        self.state = Guarded(state)
         self.callLog = callLog
     }
 

@@ -1,5 +1,5 @@
 public import HeraldHTTP
-import Synchronization
+import HeraldThreads
 
 /// The reference backend: speaks the same HTTP as the ASP.NET backend that Herald was made for.
 ///

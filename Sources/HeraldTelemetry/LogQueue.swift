@@ -1,7 +1,6 @@
 import Glibc
 import HeraldThreads
 import HeraldTime
-import Synchronization
 
 /// The bounded queue between those who log and the thread that writes.
 ///
@@ -23,7 +22,7 @@ final class LogQueue: Sendable {
     private let descriptor: Int32
     private let capacityBytes: Int
     private let noticeOfDropped: @Sendable (Int) -> [UInt8]
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let wakeUp: ThreadSignal
     private let ended: ThreadSignal
 

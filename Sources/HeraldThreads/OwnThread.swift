@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 /// A thread of the operating system that runs one closure.
 ///
@@ -7,7 +6,7 @@ import Synchronization
 /// reader is gone fails with EPIPE instead of ending the process.
 public final class OwnThread: Sendable {
     private let thread: pthread_t
-    private let isJoined = Mutex(false)
+    private let isJoined = Guarded(false)
 
     /// The thread could not be started; `code` is the `errno` value, EAGAIN when the machine has no room for another.
     public struct StartError: Error, Equatable, CustomStringConvertible {

@@ -2,7 +2,7 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("The embedded broker")
+@Suite("The embedded broker", .disabled(if: ThreadSanitizer.isActive, "librdkafka crashes it"))
 struct EmbeddedBrokerTests {
     @Test("listens on this machine and is gone when it is let go")
     func listens() throws {

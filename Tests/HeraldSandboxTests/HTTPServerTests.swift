@@ -1,6 +1,6 @@
 import HeraldHTTP
+import HeraldThreads
 import HeraldTime
-import Synchronization
 import TestSupport
 import Testing
 
@@ -23,7 +23,7 @@ struct HTTPServerTests {
 
     @Test("hands over the path as sent, its decoded segments and every parameter of the query, also a repeated one")
     func target() throws {
-        let seen = Mutex<HTTPTarget?>(nil)
+        let seen = Guarded<HTTPTarget?>(nil)
         let server = try HTTPServer(responding: { request in
             seen.withLock { $0 = request.target }
             return .text("ok")
@@ -168,7 +168,7 @@ struct HTTPServerTests {
     func threads() async throws {
         var configuration = HTTPServer.Configuration()
         configuration.threads = 3
-        let count = Mutex(0)
+        let count = Guarded(0)
         let server = try HTTPServer(
             configuration,
             responding: { _ in

@@ -1,7 +1,6 @@
 import CMicroHTTPD
 import Glibc
 import HeraldThreads
-import Synchronization
 
 /// An HTTP/1.1 server on libmicrohttpd, for health, metrics and the reference backend.
 ///
@@ -37,7 +36,7 @@ public final class HTTPServer: Sendable {
     private let parked: ParkedConnections
     private let parkedThread: OwnThread
     /// The daemon and what its callbacks need; `nil` when stopped.
-    private let running: Mutex<Running?>
+    private let running: Guarded<Running?>
 
     private struct Running {
         let daemon: OpaquePointer
@@ -80,7 +79,7 @@ public final class HTTPServer: Sendable {
         self.parked = parked
         parkedThread = thread
         port = socket.port
-        running = Mutex(Running(daemon: daemon, service: service))
+        running = Guarded(Running(daemon: daemon, service: service))
     }
 
     /// Starts a server whose handler always answers at once.

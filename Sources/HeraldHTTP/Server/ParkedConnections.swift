@@ -2,7 +2,6 @@ import CMicroHTTPD
 import Glibc
 import HeraldThreads
 import HeraldTime
-import Synchronization
 
 /// Suspended connections that wait for their answer's moment, and the one thread that wakes them.
 ///
@@ -24,7 +23,7 @@ final class ParkedConnections: Sendable {
 
     private static let unwatchedMilliseconds: Int64 = 1_000
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let signal: ThreadSignal
 
     init() throws(ThreadSignal.CreationError) {
