@@ -123,9 +123,9 @@ enum BackendRoute: Equatable {
             state.rules = MisbehaviourRules([])
             return .ok
         case (.calls, "GET"):
-            let lines = state.calls.elements.map(\.jsonLine).joined(separator: [UInt8(ascii: "\n")])
+            let lines = state.calls.elements.flatMap { $0.jsonLine + [UInt8(ascii: "\n")] }
             return BackendReply(
-                status: 200, headers: ["Content-Type": "application/jsonl; charset=utf-8"], json: Array(lines))
+                status: 200, headers: ["Content-Type": "application/jsonl; charset=utf-8"], json: lines)
         case (.calls, "DELETE"):
             state.forgetCalls()
             return .ok

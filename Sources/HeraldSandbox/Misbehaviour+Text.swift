@@ -7,6 +7,11 @@ public struct MisbehaviourMistake: Error, Equatable, CustomStringConvertible {
 }
 
 extension Misbehaviour {
+    /// What the text form may hold, in words.
+    public static let textForm =
+        "name=value, comma-separated, of path, user, pns, calls, callsPerKey, share, seed, perSecond, latency, "
+        + "status, retryAfter, hang, hangUp, carriedOut"
+
     /// Reads a rule as flags have it: `user=flaky-*,status=503,retryAfter=2,callsPerKey=2`.
     ///
     /// The names are those of the JSON form; `hang`, `hangUp` and `carriedOut` may stand alone.
@@ -77,9 +82,7 @@ extension Misbehaviour {
         case "hangUp": if try Self.boolean(name, value) { try setEffect(.hangUp) }
         case "carriedOut": isCarriedOut = try Self.boolean(name, value)
         default:
-            throw MisbehaviourMistake(
-                description: "\(name): unknown; there are path, user, pns, calls, callsPerKey, share, seed, perSecond, "
-                    + "latency, status, retryAfter, hang, hangUp, carriedOut")
+            throw MisbehaviourMistake(description: "\(name): unknown; allowed are \(Self.textForm)")
         }
     }
 
