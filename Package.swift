@@ -52,7 +52,7 @@ let package = Package(
                 "HeraldBackend", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldTelemetry",
                 "HeraldTime",
             ]),
-        module("HeraldSandbox", ["HeraldBytes", "HeraldHTTP", "HeraldKafka", "HeraldTime"]),
+        module("HeraldSandbox", ["HeraldBytes", "HeraldHTTP", "HeraldKafka", "HeraldThreads", "HeraldTime"]),
         .executableTarget(
             name: "herald",
             dependencies: [
@@ -74,7 +74,7 @@ let package = Package(
         tests("HeraldSettingsTests", ["HeraldSettings", "HeraldText"]),
         tests("HeraldCommandLineTests", ["HeraldCommandLine", "HeraldText"]),
         tests("HeraldTelemetryTests", ["HeraldTelemetry", "HeraldTime"]),
-        tests("HeraldSandboxTests", ["HeraldSandbox", "HeraldHTTP", "HeraldTime"]),
+        tests("HeraldSandboxTests", ["HeraldSandbox", "HeraldHTTP", "HeraldThreads", "HeraldTime"]),
         tests("CommandTests", ["herald", "HeraldCommandLine", "HeraldSettings", "HeraldText"]),
         tests("SimulationTests", ["HeraldCore", "HeraldEvents", "HeraldTime"]),
         tests(

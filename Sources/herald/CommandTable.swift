@@ -11,6 +11,7 @@ enum CommandTable {
     }
 
     private static let entries: [Entry] = [
+        .command(BackendCommand.self),
         .group(
             "config", "Look at the settings.",
             [ConfigShowCommand.self, ConfigCheckCommand.self, ConfigDocsCommand.self, ConfigSchemaCommand.self]),
