@@ -38,14 +38,14 @@ extension Consumer {
         return KafkaError(rd_kafka_commit_queue(handle.client, list.pointer, outcomes.raw, nil, opaque))
     }
 
-    /// What the group has committed; see ``ConsumerQueries/committed(_:timeoutMilliseconds:)``. Blocks.
+    /// Blocks and asks what the group has committed; see ``ConsumerQueries/committed(_:timeoutMilliseconds:)``.
     public func committed(
         _ partitions: [TopicPartition], timeoutMilliseconds: Int
     ) throws(KafkaError) -> [CommitPosition] {
         try queries.committed(partitions, timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    /// A partition's first offset and the one after its last; see ``ConsumerQueries``. Blocks.
+    /// Blocks and asks for a partition's first offset and the one after its last; see ``ConsumerQueries``.
     public func watermarks(
         of partition: TopicPartition, timeoutMilliseconds: Int
     ) throws(KafkaError) -> (low: Int64, high: Int64) {

@@ -53,7 +53,7 @@ public final class Consumer {
         try KafkaError.check(rd_kafka_assign(handle.client, list.pointer))
     }
 
-    /// Gives all partitions up: the answer to ``Rebalance/revoke(_:lost:)``. The group waits for it.
+    /// Gives all partitions up: the answer to ``Rebalance/revoke(_:lost:)``, which the group waits for.
     public func unassign() throws(KafkaError) {
         try KafkaError.check(rd_kafka_assign(handle.client, nil))
     }

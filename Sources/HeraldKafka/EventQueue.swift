@@ -10,7 +10,9 @@ public struct CommitResult: Sendable, Equatable {
     public var error: KafkaError?
 }
 
-/// Where the outcomes of commits arrive. One thread, the consumer's.
+/// Where the outcomes of commits arrive.
+///
+/// One thread, the consumer's.
 public final class EventQueue {
     let raw: OpaquePointer?
     private let handle: ClientHandle

@@ -2,7 +2,7 @@ internal import CRDKafka
 
 /// An error of the Kafka client or of a broker, with what may be done about it.
 public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The raw `rd_kafka_resp_err_t`: negative for the client's own errors, positive for a broker's. See ``Code``.
+    /// The raw `rd_kafka_resp_err_t`, such as one of ``Code``: negative for the client's own, positive for a broker's.
     public var code: Int32
     /// The code's name without its prefix, such as `_FENCED` or `UNKNOWN_MEMBER_ID`.
     public var name: String

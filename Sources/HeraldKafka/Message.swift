@@ -33,7 +33,9 @@ public struct Message: @unchecked Sendable {
     /// The topic's identity, the same as ``Consumer/topicID(of:)`` says.
     public var topic: TopicHandleID { TopicHandleID(pointer.pointee.rkt) }
 
-    /// The topic's name; empty for an error of the whole consumer. Makes a string: not for every record.
+    /// The topic's name; empty for an error of the whole consumer.
+    ///
+    /// Makes a string: not for every record.
     public func topicName() -> String {
         guard let topic = pointer.pointee.rkt else { return "" }
         return String(cString: rd_kafka_topic_name(topic))
@@ -82,9 +84,9 @@ public struct Message: @unchecked Sendable {
         pointer.pointee.payload.map { UnsafeRawBufferPointer(start: $0, count: pointer.pointee.len) }
     }
 
-    /// Visits the headers in order, repeated names too; a value may be null. Costs next to nothing when there are none.
+    /// Visits the headers in order, repeated names too; a value may be null.
     ///
-    /// librdkafka parses them at the first call. It ends a name at a NUL byte.
+    /// Costs next to nothing when there are none. librdkafka parses them at the first call. It ends a name at a NUL byte.
     public func forEachHeader(_ body: (_ name: RawSpan, _ value: RawSpan?) -> Void) {
         var headers: OpaquePointer?
         // NOENT for none, BAD_MSG when the broker sent bytes that are no headers: a record without any then.

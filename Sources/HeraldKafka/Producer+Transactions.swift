@@ -9,7 +9,7 @@ extension Producer {
             consuming: rd_kafka_init_transactions(handle.client, ClientHandle.milliseconds(timeoutMilliseconds)))
     }
 
-    /// Opens a transaction; what is produced from now on belongs to it. Does not wait for a broker.
+    /// Opens a transaction, to which belongs what is produced from now on, without waiting for a broker.
     public func beginTransaction() throws(KafkaError) {
         try KafkaError.check(consuming: rd_kafka_begin_transaction(handle.client))
     }
@@ -24,7 +24,9 @@ extension Producer {
                 handle.client, list.pointer, group.pointer, ClientHandle.milliseconds(timeoutMilliseconds)))
     }
 
-    /// Flushes and commits; ``deliveries(_:)`` must be served meanwhile. After a retriable error only this call helps.
+    /// Flushes and commits; ``deliveries(_:)`` must be served meanwhile.
+    ///
+    /// After a retriable error only this call helps.
     public func commitTransaction(timeoutMilliseconds: Int) throws(KafkaError) {
         try KafkaError.check(
             consuming: rd_kafka_commit_transaction(handle.client, ClientHandle.milliseconds(timeoutMilliseconds)))

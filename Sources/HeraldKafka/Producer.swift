@@ -161,7 +161,7 @@ public final class Producer: @unchecked Sendable {
     /// How many records wait for the broker's answer, or for ``deliveries(_:)`` to be called.
     public var outstanding: Int { Int(rd_kafka_outq_len(handle.client)) }
 
-    /// Sends what is queued without lingering and serves deliveries until none is outstanding. Blocks.
+    /// Blocks, sends what is queued without lingering and serves deliveries until none is outstanding.
     ///
     /// - Throws: `_TIMED_OUT` when records are still outstanding after this time; they go on being sent.
     public func flush(

@@ -1,0 +1,136 @@
+internal import CRDKafka
+
+/// A topic to be made.
+public struct NewTopic: Sendable, Equatable {
+    /// Its name.
+    public var name: String
+    /// How many partitions it gets; `nil` for the broker's default.
+    public var partitions: Int?
+    /// How many copies of each; `nil` for the broker's default.
+    public var replication: Int?
+    /// Its configuration, such as `retention.ms`.
+    public var configuration: [String: String]
+
+    /// A topic of this name.
+    public init(name: String, partitions: Int?, replication: Int? = nil, configuration: [String: String] = [:]) {
+        self.name = name
+        self.partitions = partitions
+        self.replication = replication
+        self.configuration = configuration
+    }
+}
+
+/// How a request ended for one topic.
+public struct TopicResult: Sendable, Equatable {
+    /// The topic's name.
+    public var topic: String
+    /// Why it failed, or `nil`.
+    public var error: KafkaError?
+}
+
+/// Asks for and changes what a cluster holds: for tools, start-up checks and tests.
+///
+/// Every call blocks, at most for its time-out, and can be made on any thread. A call throws when it failed as a whole;
+/// what failed for one topic is in that topic's result. A broker that does not know a request, as the embedded one with
+/// all but metadata, shows as `_TIMED_OUT`.
+public final class Admin: Sendable {
+    let handle: ClientHandle
+
+    /// Makes the client; it connects when something is asked.
+    ///
+    /// - Parameter properties: librdkafka's properties; those of producers are ignored.
+    public init(properties: [(String, String)]) throws(KafkaError) {
+        let configuration = ClientConfiguration()
+        // A consumer, because asking for a missing topic as a producer may create it.
+        try configuration.set(properties: properties, defaults: [("allow.auto.create.topics", "false")])
+        handle = try ClientHandle(RD_KAFKA_CONSUMER, configuration)
+    }
+
+    /// The cluster's own identity; `nil` when no broker answers in time.
+    public func clusterID(timeoutMilliseconds: Int) -> String? {
+        guard let raw = rd_kafka_clusterid(handle.client, ClientHandle.milliseconds(timeoutMilliseconds)) else {
+            return nil
+        }
+        defer { rd_kafka_mem_free(handle.client, raw) }
+        return String(cString: raw)
+    }
+
+    /// Brokers and all topics that this user may see.
+    public func metadata(timeoutMilliseconds: Int) throws(KafkaError) -> ClusterMetadata {
+        try metadata(of: nil, allTopics: true, timeoutMilliseconds)
+    }
+
+    /// Brokers and these topics, one request each; a topic that is missing or forbidden says so in its `error`.
+    public func metadata(topics: [String], timeoutMilliseconds: Int) throws(KafkaError) -> ClusterMetadata {
+        guard !topics.isEmpty else {
+            var answer = try metadata(of: nil, allTopics: false, timeoutMilliseconds)
+            answer.topics = []
+            return answer
+        }
+        var result = ClusterMetadata(brokers: [], topics: [])
+        for name in topics {
+            let topic = try TopicHandle(name, of: handle)
+            let answer = try metadata(of: topic, allTopics: false, timeoutMilliseconds)
+            result.brokers = answer.brokers
+            result.topics += answer.topics.filter { $0.name == name }
+        }
+        return result
+    }
+
+    private func metadata(
+        of topic: TopicHandle?, allTopics: Bool, _ timeoutMilliseconds: Int
+    ) throws(KafkaError) -> ClusterMetadata {
+        var raw: UnsafePointer<rd_kafka_metadata>?
+        try KafkaError.check(
+            rd_kafka_metadata(
+                handle.client, allTopics ? 1 : 0, topic?.pointer, &raw,
+                ClientHandle.milliseconds(timeoutMilliseconds)))
+        guard let raw else { return ClusterMetadata(brokers: [], topics: []) }
+        defer { rd_kafka_metadata_destroy(raw) }
+        return ClusterMetadata(raw.pointee)
+    }
+
+    /// Log lines and errors since the last call, such as refused credentials, and how many more were dropped.
+    public func takeNotices() -> (notices: [ClientNotice], dropped: Int) {
+        // Errors wait in the main queue until it is polled.
+        rd_kafka_poll(handle.client, 0)
+        return handle.callbacks.notices.take()
+    }
+
+    /// Sends one admin request and reads its answer.
+    func request<Answer>(
+        _ operation: rd_kafka_admin_op_t, timeoutMilliseconds: Int,
+        send: (_ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void,
+        read: (_ event: OpaquePointer) -> Answer
+    ) throws(KafkaError) -> Answer {
+        let options = rd_kafka_AdminOptions_new(handle.client, operation)
+        defer { rd_kafka_AdminOptions_destroy(options) }
+        var text = [CChar](repeating: 0, count: ClientHandle.errorTextCapacity)
+        let timeout = ClientHandle.milliseconds(max(timeoutMilliseconds, 1))
+        // INVALID_ARG for a time-out over an hour.
+        let code = rd_kafka_AdminOptions_set_request_timeout(options, timeout, &text, text.count)
+        if let error = KafkaError(code, message: ClientHandle.string(text)) { throw error }
+        if Self.waitsForPropagation(operation) {
+            rd_kafka_AdminOptions_set_operation_timeout(options, timeout, &text, text.count)
+        }
+        let queue = rd_kafka_queue_new(handle.client)
+        defer { rd_kafka_queue_destroy(queue) }
+        send(options, queue)
+        // The client answers a request that times out itself; the rest is for a client that does not.
+        let (grace, _) = timeout.addingReportingOverflow(Self.graceMilliseconds)
+        guard let event = rd_kafka_queue_poll(queue, grace) else {
+            throw KafkaError(code: KafkaError.Code.timedOut)
+        }
+        defer { rd_kafka_event_destroy(event) }
+        let reason = rd_kafka_event_error_string(event).map { String(cString: $0) }
+        if let error = KafkaError(rd_kafka_event_error(event), message: reason) { throw error }
+        return read(event)
+    }
+
+    private static let graceMilliseconds: Int32 = 5_000
+
+    private static func waitsForPropagation(_ operation: rd_kafka_admin_op_t) -> Bool {
+        operation == RD_KAFKA_ADMIN_OP_CREATETOPICS || operation == RD_KAFKA_ADMIN_OP_DELETETOPICS
+            || operation == RD_KAFKA_ADMIN_OP_CREATEPARTITIONS
+    }
+}

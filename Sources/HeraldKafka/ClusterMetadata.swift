@@ -1,0 +1,66 @@
+internal import CRDKafka
+
+/// What a broker says of its cluster at one moment.
+public struct ClusterMetadata: Sendable, Equatable {
+    /// One broker.
+    public struct Broker: Sendable, Equatable {
+        /// Its number.
+        public var id: Int32
+        /// The name or address that it wants to be reached by.
+        public var host: String
+        /// Its port.
+        public var port: Int
+    }
+
+    /// One partition of a topic.
+    public struct Partition: Sendable, Equatable {
+        /// Its number.
+        public var id: Int32
+        /// The broker that leads it, `nil` when there is none at the moment.
+        public var leader: Int32?
+        /// How many brokers hold a copy.
+        public var replicaCount: Int
+        /// How many of them are in sync.
+        public var inSyncReplicaCount: Int
+    }
+
+    /// One topic.
+    public struct Topic: Sendable, Equatable {
+        /// Its name.
+        public var name: String
+        /// Its partitions by number; empty when there is an error.
+        public var partitions: [Partition]
+        /// Why nothing is known of it, such as `UNKNOWN_TOPIC_OR_PART` or `TOPIC_AUTHORIZATION_FAILED`.
+        public var error: KafkaError?
+
+        /// The partitions that nobody can write or read at the moment.
+        public var leaderlessPartitions: [Int32] { partitions.filter { $0.leader == nil }.map(\.id) }
+    }
+
+    /// The brokers that are up.
+    public var brokers: [Broker]
+    /// The topics that were asked for, in that order, or all of them.
+    public var topics: [Topic]
+}
+
+extension ClusterMetadata {
+    init(_ raw: rd_kafka_metadata) {
+        brokers = UnsafeBufferPointer(start: raw.brokers, count: Int(raw.broker_cnt)).map {
+            Broker(id: $0.id, host: String(cString: $0.host), port: Int($0.port))
+        }
+        topics = UnsafeBufferPointer(start: raw.topics, count: Int(raw.topic_cnt)).map(Topic.init)
+    }
+}
+
+extension ClusterMetadata.Topic {
+    init(_ raw: rd_kafka_metadata_topic) {
+        name = String(cString: raw.topic)
+        error = KafkaError(raw.err)
+        partitions = UnsafeBufferPointer(start: raw.partitions, count: Int(raw.partition_cnt)).map {
+            ClusterMetadata.Partition(
+                id: $0.id, leader: $0.leader < 0 ? nil : $0.leader,
+                replicaCount: Int($0.replica_cnt), inSyncReplicaCount: Int($0.isr_cnt))
+        }
+        partitions.sort { $0.id < $1.id }
+    }
+}
