@@ -62,7 +62,8 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["HeraldKafka"], path: "Tests/Support", swiftSettings: strict),
         tests("HeraldTimeTests", ["HeraldTime"]),
         tests("HeraldBytesTests", ["HeraldBytes"]),
         tests("HeraldEventsTests", ["HeraldBytes", "HeraldEvents", "HeraldTime"]),

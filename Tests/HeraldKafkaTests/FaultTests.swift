@@ -1,0 +1,166 @@
+import HeraldKafka
+import Testing
+
+@Suite("Refusals and injected errors on the embedded broker")
+struct FaultTests {
+    let cluster: MockCluster
+
+    init() throws {
+        cluster = try MockCluster()
+        try cluster.createTopic("t", partitions: 1)
+    }
+
+    private func producer(_ properties: [(String, String)] = []) throws -> Producer {
+        try Producer(properties: [("bootstrap.servers", cluster.bootstrapServers), ("linger.ms", "0")] + properties)
+    }
+
+    @Test("A record that the client refuses says so, has no delivery, and its headers are freed")
+    func tooLarge() throws {
+        let producer = try producer([("message.max.bytes", "1000")])
+        for _ in 0..<100 {
+            let error = try producer.produce(
+                "t", value: [UInt8](repeating: 1, count: 2_000), headers: [.init(name: "h", value: [1])], token: 1)
+            #expect(error?.code == KafkaError.Code.messageSizeTooLarge)
+            #expect(error?.name == "MSG_SIZE_TOO_LARGE")
+        }
+        #expect(producer.outstanding == 0)
+        #expect(try producer.produce("t", value: [1], headers: [.init(name: "h", value: [1])], token: 2) == nil)
+        var tokens: [UInt64] = []
+        try producer.flush(timeoutMilliseconds: 10_000) { token, _ in tokens.append(token) }
+        #expect(tokens == [2])
+    }
+
+    @Test("A full queue refuses, and takes records again when deliveries were served")
+    func queueFull() throws {
+        let producer = try producer([("queue.buffering.max.messages", "2"), ("linger.ms", "10000")])
+        #expect(try producer.produce("t", value: [1], token: 1) == nil)
+        #expect(try producer.produce("t", value: [1], token: 2) == nil)
+        #expect(try producer.produce("t", value: [1], token: 3)?.code == KafkaError.Code.queueFull)
+        try producer.flush(timeoutMilliseconds: 10_000)
+        #expect(try producer.produce("t", value: [1], token: 3) == nil)
+    }
+
+    @Test("A partition that does not exist is refused, at once or as a failed delivery")
+    func unknownPartition() throws {
+        let producer = try producer([("message.timeout.ms", "5000")])
+        var failure = try producer.produce("t", partition: 7, value: [1], token: 9)
+        try producer.flush(timeoutMilliseconds: 10_000) { token, error in
+            #expect(token == 9)
+            failure = error
+        }
+        #expect(failure?.code == KafkaError.Code.unknownPartition)
+    }
+
+    @Test("A broker's refusal is the delivery's error, with the record's token")
+    func refusedByBroker() throws {
+        let producer = try producer()
+        cluster.pushRequestErrors(.produce, [KafkaError.Code.topicAuthorizationFailed])
+        #expect(try producer.produce("t", value: [1], token: 41) == nil)
+        var seen: [(UInt64, KafkaError?)] = []
+        try producer.flush(timeoutMilliseconds: 10_000) { seen.append(($0, $1)) }
+        #expect(seen.map(\.0) == [41])
+        #expect(seen.first?.1?.code == KafkaError.Code.topicAuthorizationFailed)
+    }
+
+    @Test("A passing error is retried without being seen")
+    func transient() throws {
+        let producer = try producer([("enable.idempotence", "true"), ("retry.backoff.ms", "10")])
+        cluster.pushRequestErrors(
+            .produce, [KafkaError.Code.notLeaderForPartition, KafkaError.Code.transport])
+        try producer.fill("t", 0..<3)
+    }
+
+    @Test("Deliveries wake a descriptor")
+    func deliveryWakeUp() throws {
+        let producer = try producer()
+        let wakeUp = EventDescriptor()
+        producer.notify(wakeUp.number)
+        producer.deliveries { _, _ in }
+        #expect(try producer.produce("t", value: [1], token: 5) == nil)
+        var tokens: [UInt64] = []
+        while tokens.isEmpty {
+            try #require(wakeUp.wait(milliseconds: 10_000))
+            producer.deliveries { token, _ in tokens.append(token) }
+        }
+        #expect(tokens == [5])
+    }
+
+    @Test("Purged records fail with their tokens; a flush that runs out of time says how many are left")
+    func purge() throws {
+        let producer = try producer()
+        try cluster.brokerDown(-1)
+        for token in 0..<3 { #expect(try producer.produce("t", value: [1], token: UInt64(token)) == nil) }
+        let late = #expect(throws: KafkaError.self) { try producer.flush(timeoutMilliseconds: 100) }
+        #expect(late?.code == KafkaError.Code.timedOut)
+        #expect(late?.message.contains("3") == true)
+        producer.purge()
+        var codes: Set<Int32?> = []
+        var count = 0
+        try producer.flush(timeoutMilliseconds: 5_000) { _, error in
+            codes.insert(error?.code)
+            count += 1
+        }
+        #expect(count == 3)
+        #expect(codes.isSubset(of: [KafkaError.Code.purgedInQueue, KafkaError.Code.purgedInFlight]))
+    }
+
+    @Test("Brokers that are away become notices of consumer and producer, and come back by themselves")
+    func brokersDown() throws {
+        let producer = try producer([("reconnect.backoff.max.ms", "100")])
+        let member = try Member(
+            cluster.bootstrapServers, group: "g", properties: [("reconnect.backoff.max.ms", "100")])
+        try member.assign("t", partitions: 0..<1)
+        try producer.fill("t", 0..<1)
+        try member.poll("the first record arrives") { member.records.count == 1 }
+        try cluster.brokerDown(-1)
+        var ofConsumer: Set<String> = []
+        var ofProducer: Set<String> = []
+        try member.poll("both notice it") {
+            producer.deliveries { _, _ in }
+            ofConsumer.formUnion(member.consumer.takeNotices().notices.compactMap(\.error?.name))
+            ofProducer.formUnion(producer.takeNotices().notices.compactMap(\.error?.name))
+            return ofConsumer.contains("_ALL_BROKERS_DOWN") && ofProducer.contains("_ALL_BROKERS_DOWN")
+        }
+        try cluster.brokerUp(-1)
+        try producer.fill("t", 1..<2)
+        try member.poll("the second record arrives") { member.records.count == 2 }
+        #expect(member.consumer.fatalError() == nil)
+        #expect(producer.fatalError() == nil)
+    }
+
+    @Test("A commit's refusal comes back as its outcome")
+    func refusedCommit() throws {
+        let member = try Member(cluster.bootstrapServers, group: "g")
+        try member.consumer.subscribe(["t"])
+        try member.poll("the group assigns") { !member.history.isEmpty }
+        cluster.pushRequestErrors(.offsetCommit, [KafkaError.Code.offsetMetadataTooLarge])
+        let partition = TopicPartition(topic: "t", partition: 0)
+        let outcome = try member.commit([CommitPosition(partition: partition, offset: 1, metadata: "m")])
+        let error = outcome.whole ?? outcome.parts.first?.error
+        #expect(error?.code == KafkaError.Code.offsetMetadataTooLarge)
+        member.consumer.close()
+    }
+
+    @Test("An admin request that the broker does not know times out and says so")
+    func unknownAdminRequest() throws {
+        let admin = try Admin(properties: [("bootstrap.servers", cluster.bootstrapServers)])
+        let metadata = try admin.metadata(topics: ["t"], timeoutMilliseconds: 5_000)
+        #expect(metadata.brokers.count == 1)
+        #expect(metadata.topics.map(\.name) == ["t"])
+        #expect(metadata.topics.first?.partitions.count == 1)
+        let topic = NewTopic(name: "new", partitions: 1)
+        let error = #expect(throws: KafkaError.self) {
+            _ = try admin.createTopics([topic], timeoutMilliseconds: 500)
+        }
+        #expect(error != nil)
+    }
+
+    @Test("A partition without leader is seen in the metadata")
+    func leaderless() throws {
+        try cluster.createTopic("two", partitions: 2)
+        try cluster.setLeader(of: TopicPartition(topic: "two", partition: 1), broker: -1)
+        let admin = try Admin(properties: [("bootstrap.servers", cluster.bootstrapServers)])
+        let topic = try #require(try admin.metadata(topics: ["two"], timeoutMilliseconds: 5_000).topics.first)
+        #expect(topic.leaderlessPartitions == [1])
+    }
+}

@@ -1,0 +1,98 @@
+import HeraldKafka
+import Testing
+
+/// A consumer that a test polls, and what came out of it.
+final class Member {
+    let consumer: Consumer
+    let wakeUp = EventDescriptor()
+    let outcomes: EventQueue
+    var records: [Record] = []
+    var errors: [KafkaError] = []
+    /// Answered rebalances.
+    var history: [Rebalance] = []
+    /// A rebalance that was noted and not answered.
+    var pending: Rebalance?
+    /// Whether rebalances are answered when they come.
+    var answers = true
+    /// Where an assignment starts.
+    var start = Offset.stored
+
+    init(_ servers: String, group: String, properties: [(String, String)] = []) throws {
+        let base = [
+            ("bootstrap.servers", servers), ("group.id", group), ("auto.offset.reset", "earliest"),
+            ("session.timeout.ms", "10000"), ("heartbeat.interval.ms", "500"), ("reconnect.backoff.max.ms", "500"),
+        ]
+        let given = Set(properties.map(\.0))
+        consumer = try Consumer(properties: base.filter { !given.contains($0.0) } + properties)
+        consumer.queue.notify(wakeUp.number)
+        outcomes = consumer.makeEventQueue()
+        outcomes.notify(wakeUp.number)
+    }
+
+    /// Takes all that is there.
+    func poll() throws {
+        drain(consumer.queue)
+        if pending == nil { pending = consumer.takeRebalance() }
+        if answers { try answer() }
+    }
+
+    func drain(_ queue: MessageQueue) {
+        while let message = queue.next() {
+            if let error = message.error {
+                errors.append(error)
+            } else {
+                records.append(Record(message))
+            }
+            message.release()
+        }
+    }
+
+    func answer() throws {
+        guard let rebalance = pending else { return }
+        pending = nil
+        history.append(rebalance)
+        switch rebalance {
+        case .assign(let partitions): try consumer.assign(partitions.map { ($0, offset: start) })
+        case .revoke: try consumer.unassign()
+        }
+    }
+
+    /// Assigns partitions without a group.
+    func assign(_ topic: String, partitions: Range<Int32>, offset: Int64 = Offset.beginning) throws {
+        try consumer.assign(partitions.map { (TopicPartition(topic: topic, partition: $0), offset: offset) })
+    }
+
+    /// Polls until `condition` holds.
+    func poll(
+        _ what: Comment, seconds: Int = 30, location: SourceLocation = #_sourceLocation, until condition: () -> Bool
+    ) throws {
+        try Member.poll([self], what, seconds: seconds, location: location, until: condition)
+    }
+
+    static func poll(
+        _ members: [Member], _ what: Comment, seconds: Int = 30, location: SourceLocation = #_sourceLocation,
+        until condition: () -> Bool
+    ) throws {
+        let end = ContinuousClock.now + .seconds(seconds)
+        while true {
+            for member in members { try member.poll() }
+            if condition() { return }
+            try #require(ContinuousClock.now < end, what, sourceLocation: location)
+            _ = members[0].wakeUp.wait(milliseconds: members.count == 1 ? 100 : 10)
+        }
+    }
+
+    /// Commits and waits for the outcome.
+    func commit(_ positions: [CommitPosition]) throws -> (whole: KafkaError?, parts: [CommitResult]) {
+        if let error = consumer.commit(positions, token: 77, reportTo: outcomes) { throw error }
+        var outcome: (whole: KafkaError?, parts: [CommitResult])?
+        try poll("the commit has an outcome") {
+            outcomes.commits { token, whole, parts in
+                #expect(token == 77)
+                outcome = (whole, parts)
+            }
+            return outcome != nil
+        }
+        return try #require(outcome)
+    }
+}

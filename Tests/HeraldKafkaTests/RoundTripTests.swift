@@ -1,0 +1,195 @@
+import HeraldKafka
+import Testing
+
+@Suite("Records through the embedded broker")
+struct RoundTripTests {
+    let cluster: MockCluster
+
+    init() throws {
+        cluster = try MockCluster()
+        try cluster.createTopic("t", partitions: 1)
+    }
+
+    private func producer(_ properties: [(String, String)] = []) throws -> Producer {
+        try Producer(properties: [("bootstrap.servers", cluster.bootstrapServers), ("linger.ms", "0")] + properties)
+    }
+
+    private func member(_ group: String = "g") throws -> Member {
+        try Member(cluster.bootstrapServers, group: group)
+    }
+
+    @Test(
+        "Null, empty and binary keys, values and header values come back as they were, headers in order",
+        arguments: [
+            (nil, nil, []), ([], [], []), ([0, 1, 255], [0], [("n", nil)]),
+            (
+                Array("k".utf8), Array("v".utf8),
+                [("a", [1]), ("b", nil), ("a", []), ("a", [1]), ("ü", [0, 255, 0]), ("", [7])]
+            ),
+        ] as [([UInt8]?, [UInt8]?, [(String, [UInt8]?)])])
+    func roundTrip(key: [UInt8]?, value: [UInt8]?, headers: [(String, [UInt8]?)]) throws {
+        let headers = headers.map { Record.Header(name: $0.0, value: $0.1) }
+        let producer = try producer()
+        #expect(try producer.produce("t", key: key, value: value, headers: headers.isEmpty ? nil : headers) == nil)
+        try producer.flush(timeoutMilliseconds: 10_000) { _, error in #expect(error == nil) }
+        let member = try member()
+        try member.assign("t", partitions: 0..<1)
+        try member.poll("the record arrives") { member.records.count == 1 }
+        let record = try #require(member.records.first)
+        #expect(record.key == key)
+        #expect(record.value == value)
+        #expect(record.headers == headers)
+    }
+
+    @Test("A message knows its topic, place, sizes and time")
+    func facts() throws {
+        let producer = try producer()
+        try producer.fill("t", 0..<2)
+        let member = try member()
+        let topic = try member.consumer.topicID(of: "t")
+        try member.assign("t", partitions: 0..<1)
+        var messages: [Message] = []
+        while messages.count < 2 {
+            if let message = member.consumer.queue.next() {
+                messages.append(message)
+            } else {
+                _ = member.wakeUp.wait(milliseconds: 1_000)
+            }
+        }
+        for (index, message) in messages.enumerated() {
+            #expect(message.error == nil)
+            #expect(message.topic == topic)
+            #expect(message.topicName() == "t")
+            #expect(message.partition == 0)
+            #expect(message.offset == Int64(index))
+            #expect(message.valueCount == 3)
+            #expect(message.keyCount == 0)
+            #expect(message.timestampMilliseconds > 1_500_000_000_000)
+            message.release()
+        }
+    }
+
+    @Test("Each delivery comes back with the token of its record, whatever its bits")
+    func tokens() throws {
+        let producer = try producer()
+        let tokens: [UInt64] = [0, 1, .max, 0x8000_0000_0000_0001]
+        for token in tokens { #expect(try producer.produce("t", value: [1], token: token) == nil) }
+        var delivered: [UInt64] = []
+        try producer.flush(timeoutMilliseconds: 10_000) { token, error in
+            #expect(error == nil)
+            delivered.append(token)
+        }
+        #expect(delivered == tokens)
+        #expect(producer.outstanding == 0)
+    }
+
+    @Test("The same key goes to the partition where Java's client puts it")
+    func partitioner() throws {
+        try cluster.createTopic("six", partitions: 6)
+        let producer = try producer()
+        // murmur2 of these keys, as in Apache Kafka's own UtilsTest; the sign bit is dropped, then modulo 6.
+        let expected: [(key: String, hash: Int32)] = [
+            ("21", -973_932_308), ("foobar", -790_332_482), ("a-little-bit-long-string", -985_981_536),
+            ("a-little-bit-longer-string", -1_486_304_829), ("abc", 479_470_107),
+        ]
+        for (key, _) in expected {
+            #expect(try producer.produce("six", key: Array(key.utf8), value: Array(key.utf8)) == nil)
+        }
+        try producer.flush(timeoutMilliseconds: 10_000)
+        let member = try member()
+        try member.assign("six", partitions: 0..<6)
+        try member.poll("all records arrive") { member.records.count == expected.count }
+        for (key, hash) in expected {
+            let record = member.records.first { $0.text == key }
+            #expect(record?.partition == (hash & 0x7fff_ffff) % 6, "key \(key)")
+        }
+    }
+
+    @Test("Forwarded partitions come out of their own queues, and each queue wakes its own descriptor")
+    func forwarding() throws {
+        try cluster.createTopic("u", partitions: 1)
+        let producer = try producer()
+        let member = try member()
+        let queues = [member.consumer.makeQueue(), member.consumer.makeQueue()]
+        let wakeUps = [EventDescriptor(), EventDescriptor()]
+        for (queue, wakeUp) in zip(queues, wakeUps) { queue.notify(wakeUp.number) }
+        let partitions = ["t", "u"].map { TopicPartition(topic: $0, partition: 0) }
+        try member.consumer.assign(partitions.map { ($0, offset: Offset.beginning) })
+        for (partition, queue) in zip(partitions, queues) { member.consumer.forward(partition, to: queue) }
+        for (index, topic) in ["t", "u"].enumerated() {
+            try producer.fill(topic, 0..<3, prefix: topic)
+            while member.records.count < 3 {
+                try #require(wakeUps[index].wait(milliseconds: 10_000))
+                member.drain(queues[index])
+            }
+            #expect(member.records.map(\.text) == (0..<3).map { "\(topic)-\($0)" })
+            member.records = []
+            // The consumer's own queue has nothing of it.
+            member.drain(member.consumer.queue)
+            #expect(member.records.isEmpty)
+        }
+        queues[0].stopNotifying()
+        try producer.fill("t", 3..<4)
+        #expect(!wakeUps[0].wait(milliseconds: 300))
+    }
+
+    @Test("What reached the consumer's own queue before its partition was forwarded still comes out there")
+    func lateForwarding() throws {
+        let producer = try producer()
+        try producer.fill("t", 0..<5)
+        let member = try member()
+        try member.assign("t", partitions: 0..<1)
+        // Something has arrived, and is not taken.
+        try #require(member.wakeUp.wait(milliseconds: 10_000))
+        let later = member.consumer.makeQueue()
+        member.consumer.forward(TopicPartition(topic: "t", partition: 0), to: later)
+        try producer.fill("t", 5..<10)
+        try member.poll("nothing is lost") {
+            member.drain(later)
+            return member.records.count == 10
+        }
+        #expect(member.records.map(\.offset).sorted() == Array(0..<10))
+    }
+
+    @Test("A paused partition is silent and goes on where it was")
+    func pausing() throws {
+        let producer = try producer()
+        let member = try member()
+        let partition = TopicPartition(topic: "t", partition: 0)
+        try member.assign("t", partitions: 0..<1)
+        try producer.fill("t", 0..<3)
+        try member.poll("the first come") { member.records.count == 3 }
+        try member.consumer.pause([partition])
+        try producer.fill("t", 3..<6)
+        let end = ContinuousClock.now + .milliseconds(700)
+        while ContinuousClock.now < end {
+            try member.poll()
+            _ = member.wakeUp.wait(milliseconds: 50)
+        }
+        #expect(member.records.count == 3)
+        try member.consumer.resume([partition])
+        try member.poll("the others come") { member.records.count == 6 }
+        try member.consumer.seek([(partition, offset: 1)], timeoutMilliseconds: 5_000)
+        try member.poll("they come again") { member.records.count == 11 }
+        #expect(member.records.map(\.offset) == [0, 1, 2, 3, 4, 5, 1, 2, 3, 4, 5])
+    }
+
+    @Test("Offsets are committed with metadata and read back")
+    func commits() throws {
+        let member = try member()
+        try member.consumer.subscribe(["t"])
+        try member.poll("the group assigns") { !member.history.isEmpty }
+        let partition = TopicPartition(topic: "t", partition: 0)
+        let none = try member.consumer.committed([partition], timeoutMilliseconds: 5_000)
+        #expect(none == [CommitPosition(partition: partition, offset: Offset.none)])
+        let position = CommitPosition(partition: partition, offset: 0, metadata: "bits=")
+        let outcome = try member.commit([position])
+        #expect(outcome.whole == nil)
+        #expect(outcome.parts.map(\.partition) == [partition])
+        #expect(outcome.parts.allSatisfy { $0.offset == 0 && $0.error == nil })
+        #expect(try member.consumer.committed([partition], timeoutMilliseconds: 5_000) == [position])
+        let marks = try member.consumer.watermarks(of: partition, timeoutMilliseconds: 5_000)
+        #expect(marks.low == 0 && marks.high == 0)
+        member.consumer.close()
+    }
+}

@@ -1,0 +1,144 @@
+import Dispatch
+import HeraldKafka
+import TestSupport
+import Testing
+
+@Suite("Transactions on a real broker", .realKafka("Transactions on a real broker"))
+struct TransactionTests {
+    private func producer(_ kafka: RealKafka, id: String, _ properties: [(String, String)] = []) throws -> Producer {
+        try Producer(
+            properties: [
+                ("bootstrap.servers", kafka.bootstrapServers), ("transactional.id", id), ("linger.ms", "0"),
+                ("retry.backoff.ms", "5"),
+            ] + properties)
+    }
+
+    /// Runs a transactional call on another thread and serves deliveries on this one, as a lane does.
+    private func serving(
+        _ producer: Producer, _ call: @escaping @Sendable (Producer) throws -> Void
+    ) async throws -> [(token: UInt64, error: KafkaError?)] {
+        let ended = EventDescriptor()
+        let number = ended.number
+        let wakeUp = EventDescriptor()
+        producer.notify(wakeUp.number)
+        async let result: Void = Blocking.run {
+            defer { EventDescriptor.wake(number) }
+            try call(producer)
+        }
+        var deliveries: [(UInt64, KafkaError?)] = []
+        while !ended.wait(milliseconds: 0) {
+            _ = wakeUp.wait(milliseconds: 10)
+            producer.deliveries { deliveries.append(($0, $1)) }
+        }
+        producer.deliveries { deliveries.append(($0, $1)) }
+        try await result
+        return deliveries
+    }
+
+    private func committed(_ kafka: RealKafka, _ topic: String, count: Int) throws -> [String?] {
+        let member = try Member(
+            kafka.bootstrapServers, group: "reader-\(topic)", properties: [("isolation.level", "read_committed")])
+        try member.assign(topic, partitions: 0..<1)
+        try member.poll("\(count) committed records") { member.records.count >= count }
+        return member.records.map(\.text)
+    }
+
+    @Test("Records and offsets become visible together; what was aborted is never read")
+    func commitAndAbort() async throws {
+        let kafka = try await RealKafka.shared()
+        let topic = try kafka.makeTopic("atomic")
+        let input = try kafka.makeTopic("input")
+        let member = try Member(kafka.bootstrapServers, group: topic)
+        try member.consumer.subscribe([input])
+        try member.poll("the member has its partition") { !member.history.isEmpty }
+        let group = try #require(member.consumer.groupMetadata())
+        let position = CommitPosition(
+            partition: TopicPartition(topic: input, partition: 0), offset: 5, metadata: "AAE=")
+
+        let producer = try producer(kafka, id: topic)
+        try producer.initTransactions(timeoutMilliseconds: 30_000)
+        try producer.beginTransaction()
+        #expect(try producer.produce(topic, value: Array("aborted".utf8), token: 1) == nil)
+        _ = try await serving(producer) { try $0.abortTransaction(timeoutMilliseconds: 30_000) }
+
+        try producer.beginTransaction()
+        #expect(try producer.produce(topic, value: Array("first".utf8), token: 2) == nil)
+        let deliveries = try await serving(producer) { producer in
+            try producer.sendOffsets([position], group: group, timeoutMilliseconds: 30_000)
+            try producer.commitTransaction(timeoutMilliseconds: 30_000)
+        }
+        #expect(deliveries.map(\.token) == [2])
+        #expect(deliveries.allSatisfy { $0.error == nil })
+        try producer.beginTransaction()
+        #expect(try producer.produce(topic, value: Array("second".utf8), token: 3) == nil)
+        _ = try await serving(producer) { try $0.commitTransaction(timeoutMilliseconds: 30_000) }
+
+        #expect(try committed(kafka, topic, count: 2) == ["first", "second"])
+        #expect(try member.consumer.committed([position.partition], timeoutMilliseconds: 10_000) == [position])
+        member.consumer.close()
+    }
+
+    @Test("A second producer with the same id fences the first: fatal, with its name")
+    func fencing() async throws {
+        let kafka = try await RealKafka.shared()
+        let topic = try kafka.makeTopic("fencing")
+        let first = try producer(kafka, id: topic)
+        try first.initTransactions(timeoutMilliseconds: 30_000)
+        try first.beginTransaction()
+        #expect(try first.produce(topic, value: Array("old".utf8)) == nil)
+        try first.flush(timeoutMilliseconds: 10_000)
+        let second = try producer(kafka, id: topic)
+        try second.initTransactions(timeoutMilliseconds: 30_000)
+        var caught: KafkaError?
+        do {
+            _ = try await serving(first) { try $0.commitTransaction(timeoutMilliseconds: 30_000) }
+        } catch let error as KafkaError {
+            caught = error
+        }
+        #expect(caught?.code == KafkaError.Code.fenced)
+        #expect(caught?.isFatal == true)
+        #expect(first.fatalError()?.code == KafkaError.Code.fenced)
+        first.close()
+
+        try second.beginTransaction()
+        #expect(try second.produce(topic, value: Array("new".utf8)) == nil)
+        _ = try await serving(second) { try $0.commitTransaction(timeoutMilliseconds: 30_000) }
+        #expect(try committed(kafka, topic, count: 1) == ["new"])
+    }
+
+    @Test("Offsets of a member that has left are refused: abortable, and the next transaction works")
+    func staleMember() async throws {
+        let kafka = try await RealKafka.shared()
+        let topic = try kafka.makeTopic("member")
+        let member = try Member(kafka.bootstrapServers, group: topic)
+        try member.consumer.subscribe([topic])
+        try member.poll("the member has its partition") { !member.history.isEmpty }
+        let group = try #require(member.consumer.groupMetadata())
+        member.consumer.close()
+
+        let producer = try producer(kafka, id: topic)
+        try producer.initTransactions(timeoutMilliseconds: 30_000)
+        try producer.beginTransaction()
+        #expect(try producer.produce(topic, value: Array("lost".utf8)) == nil)
+        let position = CommitPosition(partition: TopicPartition(topic: topic, partition: 0), offset: 1)
+        let error = #expect(throws: KafkaError.self) {
+            try producer.sendOffsets([position], group: group, timeoutMilliseconds: 30_000)
+        }
+        #expect(error?.isAbortable == true)
+        #expect(error?.isFatal == false)
+        _ = try await serving(producer) { try $0.abortTransaction(timeoutMilliseconds: 30_000) }
+        try producer.beginTransaction()
+        #expect(try producer.produce(topic, value: Array("kept".utf8)) == nil)
+        _ = try await serving(producer) { try $0.commitTransaction(timeoutMilliseconds: 30_000) }
+        #expect(try committed(kafka, topic, count: 1) == ["kept"])
+    }
+
+    @Test("A produce outside of a transaction is refused")
+    func outside() async throws {
+        let kafka = try await RealKafka.shared()
+        let topic = try kafka.makeTopic("outside")
+        let producer = try producer(kafka, id: topic)
+        try producer.initTransactions(timeoutMilliseconds: 30_000)
+        #expect(try producer.produce(topic, value: [1])?.code == KafkaError.Code.state)
+    }
+}

@@ -1,0 +1,183 @@
+import Foundation
+import Glibc
+public import HeraldKafka
+import Synchronization
+
+/// A real Apache Kafka: one that runs already (`KAFKA_BOOTSTRAP_SERVERS`), or started from `KAFKA_HOME`.
+///
+/// Give a suite the trait `.realKafka("its name")` and take ``shared()``; for killing and pausing brokers `.ownKafka` and
+/// ``start(nodes:settings:)``. Everything that was started ends with the test process, however that ends.
+public final class RealKafka: Sendable {
+    /// The addresses, for the property `bootstrap.servers`.
+    public let bootstrapServers: String
+    private let nodes: [KafkaNode]
+    private let directory: URL?
+    private let madeTopics = Mutex<[String]>([])
+
+    private static let startSeconds = 90
+
+    /// Whether ``shared()`` has something to run on.
+    public static var isAvailable: Bool { runningServers != nil || canStart }
+
+    /// Whether ``start(nodes:settings:)`` can start brokers.
+    public static var canStart: Bool { home != nil }
+
+    private static var runningServers: String? { variable("KAFKA_BOOTSTRAP_SERVERS") }
+    private static var home: String? { variable("KAFKA_HOME") }
+
+    private static func variable(_ name: String) -> String? {
+        ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private static let sharing = Task<RealKafka, any Error> {
+        guard let servers = runningServers else { return try await start(nodes: 1) }
+        return RealKafka(bootstrapServers: servers, nodes: [], directory: nil)
+    }
+
+    /// The one cluster that all tests of this process share; started when first asked for.
+    public static func shared() async throws -> RealKafka { try await sharing.value }
+
+    /// Starts a cluster of its own for a test that hurts it; call ``stop()`` at the end.
+    ///
+    /// - Parameter settings: added to the brokers' `server.properties`.
+    public static func start(nodes count: Int, settings: [String: String] = [:]) async throws -> RealKafka {
+        try await Blocking.run {
+            guard let home else { throw ChildProcess.Failure(description: "KAFKA_HOME is not set") }
+            let directory = FileManager.default.temporaryDirectory
+                .appending(path: "herald-kafka-\(getpid())-\(UUID().uuidString)")
+            let kafka = try make(home: home, count, settings, directory)
+            AtExit.run { kafka.stop() }
+            do {
+                for node in kafka.nodes { try node.start() }
+                try kafka.waitUntilReady()
+                return kafka
+            } catch {
+                kafka.stop()
+                throw error
+            }
+        }
+    }
+
+    private static func make(
+        home: String, _ count: Int, _ settings: [String: String], _ directory: URL
+    ) throws -> RealKafka {
+        let ports = FreePorts.take(2 * count)
+        guard ports.count == 2 * count else { throw ChildProcess.Failure(description: "no free ports on loopback") }
+        let clusterID = clusterID()
+        let voters = (0..<count).map { "\($0 + 1)@127.0.0.1:\(ports[count + $0])" }.joined(separator: ",")
+        let nodes = try (0..<count).map { index in
+            try KafkaNode(
+                home: home, directory: directory.appending(path: "node-\(index + 1)"),
+                settings: brokerSettings(
+                    node: index, of: count, voters: voters, port: ports[index], controllerPort: ports[count + index]
+                ).merging(settings) { $1 },
+                clusterID: clusterID, port: ports[index])
+        }
+        let servers = nodes.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
+        return RealKafka(bootstrapServers: servers, nodes: nodes, directory: directory)
+    }
+
+    /// 16 random bytes in the URL's base 64, as Kafka wants it; no leading dash, which would look like an option.
+    private static func clusterID() -> String {
+        let bytes = (0..<16).map { _ in UInt8.random(in: 0...255) }
+        return "h"
+            + Data(bytes).base64EncodedString().dropLast(2).dropFirst()
+            .replacing("+", with: "a").replacing("/", with: "b")
+    }
+
+    private static func brokerSettings(
+        node: Int, of count: Int, voters: String, port: Int, controllerPort: Int
+    ) -> [String: String] {
+        let replicas = String(min(count, 3))
+        let inSync = count >= 3 ? "2" : "1"
+        return [
+            "process.roles": "broker,controller", "node.id": String(node + 1), "controller.quorum.voters": voters,
+            "listeners": "PLAINTEXT://127.0.0.1:\(port),CONTROLLER://127.0.0.1:\(controllerPort)",
+            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+            "inter.broker.listener.name": "PLAINTEXT", "controller.listener.names": "CONTROLLER",
+            "num.network.threads": "2", "num.io.threads": "4", "auto.create.topics.enable": "false",
+            "group.initial.rebalance.delay.ms": "0",
+            "default.replication.factor": replicas, "min.insync.replicas": inSync,
+            "offsets.topic.replication.factor": replicas, "offsets.topic.num.partitions": "10",
+            "transaction.state.log.replication.factor": replicas, "transaction.state.log.min.isr": inSync,
+            "transaction.state.log.num.partitions": "10",
+            // A transaction whose producer died ends this soon after its time-out.
+            "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
+        ]
+    }
+
+    private init(bootstrapServers: String, nodes: [KafkaNode], directory: URL?) {
+        self.bootstrapServers = bootstrapServers
+        self.nodes = nodes
+        self.directory = directory
+        if nodes.isEmpty { AtExit.run { self.deleteTopics() } }
+    }
+
+    /// An admin client for it.
+    public func admin() throws -> Admin {
+        try Admin(properties: [("bootstrap.servers", bootstrapServers), ("reconnect.backoff.max.ms", "500")])
+    }
+
+    private func waitUntilReady() throws {
+        let admin = try admin()
+        let end = ContinuousClock.now + .seconds(Self.startSeconds)
+        while ContinuousClock.now < end {
+            if let dead = nodes.first(where: { !$0.isRunning }) { throw dead.failure("it stopped while starting") }
+            let brokers = (try? admin.metadata(topics: [], timeoutMilliseconds: 500))?.brokers.count
+            if brokers == nodes.count { return }
+            // Nothing tells when a broker is ready: it has to be asked again.
+            usleep(50_000)
+        }
+        throw nodes[0].failure("not ready in \(Self.startSeconds) s")
+    }
+
+    /// A name that no other test uses, starting with `hint`.
+    public static func uniqueName(_ hint: String) -> String {
+        "\(hint)-\(UUID().uuidString.prefix(13).lowercased())"
+    }
+
+    /// Makes a topic under a name of its own and answers that name.
+    public func makeTopic(
+        _ hint: String, partitions: Int = 1, configuration: [String: String] = [:]
+    ) throws -> String {
+        let name = Self.uniqueName(hint)
+        try makeTopics([NewTopic(name: name, partitions: partitions, configuration: configuration)])
+        return name
+    }
+
+    /// Makes these topics.
+    public func makeTopics(_ topics: [NewTopic]) throws {
+        for result in try admin().createTopics(topics, timeoutMilliseconds: 30_000) {
+            if let error = result.error { throw error }
+            madeTopics.withLock { $0.append(result.topic) }
+        }
+    }
+
+    private func deleteTopics() {
+        let names = madeTopics.withLock { $0 }
+        _ = try? admin().deleteTopics(names, timeoutMilliseconds: 10_000)
+    }
+
+    /// Ends a node (from 1) as a crash does, and waits until it is gone.
+    public func kill(node: Int) { nodes[node - 1].kill() }
+
+    /// Stops a node's process from running, as a hang.
+    public func pause(node: Int) { nodes[node - 1].signal(SIGSTOP) }
+
+    /// Lets a paused node go on.
+    public func resume(node: Int) { nodes[node - 1].signal(SIGCONT) }
+
+    /// Starts a killed node again with its data; `waitUntilReady` waits until all nodes serve.
+    public func revive(node: Int, waitUntilReady wait: Bool = true) async throws {
+        try await Blocking.run { [self] in
+            try nodes[node - 1].start()
+            if wait { try waitUntilReady() }
+        }
+    }
+
+    /// Ends all nodes and deletes their data; nothing for a cluster that was running already.
+    public func stop() {
+        for node in nodes { node.kill() }
+        if let directory { try? FileManager.default.removeItem(at: directory) }
+    }
+}

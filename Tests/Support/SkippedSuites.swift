@@ -1,0 +1,38 @@
+import Foundation
+import Synchronization
+public import Testing
+
+/// Says at the end of a run which suites had nothing to run on.
+public enum SkippedSuites {
+    private static let names = Mutex<Set<String>>([])
+
+    private static let report: Void = AtExit.run {
+        let list = names.withLock { $0.sorted() }
+        let text = "not run without a real broker (KAFKA_HOME or KAFKA_BOOTSTRAP_SERVERS): "
+        FileHandle.standardError.write(Data("\(text)\(list.joined(separator: "; "))\n".utf8))
+    }
+
+    /// Remembers a suite that does not run.
+    static func note(_ name: String) {
+        _ = report
+        _ = names.withLock { $0.insert(name) }
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Runs the suite, or test, only with a real Kafka; without one, the run's last line names it.
+    public static func realKafka(_ name: String) -> Self {
+        .enabled("needs KAFKA_HOME or KAFKA_BOOTSTRAP_SERVERS") {
+            if !RealKafka.isAvailable { SkippedSuites.note(name) }
+            return RealKafka.isAvailable
+        }
+    }
+
+    /// As ``realKafka(_:)``, for what starts and hurts brokers of its own: only with `KAFKA_HOME`.
+    public static func ownKafka(_ name: String) -> Self {
+        .enabled("needs KAFKA_HOME") {
+            if !RealKafka.canStart { SkippedSuites.note(name) }
+            return RealKafka.canStart
+        }
+    }
+}
