@@ -30,7 +30,8 @@ public final class EventQueue {
 
     /// Hands over every outcome that has come: its token, the error of the whole, and each partition's part.
     ///
-    /// With `nil` for the whole a partition may still have an error of its own.
+    /// With `nil` for the whole a partition may still have an error of its own. With an error of the whole some partitions
+    /// may be committed nevertheless: librdkafka lays the error of one on all of them.
     public func commits(_ body: (UInt64, KafkaError?, [CommitResult]) -> Void) {
         while let event = rd_kafka_queue_poll(raw, 0) {
             defer { rd_kafka_event_destroy(event) }

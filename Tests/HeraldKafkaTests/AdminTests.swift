@@ -72,10 +72,11 @@ struct AdminTests {
             [(name, ["retention.ms": "120000", "segment.ms": "50000"])], timeoutMilliseconds: timeout)
         #expect(first.allSatisfy { $0.error == nil })
         let expected = before.merging(["retention.ms": "120000", "segment.ms": "50000"]) { $1 }
-        #expect(try own() == expected)
+        #expect(try await eventually { try own() == expected })
         let second = try admin.alterConfigs([(name, ["segment.ms": nil])], timeoutMilliseconds: timeout)
         #expect(second.allSatisfy { $0.error == nil })
-        #expect(try own() == expected.filter { $0.key != "segment.ms" })
+        let remaining = expected.filter { $0.key != "segment.ms" }
+        #expect(try await eventually { try own() == remaining })
         let missing = try admin.alterConfigs(
             [(RealKafka.uniqueName("missing"), ["segment.ms": nil])], timeoutMilliseconds: timeout)
         #expect(missing.first?.error?.code == KafkaError.Code.unknownTopicOrPartition)
@@ -88,8 +89,7 @@ struct AdminTests {
         let name = try kafka.makeTopic("growing", partitions: 2)
         let more = try admin.createPartitions([(name, 5)], timeoutMilliseconds: timeout)
         #expect(more.allSatisfy { $0.error == nil })
-        let topic = try admin.metadata(topics: [name], timeoutMilliseconds: timeout).topics.first
-        #expect(topic?.partitions.count == 5)
+        #expect(try await sees(admin, name) { $0.partitions.count == 5 })
         let fewer = try admin.createPartitions([(name, 3)], timeoutMilliseconds: timeout)
         #expect(fewer.first?.error?.code == KafkaError.Code.invalidPartitions)
     }
@@ -102,7 +102,15 @@ struct AdminTests {
         let result = try admin.deleteTopics([name], timeoutMilliseconds: timeout)
         #expect(result.map(\.topic) == [name])
         #expect(result.first?.error == nil)
-        let topic = try admin.metadata(topics: [name], timeoutMilliseconds: timeout).topics.first
-        #expect(topic?.error?.code == KafkaError.Code.unknownTopicOrPartition)
+        #expect(try await sees(admin, name) { $0.error?.code == KafkaError.Code.unknownTopicOrPartition })
+    }
+
+    /// Whether the topic comes to look so: the controller knows at once, the broker that is asked a moment later.
+    private func sees(
+        _ admin: Admin, _ topic: String, _ condition: (ClusterMetadata.Topic) -> Bool
+    ) async throws -> Bool {
+        try await eventually {
+            try admin.metadata(topics: [topic], timeoutMilliseconds: timeout).topics.contains(where: condition)
+        }
     }
 }

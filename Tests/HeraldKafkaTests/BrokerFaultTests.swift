@@ -27,7 +27,7 @@ struct BrokerFaultTests {
         try producer.flush(timeoutMilliseconds: 60_000) { _, error in #expect(error == nil) }
         let member = try Member(kafka.bootstrapServers, group: topic)
         try member.assign(topic, partitions: 0..<1)
-        try member.poll("all three are there", seconds: 60) { member.records.count == 3 }
+        try await member.poll("all three are there", seconds: 60) { member.records.count == 3 }
         #expect(member.records.map(\.text) == ["r-0", "r-1", "r-2"])
     }
 }

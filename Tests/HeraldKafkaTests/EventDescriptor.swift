@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 
 /// A pipe for the clients to wake (as they wake an eventfd: 8 bytes), and `poll` to wait for it.
@@ -22,21 +23,23 @@ final class EventDescriptor {
         close(number)
     }
 
-    /// Whether it was woken within this time; takes all wake-ups away.
-    func wait(milliseconds: Int32) -> Bool {
+    /// Blocks, and says whether it was woken within this time; takes all wake-ups away.
+    func wait(milliseconds: Int32) -> Bool { Self.wait(reading, milliseconds) }
+
+    /// As ``wait(milliseconds:)``, without keeping one of the few threads that async tests share.
+    func waiting(milliseconds: Int32) async -> Bool {
+        let reading = reading
+        return await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: Self.wait(reading, milliseconds)) }
+        }
+    }
+
+    private static func wait(_ reading: Int32, _ milliseconds: Int32) -> Bool {
         var descriptor = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
         guard poll(&descriptor, 1, milliseconds) == 1 else { return false }
         var payload: UInt64 = 0
         var woken = false
         while read(reading, &payload, 8) == 8 { woken = woken || payload == 1 }
         return woken
-    }
-}
-
-extension EventDescriptor {
-    /// Wakes the descriptor of this number, from any thread.
-    static func wake(_ number: Int32) {
-        var one: UInt64 = 1
-        _ = write(number, &one, 8)
     }
 }

@@ -15,7 +15,7 @@ struct FaultTests {
     }
 
     @Test("A record that the client refuses says so, has no delivery, and its headers are freed")
-    func tooLarge() throws {
+    func tooLarge() async throws {
         let producer = try producer([("message.max.bytes", "1000")])
         for _ in 0..<100 {
             let error = try producer.produce(
@@ -31,7 +31,7 @@ struct FaultTests {
     }
 
     @Test("A full queue refuses, and takes records again when deliveries were served")
-    func queueFull() throws {
+    func queueFull() async throws {
         let producer = try producer([("queue.buffering.max.messages", "2"), ("linger.ms", "10000")])
         #expect(try producer.produce("t", value: [1], token: 1) == nil)
         #expect(try producer.produce("t", value: [1], token: 2) == nil)
@@ -41,7 +41,7 @@ struct FaultTests {
     }
 
     @Test("A partition that does not exist is refused, at once or as a failed delivery")
-    func unknownPartition() throws {
+    func unknownPartition() async throws {
         let producer = try producer([("message.timeout.ms", "5000")])
         var failure = try producer.produce("t", partition: 7, value: [1], token: 9)
         try producer.flush(timeoutMilliseconds: 10_000) { token, error in
@@ -52,7 +52,7 @@ struct FaultTests {
     }
 
     @Test("A broker's refusal is the delivery's error, with the record's token")
-    func refusedByBroker() throws {
+    func refusedByBroker() async throws {
         let producer = try producer()
         cluster.pushRequestErrors(.produce, [KafkaError.Code.topicAuthorizationFailed])
         #expect(try producer.produce("t", value: [1], token: 41) == nil)
@@ -63,7 +63,7 @@ struct FaultTests {
     }
 
     @Test("A passing error is retried without being seen")
-    func transient() throws {
+    func transient() async throws {
         let producer = try producer([("enable.idempotence", "true"), ("retry.backoff.ms", "10")])
         cluster.pushRequestErrors(
             .produce, [KafkaError.Code.notLeaderForPartition, KafkaError.Code.transport])
@@ -71,7 +71,7 @@ struct FaultTests {
     }
 
     @Test("Deliveries wake a descriptor")
-    func deliveryWakeUp() throws {
+    func deliveryWakeUp() async throws {
         let producer = try producer()
         let wakeUp = EventDescriptor()
         producer.notify(wakeUp.number)
@@ -79,14 +79,14 @@ struct FaultTests {
         #expect(try producer.produce("t", value: [1], token: 5) == nil)
         var tokens: [UInt64] = []
         while tokens.isEmpty {
-            try #require(wakeUp.wait(milliseconds: 10_000))
+            try #require(await wakeUp.waiting(milliseconds: 10_000))
             producer.deliveries { token, _ in tokens.append(token) }
         }
         #expect(tokens == [5])
     }
 
     @Test("Purged records fail with their tokens; a flush that runs out of time says how many are left")
-    func purge() throws {
+    func purge() async throws {
         let producer = try producer()
         try cluster.brokerDown(-1)
         for token in 0..<3 { #expect(try producer.produce("t", value: [1], token: UInt64(token)) == nil) }
@@ -105,17 +105,17 @@ struct FaultTests {
     }
 
     @Test("Brokers that are away become notices of consumer and producer, and come back by themselves")
-    func brokersDown() throws {
+    func brokersDown() async throws {
         let producer = try producer([("reconnect.backoff.max.ms", "100")])
         let member = try Member(
             cluster.bootstrapServers, group: "g", properties: [("reconnect.backoff.max.ms", "100")])
         try member.assign("t", partitions: 0..<1)
         try producer.fill("t", 0..<1)
-        try member.poll("the first record arrives") { member.records.count == 1 }
+        try await member.poll("the first record arrives") { member.records.count == 1 }
         try cluster.brokerDown(-1)
         var ofConsumer: Set<String> = []
         var ofProducer: Set<String> = []
-        try member.poll("both notice it") {
+        try await member.poll("both notice it") {
             producer.deliveries { _, _ in }
             ofConsumer.formUnion(member.consumer.takeNotices().notices.compactMap(\.error?.name))
             ofProducer.formUnion(producer.takeNotices().notices.compactMap(\.error?.name))
@@ -123,26 +123,26 @@ struct FaultTests {
         }
         try cluster.brokerUp(-1)
         try producer.fill("t", 1..<2)
-        try member.poll("the second record arrives") { member.records.count == 2 }
+        try await member.poll("the second record arrives") { member.records.count == 2 }
         #expect(member.consumer.fatalError() == nil)
         #expect(producer.fatalError() == nil)
     }
 
     @Test("A commit's refusal comes back as its outcome")
-    func refusedCommit() throws {
+    func refusedCommit() async throws {
         let member = try Member(cluster.bootstrapServers, group: "g")
         try member.consumer.subscribe(["t"])
-        try member.poll("the group assigns") { !member.history.isEmpty }
+        try await member.poll("the group assigns") { !member.history.isEmpty }
         cluster.pushRequestErrors(.offsetCommit, [KafkaError.Code.offsetMetadataTooLarge])
         let partition = TopicPartition(topic: "t", partition: 0)
-        let outcome = try member.commit([CommitPosition(partition: partition, offset: 1, metadata: "m")])
+        let outcome = try await member.commit([CommitPosition(partition: partition, offset: 1, metadata: "m")])
         let error = outcome.whole ?? outcome.parts.first?.error
         #expect(error?.code == KafkaError.Code.offsetMetadataTooLarge)
         member.consumer.close()
     }
 
     @Test("An admin request that the broker does not know times out and says so")
-    func unknownAdminRequest() throws {
+    func unknownAdminRequest() async throws {
         let admin = try Admin(properties: [("bootstrap.servers", cluster.bootstrapServers)])
         let metadata = try admin.metadata(topics: ["t"], timeoutMilliseconds: 5_000)
         #expect(metadata.brokers.count == 1)
@@ -156,7 +156,7 @@ struct FaultTests {
     }
 
     @Test("A partition without leader is seen in the metadata")
-    func leaderless() throws {
+    func leaderless() async throws {
         try cluster.createTopic("two", partitions: 2)
         try cluster.setLeader(of: TopicPartition(topic: "two", partition: 1), broker: -1)
         let admin = try Admin(properties: [("bootstrap.servers", cluster.bootstrapServers)])

@@ -19,25 +19,25 @@ struct GroupTests {
         let all = partitions(topic, 0..<4)
         let first = try Member(kafka.bootstrapServers, group: topic)
         try first.consumer.subscribe([topic])
-        try first.poll("the first member gets everything") { first.history == [.assign(all)] }
+        try await first.poll("the first member gets everything") { first.history == [.assign(all)] }
 
         first.answers = false
         let second = try Member(kafka.bootstrapServers, group: topic)
         try second.consumer.subscribe([topic])
-        try Member.poll([first, second], "the first member is asked to give up") { first.pending != nil }
+        try await Member.poll([first, second], "the first member is asked to give up") { first.pending != nil }
         #expect(first.pending == .revoke(all, lost: false))
 
         let position = CommitPosition(partition: all[3], offset: 0, metadata: "after the revoke")
-        let outcome = try first.commit([position])
+        let outcome = try await first.commit([position])
         #expect(outcome.whole == nil)
         #expect(outcome.parts.allSatisfy { $0.error == nil })
         // Longer than several heartbeats: the group waits, and nobody is thrown out.
         let end = ContinuousClock.now + .seconds(2)
-        try Member.poll([first, second], "time passes") { ContinuousClock.now > end }
+        try await Member.poll([first, second], "time passes") { ContinuousClock.now > end }
         #expect(second.history.isEmpty)
 
         try first.answer()
-        try Member.poll([first, second], "both are asked to take their share") {
+        try await Member.poll([first, second], "both are asked to take their share") {
             first.pending != nil && second.history.count == 1
         }
         guard case .assign(let one) = first.pending, case .assign(let other) = second.history[0] else {
@@ -61,32 +61,32 @@ struct GroupTests {
         let first = try Member(kafka.bootstrapServers, group: topic)
         first.answers = false
         try first.consumer.subscribe([topic])
-        try first.poll("the assignment is noted") { first.pending != nil }
+        try await first.poll("the assignment is noted") { first.pending != nil }
         let later = ContinuousClock.now + .milliseconds(700)
-        try first.poll("time passes") { ContinuousClock.now > later }
+        try await first.poll("time passes") { ContinuousClock.now > later }
         #expect(first.records.isEmpty)
         try first.answer()
         let queue = first.consumer.makeQueue()
         for partition in all { first.consumer.forward(partition, to: queue) }
-        try first.poll("everything comes") {
+        try await first.poll("everything comes") {
             first.drain(queue)
             return first.records.count == 100
         }
 
         // A second member takes a share; what the first keeps goes on in its queue, from the commit.
-        #expect(try first.commit(all.map { CommitPosition(partition: $0, offset: 50) }).whole == nil)
+        #expect(try await first.commit(all.map { CommitPosition(partition: $0, offset: 50) }).whole == nil)
         first.records = []
         first.answers = true
         let second = try Member(kafka.bootstrapServers, group: topic)
         try second.consumer.subscribe([topic])
-        try Member.poll([first, second], "both have a share") {
+        try await Member.poll([first, second], "both have a share") {
             guard case .assign(let share) = first.history.last, share.count == 1 else { return false }
             return second.history.count == 1
         }
         guard case .assign(let kept) = first.history.last, let mine = kept.first else { return }
         first.consumer.forward(mine, to: queue)
         try producer.fill(topic, partition: mine.partition, 50..<60)
-        try Member.poll([first, second], "the new records come") {
+        try await Member.poll([first, second], "the new records come") {
             first.drain(queue)
             return first.records.count == 10
         }
@@ -106,28 +106,31 @@ struct GroupTests {
         let filled = EventDescriptor()
         queue.notify(filled.number)
         member.consumer.forward(TopicPartition(topic: topic, partition: 0), to: queue)
-        try #require(filled.wait(milliseconds: 10_000) || member.wakeUp.wait(milliseconds: 0))
+        try #require(await filled.waiting(milliseconds: 10_000) || member.wakeUp.wait(milliseconds: 0))
         try member.consumer.unassign()
         member.drain(queue)
         member.drain(member.consumer.queue)
         #expect(member.records.isEmpty)
     }
 
-    @Test("A commit's metadata is read back; one character too many is refused for its partition only")
+    @Test(
+        "A commit's metadata is read back; one character too many is refused, and only its own partition is not committed"
+    )
     func metadata() async throws {
         let kafka = try await RealKafka.shared()
         let topic = try kafka.makeTopic("metadata", partitions: 2)
         let both = partitions(topic, 0..<2)
         let member = try Member(kafka.bootstrapServers, group: topic)
         try member.consumer.subscribe([topic])
-        try member.poll("the member has its partitions") { !member.history.isEmpty }
+        try await member.poll("the member has its partitions") { !member.history.isEmpty }
         let longest = String(repeating: "x", count: 4_096)
         let good = CommitPosition(partition: both[0], offset: 7, metadata: longest)
         let bad = CommitPosition(partition: both[1], offset: 9, metadata: longest + "x")
-        let outcome = try member.commit([good, bad])
+        let outcome = try await member.commit([good, bad])
         let refused = outcome.parts.filter { $0.error != nil }
-        #expect(refused.map(\.partition) == [both[1]])
-        #expect(refused.first?.error?.code == KafkaError.Code.offsetMetadataTooLarge)
+        #expect(outcome.whole?.code == KafkaError.Code.offsetMetadataTooLarge)
+        // librdkafka lays the one partition's error on all of them.
+        #expect(refused.map(\.partition).contains(both[1]))
         let stored = try member.consumer.committed(both, timeoutMilliseconds: 5_000)
         #expect(stored == [good, CommitPosition(partition: both[1], offset: Offset.none)])
         member.consumer.close()
@@ -141,7 +144,7 @@ struct GroupTests {
         let member = try Member(
             kafka.bootstrapServers, group: topic, properties: [("auto.offset.reset", "error")])
         try member.assign(topic, partitions: 0..<1, offset: 1_000)
-        try member.poll("the error comes") { !member.errors.isEmpty }
+        try await member.poll("the error comes") { !member.errors.isEmpty }
         #expect(member.errors.first?.code == KafkaError.Code.autoOffsetReset)
         let marks = try member.consumer.watermarks(
             of: TopicPartition(topic: topic, partition: 0), timeoutMilliseconds: 5_000)
@@ -154,14 +157,14 @@ struct GroupTests {
         let topic = try kafka.makeTopic("leaving", partitions: 2)
         let first = try Member(kafka.bootstrapServers, group: topic)
         try first.consumer.subscribe([topic])
-        try first.poll("the first has all") { first.history.count == 1 }
+        try await first.poll("the first has all") { first.history.count == 1 }
         try first.consumer.beginClosing()
-        try first.poll("it has left") { first.consumer.isClosed }
+        try await first.poll("it has left") { first.consumer.isClosed }
         #expect(first.history.last == .revoke(partitions(topic, 0..<2), lost: false))
         let second = try Member(
             kafka.bootstrapServers, group: topic, properties: [("session.timeout.ms", "45000")])
         try second.consumer.subscribe([topic])
-        try second.poll("the second has all, long before the first's session ends", seconds: 8) {
+        try await second.poll("the second has all, long before the first's session ends", seconds: 8) {
             second.history == [.assign(partitions(topic, 0..<2))]
         }
         second.consumer.close()
@@ -173,14 +176,14 @@ struct GroupTests {
         let topic = try kafka.makeTopic("closing", partitions: 2)
         let first = try Member(kafka.bootstrapServers, group: topic)
         try first.consumer.subscribe([topic])
-        try first.poll("the first has all") { first.history.count == 1 }
+        try await first.poll("the first has all") { first.history.count == 1 }
         first.answers = false
         let second = try Member(kafka.bootstrapServers, group: topic)
         try second.consumer.subscribe([topic])
-        try Member.poll([first, second], "the first is asked to give up") { first.pending != nil }
+        try await Member.poll([first, second], "the first is asked to give up") { first.pending != nil }
         first.consumer.close()
         #expect(first.consumer.isClosed)
-        try second.poll("the second gets all") { second.history.last == .assign(partitions(topic, 0..<2)) }
+        try await second.poll("the second gets all") { second.history.last == .assign(partitions(topic, 0..<2)) }
         second.consumer.close()
     }
 }

@@ -65,28 +65,28 @@ final class Member {
     /// Polls until `condition` holds.
     func poll(
         _ what: Comment, seconds: Int = 30, location: SourceLocation = #_sourceLocation, until condition: () -> Bool
-    ) throws {
-        try Member.poll([self], what, seconds: seconds, location: location, until: condition)
+    ) async throws {
+        try await Member.poll([self], what, seconds: seconds, location: location, until: condition)
     }
 
     static func poll(
         _ members: [Member], _ what: Comment, seconds: Int = 30, location: SourceLocation = #_sourceLocation,
         until condition: () -> Bool
-    ) throws {
+    ) async throws {
         let end = ContinuousClock.now + .seconds(seconds)
         while true {
             for member in members { try member.poll() }
             if condition() { return }
             try #require(ContinuousClock.now < end, what, sourceLocation: location)
-            _ = members[0].wakeUp.wait(milliseconds: members.count == 1 ? 100 : 10)
+            _ = await members[0].wakeUp.waiting(milliseconds: members.count == 1 ? 100 : 10)
         }
     }
 
     /// Commits and waits for the outcome.
-    func commit(_ positions: [CommitPosition]) throws -> (whole: KafkaError?, parts: [CommitResult]) {
+    func commit(_ positions: [CommitPosition]) async throws -> (whole: KafkaError?, parts: [CommitResult]) {
         if let error = consumer.commit(positions, token: 77, reportTo: outcomes) { throw error }
         var outcome: (whole: KafkaError?, parts: [CommitResult])?
-        try poll("the commit has an outcome") {
+        try await poll("the commit has an outcome") {
             outcomes.commits { token, whole, parts in
                 #expect(token == 77)
                 outcome = (whole, parts)

@@ -27,14 +27,14 @@ struct RoundTripTests {
                 [("a", [1]), ("b", nil), ("a", []), ("a", [1]), ("ü", [0, 255, 0]), ("", [7])]
             ),
         ] as [([UInt8]?, [UInt8]?, [(String, [UInt8]?)])])
-    func roundTrip(key: [UInt8]?, value: [UInt8]?, headers: [(String, [UInt8]?)]) throws {
+    func roundTrip(key: [UInt8]?, value: [UInt8]?, headers: [(String, [UInt8]?)]) async throws {
         let headers = headers.map { Record.Header(name: $0.0, value: $0.1) }
         let producer = try producer()
         #expect(try producer.produce("t", key: key, value: value, headers: headers.isEmpty ? nil : headers) == nil)
         try producer.flush(timeoutMilliseconds: 10_000) { _, error in #expect(error == nil) }
         let member = try member()
         try member.assign("t", partitions: 0..<1)
-        try member.poll("the record arrives") { member.records.count == 1 }
+        try await member.poll("the record arrives") { member.records.count == 1 }
         let record = try #require(member.records.first)
         #expect(record.key == key)
         #expect(record.value == value)
@@ -42,7 +42,7 @@ struct RoundTripTests {
     }
 
     @Test("A message knows its topic, place, sizes and time")
-    func facts() throws {
+    func facts() async throws {
         let producer = try producer()
         try producer.fill("t", 0..<2)
         let member = try member()
@@ -53,7 +53,7 @@ struct RoundTripTests {
             if let message = member.consumer.queue.next() {
                 messages.append(message)
             } else {
-                _ = member.wakeUp.wait(milliseconds: 1_000)
+                _ = await member.wakeUp.waiting(milliseconds: 1_000)
             }
         }
         for (index, message) in messages.enumerated() {
@@ -70,7 +70,7 @@ struct RoundTripTests {
     }
 
     @Test("Each delivery comes back with the token of its record, whatever its bits")
-    func tokens() throws {
+    func tokens() async throws {
         let producer = try producer()
         let tokens: [UInt64] = [0, 1, .max, 0x8000_0000_0000_0001]
         for token in tokens { #expect(try producer.produce("t", value: [1], token: token) == nil) }
@@ -84,7 +84,7 @@ struct RoundTripTests {
     }
 
     @Test("The same key goes to the partition where Java's client puts it")
-    func partitioner() throws {
+    func partitioner() async throws {
         try cluster.createTopic("six", partitions: 6)
         let producer = try producer()
         // murmur2 of these keys, as in Apache Kafka's own UtilsTest; the sign bit is dropped, then modulo 6.
@@ -98,7 +98,7 @@ struct RoundTripTests {
         try producer.flush(timeoutMilliseconds: 10_000)
         let member = try member()
         try member.assign("six", partitions: 0..<6)
-        try member.poll("all records arrive") { member.records.count == expected.count }
+        try await member.poll("all records arrive") { member.records.count == expected.count }
         for (key, hash) in expected {
             let record = member.records.first { $0.text == key }
             #expect(record?.partition == (hash & 0x7fff_ffff) % 6, "key \(key)")
@@ -106,7 +106,7 @@ struct RoundTripTests {
     }
 
     @Test("Forwarded partitions come out of their own queues, and each queue wakes its own descriptor")
-    func forwarding() throws {
+    func forwarding() async throws {
         try cluster.createTopic("u", partitions: 1)
         let producer = try producer()
         let member = try member()
@@ -119,7 +119,7 @@ struct RoundTripTests {
         for (index, topic) in ["t", "u"].enumerated() {
             try producer.fill(topic, 0..<3, prefix: topic)
             while member.records.count < 3 {
-                try #require(wakeUps[index].wait(milliseconds: 10_000))
+                try #require(await wakeUps[index].waiting(milliseconds: 10_000))
                 member.drain(queues[index])
             }
             #expect(member.records.map(\.text) == (0..<3).map { "\(topic)-\($0)" })
@@ -130,21 +130,22 @@ struct RoundTripTests {
         }
         queues[0].stopNotifying()
         try producer.fill("t", 3..<4)
-        #expect(!wakeUps[0].wait(milliseconds: 300))
+        let woken = await wakeUps[0].waiting(milliseconds: 300)
+        #expect(!woken)
     }
 
     @Test("What reached the consumer's own queue before its partition was forwarded still comes out there")
-    func lateForwarding() throws {
+    func lateForwarding() async throws {
         let producer = try producer()
         try producer.fill("t", 0..<5)
         let member = try member()
         try member.assign("t", partitions: 0..<1)
         // Something has arrived, and is not taken.
-        try #require(member.wakeUp.wait(milliseconds: 10_000))
+        try #require(await member.wakeUp.waiting(milliseconds: 10_000))
         let later = member.consumer.makeQueue()
         member.consumer.forward(TopicPartition(topic: "t", partition: 0), to: later)
         try producer.fill("t", 5..<10)
-        try member.poll("nothing is lost") {
+        try await member.poll("nothing is lost") {
             member.drain(later)
             return member.records.count == 10
         }
@@ -152,38 +153,38 @@ struct RoundTripTests {
     }
 
     @Test("A paused partition is silent and goes on where it was")
-    func pausing() throws {
+    func pausing() async throws {
         let producer = try producer()
         let member = try member()
         let partition = TopicPartition(topic: "t", partition: 0)
         try member.assign("t", partitions: 0..<1)
         try producer.fill("t", 0..<3)
-        try member.poll("the first come") { member.records.count == 3 }
+        try await member.poll("the first come") { member.records.count == 3 }
         try member.consumer.pause([partition])
         try producer.fill("t", 3..<6)
         let end = ContinuousClock.now + .milliseconds(700)
         while ContinuousClock.now < end {
             try member.poll()
-            _ = member.wakeUp.wait(milliseconds: 50)
+            _ = await member.wakeUp.waiting(milliseconds: 50)
         }
         #expect(member.records.count == 3)
         try member.consumer.resume([partition])
-        try member.poll("the others come") { member.records.count == 6 }
+        try await member.poll("the others come") { member.records.count == 6 }
         try member.consumer.seek([(partition, offset: 1)], timeoutMilliseconds: 5_000)
-        try member.poll("they come again") { member.records.count == 11 }
+        try await member.poll("they come again") { member.records.count == 11 }
         #expect(member.records.map(\.offset) == [0, 1, 2, 3, 4, 5, 1, 2, 3, 4, 5])
     }
 
     @Test("Offsets are committed with metadata and read back")
-    func commits() throws {
+    func commits() async throws {
         let member = try member()
         try member.consumer.subscribe(["t"])
-        try member.poll("the group assigns") { !member.history.isEmpty }
+        try await member.poll("the group assigns") { !member.history.isEmpty }
         let partition = TopicPartition(topic: "t", partition: 0)
         let none = try member.consumer.committed([partition], timeoutMilliseconds: 5_000)
         #expect(none == [CommitPosition(partition: partition, offset: Offset.none)])
         let position = CommitPosition(partition: partition, offset: 0, metadata: "bits=")
-        let outcome = try member.commit([position])
+        let outcome = try await member.commit([position])
         #expect(outcome.whole == nil)
         #expect(outcome.parts.map(\.partition) == [partition])
         #expect(outcome.parts.allSatisfy { $0.offset == 0 && $0.error == nil })

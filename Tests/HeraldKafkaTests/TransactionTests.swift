@@ -1,5 +1,6 @@
-import Dispatch
+import Foundation
 import HeraldKafka
+import Synchronization
 import TestSupport
 import Testing
 
@@ -13,33 +14,39 @@ struct TransactionTests {
             ] + properties)
     }
 
-    /// Runs a transactional call on another thread and serves deliveries on this one, as a lane does.
+    /// Runs a transactional call on another thread and serves deliveries meanwhile, as a lane does.
     private func serving(
         _ producer: Producer, _ call: @escaping @Sendable (Producer) throws -> Void
     ) async throws -> [(token: UInt64, error: KafkaError?)] {
-        let ended = EventDescriptor()
-        let number = ended.number
         let wakeUp = EventDescriptor()
         producer.notify(wakeUp.number)
-        async let result: Void = Blocking.run {
-            defer { EventDescriptor.wake(number) }
-            try call(producer)
+        let ended = Ended()
+        Thread.detachNewThread {
+            let result = Result { try call(producer) }
+            ended.result.withLock { $0 = result }
         }
         var deliveries: [(UInt64, KafkaError?)] = []
-        while !ended.wait(milliseconds: 0) {
-            _ = wakeUp.wait(milliseconds: 10)
+        while true {
+            let result = ended.result.withLock { $0 }
             producer.deliveries { deliveries.append(($0, $1)) }
+            if let result {
+                try result.get()
+                return deliveries
+            }
+            _ = await wakeUp.waiting(milliseconds: 10)
         }
-        producer.deliveries { deliveries.append(($0, $1)) }
-        try await result
-        return deliveries
     }
 
-    private func committed(_ kafka: RealKafka, _ topic: String, count: Int) throws -> [String?] {
+    /// How a call on another thread ended.
+    private final class Ended: Sendable {
+        let result = Mutex<Result<Void, any Error>?>(nil)
+    }
+
+    private func committed(_ kafka: RealKafka, _ topic: String, count: Int) async throws -> [String?] {
         let member = try Member(
             kafka.bootstrapServers, group: "reader-\(topic)", properties: [("isolation.level", "read_committed")])
         try member.assign(topic, partitions: 0..<1)
-        try member.poll("\(count) committed records") { member.records.count >= count }
+        try await member.poll("\(count) committed records") { member.records.count >= count }
         return member.records.map(\.text)
     }
 
@@ -50,7 +57,7 @@ struct TransactionTests {
         let input = try kafka.makeTopic("input")
         let member = try Member(kafka.bootstrapServers, group: topic)
         try member.consumer.subscribe([input])
-        try member.poll("the member has its partition") { !member.history.isEmpty }
+        try await member.poll("the member has its partition") { !member.history.isEmpty }
         let group = try #require(member.consumer.groupMetadata())
         let position = CommitPosition(
             partition: TopicPartition(topic: input, partition: 0), offset: 5, metadata: "AAE=")
@@ -73,7 +80,7 @@ struct TransactionTests {
         #expect(try producer.produce(topic, value: Array("second".utf8), token: 3) == nil)
         _ = try await serving(producer) { try $0.commitTransaction(timeoutMilliseconds: 30_000) }
 
-        #expect(try committed(kafka, topic, count: 2) == ["first", "second"])
+        #expect(try await committed(kafka, topic, count: 2) == ["first", "second"])
         #expect(try member.consumer.committed([position.partition], timeoutMilliseconds: 10_000) == [position])
         member.consumer.close()
     }
@@ -103,7 +110,7 @@ struct TransactionTests {
         try second.beginTransaction()
         #expect(try second.produce(topic, value: Array("new".utf8)) == nil)
         _ = try await serving(second) { try $0.commitTransaction(timeoutMilliseconds: 30_000) }
-        #expect(try committed(kafka, topic, count: 1) == ["new"])
+        #expect(try await committed(kafka, topic, count: 1) == ["new"])
     }
 
     @Test("Offsets of a member that has left are refused: abortable, and the next transaction works")
@@ -112,7 +119,7 @@ struct TransactionTests {
         let topic = try kafka.makeTopic("member")
         let member = try Member(kafka.bootstrapServers, group: topic)
         try member.consumer.subscribe([topic])
-        try member.poll("the member has its partition") { !member.history.isEmpty }
+        try await member.poll("the member has its partition") { !member.history.isEmpty }
         let group = try #require(member.consumer.groupMetadata())
         member.consumer.close()
 
@@ -130,7 +137,7 @@ struct TransactionTests {
         try producer.beginTransaction()
         #expect(try producer.produce(topic, value: Array("kept".utf8)) == nil)
         _ = try await serving(producer) { try $0.commitTransaction(timeoutMilliseconds: 30_000) }
-        #expect(try committed(kafka, topic, count: 1) == ["kept"])
+        #expect(try await committed(kafka, topic, count: 1) == ["kept"])
     }
 
     @Test("A produce outside of a transaction is refused")

@@ -2,7 +2,9 @@ import Glibc
 
 /// Ports on loopback that nobody listens on.
 public enum FreePorts {
-    /// This many different ones. Somebody else may take one before the caller does: only for programs that cannot be told
+    /// This many different ones.
+    ///
+    /// Somebody else may take one before the caller does: only for programs that cannot be told
     /// to take a free port themselves.
     public static func take(_ count: Int) -> [Int] {
         var sockets: [Int32] = []

@@ -145,12 +145,24 @@ public final class RealKafka: Sendable {
         return name
     }
 
-    /// Makes these topics.
+    /// Makes these topics and waits until the brokers serve them.
     public func makeTopics(_ topics: [NewTopic]) throws {
-        for result in try admin().createTopics(topics, timeoutMilliseconds: 30_000) {
+        let admin = try admin()
+        for result in try admin.createTopics(topics, timeoutMilliseconds: 30_000) {
             if let error = result.error { throw error }
             madeTopics.withLock { $0.append(result.topic) }
         }
+        // The controller has made them; a broker hears of it a moment later.
+        let names = topics.map(\.name)
+        let end = ContinuousClock.now + .seconds(30)
+        while ContinuousClock.now < end {
+            let seen = try admin.metadata(topics: names, timeoutMilliseconds: 10_000).topics
+            if seen.allSatisfy({ $0.error == nil && !$0.partitions.isEmpty && $0.leaderlessPartitions.isEmpty }) {
+                return
+            }
+            usleep(20_000)
+        }
+        throw ChildProcess.Failure(description: "topics without leaders after 30 s: \(names.joined(separator: ", "))")
     }
 
     private func deleteTopics() {
