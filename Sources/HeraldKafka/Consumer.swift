@@ -13,6 +13,7 @@ public final class Consumer {
 
     let handle: ClientHandle
     private var topics: [String: TopicHandle] = [:]
+    private var isClosing = false
 
     /// Makes the client; nothing is consumed before ``subscribe(_:)`` or ``assign(_:)``.
     ///
@@ -102,6 +103,7 @@ public final class Consumer {
             throw error
         }
         queue.replace(with: last)
+        isClosing = true
     }
 
     /// Whether the consumer has left its group.
@@ -109,10 +111,18 @@ public final class Consumer {
 
     /// Leaves the group (not so a static member) and blocks until that is done; partitions that are left are given up.
     ///
-    /// On the consumer's thread. Commits whose outcome has not come yet are waited for. Release all messages first. The
-    /// client itself is destroyed when this object and its queues are let go.
+    /// On the consumer's thread; after ``beginClosing()`` it waits for the rest of it. Commits whose outcome has not come
+    /// yet are waited for. Release all messages first. The client itself is destroyed when this object and its queues are
+    /// let go.
     public func close() {
         handle.callbacks.answersAtOnce = true
+        if isClosing {
+            // A revoke that was noted and not answered; a no-op otherwise.
+            rd_kafka_assign(handle.client, nil)
+            while !isClosed { queue.next(waitMilliseconds: 100)?.release() }
+            queue.release()
+            return
+        }
         queue.release()
         let result = rd_kafka_consumer_close(handle.client)
         if result != RD_KAFKA_RESP_ERR_NO_ERROR {

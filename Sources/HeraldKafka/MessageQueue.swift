@@ -20,8 +20,10 @@ public final class MessageQueue {
     ///
     /// Rebalances, errors and log lines that lie in the queue are served on the way. The message is to be released
     /// exactly once. A message with an ``Message/error`` is no record.
-    public func next() -> Message? {
-        guard let pointer, let message = rd_kafka_consume_queue(pointer, 0) else { return nil }
+    public func next() -> Message? { next(waitMilliseconds: 0) }
+
+    func next(waitMilliseconds: Int32) -> Message? {
+        guard let pointer, let message = rd_kafka_consume_queue(pointer, waitMilliseconds) else { return nil }
         return Message(message)
     }
 

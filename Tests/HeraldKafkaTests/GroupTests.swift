@@ -170,6 +170,21 @@ struct GroupTests {
         second.consumer.close()
     }
 
+    @Test("A member that began to leave and is closed before it answered its last revoke leaves all the same")
+    func closeAfterBegin() async throws {
+        let kafka = try await RealKafka.shared()
+        let topic = try kafka.makeTopic("deadline")
+        let member = try Member(kafka.bootstrapServers, group: topic)
+        try member.consumer.subscribe([topic])
+        try await member.poll("it has its partition") { member.history.count == 1 }
+        member.answers = false
+        try member.consumer.beginClosing()
+        try await member.poll("it is asked to give up") { member.pending != nil }
+        #expect(!member.consumer.isClosed)
+        member.consumer.close()
+        #expect(member.consumer.isClosed)
+    }
+
     @Test("A member that closes with partitions and an unanswered revoke does not hang")
     func closeWhileRevoked() async throws {
         let kafka = try await RealKafka.shared()

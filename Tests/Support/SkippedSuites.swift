@@ -8,7 +8,7 @@ public enum SkippedSuites {
 
     private static let report: Void = AtExit.run {
         let list = names.withLock { $0.sorted() }
-        let text = "not run without a real broker (KAFKA_HOME or KAFKA_BOOTSTRAP_SERVERS): "
+        let text = "not run without a real broker (KAFKA_HOME; for most KAFKA_BOOTSTRAP_SERVERS will do): "
         FileHandle.standardError.write(Data("\(text)\(list.joined(separator: "; "))\n".utf8))
     }
 
