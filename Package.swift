@@ -30,6 +30,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CRDKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CEpoll"),
         .systemLibrary(name: "CHTTPParser", providers: [.apt(["libhttp-parser-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
@@ -40,7 +41,7 @@ let package = Package(
         module("HeraldEvents", ["HeraldBytes", "HeraldTime"], settings: [.enableExperimentalFeature("Lifetimes")]),
         module("HeraldCore", ["HeraldEvents", "HeraldTime"]),
         module("HeraldKafka", ["CRDKafka"]),
-        module("HeraldHTTP", ["CCurl", "CHTTPParser", "CMicroHTTPD", "HeraldThreads", "HeraldTime"]),
+        module("HeraldHTTP", ["CCurl", "CEpoll", "CHTTPParser", "CMicroHTTPD", "HeraldThreads", "HeraldTime"]),
         module("HeraldBackend", ["HeraldBytes", "HeraldHTTP", "HeraldTime"]),
         module("HeraldText"),
         module("HeraldSettings", ["CYAML", "HeraldText"]),

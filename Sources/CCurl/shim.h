@@ -30,3 +30,19 @@ static inline CURLMcode herald_curl_multi_set_long(CURLM *multi, CURLMoption opt
 static inline CURLMcode herald_curl_multi_set_pointer(CURLM *multi, CURLMoption option, const void *value) {
     return curl_multi_setopt(multi, option, value);
 }
+
+static inline CURLcode herald_curl_get_pointer(CURL *handle, CURLINFO info, void **value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+
+static inline CURLMcode herald_curl_multi_set_socket_callback(
+    CURLM *multi, curl_socket_callback callback, void *context) {
+    CURLMcode code = curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
+    return code == CURLM_OK ? curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, callback) : code;
+}
+
+static inline CURLMcode herald_curl_multi_set_timer_callback(
+    CURLM *multi, curl_multi_timer_callback callback, void *context) {
+    CURLMcode code = curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
+    return code == CURLM_OK ? curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, callback) : code;
+}

@@ -1,0 +1,131 @@
+internal import CHTTPParser
+
+/// Reads one HTTP/1.x answer at a time from the bytes of a connection, in whatever pieces they come (http_parser).
+///
+/// It knows no socket. What comes out depends on the bytes alone, never on how they were split. Its memory is used
+/// again for the next answer: an answer whose body is not kept allocates nothing.
+final class AnswerReader {
+    /// Status line and headers together, interim (1xx) answers included.
+    static let headerLimit = 64 * 1_024
+    /// As much of a body as is kept; a longer one is cut, which ends the connection and leaves the status as it is.
+    static let bodyLimit = 64 * 1_024
+    /// Everything together, so that a body in tiny chunks has an end too.
+    static let answerLimit = 1_024 * 1_024
+    /// As much of a header's value as is kept.
+    static let valueLimit = 256
+
+    /// How far the answer is.
+    enum Progress: Equatable {
+        /// More bytes have to come.
+        case incomplete
+        /// The answer is there. `isReusable` is false when the connection must not carry another one.
+        case complete(isReusable: Bool)
+        /// This is no HTTP/1.x answer, or none that we take.
+        case broken(Fault)
+    }
+
+    /// What is wrong with an answer.
+    enum Fault: Equatable {
+        /// http_parser's error number.
+        case syntax(UInt32)
+        case statusOutOfRange
+        case notHTTP1
+        case headersTooLarge
+        case protocolSwitch
+    }
+
+    private let parser: UnsafeMutablePointer<http_parser>
+    private let state: UnsafeMutablePointer<AnswerState>
+    private let settings: UnsafeMutablePointer<http_parser_settings>
+
+    init() {
+        parser = .allocate(capacity: 1)
+        parser.initialize(to: http_parser())
+        state = .allocate(capacity: 1)
+        state.initialize(to: AnswerState())
+        settings = .allocate(capacity: 1)
+        settings.initialize(to: AnswerState.callbacks)
+        begin(keepsBody: false)
+    }
+
+    deinit {
+        parser.deallocate()
+        state.deinitialize(count: 1)
+        state.deallocate()
+        settings.deallocate()
+    }
+
+    /// The answer's status, once its headers are read; 0 before that.
+    var status: Int32 { state.pointee.status }
+
+    /// The value of the first Retry-After header, at most ``valueLimit`` bytes; empty without one.
+    var retryAfter: [UInt8] { state.pointee.retryAfter }
+
+    /// The value of the first Content-Type header, at most ``valueLimit`` bytes; empty without one.
+    var contentType: [UInt8] { state.pointee.contentType }
+
+    /// The first ``bodyLimit`` bytes of the body; empty for a 2xx answer whose body nobody wants.
+    var body: [UInt8] { state.pointee.body }
+
+    /// Whether a byte of the answer has come.
+    var hasBegun: Bool { state.pointee.received > 0 }
+
+    /// Forgets the last answer and waits for the next.
+    ///
+    /// - Parameter keepsBody: whether the body of a 2xx answer is wanted; that of any other answer is always kept.
+    func begin(keepsBody: Bool) {
+        state.pointee.begin(keepsBody: keepsBody)
+        http_parser_init(parser, HTTP_RESPONSE)
+        parser.pointee.data = UnsafeMutableRawPointer(state)
+    }
+
+    /// Takes the next bytes of the connection; not to be called again once the answer is complete or broken.
+    func feed(_ bytes: UnsafeRawBufferPointer) -> Progress {
+        var rest = bytes[...]
+        while let base = UnsafeRawBufferPointer(rebasing: rest).baseAddress, !rest.isEmpty {
+            // The limits are exact, whatever the pieces: the parser never sees a byte beyond the one that counts.
+            let isHeaderRead = state.pointee.isHeaderRead
+            let allowed = (isHeaderRead ? Self.answerLimit : Self.headerLimit) - state.pointee.received
+            if allowed <= 0 { return isHeaderRead ? .complete(isReusable: false) : .broken(.headersTooLarge) }
+            let offered = min(rest.count, allowed)
+            state.pointee.received += offered
+            let consumed = http_parser_execute(
+                parser, settings, base.assumingMemoryBound(to: CChar.self), offered)
+            if state.pointee.isComplete {
+                // Bytes after the end belong to no request of ours.
+                let isReusable = state.pointee.isKeptAlive && consumed == rest.count
+                return .complete(isReusable: isReusable)
+            }
+            if let fault { return fault }
+            rest = rest.dropFirst(offered)
+        }
+        return .incomplete
+    }
+
+    /// Takes note that the connection ended; `nil` when it ended before the answer did.
+    func end() -> Progress? {
+        guard state.pointee.isHeaderRead else { return nil }
+        // An answer without a length ends with its connection; any other one has been cut off.
+        _ = http_parser_execute(parser, settings, nil, 0)
+        return state.pointee.isComplete ? .complete(isReusable: false) : nil
+    }
+
+    private var fault: Progress? {
+        let number = parser.pointee.http_errno
+        if number == HPE_OK.rawValue { return nil }
+        if state.pointee.isBodyCut { return .complete(isReusable: false) }
+        return .broken(state.pointee.fault ?? .syntax(number))
+    }
+
+    /// One line for people about what is wrong with an answer.
+    static func describe(_ fault: Fault) -> String {
+        switch fault {
+        case .syntax(let number):
+            "the answer is not HTTP: \(String(cString: http_errno_description(http_errno(rawValue: number))))"
+        case .statusOutOfRange: "the answer's status is not between 100 and 599"
+        case .notHTTP1: "the answer is not HTTP/1.x"
+        case .headersTooLarge: "the answer's headers are larger than \(headerLimit / 1_024) KiB"
+        case .protocolSwitch: "the answer switches to another protocol"
+        }
+    }
+}

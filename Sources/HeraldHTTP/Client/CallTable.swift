@@ -1,0 +1,104 @@
+internal import HeraldTime
+
+/// The calls of a pool: their requests' bytes, the order of their deadlines, and the order in which they wait for a
+/// connection. A finished call's slot and memory serve the next one.
+struct CallTable {
+    /// No call, and no connection.
+    static let none = IndexList.none
+
+    struct Call {
+        var token: UInt64 = 0
+        var deadline = MonotonicTime(nanoseconds: 0)
+        /// When it began; once a connection carries it, when that was.
+        var sentAt = MonotonicTime(nanoseconds: 0)
+        /// The slot of the connection that carries it; `none` while it waits.
+        var connection = CallTable.none
+        var keepsBody = false
+        var isUsed = false
+        var request: [UInt8] = []
+    }
+
+    private var calls: [Call] = []
+    private var free: [Int32] = []
+    private var deadlines = IndexList()
+    private var waiting = IndexList()
+
+    /// How many calls wait for a connection.
+    var waitingCount: Int { waiting.count }
+
+    /// How many calls there are.
+    var count: Int { deadlines.count }
+
+    /// The call whose deadline is the earliest, or `none`.
+    var earliest: Int32 { deadlines.first }
+
+    /// The call that has waited longest for a connection, or `none`.
+    var longestWaiting: Int32 { waiting.first }
+
+    subscript(index: Int32) -> Call {
+        get { calls[Int(index)] }
+        _modify { yield &calls[Int(index)] }
+    }
+
+    /// Gives a call's request to read, without a copy.
+    func withRequest<Value>(of index: Int32, _ body: (UnsafeRawBufferPointer) -> Value) -> Value {
+        calls[Int(index)].request.withUnsafeBytes(body)
+    }
+
+    /// The call with the caller's token, or `none`. Looks at all of them.
+    func find(token: UInt64) -> Int32 {
+        Int32(calls.firstIndex { $0.isUsed && $0.token == token } ?? Int(Self.none))
+    }
+
+    /// Takes a slot for a new call.
+    mutating func take(token: UInt64, deadline: MonotonicTime, now: MonotonicTime, keepsBody: Bool) -> Int32 {
+        if free.isEmpty {
+            free.append(Int32(calls.count))
+            calls.append(Call())
+        }
+        let index = free.removeLast()
+        begin(&calls[Int(index)], token: token, deadline: deadline, now: now, keepsBody: keepsBody)
+        // Calls with one time-out come in the order of their deadlines: the place is nearly always the last.
+        var previous = deadlines.last
+        while previous != Self.none, calls[Int(previous)].deadline > deadline {
+            previous = deadlines.previous(previous)
+        }
+        deadlines.insert(index, after: previous)
+        return index
+    }
+
+    private func begin(
+        _ call: inout Call, token: UInt64, deadline: MonotonicTime, now: MonotonicTime, keepsBody: Bool
+    ) {
+        call.token = token
+        call.deadline = deadline
+        call.sentAt = now
+        call.connection = Self.none
+        call.keepsBody = keepsBody
+        call.isUsed = true
+        call.request.removeAll(keepingCapacity: true)
+    }
+
+    /// Gives a finished call's slot back.
+    mutating func release(_ index: Int32) {
+        waiting.remove(index)
+        deadlines.remove(index)
+        calls[Int(index)].isUsed = false
+        free.append(index)
+    }
+
+    /// Lets the call wait behind all others.
+    mutating func waitLast(_ index: Int32) {
+        waiting.insert(index, after: waiting.last)
+    }
+
+    /// Lets the call wait in front of all others.
+    mutating func waitFirst(_ index: Int32) {
+        waiting.insert(index, after: Self.none)
+    }
+
+    /// The call waits no longer.
+    mutating func stopWaiting(_ index: Int32) {
+        waiting.remove(index)
+    }
+}

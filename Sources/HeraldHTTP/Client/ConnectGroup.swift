@@ -1,0 +1,119 @@
+internal import CCurl
+internal import HeraldTime
+
+/// One multi handle of libcurl and the connections that it makes and keeps.
+///
+/// Owns the multi handle; a ``Transport`` has to be removed before it goes. While libcurl connects it says which
+/// sockets and which time it waits for, and the loop waits for them; a connected socket is the pool's to watch.
+final class ConnectGroup {
+    /// A connection attempt that ended.
+    struct Outcome {
+        var slot: Int
+        var code: CURLcode
+    }
+
+    /// libcurl finds a connection by walking a list, so a group stays small.
+    static let capacity = 64
+
+    /// How many transports are in the group.
+    private(set) var count = 0
+    /// When ``timeout()`` has to be called; `nil` when libcurl waits for no time.
+    private(set) var deadline: MonotonicTime?
+
+    private let multi: UnsafeMutableRawPointer
+    private let loop: EventLoop
+    private let owner: UInt8
+    private let index: Int
+
+    /// `nil` when libcurl has no memory left.
+    init?(loop: EventLoop, owner: UInt8, index: Int) {
+        guard CurlLibrary.isReady, let multi = curl_multi_init() else { return nil }
+        self.multi = multi
+        self.loop = loop
+        self.owner = owner
+        self.index = index
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        let codes = [
+            herald_curl_multi_set_socket_callback(multi, Self.socketChanged, context),
+            herald_curl_multi_set_timer_callback(multi, Self.timerChanged, context),
+        ]
+        if !codes.allSatisfy({ $0 == CURLM_OK }) { return nil }
+    }
+
+    deinit {
+        curl_multi_cleanup(multi)
+    }
+
+    /// Begins to connect; false when libcurl refuses (no memory).
+    func add(_ transport: Transport) -> Bool {
+        guard curl_multi_add_handle(multi, transport.handle) == CURLM_OK else { return false }
+        count += 1
+        return true
+    }
+
+    /// Closes the transport's connection, or gives up making it.
+    func remove(_ transport: Transport) {
+        // CURLM_BAD_HANDLE and CURLM_RECURSIVE_API_CALL would be our own mistake.
+        curl_multi_remove_handle(multi, transport.handle)
+        count -= 1
+    }
+
+    /// Something happened to a socket that libcurl waits for.
+    func socketReady(_ socket: Int32, event: ReadyEvent) {
+        var mask: Int32 = 0
+        if event.isReadable { mask |= CURL_CSELECT_IN }
+        if event.isWritable { mask |= CURL_CSELECT_OUT }
+        if event.isBroken { mask |= CURL_CSELECT_ERR }
+        var running: Int32 = 0
+        curl_multi_socket_action(multi, socket, mask, &running)
+    }
+
+    /// The group's deadline passed.
+    func timeout() {
+        deadline = nil
+        var running: Int32 = 0
+        curl_multi_socket_action(multi, -1, 0, &running)
+    }
+
+    /// The next attempt that ended since the last call, if any.
+    func nextOutcome() -> Outcome? {
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle else { continue }
+            var mark: UnsafeMutableRawPointer?
+            guard herald_curl_get_pointer(handle, CURLINFO_PRIVATE, &mark) == CURLE_OK, let mark else { continue }
+            return Outcome(slot: Int(bitPattern: mark) - 1, code: message.pointee.data.result)
+        }
+        return nil
+    }
+
+    private func watch(_ socket: Int32, for what: Int32) {
+        let interest: EventLoop.Interest
+        switch what {
+        case CURL_POLL_IN: interest = .readable
+        case CURL_POLL_OUT: interest = .writable
+        case CURL_POLL_INOUT: interest = .readableAndWritable
+        default: return loop.remove(socket)
+        }
+        let token = PoolToken(kind: .connecting, group: index, number: Int(socket)).eventToken(owner: owner)
+        do {
+            try loop.change(socket, token: token, interest: interest)
+        } catch {
+            // Not watched yet. Should the kernel have no room for it, the attempt ends at its time-out.
+            try? loop.add(socket, token: token, interest: interest)
+        }
+    }
+
+    private static let socketChanged: curl_socket_callback = { _, socket, what, context, _ in
+        if let context { Unmanaged<ConnectGroup>.fromOpaque(context).takeUnretainedValue().watch(socket, for: what) }
+        return 0
+    }
+
+    private static let timerChanged: curl_multi_timer_callback = { _, milliseconds, context in
+        guard let context else { return 0 }
+        let group = Unmanaged<ConnectGroup>.fromOpaque(context).takeUnretainedValue()
+        group.deadline =
+            milliseconds < 0 ? nil : SystemClock.monotonic().advanced(byMilliseconds: Int64(milliseconds))
+        return 0
+    }
+}

@@ -1,0 +1,47 @@
+/// Where connections go and how.
+public struct ConnectionOptions: Sendable {
+    /// Scheme, host and port, as `https://api.example.org:8443`; nothing behind it counts.
+    public var origin: String
+    /// How many connections there are at most, those that are being made included.
+    public var limit: Int
+    /// How long making one connection may take; calls have their own deadlines besides.
+    public var connectTimeoutMilliseconds: Int
+    /// The proxy as libcurl names them (`http://proxy:3128`, `socks5h://…`); the environment's is never used.
+    public var proxy: String?
+    /// The files that TLS needs.
+    public var tls: TLSFiles
+
+    /// Options for an origin; everything else has a default.
+    public init(
+        origin: String, limit: Int = 64, connectTimeoutMilliseconds: Int = 10_000, proxy: String? = nil,
+        tls: TLSFiles = TLSFiles()
+    ) {
+        self.origin = origin
+        self.limit = max(1, limit)
+        self.connectTimeoutMilliseconds = max(1, connectTimeoutMilliseconds)
+        self.proxy = proxy
+        self.tls = tls
+    }
+
+    /// Whether bytes on the socket are the bytes of HTTP, so that libcurl need not stand between.
+    var isPlain: Bool {
+        origin.lowercased().hasPrefix("http://") && proxy?.lowercased().hasPrefix("https://") != true
+    }
+}
+
+/// The files (PEM) that TLS needs; without them the system's authorities are trusted and no certificate is shown.
+public struct TLSFiles: Sendable, Hashable {
+    /// The authorities that are trusted instead of the system's.
+    public var caFile: String?
+    /// The certificate that Herald shows, with the chain above it.
+    public var certificateFile: String?
+    /// The certificate's private key; without it the key is expected in the certificate's file.
+    public var keyFile: String?
+
+    /// The named files.
+    public init(caFile: String? = nil, certificateFile: String? = nil, keyFile: String? = nil) {
+        self.caFile = caFile
+        self.certificateFile = certificateFile
+        self.keyFile = keyFile
+    }
+}

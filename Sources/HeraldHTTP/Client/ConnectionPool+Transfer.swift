@@ -1,0 +1,115 @@
+internal import HeraldTime
+
+// The bytes of requests and answers.
+extension ConnectionPool {
+    /// Gives waiting calls to idle connections, and makes more connections if that is not enough.
+    func dispatch(_ now: MonotonicTime) {
+        while calls.longestWaiting != CallTable.none, let slot = idle.popLast() {
+            guard let connection = connections[Int(slot)] else { continue }
+            let call = calls.longestWaiting
+            calls.stopWaiting(call)
+            calls[call].connection = slot
+            calls[call].sentAt = now
+            connection.begin(call, keepsBody: calls[call].keepsBody)
+            writeRequest(connection, now: now)
+        }
+        if calls.waitingCount > 0 { connectIfNeeded(now) }
+    }
+
+    func connectionReady(_ connection: Connection, event: ReadyEvent, now: MonotonicTime) {
+        guard connection.call != CallTable.none else { return checkIdle(connection) }
+        if event.isWritable, connection.written < calls[connection.call].request.count {
+            writeRequest(connection, now: now)
+        }
+        if event.isReadable, connection.call != CallTable.none {
+            readAnswer(connection, isEnding: event.isEnding, now: now)
+        }
+    }
+
+    /// Nothing may come on a connection that carries no call, but for what TLS keeps to itself.
+    private func checkIdle(_ connection: Connection) {
+        if case .wouldBlock = connection.transport.receive(into: receiveBuffer) { return }
+        drop(connection)
+    }
+
+    private func writeRequest(_ connection: Connection, now: MonotonicTime) {
+        let call = connection.call
+        let total = calls[call].request.count
+        while connection.written < total {
+            let result = calls.withRequest(of: call) { request in
+                connection.transport.send(UnsafeRawBufferPointer(rebasing: request[connection.written...]))
+            }
+            switch result {
+            case .bytes(let count): connection.written += count
+            case .wouldBlock: return
+            case .end, .failed: return writeFailed(connection, now: now)
+            }
+        }
+    }
+
+    private func writeFailed(_ connection: Connection, now: MonotonicTime) {
+        let failure = connection.transport.failure
+        // An answer, or the alert that says why, may lie there already.
+        readAnswer(connection, isEnding: true, now: now)
+        if connection.call != CallTable.none { end(connection, with: failure, now: now) }
+    }
+
+    private func readAnswer(_ connection: Connection, isEnding: Bool, now: MonotonicTime) {
+        let reader = connection.reader
+        while true {
+            switch connection.transport.receive(into: receiveBuffer) {
+            case .bytes(let count):
+                let isDrained = count < receiveBuffer.count && connection.transport.isDrainedByShortRead && !isEnding
+                switch reader.feed(UnsafeRawBufferPointer(rebasing: receiveBuffer[..<count])) {
+                case .incomplete: if isDrained { return }
+                case .complete(let isReusable):
+                    let isReusable = isReusable && !isEnding && (isDrained || hasNothingLeft(connection))
+                    return finish(connection, isReusable: isReusable, now: now)
+                case .broken(let fault):
+                    let detail = AnswerReader.describe(fault)
+                    return end(connection, with: Failure(kind: .brokenHTTP, detail: detail), now: now)
+                }
+            case .wouldBlock: return
+            case .end:
+                if case .complete = reader.end() { return finish(connection, isReusable: false, now: now) }
+                let detail = "connection closed \(reader.hasBegun ? "within" : "before") the answer"
+                return end(connection, with: Failure(kind: .connectionReset, detail: detail), now: now)
+            case .failed:
+                var failure = connection.transport.failure
+                if reader.hasBegun { failure.kind = .connectionReset }
+                return end(connection, with: failure, now: now)
+            }
+        }
+    }
+
+    private func hasNothingLeft(_ connection: Connection) -> Bool {
+        if case .wouldBlock = connection.transport.receive(into: receiveBuffer) { return true }
+        return false
+    }
+
+    private func finish(_ connection: Connection, isReusable: Bool, now: MonotonicTime) {
+        let call = connection.call
+        let isReusable = isReusable && connection.written == calls[call].request.count
+        succeed(call, connection.reader, now: now)
+        connection.call = CallTable.none
+        if isReusable {
+            connection.isPooled = true
+            idle.append(connection.slot)
+        } else {
+            drop(connection)
+        }
+    }
+
+    private func end(_ connection: Connection, with failure: Failure, now: MonotonicTime) {
+        let call = connection.call
+        drop(connection)
+        connection.call = CallTable.none
+        if connection.isPooled, connection.written == 0, failure.kind == .connectionReset {
+            // Closed while it was idle, and not a byte is out: another connection takes the call.
+            calls[call].connection = CallTable.none
+            calls.waitFirst(call)
+        } else {
+            fail(call, failure.kind, failure.detail, now: now)
+        }
+    }
+}

@@ -1,0 +1,99 @@
+internal import CCurl
+internal import HeraldTime
+
+/// Makes connections with libcurl on the loop, and takes them back.
+///
+/// Nothing here blocks: libcurl resolves names on a thread of its own and is called when a socket or a time that it
+/// waits for is due.
+final class Connector {
+    /// A connection attempt that ended.
+    enum Outcome {
+        case connected(slot: Int)
+        case failed(slot: Int, Failure)
+    }
+
+    private struct Link {
+        var transport: Transport
+        var group: Int
+    }
+
+    private let loop: EventLoop
+    private let owner: UInt8
+    private let options: ConnectionOptions
+    private var groups: [ConnectGroup] = []
+    private var links: [Link?]
+
+    init(loop: EventLoop, owner: UInt8, options: ConnectionOptions) {
+        self.loop = loop
+        self.owner = owner
+        self.options = options
+        links = Array(repeating: nil, count: options.limit)
+    }
+
+    /// Begins to connect; the slot's number comes back with the outcome. Returns a failure when that cannot even begin.
+    func start(slot: Int) -> Failure? {
+        guard let transport = Transport(options: options, slot: slot), let group = groupWithRoom(),
+            groups[group].add(transport)
+        else { return Failure(kind: .connectFailed, detail: "libcurl refused to make a connection") }
+        links[slot] = Link(transport: transport, group: group)
+        return nil
+    }
+
+    /// Closes the slot's connection, or gives up making it.
+    func close(slot: Int) {
+        guard let link = links[slot] else { return }
+        if link.transport.socket >= 0 { loop.remove(link.transport.socket) }
+        groups[link.group].remove(link.transport)
+        links[slot] = nil
+    }
+
+    /// The slot's connection, once it is made.
+    func transport(slot: Int) -> Transport? { links[slot]?.transport }
+
+    /// When ``tick(_:)`` is due next.
+    var nextDeadline: MonotonicTime? {
+        var earliest: MonotonicTime?
+        for group in groups {
+            guard let deadline = group.deadline else { continue }
+            if let known = earliest, known <= deadline { continue }
+            earliest = deadline
+        }
+        return earliest
+    }
+
+    /// Lets libcurl do what the time is for.
+    func tick(_ now: MonotonicTime) {
+        for group in groups {
+            if let deadline = group.deadline, deadline <= now { group.timeout() }
+        }
+    }
+
+    /// Lets libcurl look at a socket.
+    func socketReady(_ token: PoolToken, event: ReadyEvent) {
+        guard token.group < groups.count else { return }
+        groups[token.group].socketReady(Int32(truncatingIfNeeded: token.number), event: event)
+    }
+
+    /// The next attempt that ended; a failed one is closed already.
+    func nextOutcome() -> Outcome? {
+        for group in groups {
+            guard let ended = group.nextOutcome() else { continue }
+            guard let transport = links[ended.slot]?.transport else { continue }
+            if ended.code == CURLE_OK, transport.connected() { return .connected(slot: ended.slot) }
+            let failure =
+                ended.code == CURLE_OK
+                ? Failure(kind: .connectFailed, detail: "libcurl gave no socket")
+                : transport.connectFailure(ended.code)
+            close(slot: ended.slot)
+            return .failed(slot: ended.slot, failure)
+        }
+        return nil
+    }
+
+    private func groupWithRoom() -> Int? {
+        if let index = groups.firstIndex(where: { $0.count < ConnectGroup.capacity }) { return index }
+        guard let group = ConnectGroup(loop: loop, owner: owner, index: groups.count) else { return nil }
+        groups.append(group)
+        return groups.count - 1
+    }
+}

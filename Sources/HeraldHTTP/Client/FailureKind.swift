@@ -1,0 +1,23 @@
+/// Why a call has no answer.
+public enum FailureKind: String, Sendable, CaseIterable {
+    /// Nobody listens at the address.
+    case connectionRefused
+    /// The connection ended before the answer did.
+    case connectionReset
+    /// The call's deadline passed.
+    case timeout
+    /// What came is no HTTP/1.x answer, or breaks a limit.
+    case brokenHTTP
+    /// TLS failed: a certificate was refused by either side, or the two do not agree.
+    case tls
+    /// The host's name, or the proxy's, is not known.
+    case nameNotFound
+    /// No connection for another reason: no route, a proxy that says no, no descriptor left.
+    case connectFailed
+}
+
+/// A failure with one line for people.
+struct Failure: Equatable {
+    var kind: FailureKind
+    var detail: String
+}

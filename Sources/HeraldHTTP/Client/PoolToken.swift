@@ -1,0 +1,33 @@
+/// How a ``ConnectionPool`` numbers its descriptors in the 56 bits that an ``EventToken`` leaves it.
+struct PoolToken {
+    enum Kind: UInt8 {
+        /// A socket that libcurl is connecting; `number` is the descriptor.
+        case connecting
+        /// A connection of the pool; `number` is its slot.
+        case connection
+    }
+
+    var kind: Kind
+    var group: Int
+    var number: Int
+
+    init(kind: Kind, group: Int = 0, number: Int) {
+        self.kind = kind
+        self.group = group
+        self.number = number
+    }
+
+    init?(_ token: EventToken) {
+        guard let kind = Kind(rawValue: UInt8(truncatingIfNeeded: token.payload >> 48)) else { return nil }
+        self.kind = kind
+        group = Int(UInt16(truncatingIfNeeded: token.payload >> 32))
+        number = Int(UInt32(truncatingIfNeeded: token.payload))
+    }
+
+    func eventToken(owner: UInt8) -> EventToken {
+        EventToken(
+            owner: owner,
+            payload: UInt64(kind.rawValue) << 48 | UInt64(UInt16(truncatingIfNeeded: group)) << 32
+                | UInt64(UInt32(truncatingIfNeeded: number)))
+    }
+}

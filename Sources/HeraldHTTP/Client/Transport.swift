@@ -1,0 +1,156 @@
+internal import CCurl
+internal import Glibc
+
+/// One connection made by libcurl: the handle, its socket, and bytes in and out.
+///
+/// Owns the easy handle and its error buffer. The handle sits in its ``ConnectGroup``'s multi handle as long as it is
+/// used, and the group frees it. Everything happens on the loop's thread.
+final class Transport {
+    /// What became of a read or write.
+    enum Result {
+        case bytes(Int)
+        /// Not now: the loop reports when.
+        case wouldBlock
+        /// The other side sends no more.
+        case end
+        /// The connection is unusable; ``Transport/failure`` says why.
+        case failed
+    }
+
+    let handle: UnsafeMutableRawPointer
+    /// The connected socket; -1 before that.
+    private(set) var socket: Int32 = -1
+    private let isPlain: Bool
+    private let errorText: UnsafeMutablePointer<CChar>
+    private var errorNumber: Int32 = 0
+
+    /// A handle that connects as the options say; `nil` when libcurl has no memory left or knows an option not.
+    init?(options: ConnectionOptions, slot: Int) {
+        guard CurlLibrary.isReady, let handle = curl_easy_init() else { return nil }
+        self.handle = handle
+        isPlain = options.isPlain
+        errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        if !configure(options, slot: slot) { return nil }
+    }
+
+    deinit {
+        curl_easy_cleanup(handle)
+        errorText.deallocate()
+    }
+
+    private func configure(_ options: ConnectionOptions, slot: Int) -> Bool {
+        var codes = [
+            herald_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText),
+            herald_curl_set_pointer(handle, CURLOPT_PRIVATE, UnsafeRawPointer(bitPattern: slot + 1)),
+            herald_curl_set_string(handle, CURLOPT_URL, options.origin),
+            herald_curl_set_long(handle, CURLOPT_CONNECT_ONLY, 1),
+            herald_curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeoutMilliseconds),
+            herald_curl_set_long(handle, CURLOPT_NOSIGNAL, 1),
+            // Else ALPN may agree on HTTP/2, and our request gets no answer.
+            herald_curl_set_long(handle, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
+            // Always set, or the environment's proxy and exceptions are used.
+            herald_curl_set_string(handle, CURLOPT_PROXY, options.proxy ?? ""),
+            herald_curl_set_string(handle, CURLOPT_NOPROXY, ""),
+            herald_curl_set_long(handle, CURLOPT_HTTPPROXYTUNNEL, 1),
+            // A slow resolver must not block the loop when the handle goes.
+            herald_curl_set_long(handle, CURLOPT_QUICK_EXIT, 1),
+            herald_curl_set_long(handle, CURLOPT_DNS_SHUFFLE_ADDRESSES, 1),
+            herald_curl_set_long(handle, CURLOPT_TCP_NODELAY, 1),
+            herald_curl_set_long(handle, CURLOPT_TCP_KEEPALIVE, 1),
+            herald_curl_set_long(handle, CURLOPT_BUFFERSIZE, 1_024),
+            herald_curl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 1),
+            herald_curl_set_long(handle, CURLOPT_SSL_VERIFYHOST, 2),
+            herald_curl_set_long(handle, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
+            // A directory of authorities switches libcurl's cache off: every connection would parse all of them.
+            herald_curl_set_string(handle, CURLOPT_CAPATH, nil),
+            herald_curl_set_string(handle, CURLOPT_CAINFO, options.tls.caFile ?? CurlLibrary.systemAuthorities),
+        ]
+        if let file = options.tls.certificateFile {
+            codes.append(herald_curl_set_string(handle, CURLOPT_SSLCERT, file))
+            codes.append(herald_curl_set_string(handle, CURLOPT_SSLKEY, options.tls.keyFile ?? file))
+        }
+        return codes.allSatisfy { $0 == CURLE_OK }
+    }
+
+    /// Learns the socket, once libcurl says that the connection is made.
+    func connected() -> Bool {
+        herald_curl_get_socket(handle, &socket) == CURLE_OK && socket >= 0
+    }
+
+    /// Writes as many of the bytes as there is room for.
+    func send(_ bytes: UnsafeRawBufferPointer) -> Result {
+        if isPlain {
+            let count = Glibc.send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+            return count >= 0 ? .bytes(count) : plainFailure()
+        }
+        var count = 0
+        errorText[0] = 0
+        switch curl_easy_send(handle, bytes.baseAddress, bytes.count, &count) {
+        case CURLE_OK: return .bytes(count)
+        case CURLE_AGAIN: return .wouldBlock
+        default: return .failed
+        }
+    }
+
+    /// Reads what has come into the buffer.
+    func receive(into buffer: UnsafeMutableRawBufferPointer) -> Result {
+        if isPlain {
+            let count = recv(socket, buffer.baseAddress, buffer.count, 0)
+            if count > 0 { return .bytes(count) }
+            return count == 0 ? .end : plainFailure()
+        }
+        var count = 0
+        errorText[0] = 0
+        switch curl_easy_recv(handle, buffer.baseAddress, buffer.count, &count) {
+        case CURLE_OK: return count > 0 ? .bytes(count) : .end
+        case CURLE_AGAIN: return .wouldBlock
+        default: return .failed
+        }
+    }
+
+    /// Whether a read of fewer bytes than the buffer holds means that nothing is left; TLS keeps bytes of its own.
+    var isDrainedByShortRead: Bool { isPlain }
+
+    private func plainFailure() -> Result {
+        errorNumber = errno
+        return errorNumber == EAGAIN ? .wouldBlock : .failed
+    }
+
+    /// Why the last read or write failed.
+    var failure: Failure {
+        if isPlain { return Failure(kind: .connectionReset, detail: SystemError.text(of: errorNumber)) }
+        let text = String(cString: errorText)
+        // TLS 1.3 refuses a client certificate only after the handshake, so the alert meets us here.
+        let isAlert = text.contains("SSL") && text.contains(" alert ")
+        return Failure(kind: isAlert ? .tls : .connectionReset, detail: text.isEmpty ? "connection lost" : text)
+    }
+
+    /// Why no connection was made, from libcurl's code.
+    func connectFailure(_ code: CURLcode) -> Failure {
+        var number = 0
+        _ = herald_curl_get_long(handle, CURLINFO_OS_ERRNO, &number)
+        let text = String(cString: errorText)
+        let detail = text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
+        return Failure(kind: Self.kind(of: code, errorNumber: Int32(clamping: number), detail: detail), detail: detail)
+    }
+
+    private static func kind(of code: CURLcode, errorNumber: Int32, detail: String) -> FailureKind {
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .nameNotFound
+        case CURLE_COULDNT_CONNECT: errorNumber == ECONNREFUSED ? .connectionRefused : .connectFailed
+        case CURLE_OPERATION_TIMEDOUT: .timeout
+        case CURLE_SSL_CONNECT_ERROR:
+            // A backend that goes away during the handshake is no reason to hold everything.
+            detail.contains("SSL_ERROR_SYSCALL") || detail.contains("reset by peer") || detail.contains("unexpected eof")
+                ? .connectionReset : .tls
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE,
+            CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS, CURLE_USE_SSL_FAILED,
+            CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED:
+            .tls
+        case CURLE_RECV_ERROR where detail.contains("CONNECT tunnel"): .connectFailed
+        case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING: .connectionReset
+        default: .connectFailed
+        }
+    }
+}

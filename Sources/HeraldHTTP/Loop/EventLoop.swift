@@ -1,0 +1,129 @@
+internal import CEpoll
+internal import Glibc
+public import HeraldTime
+
+/// Waits for many descriptors at once, on one thread (epoll).
+///
+/// The loop calls nobody: ``wait(timeoutMilliseconds:)`` fills a buffer that is used again and again, and its caller
+/// hands each event to the owner of its token. An event may be about a descriptor that was replaced meanwhile, so an
+/// owner takes it as a hint and tries the read or write itself.
+public final class EventLoop {
+    /// What a descriptor is watched for.
+    public enum Interest: Sendable {
+        /// Both directions and the end, reported once for each change (edge-triggered): read until nothing is left.
+        case edges
+        /// Bytes to read, reported as long as there are any.
+        case readable
+        /// Room to write, reported as long as there is any.
+        case writable
+        /// Bytes to read and room to write, reported as long as there are any.
+        case readableAndWritable
+
+        fileprivate var mask: UInt32 {
+            switch self {
+            case .edges: EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
+            case .readable: EPOLLIN.rawValue
+            case .writable: EPOLLOUT.rawValue
+            case .readableAndWritable: EPOLLIN.rawValue | EPOLLOUT.rawValue
+            }
+        }
+    }
+
+    /// How many events one wait reports at most; the rest come with the next one.
+    private static let eventsPerWait = 256
+
+    private let descriptor: Int32
+    private let events: UnsafeMutablePointer<epoll_event>
+    private var readyCount = 0
+
+    /// A loop that watches nothing yet; throws when the process has no descriptor left.
+    public init() throws(SystemError) {
+        let descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
+        guard descriptor >= 0 else { throw SystemError(call: "epoll_create1", number: errno) }
+        self.descriptor = descriptor
+        events = .allocate(capacity: Self.eventsPerWait)
+    }
+
+    deinit {
+        events.deallocate()
+        close(descriptor)
+    }
+
+    /// Begins to watch a descriptor; its events carry the token.
+    public func add(_ watched: Int32, token: EventToken, interest: Interest) throws(SystemError) {
+        var event = epoll_event()
+        event.events = interest.mask
+        event.data.u64 = token.rawValue
+        guard epoll_ctl(descriptor, EPOLL_CTL_ADD, watched, &event) == 0 else {
+            throw SystemError(call: "epoll_ctl", number: errno)
+        }
+    }
+
+    /// Watches a descriptor for something else from now on.
+    public func change(_ watched: Int32, token: EventToken, interest: Interest) throws(SystemError) {
+        var event = epoll_event()
+        event.events = interest.mask
+        event.data.u64 = token.rawValue
+        guard epoll_ctl(descriptor, EPOLL_CTL_MOD, watched, &event) == 0 else {
+            throw SystemError(call: "epoll_ctl", number: errno)
+        }
+    }
+
+    /// Watches a descriptor no longer; one that is not watched, or closed already, is none of our business.
+    public func remove(_ watched: Int32) {
+        var event = epoll_event()
+        epoll_ctl(descriptor, EPOLL_CTL_DEL, watched, &event)
+    }
+
+    /// Waits until something is ready, and returns how many events there are to read with the subscript.
+    ///
+    /// - Parameter timeoutMilliseconds: how long to wait at most; 0 only looks, -1 waits for ever. A signal ends the
+    ///   wait early, with no event.
+    public func wait(timeoutMilliseconds: Int32) -> Int {
+        // Out of EBADF, EFAULT, EINVAL and EINTR only the last can come back: the rest would be our own mistake.
+        let count = epoll_wait(descriptor, events, Int32(Self.eventsPerWait), timeoutMilliseconds)
+        precondition(count >= 0 || errno == EINTR, "epoll_wait was called wrongly")
+        readyCount = max(0, Int(count))
+        return readyCount
+    }
+
+    /// An event of the last wait.
+    public subscript(index: Int) -> ReadyEvent {
+        precondition(index >= 0 && index < readyCount, "no such event")
+        return ReadyEvent(token: EventToken(rawValue: events[index].data.u64), mask: events[index].events)
+    }
+
+    /// The time-out for ``wait(timeoutMilliseconds:)`` that ends at `deadline`, never before it.
+    public static func timeoutMilliseconds(until deadline: MonotonicTime?, now: MonotonicTime) -> Int32 {
+        guard let deadline else { return -1 }
+        guard deadline > now else { return 0 }
+        return Int32(clamping: -max(now.milliseconds(since: deadline), -Int64.max))
+    }
+}
+
+/// Something that happened to a watched descriptor.
+public struct ReadyEvent: Sendable {
+    /// Whose descriptor it is.
+    public let token: EventToken
+
+    private let mask: UInt32
+
+    fileprivate init(token: EventToken, mask: UInt32) {
+        self.token = token
+        self.mask = mask
+    }
+
+    /// Whether there may be bytes to read, or the end of them.
+    public var isReadable: Bool {
+        mask & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0
+    }
+
+    /// Whether there may be room to write.
+    public var isWritable: Bool { mask & (EPOLLOUT.rawValue | EPOLLERR.rawValue) != 0 }
+
+    /// Whether the other side sends no more, or the connection broke: a read finds the end or the error.
+    public var isEnding: Bool { mask & (EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 }
+
+    /// Whether the descriptor itself reports an error.
+    public var isBroken: Bool { mask & EPOLLERR.rawValue != 0 }
+}

@@ -1,0 +1,33 @@
+internal import CEpoll
+internal import Glibc
+
+/// Ends another thread's wait (eventfd): the one way into a loop from outside of its thread.
+///
+/// ``signal()`` may be called on any thread, the rest belongs to the loop's. Signals that come before a ``drain()``
+/// are one event.
+public final class Wakeup: Sendable {
+    /// The descriptor, for ``EventLoop/add(_:token:interest:)`` and for C libraries that write eight bytes to it.
+    public let descriptor: Int32
+
+    /// A wake-up without a signal; throws when the process has no descriptor left.
+    public init() throws(SystemError) {
+        descriptor = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
+        guard descriptor >= 0 else { throw SystemError(call: "eventfd", number: errno) }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Makes the descriptor readable. Never blocks: a counter that is full is readable already.
+    public func signal() {
+        var one: UInt64 = 1
+        _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
+    }
+
+    /// Makes the descriptor wait for the next signal; called before looking at what the signal was about.
+    public func drain() {
+        var count: UInt64 = 0
+        _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
+    }
+}
