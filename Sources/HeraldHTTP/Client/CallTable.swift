@@ -1,7 +1,9 @@
 internal import HeraldTime
 
 /// The calls of a pool: their requests' bytes, the order of their deadlines, and the order in which they wait for a
-/// connection. A finished call's slot and memory serve the next one.
+/// connection.
+///
+/// A finished call's slot and memory serve the next one.
 struct CallTable {
     /// No call, and no connection.
     static let none = IndexList.none
@@ -45,7 +47,9 @@ struct CallTable {
         calls[Int(index)].request.withUnsafeBytes(body)
     }
 
-    /// The call with the caller's token, or `none`. Looks at all of them.
+    /// The call with the caller's token, or `none`.
+    ///
+    /// Looks at all of them.
     func find(token: UInt64) -> Int32 {
         Int32(calls.firstIndex { $0.isUsed && $0.token == token } ?? Int(Self.none))
     }

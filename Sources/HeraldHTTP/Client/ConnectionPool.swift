@@ -112,7 +112,9 @@ public final class ConnectionPool {
         dispatch(now)
     }
 
-    /// Forgets a call: it has no completion. Returns false when there is none with this token.
+    /// Forgets a call: it has no completion.
+    ///
+    /// Returns false when there is none with this token.
     @discardableResult
     public func cancel(token: UInt64, now: MonotonicTime) -> Bool {
         let call = calls.find(token: token)
@@ -123,7 +125,9 @@ public final class ConnectionPool {
         return true
     }
 
-    /// Ends everything: calls are forgotten without a completion, connections closed. The pool can be used again.
+    /// Ends everything: calls are forgotten without a completion, connections closed.
+    ///
+    /// The pool can be used again.
     public func close() {
         while calls.earliest != CallTable.none { calls.release(calls.earliest) }
         for connection in connections { if let connection { drop(connection) } }
@@ -202,8 +206,9 @@ public final class ConnectionPool {
         connections[Int(slot)]?.isPooled = true
     }
 
-    /// One attempt that failed is one call that failed. An attempt that took too long is not: calls have their own
-    /// deadlines, and a younger call may still get through.
+    /// One attempt that failed is one call that failed.
+    ///
+    /// An attempt that took too long is not: calls have their own deadlines, and a younger call may still get through.
     private func connectFailed(_ failure: Failure, now: MonotonicTime) {
         guard failure.kind != .timeout, calls.waitingCount > 0 else { return }
         fail(calls.longestWaiting, failure.kind, failure.detail, now: now)

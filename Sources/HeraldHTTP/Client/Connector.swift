@@ -30,7 +30,9 @@ final class Connector {
         links = Array(repeating: nil, count: options.limit)
     }
 
-    /// Begins to connect; the slot's number comes back with the outcome. Returns a failure when that cannot even begin.
+    /// Begins to connect; the slot's number comes back with the outcome.
+    ///
+    /// Returns a failure when that cannot even begin.
     func start(slot: Int) -> Failure? {
         guard let transport = Transport(options: options, slot: slot), let group = groupWithRoom(),
             groups[group].add(transport)

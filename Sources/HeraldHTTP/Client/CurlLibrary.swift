@@ -3,7 +3,9 @@ internal import Glibc
 
 /// What libcurl needs once in a process.
 enum CurlLibrary {
-    /// Whether libcurl can be used. The first look at it initialises libcurl.
+    /// Whether libcurl can be used.
+    ///
+    /// The first look at it initialises libcurl.
     ///
     /// SIGPIPE is ignored from then on, unless the process has a handler for it: OpenSSL writes to sockets without a
     /// word against the signal, and our handles promise libcurl (CURLOPT_NOSIGNAL) that somebody takes care of it.

@@ -142,7 +142,8 @@ final class Transport {
         case CURLE_OPERATION_TIMEDOUT: .timeout
         case CURLE_SSL_CONNECT_ERROR:
             // A backend that goes away during the handshake is no reason to hold everything.
-            detail.contains("SSL_ERROR_SYSCALL") || detail.contains("reset by peer") || detail.contains("unexpected eof")
+            detail.contains("SSL_ERROR_SYSCALL") || detail.contains("reset by peer")
+                || detail.contains("unexpected eof")
                 ? .connectionReset : .tls
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE,
             CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS, CURLE_USE_SSL_FAILED,

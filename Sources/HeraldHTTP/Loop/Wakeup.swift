@@ -19,7 +19,9 @@ public final class Wakeup: Sendable {
         close(descriptor)
     }
 
-    /// Makes the descriptor readable. Never blocks: a counter that is full is readable already.
+    /// Makes the descriptor readable.
+    ///
+    /// Never blocks: a counter that is full is readable already.
     public func signal() {
         var one: UInt64 = 1
         _ = write(descriptor, &one, MemoryLayout<UInt64>.size)

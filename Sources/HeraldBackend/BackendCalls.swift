@@ -1,0 +1,125 @@
+public import HeraldHTTP
+public import HeraldTime
+
+/// The backend's calls, driven by a loop's thread: writes requests into a ``ConnectionPool`` and reads its answers.
+///
+/// The caller hands over the events of `owner`, calls ``tick(_:)`` when ``nextDeadline`` passes, and drains the
+/// answers. Everything happens on one thread; a call that is answered with a 2xx allocates nothing.
+public final class BackendCalls {
+    /// A call that ended.
+    public struct Ended: Sendable {
+        /// The caller's number for the call.
+        public let token: UInt64
+        /// What became of it.
+        public let answer: Answer
+        /// When the request was written, or when the call began if it never was.
+        public let sentAt: MonotonicTime
+        /// From ``sentAt`` to the end.
+        public let durationNanoseconds: Int64
+    }
+
+    let pool: ConnectionPool
+    let timeoutMilliseconds: Int64
+    private let writer: RequestWriter
+    private var scratch: [UInt8] = []
+
+    /// Calls to the configured backend over connections of this loop.
+    ///
+    /// - Parameter owner: the owner in the tokens of these calls' events.
+    public init(loop: EventLoop, owner: UInt8, configuration: BackendConfiguration) {
+        pool = ConnectionPool(loop: loop, owner: owner, options: configuration.connections)
+        timeoutMilliseconds = Int64(configuration.timeoutMilliseconds)
+        writer = RequestWriter(configuration)
+    }
+
+    /// How many calls have begun and not ended.
+    public var count: Int { pool.callCount }
+    /// How many connections are made and kept.
+    public var connectionCount: Int { pool.connectionCount }
+    /// When ``tick(_:)`` is due next, if at all.
+    public var nextDeadline: MonotonicTime? { pool.nextDeadline }
+
+    /// The deadline of a call that begins now.
+    public func deadline(now: MonotonicTime) -> MonotonicTime { now.advanced(byMilliseconds: timeoutMilliseconds) }
+
+    /// Sends one notification to one push service.
+    ///
+    /// - Parameters:
+    ///   - token: the caller's number for the call; comes back with its answer.
+    ///   - deadline: covers everything; see ``deadline(now:)``.
+    ///   - idempotencyKey: the event's id, or the key of its replay, without the push service.
+    ///   - traceparent: only a well-formed one.
+    public func send(
+        token: UInt64, deadline: MonotonicTime, now: MonotonicTime, pushService: RawSpan, user: RawSpan,
+        message: RawSpan, idempotencyKey: RawSpan, traceparent: RawSpan?
+    ) {
+        pool.begin(token: token, deadline: deadline, now: now) { output in
+            writer.appendNotification(
+                pushService: pushService, user: user, message: message, idempotencyKey: idempotencyKey,
+                traceparent: traceparent, scratch: &scratch, to: &output)
+        }
+    }
+
+    /// Sends any other request; the body of its answer is kept.
+    func request(
+        token: UInt64, deadline: MonotonicTime, now: MonotonicTime, method: String, target: String, json: String?
+    ) {
+        pool.begin(token: token, deadline: deadline, now: now, keepsBody: true) { output in
+            writer.append(method: method, target: target, json: json, to: &output)
+        }
+    }
+
+    /// Deals with an event whose token has this owner.
+    public func handle(_ event: ReadyEvent, now: MonotonicTime) {
+        pool.handle(event, now: now)
+    }
+
+    /// Ends the calls whose deadline has passed, and does what else is due.
+    public func tick(_ now: MonotonicTime) {
+        pool.tick(now)
+    }
+
+    /// Hands out the calls that ended, in the order of their ends; those that end meanwhile too.
+    public func drain(_ body: (Ended) -> Void) {
+        drainWithBodies { ended, _ in body(ended) }
+    }
+
+    /// As ``drain(_:)``, with the bodies that were kept.
+    func drainWithBodies(_ body: (Ended, Completion.Text) -> Void) {
+        var index = 0
+        while index < pool.completions.count {
+            let completion = pool.completions[index]
+            index += 1
+            let ended = Ended(
+                token: completion.token, answer: answer(completion), sentAt: completion.sentAt,
+                durationNanoseconds: completion.durationNanoseconds)
+            body(ended, completion.body)
+        }
+        pool.removeCompletions()
+    }
+
+    /// A copy of a body, while it is drained.
+    func bytes(of body: Completion.Text) -> [UInt8] {
+        pool.withText(body) { bytes in bytes.withUnsafeBytes { Array($0) } }
+    }
+
+    /// Forgets one call, without an answer.
+    func cancel(token: UInt64, now: MonotonicTime) {
+        pool.cancel(token: token, now: now)
+    }
+
+    /// Forgets all calls, without an answer, and closes the connections.
+    public func close() {
+        pool.close()
+    }
+
+    private func answer(_ completion: Completion) -> Answer {
+        if let failure = completion.failure {
+            return .failure(failure, detail: pool.withText(completion.body) { OneLine.text($0) } ?? failure.rawValue)
+        }
+        let retryAfter = completion.retryAfter.isEmpty ? nil : pool.withText(completion.retryAfter) { OneLine.text($0) }
+        let isSuccess = completion.status < 300
+        let detail = isSuccess || completion.body.isEmpty ? nil : pool.withText(completion.body) { ErrorBody.line($0) }
+        return .status(completion.status, retryAfter: retryAfter, detail: detail)
+    }
+}

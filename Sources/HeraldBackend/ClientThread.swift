@@ -1,0 +1,188 @@
+internal import Foundation
+internal import HeraldHTTP
+internal import HeraldTime
+internal import Synchronization
+
+/// The thread behind a ``BackendClient``: a loop and the same ``BackendCalls`` that a lane drives.
+///
+/// Other threads leave commands in an inbox and wake the loop; everything else belongs to the thread.
+final class ClientThread: Sendable {
+    /// What comes back for a call.
+    struct Reply: Sendable {
+        var answer: Answer
+        var body: [UInt8]
+    }
+
+    /// What is to be sent.
+    enum Request: Sendable {
+        case notification(pushService: String, user: String, message: String, idempotencyKey: String)
+        case other(method: String, target: String, json: String?)
+    }
+
+    private typealias Waiter = CheckedContinuation<Reply, any Error>
+
+    private enum Command: Sendable {
+        case begin(UInt64, Request, Waiter)
+        case cancel(UInt64)
+    }
+
+    private struct Inbox {
+        var commands: [Command] = []
+        var isClosed = false
+        var hasEnded = false
+        var closers: [CheckedContinuation<Void, Never>] = []
+        var lastToken: UInt64 = 0
+    }
+
+    private static let wakeupOwner: UInt8 = 1
+    private static let callsOwner: UInt8 = 2
+
+    private let configuration: BackendConfiguration
+    private let wakeup: Wakeup
+    private let inbox = Mutex(Inbox())
+
+    init(_ configuration: BackendConfiguration) throws(SystemError) {
+        self.configuration = configuration
+        wakeup = try Wakeup()
+    }
+
+    func start() {
+        let thread = Thread { self.run() }
+        thread.name = "herald-backend"
+        thread.start()
+    }
+
+    // MARK: Any thread
+
+    /// Sends a request and waits for its answer; a cancelled task's call is given up.
+    func call(_ request: Request) async throws -> Reply {
+        let token = inbox.withLock { inbox in
+            inbox.lastToken += 1
+            return inbox.lastToken
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { waiter in
+                if !post(.begin(token, request, waiter)) { waiter.resume(throwing: BackendClientError.closed) }
+                // The handler may have run before there was anything to cancel.
+                if Task.isCancelled { post(.cancel(token)) }
+            }
+        } onCancel: {
+            post(.cancel(token))
+        }
+    }
+
+    /// Ends the thread: calls that wait fail with ``BackendClientError/closed``.
+    func close() {
+        inbox.withLock { $0.isClosed = true }
+        wakeup.signal()
+    }
+
+    /// Waits until the thread is done.
+    func ended() async {
+        await withCheckedContinuation { closer in
+            let hasEnded = inbox.withLock { inbox in
+                if !inbox.hasEnded { inbox.closers.append(closer) }
+                return inbox.hasEnded
+            }
+            if hasEnded { closer.resume() }
+        }
+    }
+
+    @discardableResult
+    private func post(_ command: Command) -> Bool {
+        let isTaken = inbox.withLock { inbox in
+            if inbox.isClosed { return false }
+            inbox.commands.append(command)
+            return true
+        }
+        if isTaken { wakeup.signal() }
+        return isTaken
+    }
+
+    // MARK: The thread itself
+
+    private func run() {
+        var waiters: [UInt64: Waiter] = [:]
+        do throws(SystemError) {
+            let loop = try EventLoop()
+            try loop.add(wakeup.descriptor, token: EventToken(owner: Self.wakeupOwner), interest: .edges)
+            let calls = BackendCalls(loop: loop, owner: Self.callsOwner, configuration: configuration)
+            serve(loop, calls, &waiters)
+            calls.close()
+            end(&waiters, with: BackendClientError.closed)
+        } catch {
+            inbox.withLock { $0.isClosed = true }
+            end(&waiters, with: error)
+        }
+    }
+
+    private func serve(_ loop: EventLoop, _ calls: BackendCalls, _ waiters: inout [UInt64: Waiter]) {
+        var now = SystemClock.monotonic()
+        while true {
+            let timeout = EventLoop.timeoutMilliseconds(until: calls.nextDeadline, now: now)
+            let count = loop.wait(timeoutMilliseconds: timeout)
+            now = SystemClock.monotonic()
+            for index in 0..<count {
+                let event = loop[index]
+                if event.token.owner == Self.callsOwner {
+                    calls.handle(event, now: now)
+                } else {
+                    wakeup.drain()
+                }
+            }
+            let (commands, isClosed) = inbox.withLock { inbox in
+                defer { inbox.commands.removeAll() }
+                return (inbox.commands, inbox.isClosed)
+            }
+            for command in commands { carryOut(command, calls, &waiters, now: now) }
+            if let deadline = calls.nextDeadline, deadline <= now { calls.tick(now) }
+            calls.drainWithBodies { ended, body in
+                let reply = Reply(answer: ended.answer, body: calls.bytes(of: body))
+                waiters.removeValue(forKey: ended.token)?.resume(returning: reply)
+            }
+            if isClosed { return }
+        }
+    }
+
+    private func carryOut(
+        _ command: Command, _ calls: BackendCalls, _ waiters: inout [UInt64: Waiter], now: MonotonicTime
+    ) {
+        switch command {
+        case .begin(let token, let request, let waiter):
+            waiters[token] = waiter
+            begin(request, token: token, calls, now: now)
+        case .cancel(let token):
+            guard let waiter = waiters.removeValue(forKey: token) else { return }
+            calls.cancel(token: token, now: now)
+            waiter.resume(throwing: CancellationError())
+        }
+    }
+
+    private func begin(_ request: Request, token: UInt64, _ calls: BackendCalls, now: MonotonicTime) {
+        let deadline = calls.deadline(now: now)
+        switch request {
+        case .notification(let pushService, let user, let message, let idempotencyKey):
+            calls.send(
+                token: token, deadline: deadline, now: now, pushService: Array(pushService.utf8).span.bytes,
+                user: Array(user.utf8).span.bytes, message: Array(message.utf8).span.bytes,
+                idempotencyKey: Array(idempotencyKey.utf8).span.bytes, traceparent: nil)
+        case .other(let method, let target, let json):
+            calls.request(token: token, deadline: deadline, now: now, method: method, target: target, json: json)
+        }
+    }
+
+    private func end(_ waiters: inout [UInt64: Waiter], with error: any Error) {
+        for waiter in waiters.values { waiter.resume(throwing: error) }
+        waiters.removeAll()
+        let (commands, closers) = inbox.withLock { inbox in
+            inbox.hasEnded = true
+            defer {
+                inbox.commands.removeAll()
+                inbox.closers.removeAll()
+            }
+            return (inbox.commands, inbox.closers)
+        }
+        for case .begin(_, _, let waiter) in commands { waiter.resume(throwing: error) }
+        for closer in closers { closer.resume() }
+    }
+}

@@ -1,0 +1,39 @@
+internal import Foundation
+
+/// How Herald shows the backend who it is.
+public enum Credentials: Sendable, Hashable {
+    /// Basic authentication (RFC 7617) in UTF-8.
+    case basic(username: String, password: Secret)
+    /// A bearer token (RFC 6750).
+    case bearer(token: Secret)
+    /// No `Authorization` header at all.
+    case none
+
+    /// What keeps these credentials from being sent, in one line; `nil` when they are well formed.
+    var mistake: String? {
+        switch self {
+        case .basic(let username, let password):
+            if username.contains(":") { return "the user name must not contain ':'" }
+            let isClean = !Self.hasControls(username) && !Self.hasControls(password.value)
+            return isClean ? nil : "user name and password must not contain control characters"
+        case .bearer(let token):
+            let isToken = !token.value.isEmpty && token.value.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+            return isToken ? nil : "the token must be printable ASCII without spaces, and not empty"
+        case .none: return nil
+        }
+    }
+
+    /// The value of the `Authorization` header.
+    var authorization: String? {
+        switch self {
+        case .basic(let username, let password):
+            "Basic " + Data("\(username):\(password.value)".utf8).base64EncodedString()
+        case .bearer(let token): "Bearer " + token.value
+        case .none: nil
+        }
+    }
+
+    private static func hasControls(_ text: String) -> Bool {
+        text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }
+}

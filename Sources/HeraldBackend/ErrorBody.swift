@@ -1,0 +1,103 @@
+internal import Foundation
+
+/// The body of an error answer, JSON or XML or just text, reduced to one line.
+enum ErrorBody {
+    /// Members and elements that say what went wrong, the most telling last.
+    ///
+    /// ASP.NET's, RFC 9457's, and OAuth's.
+    private static let names = [
+        "error", "title", "message", "messagedetail", "error_description", "detail", "exceptionmessage",
+    ]
+
+    /// The line; `nil` when the body is not text or says nothing.
+    static func line(_ bytes: RawSpan) -> String? {
+        let data = bytes.withUnsafeBytes { Data($0) }
+        guard let text = String(data: data, encoding: .utf8) else { return nil }
+        guard let first = text.unicodeScalars.first(where: { !$0.properties.isWhitespace && $0 != "\u{FEFF}" }) else {
+            return nil
+        }
+        switch first {
+        case "{", "[", "\"": return OneLine.text(json(data) ?? text)
+        case "<": return OneLine.text(xml(text))
+        default: return OneLine.text(text)
+        }
+    }
+
+    // MARK: JSON
+
+    private static func json(_ data: Data) -> String? {
+        guard let value = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed) else { return nil }
+        return said(value, depth: 0)
+    }
+
+    private static func said(_ value: Any, depth: Int) -> String? {
+        if let text = value as? String { return text }
+        if depth > 3 { return nil }
+        if let list = value as? [Any] {
+            return list.lazy.compactMap { said($0, depth: depth + 1) }.first
+        }
+        guard let members = value as? [String: Any] else { return nil }
+        var found: [String: String] = [:]
+        for (name, member) in members where names.contains(name.lowercased()) {
+            found[name.lowercased()] = said(member, depth: depth + 1)
+        }
+        return joined(found)
+    }
+
+    /// What the known names say, each thing once.
+    private static func joined(_ found: [String: String]) -> String? {
+        var parts: [String] = []
+        for name in names {
+            if let text = found[name], !text.isEmpty, !parts.contains(text) { parts.append(text) }
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: ": ")
+    }
+
+    // MARK: XML
+
+    /// Not an XML parser: finds the texts of elements by their names, and else takes everything between the tags.
+    private static func xml(_ text: String) -> String {
+        var found: [String: String] = [:]
+        var everything: [String] = []
+        var name = ""
+        for piece in text.split(separator: "<") {
+            let tag = piece.prefix { $0 != ">" }
+            name = String(tag.prefix { !$0.isWhitespace && $0 != "/" }).lowercased()
+            let content = decoded(piece.dropFirst(tag.count + 1))
+            if content.allSatisfy(\.isWhitespace) || name == "style" || name == "script" { continue }
+            if names.contains(name), found[name] == nil { found[name] = content }
+            everything.append(content)
+        }
+        return joined(found) ?? everything.joined(separator: " ")
+    }
+
+    private static func decoded(_ text: Substring) -> String {
+        guard text.contains("&") else { return String(text) }
+        var result = ""
+        for (index, piece) in text.split(separator: "&", omittingEmptySubsequences: false).enumerated() {
+            guard index > 0, let end = piece.firstIndex(of: ";") else {
+                result += (index > 0 ? "&" : "") + piece
+                continue
+            }
+            result += character(piece[..<end]) ?? "&\(piece[...end])"
+            result += piece[piece.index(after: end)...]
+        }
+        return result
+    }
+
+    private static func character(_ reference: Substring) -> String? {
+        switch reference {
+        case "amp": return "&"
+        case "lt": return "<"
+        case "gt": return ">"
+        case "quot": return "\""
+        case "apos": return "'"
+        default:
+            let number =
+                reference.hasPrefix("#x")
+                ? UInt32(reference.dropFirst(2), radix: 16)
+                : reference.hasPrefix("#") ? UInt32(reference.dropFirst()) : nil
+            return number.flatMap(Unicode.Scalar.init).map { String(Character($0)) }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+/// What a notification must be like before a call is made for it.
+///
+/// The user becomes a tag of Azure Notification Hubs: `[A-Za-z0-9_@#.:-]`, 1 to 111 characters. An empty tag, or one
+/// that reads as an expression, could reach everybody. A message has 1 to 4096 bytes of UTF-8.
+public enum NotificationRules {
+    /// The most characters that a user's name may have.
+    public static let userLimit = 111
+    /// The most bytes of UTF-8 that a message may have.
+    public static let messageLimit = 4_096
+
+    static func check(
+        pushService: String, user: String, message: String, idempotencyKey: String
+    ) throws(InvalidNotification) {
+        let isName = !pushService.isEmpty && pushService.utf8.allSatisfy { isLetterOrDigit($0) }
+        guard isName, pushService.utf8.count <= 64 else {
+            throw InvalidNotification("a push service's name must be 1 to 64 ASCII letters and digits")
+        }
+        guard !user.isEmpty, user.utf8.count <= userLimit, user.utf8.allSatisfy({ isTagCharacter($0) }) else {
+            throw InvalidNotification(
+                "the user must be 1 to \(userLimit) characters out of A-Z a-z 0-9 _ @ # . : -")
+        }
+        guard !message.isEmpty, message.utf8.count <= messageLimit else {
+            throw InvalidNotification("the message must have 1 to \(messageLimit) bytes of UTF-8")
+        }
+        guard !idempotencyKey.isEmpty, idempotencyKey.unicodeScalars.count <= 512 else {
+            throw InvalidNotification("the idempotency key must have 1 to 512 characters")
+        }
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+
+    private static func isTagCharacter(_ byte: UInt8) -> Bool {
+        isLetterOrDigit(byte) || "_@#.:-".utf8.contains(byte)
+    }
+}
+
+/// A notification that is refused before any call.
+public struct InvalidNotification: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The rule that it breaks, in one line, without the message's text.
+    public let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
