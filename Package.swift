@@ -63,8 +63,9 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        .systemLibrary(name: "CSSL", path: "Tests/CSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .target(
-            name: "TestSupport", dependencies: ["HeraldKafka"], path: "Tests/Support", swiftSettings: strict),
+            name: "TestSupport", dependencies: ["CSSL", "HeraldKafka"], path: "Tests/Support", swiftSettings: strict),
         tests("HeraldTimeTests", ["HeraldTime"]),
         tests("HeraldBytesTests", ["HeraldBytes"]),
         tests("HeraldEventsTests", ["HeraldBytes", "HeraldEvents", "HeraldTime"]),

@@ -105,7 +105,7 @@ final class ClientThread: Sendable {
         var waiters: [UInt64: Waiter] = [:]
         do throws(SystemError) {
             let loop = try EventLoop()
-            try loop.add(wakeup.descriptor, token: EventToken(owner: Self.wakeupOwner), interest: .edges)
+            try loop.add(wakeup.descriptor, token: EventToken(owner: Self.wakeupOwner), interest: .readableEdges)
             let calls = BackendCalls(loop: loop, owner: Self.callsOwner, configuration: configuration)
             serve(loop, calls, &waiters)
             calls.close()

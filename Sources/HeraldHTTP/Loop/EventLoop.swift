@@ -12,6 +12,8 @@ public final class EventLoop {
     public enum Interest: Sendable {
         /// Both directions and the end, reported once for each change (edge-triggered): read until nothing is left.
         case edges
+        /// Bytes to read, reported once whenever more come: for a ``Wakeup``, which has always room to write.
+        case readableEdges
         /// Bytes to read, reported as long as there are any.
         case readable
         /// Room to write, reported as long as there is any.
@@ -22,6 +24,7 @@ public final class EventLoop {
         fileprivate var mask: UInt32 {
             switch self {
             case .edges: EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
+            case .readableEdges: EPOLLIN.rawValue | EPOLLET.rawValue
             case .readable: EPOLLIN.rawValue
             case .writable: EPOLLOUT.rawValue
             case .readableAndWritable: EPOLLIN.rawValue | EPOLLOUT.rawValue
@@ -97,7 +100,9 @@ public final class EventLoop {
     public static func timeoutMilliseconds(until deadline: MonotonicTime?, now: MonotonicTime) -> Int32 {
         guard let deadline else { return -1 }
         guard deadline > now else { return 0 }
-        return Int32(clamping: -max(now.milliseconds(since: deadline), -Int64.max))
+        let (nanoseconds, isTooFar) = deadline.nanoseconds.subtractingReportingOverflow(now.nanoseconds)
+        if isTooFar { return .max }
+        return Int32(clamping: nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 > 0 ? 1 : 0))
     }
 }
 

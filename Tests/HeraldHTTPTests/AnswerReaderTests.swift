@@ -1,0 +1,85 @@
+import Testing
+
+@testable import HeraldHTTP
+
+@Suite("Reading answers")
+struct AnswerReaderTests {
+    @Test("An answer means the same however its bytes are split", arguments: AnswerCase.all)
+    func splits(answer: AnswerCase) {
+        let bytes = Array(answer.text.utf8)
+        #expect(ReadAnswer.reading(bytes) { _ in bytes.count } == answer.expected)
+        #expect(ReadAnswer.reading(bytes) { _ in 1 } == answer.expected)
+        for seed in 1...8 {
+            #expect(ReadAnswer.reading(bytes) { ($0 * 7_919 + seed * 104_729) % 61 } == answer.expected)
+        }
+    }
+
+    @Test("A 2xx body is kept only when it is wanted, any other always")
+    func keptBodies() {
+        let good = Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi".utf8)
+        let bad = Array("HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nhi".utf8)
+        #expect(
+            ReadAnswer.reading(good, sizes: { _ in 99 }, keepsBody: false)
+                == .complete(status: 200, body: "", isReusable: true))
+        #expect(
+            ReadAnswer.reading(bad, sizes: { _ in 99 }, keepsBody: false)
+                == .complete(status: 404, body: "hi", isReusable: true))
+    }
+
+    @Test(
+        "Retry-After and Content-Type are found in any case, the first of each, cut at 256 bytes",
+        arguments: [1, 7, 9_999])
+    func headers(size: Int) {
+        let long = String(repeating: "9", count: 300)
+        let text =
+            "HTTP/1.1 429 No\r\nretry-AFTER:  120 \r\nRetry-After: 5\r\nX-Retry-After: 7\r\ncontent-type: \(long)\r\n"
+            + "Content-Length: 0\r\nRetry-Afte: 8\r\n\r\n"
+        let reader = AnswerReader()
+        for _ in 1...2 {
+            reader.begin(keepsBody: false)
+            var rest = Array(text.utf8)[...]
+            var last = AnswerReader.Progress.incomplete
+            while !rest.isEmpty {
+                last = rest.prefix(size).withUnsafeBytes { reader.feed($0) }
+                rest = rest.dropFirst(size)
+            }
+            #expect(last == .complete(isReusable: true))
+            #expect(String(decoding: reader.retryAfter, as: UTF8.self).trimmingSuffix() == "120")
+            #expect(String(decoding: reader.contentType, as: UTF8.self) == String(long.prefix(256)))
+        }
+    }
+
+    @Test("Headers of an interim answer and trailers do not count")
+    func foreignHeaders() {
+        let text =
+            "HTTP/1.1 103 Early\r\nRetry-After: 1\r\n\r\nHTTP/1.1 503 No\r\nTransfer-Encoding: chunked\r\n\r\n"
+            + "0\r\nRetry-After: 2\r\n\r\n"
+        let reader = AnswerReader()
+        reader.begin(keepsBody: false)
+        let progress = Array(text.utf8).withUnsafeBytes { reader.feed($0) }
+        #expect(progress == .complete(isReusable: true))
+        #expect(reader.retryAfter.isEmpty)
+    }
+
+    @Test("A body in tiny chunks ends too")
+    func tinyChunks() {
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        let chunk = "1;" + String(repeating: "x", count: 1_000) + "\r\nb\r\n"
+        let bytes = Array((head + String(repeating: chunk, count: 1_100)).utf8)
+        let expected = ReadAnswer.reading(bytes) { _ in bytes.count }
+        guard case .complete(let status, let body, let isReusable) = expected else {
+            Issue.record("not complete: \(expected)")
+            return
+        }
+        #expect(status == 200 && body.count > 1_000 && !isReusable)
+        #expect(ReadAnswer.reading(bytes) { _ in 1 } == expected)
+    }
+}
+
+extension String {
+    fileprivate func trimmingSuffix() -> String {
+        var text = self[...]
+        while text.last == " " { text.removeLast() }
+        return String(text)
+    }
+}

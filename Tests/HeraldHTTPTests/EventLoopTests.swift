@@ -1,0 +1,80 @@
+import Foundation
+import HeraldTime
+import Testing
+
+@testable import HeraldHTTP
+
+@Suite("The event loop")
+struct EventLoopTests {
+    @Test("A signal from another thread ends the wait and carries the token")
+    func wakeup() throws {
+        let loop = try EventLoop()
+        let wakeup = try Wakeup()
+        let token = EventToken(owner: 9, payload: 0x12_3456_789A)
+        try loop.add(wakeup.descriptor, token: token, interest: .readableEdges)
+        #expect(loop.wait(timeoutMilliseconds: 0) == 0)
+        for _ in 1...3 {
+            Thread.detachNewThread { wakeup.signal() }
+            #expect(loop.wait(timeoutMilliseconds: 20_000) == 1)
+            #expect(loop[0].token == token)
+            #expect(loop[0].token.owner == 9)
+            #expect(loop[0].token.payload == 0x12_3456_789A)
+            #expect(loop[0].isReadable)
+            wakeup.drain()
+        }
+        loop.remove(wakeup.descriptor)
+        wakeup.signal()
+        #expect(loop.wait(timeoutMilliseconds: 0) == 0)
+    }
+
+    @Test("Signals before a drain are one event, and an edge is reported once")
+    func edges() throws {
+        let loop = try EventLoop()
+        let wakeup = try Wakeup()
+        try loop.add(wakeup.descriptor, token: EventToken(owner: 1), interest: .readableEdges)
+        wakeup.signal()
+        wakeup.signal()
+        #expect(loop.wait(timeoutMilliseconds: 0) == 1)
+        #expect(loop.wait(timeoutMilliseconds: 0) == 0)
+        wakeup.drain()
+        wakeup.signal()
+        #expect(loop.wait(timeoutMilliseconds: 0) == 1)
+    }
+
+    @Test("What is watched for its state is reported as long as it lasts, and what is watched twice is an error")
+    func levels() throws {
+        let loop = try EventLoop()
+        let wakeup = try Wakeup()
+        try loop.add(wakeup.descriptor, token: EventToken(owner: 1), interest: .readable)
+        #expect(throws: SystemError.self) {
+            try loop.add(wakeup.descriptor, token: EventToken(owner: 1), interest: .readable)
+        }
+        wakeup.signal()
+        #expect(loop.wait(timeoutMilliseconds: 0) == 1)
+        #expect(loop.wait(timeoutMilliseconds: 0) == 1)
+        try loop.change(wakeup.descriptor, token: EventToken(owner: 2), interest: .writable)
+        #expect(loop.wait(timeoutMilliseconds: 0) == 1)
+        #expect(loop[0].token.owner == 2)
+        #expect(!loop[0].isReadable)
+    }
+
+    @Test(
+        "A wait never ends before its deadline, nor lasts for ever",
+        arguments: [
+            (nil, -1), (0, 0), (-5, 0), (1, 1), (999_999, 1), (1_000_000, 1), (1_000_001, 2),
+            (Int64.max, Int32.max),
+        ] as [(Int64?, Int32)])
+    func timeouts(nanoseconds: Int64?, milliseconds: Int32) {
+        let now = MonotonicTime(nanoseconds: 0)
+        let deadline = nanoseconds.map { MonotonicTime(nanoseconds: $0) }
+        #expect(EventLoop.timeoutMilliseconds(until: deadline, now: now) == milliseconds)
+    }
+
+    @Test("A pool's tokens come back as they were", arguments: [0, 1, 77, 4_294_967_295])
+    func poolTokens(number: Int) throws {
+        let token = PoolToken(kind: .connection, group: 513, number: number).eventToken(owner: 255)
+        #expect(token.owner == 255)
+        let back = try #require(PoolToken(token))
+        #expect(back.kind == .connection && back.group == 513 && back.number == number)
+    }
+}

@@ -1,0 +1,92 @@
+import HeraldHTTP
+import HeraldTime
+
+/// A completion with its texts, as the tests compare it.
+struct Ended: Equatable {
+    var token: UInt64
+    var status: Int
+    var failure: FailureKind?
+    var retryAfter: String
+    var contentType: String
+    var body: String
+    var milliseconds: Int64
+}
+
+/// Drives a pool as a lane does, in the test's own thread.
+final class PoolDriver {
+    let loop: EventLoop
+    let pool: ConnectionPool
+
+    init(_ options: ConnectionOptions) throws {
+        loop = try EventLoop()
+        pool = ConnectionPool(loop: loop, owner: 3, options: options)
+    }
+
+    convenience init(origin: String, limit: Int = 4) throws {
+        try self.init(ConnectionOptions(origin: origin, limit: limit))
+    }
+
+    static let request = "POST /x?y=z HTTP/1.1\r\nHost: here\r\nContent-Length: 2\r\n\r\nhi"
+
+    func begin(
+        _ token: UInt64 = 1, request: String = PoolDriver.request, milliseconds: Int64 = 20_000, keepsBody: Bool = true
+    ) {
+        let now = SystemClock.monotonic()
+        pool.begin(
+            token: token, deadline: now.advanced(byMilliseconds: milliseconds), now: now, keepsBody: keepsBody
+        ) { $0.append(contentsOf: request.utf8) }
+    }
+
+    /// Runs the loop until so many calls ended, and returns them in that order.
+    func finish(_ count: Int) -> [Ended] {
+        var ended: [Ended] = []
+        repeat {
+            ended += taken()
+            if ended.count < count { turn() }
+        } while ended.count < count
+        return ended
+    }
+
+    /// Runs the loop until the condition holds; false when it does not within 20 s.
+    func run(until condition: () -> Bool) -> Bool {
+        let end = SystemClock.monotonic().advanced(byMilliseconds: 20_000)
+        while !condition() {
+            if SystemClock.monotonic() > end { return false }
+            turn(atMost: 50)
+        }
+        return true
+    }
+
+    /// One call from its begin to its end.
+    func call(
+        request: String = PoolDriver.request, milliseconds: Int64 = 20_000, keepsBody: Bool = true
+    ) -> Ended? {
+        begin(request: request, milliseconds: milliseconds, keepsBody: keepsBody)
+        return finish(1).first
+    }
+
+    private func turn(atMost: Int32 = .max) {
+        let now = SystemClock.monotonic()
+        var timeout = EventLoop.timeoutMilliseconds(until: pool.nextDeadline, now: now)
+        if timeout < 0 || timeout > atMost { timeout = atMost }
+        let count = loop.wait(timeoutMilliseconds: timeout)
+        let later = SystemClock.monotonic()
+        for index in 0..<count where loop[index].token.owner == 3 { pool.handle(loop[index], now: later) }
+        if let deadline = pool.nextDeadline, deadline <= later { pool.tick(later) }
+    }
+
+    private func taken() -> [Ended] {
+        let all = pool.completions.map { completion in
+            Ended(
+                token: completion.token, status: completion.status, failure: completion.failure,
+                retryAfter: text(completion.retryAfter), contentType: text(completion.contentType),
+                body: text(completion.body), milliseconds: completion.durationNanoseconds / 1_000_000)
+        }
+        pool.removeCompletions()
+        return all
+    }
+
+    private func text(_ text: Completion.Text) -> String {
+        pool.withText(text) { bytes in bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
+    }
+}

@@ -1,0 +1,116 @@
+import CSSL
+import Dispatch
+import Foundation
+import Synchronization
+
+/// A server on loopback that does what a test tells it, byte for byte, right or wrong.
+///
+/// Every connection runs the script on a thread of its own. ``stop()`` ends all of them and waits.
+public final class ScriptedServer: Sendable {
+    /// What happens on one connection; when it returns or throws, the connection is closed.
+    public typealias Script = @Sendable (ScriptedPeer) throws -> Void
+
+    private struct State {
+        var open: [Int32] = []
+        var accepted = 0
+        var isStopped = false
+    }
+
+    /// The free port that the server got.
+    public let port: UInt16
+    private let listener: Int32
+    private let context: TLSContext?
+    private let script: Script
+    private let state = Mutex(State())
+    private let running = DispatchGroup()
+
+    /// Listens on a free port of 127.0.0.1, with TLS when there is an identity.
+    public init(tls: ServerIdentity? = nil, script: @escaping Script) throws {
+        signal(SIGPIPE, SIG_IGN)
+        context = try tls.map { try TLSContext($0) }
+        self.script = script
+        (listener, port) = try LoopbackSocket.listen()
+        running.enter()
+        Thread.detachNewThread { self.accept() }
+    }
+
+    /// Scheme, address and port.
+    public var origin: String { "\(context == nil ? "http" : "https")://127.0.0.1:\(port)" }
+
+    /// How many connections there have been.
+    public var acceptedCount: Int { state.withLock { $0.accepted } }
+
+    /// Closes everything and waits until no script runs any more.
+    public func stop() {
+        state.withLock { state in
+            state.isStopped = true
+            for socket in state.open { shutdown(socket, Int32(SHUT_RDWR)) }
+        }
+        shutdown(listener, Int32(SHUT_RDWR))
+        running.wait()
+    }
+
+    private func accept() {
+        while true {
+            let socket = Foundation.accept(listener, nil, nil)
+            if socket < 0 { break }
+            let isWanted = state.withLock { state in
+                if !state.isStopped {
+                    state.open.append(socket)
+                    state.accepted += 1
+                }
+                return !state.isStopped
+            }
+            guard isWanted else {
+                close(socket)
+                break
+            }
+            running.enter()
+            Thread.detachNewThread { self.serve(socket) }
+        }
+        close(listener)
+        running.leave()
+    }
+
+    private func serve(_ socket: Int32) {
+        if let peer = ScriptedPeer(socket: socket, context: context) {
+            try? script(peer)
+            peer.end()
+        }
+        // Out of the list before it is closed: the number may belong to somebody else a moment later.
+        state.withLock { $0.open.removeAll { $0 == socket } }
+        close(socket)
+        running.leave()
+    }
+}
+
+/// Sockets on 127.0.0.1 with ports that the system chooses.
+public enum LoopbackSocket {
+    /// A listening socket and its port.
+    public static func listen() throws -> (socket: Int32, port: UInt16) {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard listener >= 0 else { throw POSIXError(.EMFILE) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                bind(listener, generic, length) == 0 && Foundation.listen(listener, 512) == 0
+                    && getsockname(listener, generic, &length) == 0
+            }
+        }
+        guard isListening else {
+            close(listener)
+            throw POSIXError(.EADDRINUSE)
+        }
+        return (listener, UInt16(bigEndian: address.sin_port))
+    }
+
+    /// A port that nobody listens on: it was free a moment ago.
+    public static func unusedPort() throws -> UInt16 {
+        let (socket, port) = try listen()
+        close(socket)
+        return port
+    }
+}

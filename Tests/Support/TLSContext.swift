@@ -1,0 +1,47 @@
+import CSSL
+import Foundation
+
+/// What a TLS server shows and wants to see.
+public struct ServerIdentity: Sendable {
+    /// The certificate's file (PEM).
+    public var certificateFile: String
+    /// Its private key's file (PEM).
+    public var keyFile: String
+    /// The authority whose clients are let in; without one, everybody is.
+    public var clientAuthorityFile: String?
+
+    /// An identity in files.
+    public init(certificateFile: String, keyFile: String, clientAuthorityFile: String? = nil) {
+        self.certificateFile = certificateFile
+        self.keyFile = keyFile
+        self.clientAuthorityFile = clientAuthorityFile
+    }
+}
+
+/// OpenSSL's settings of a server; owns the C object, which any thread may use.
+final class TLSContext: @unchecked Sendable {
+    private let context: OpaquePointer
+
+    init(_ identity: ServerIdentity) throws {
+        guard let context = SSL_CTX_new(TLS_server_method()) else { throw POSIXError(.ENOMEM) }
+        self.context = context
+        guard SSL_CTX_use_certificate_chain_file(context, identity.certificateFile) == 1,
+            SSL_CTX_use_PrivateKey_file(context, identity.keyFile, SSL_FILETYPE_PEM) == 1
+        else { throw POSIXError(.EINVAL) }
+        if let file = identity.clientAuthorityFile {
+            guard SSL_CTX_load_verify_locations(context, file, nil) == 1 else { throw POSIXError(.EINVAL) }
+            SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+        }
+    }
+
+    deinit {
+        SSL_CTX_free(context)
+    }
+
+    func accept(_ socket: Int32) -> OpaquePointer? {
+        guard let tls = SSL_new(context) else { return nil }
+        if SSL_set_fd(tls, socket) == 1, SSL_accept(tls) == 1 { return tls }
+        SSL_free(tls)
+        return nil
+    }
+}

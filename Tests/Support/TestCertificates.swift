@@ -1,0 +1,93 @@
+import Foundation
+import Synchronization
+
+/// Certificates for the tests, made by the `openssl` command when the first test asks, removed when the tests end.
+public struct TestCertificates: Sendable {
+    /// The authority that the tests trust.
+    public let authorityFile: String
+    /// The authority that signed ``ofUnknownAuthority``, which nobody trusts.
+    public let otherAuthorityFile: String
+    /// For 127.0.0.1 and localhost, as it should be.
+    public let good: ServerIdentity
+    /// For another host.
+    public let wrongHost: ServerIdentity
+    /// Not valid any more.
+    public let expired: ServerIdentity
+    /// By an authority that nobody trusts.
+    public let ofUnknownAuthority: ServerIdentity
+    /// What a client shows.
+    public let client: ServerIdentity
+
+    private static let made = Mutex<TestCertificates?>(nil)
+    private static let folder = Mutex<URL?>(nil)
+
+    /// The certificates, the same for all tests of this run.
+    public static func shared() throws -> TestCertificates {
+        try made.withLock { made in
+            if let made { return made }
+            let fresh = try TestCertificates()
+            made = fresh
+            return fresh
+        }
+    }
+
+    private init() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("herald-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        Self.folder.withLock { $0 = folder }
+        atexit { TestCertificates.removeAll() }
+        let maker = Maker(folder: folder)
+        authorityFile = try maker.authority("authority")
+        otherAuthorityFile = try maker.authority("other")
+        let here = "subjectAltName=IP:127.0.0.1,DNS:localhost"
+        good = try maker.identity("good", authority: "authority", extensions: here)
+        wrongHost = try maker.identity("wrong", authority: "authority", extensions: "subjectAltName=DNS:example.org")
+        expired = try maker.identity("expired", authority: "authority", extensions: here, days: -1)
+        ofUnknownAuthority = try maker.identity("unknown", authority: "other", extensions: here)
+        client = try maker.identity("client", authority: "authority", extensions: "extendedKeyUsage=clientAuth")
+    }
+
+    private static func removeAll() {
+        folder.withLock { folder in
+            if let folder { try? FileManager.default.removeItem(at: folder) }
+        }
+    }
+
+    private struct Maker {
+        let folder: URL
+
+        func authority(_ name: String) throws -> String {
+            try openssl(
+                ["req", "-x509"] + newKey(name) + ["-days", "30", "-subj", "/CN=\(name)", "-out", path("\(name).pem")])
+            return path("\(name).pem")
+        }
+
+        func identity(_ name: String, authority: String, extensions: String, days: Int = 30) throws -> ServerIdentity {
+            try Data(extensions.utf8).write(to: folder.appendingPathComponent("\(name).ext"))
+            try openssl(["req", "-new"] + newKey(name) + ["-subj", "/CN=\(name)", "-out", path("\(name).csr")])
+            try openssl([
+                "x509", "-req", "-in", path("\(name).csr"), "-CA", path("\(authority).pem"), "-CAkey",
+                path("\(authority).key"), "-days", "\(days)", "-extfile", path("\(name).ext"), "-out",
+                path("\(name).pem"),
+            ])
+            return ServerIdentity(certificateFile: path("\(name).pem"), keyFile: path("\(name).key"))
+        }
+
+        private func newKey(_ name: String) -> [String] {
+            ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", path("\(name).key")]
+        }
+
+        private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
+        private func openssl(_ arguments: [String]) throws {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = ["openssl"] + arguments
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            process.waitUntilExit()
+            guard process.terminationStatus == 0 else { throw POSIXError(.EINVAL) }
+        }
+    }
+}
