@@ -46,3 +46,8 @@ static inline CURLMcode herald_curl_multi_set_timer_callback(
     CURLMcode code = curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
     return code == CURLM_OK ? curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, callback) : code;
 }
+
+static inline CURLcode herald_curl_set_debug_callback(CURL *handle, curl_debug_callback callback, void *context) {
+    CURLcode code = curl_easy_setopt(handle, CURLOPT_DEBUGDATA, context);
+    return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_DEBUGFUNCTION, callback) : code;
+}

@@ -72,10 +72,12 @@ public final class ScriptedPeer {
         for byte in text.utf8 { try write([byte]) }
     }
 
-    /// Makes the end a reset instead of an orderly close.
-    public func resetAtEnd() {
-        var choice = linger(l_onoff: 1, l_linger: 0)
-        setsockopt(socket, SOL_SOCKET, SO_LINGER, &choice, socklen_t(MemoryLayout<linger>.size))
+    /// Ends the connection at once, with a reset instead of an orderly close.
+    public func reset() {
+        // Connecting a connected socket to nowhere (AF_UNSPEC) is how Linux resets it without giving its number back.
+        var nowhere = sockaddr()
+        nowhere.sa_family = sa_family_t(AF_UNSPEC)
+        connect(socket, &nowhere, socklen_t(MemoryLayout<sockaddr>.size))
     }
 
     /// Ends the connection without TLS's own goodbye.

@@ -49,6 +49,7 @@ extension ConnectionPool {
 
     private func writeFailed(_ connection: Connection, now: MonotonicTime) {
         let failure = connection.transport.failure
+        connection.transport.hearNextFailure()
         // An answer, or the alert that says why, may lie there already.
         readAnswer(connection, isEnding: true, now: now)
         if connection.call != CallTable.none { end(connection, with: failure, now: now) }
