@@ -1,0 +1,70 @@
+import Testing
+
+@testable import HeraldBackend
+
+@Suite("Error bodies as one line")
+struct ErrorBodyTests {
+    private func line(_ bytes: [UInt8]) -> String? { ErrorBody.line(bytes.span.bytes) }
+
+    @Test(
+        "What JSON says is found",
+        arguments: [
+            (#"{"Message":"An error has occurred."}"#, "An error has occurred."),
+            (
+                #"{"Message":"An error has occurred.","ExceptionMessage":"No such pns","StackTrace":"at X\r\n at Y"}"#,
+                "An error has occurred.: No such pns"
+            ),
+            (
+                #"{"type":"about:blank","title":"Bad Request","detail":"user is\nunknown","status":400}"#,
+                "Bad Request: user is unknown"
+            ),
+            (#"{"error":"quota exceeded"}"#, "quota exceeded"),
+            (#"{"error":{"code":7,"message":"quota exceeded"}}"#, "quota exceeded"),
+            (#"{"error":"invalid_token","error_description":"expired"}"#, "invalid_token: expired"),
+            (#"[{"message":"first"},{"message":"second"}]"#, "first"),
+            (#""just text""#, "just text"),
+            (#"{"title":"same","detail":"same"}"#, "same"),
+            (#"{"code":7}"#, #"{"code":7}"#),
+            (#"{"error":"cut"#, #"{"error":"cut"#),
+        ])
+    func json(body: String, expected: String) {
+        #expect(line(Array(body.utf8)) == expected)
+    }
+
+    @Test(
+        "What XML and HTML say is found",
+        arguments: [
+            ("<Error><Message>An error has occurred.</Message></Error>", "An error has occurred."),
+            (
+                "<Error><Code>7</Code><Message>A &lt;b&gt; &amp; c&#33;&#x21;</Message><ExceptionMessage>No</ExceptionMessage></Error>",
+                "A <b> & c!!: No"
+            ),
+            (#"<?xml version="1.0"?><string xmlns="http://x/">no such user</string>"#, "no such user"),
+            ("<html><head><title>502 Bad Gateway</title></head><body><h1>502</h1></body></html>", "502 Bad Gateway"),
+            ("<a>one</a> <b>two &nonsense; &</b>", "one two &nonsense; &"), ("<", nil), ("<>", nil),
+        ] as [(String, String?)])
+    func xml(body: String, expected: String?) {
+        #expect(line(Array(body.utf8)) == expected)
+    }
+
+    @Test("Control, bidi and format characters become spaces, and what is no text is nothing")
+    func hostile() {
+        #expect(line(Array("a\r\n\u{1B}[31mb\u{202E}c\u{0}\u{200B}d\u{85}\u{2028}e ".utf8)) == "a [31mb c d e")
+        #expect(line([0x1F, 0x8B, 0x08, 0x00, 0xFF]) == nil)
+        #expect(line(Array(" \r\n\t".utf8)) == nil)
+        #expect(line([]) == nil)
+    }
+
+    @Test("A line has at most 1 KiB, and never half a character", arguments: ["x", "ü", "€", "🎉"])
+    func long(character: String) throws {
+        let text = try #require(line(Array(String(repeating: character, count: 3_000).utf8)))
+        #expect(text.utf8.count <= 1_024 && text.utf8.count > 1_020)
+        #expect(text.allSatisfy { String($0) == character })
+    }
+
+    @Test("Nesting costs no more than a line", arguments: ["[", "{\"error\":", "<a>"])
+    func nesting(piece: String) {
+        let body = String(repeating: piece, count: 60_000 / piece.utf8.count)
+        #expect((line(Array(body.utf8))?.utf8.count ?? 0) <= 1_024)
+    }
+}

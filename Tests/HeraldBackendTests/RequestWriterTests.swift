@@ -1,0 +1,67 @@
+import Testing
+
+@testable import HeraldBackend
+
+@Suite("Requests, byte for byte")
+struct RequestWriterTests {
+    private func writer(_ credentials: Credentials) throws -> RequestWriter {
+        RequestWriter(try BackendConfiguration(url: "http://backend:8080", credentials: credentials))
+    }
+
+    private func notification(
+        _ writer: RequestWriter, pushService: String = "apns", user: String, message: String, key: String,
+        traceparent: String? = nil
+    ) -> String {
+        var output: [UInt8] = []
+        var scratch = Array("left over".utf8)
+        let trace = traceparent.map { Array($0.utf8) }
+        let service = Array(pushService.utf8)
+        func write(_ trace: RawSpan?) {
+            writer.appendNotification(
+                pushService: service.span.bytes, user: Array(user.utf8).span.bytes,
+                message: Array(message.utf8).span.bytes, idempotencyKey: Array(key.utf8).span.bytes,
+                traceparent: trace, scratch: &scratch, to: &output)
+        }
+        if let trace { write(trace.span.bytes) } else { write(nil) }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    @Test("A notification")
+    func plain() throws {
+        let writer = try writer(.basic(username: "alice", password: Secret("wonder")))
+        let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        #expect(
+            notification(writer, user: "bob", message: "Hello", key: "notifications/3/42", traceparent: trace)
+                == "POST /api/notifications?pns=apns&to_tag=bob HTTP/1.1\r\nHost: backend:8080\r\n"
+                + "Authorization: Basic YWxpY2U6d29uZGVy\r\nUser-Agent: herald\r\n"
+                + "Content-Type: application/json; charset=utf-8\r\nContent-Length: 7\r\n"
+                + "Idempotency-Key: notifications/3/42:apns\r\ntraceparent: \(trace)\r\n\r\n\"Hello\"")
+    }
+
+    @Test("What could add parameters, headers or characters to a request is encoded")
+    func hostile() throws {
+        #expect(
+            notification(
+                try writer(.none), user: "a@b.c#:-_&pns=x", message: "\"ü\"\r\n\u{2028}🎉+&#%", key: "id\r\nX-Evil: 1")
+                == "POST /api/notifications?pns=apns&to_tag=a%40b.c%23%3A-_%26pns%3Dx HTTP/1.1\r\nHost: backend:8080\r\n"
+                + "User-Agent: herald\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: 26\r\n"
+                + "Idempotency-Key: id%0D%0AX-Evil:%201:apns\r\n\r\n\"\\\"ü\\\"\\r\\n\\u2028🎉+&#%\"")
+    }
+
+    @Test(
+        "Other requests",
+        arguments: [
+            ("POST", nil, "POST /x HTTP/1.1\r\nHost: backend:8080\r\nUser-Agent: herald\r\nContent-Length: 0\r\n\r\n"),
+            ("DELETE", nil, "DELETE /x HTTP/1.1\r\nHost: backend:8080\r\nUser-Agent: herald\r\n\r\n"),
+            (
+                "PUT", "{}",
+                "PUT /x HTTP/1.1\r\nHost: backend:8080\r\nUser-Agent: herald\r\n"
+                    + "Content-Type: application/json; charset=utf-8\r\nContent-Length: 2\r\n\r\n{}"
+            ),
+        ] as [(String, String?, String)])
+    func others(method: String, body: String?, expected: String) throws {
+        var output: [UInt8] = []
+        try writer(.none).append(method: method, target: "/x", json: body, to: &output)
+        #expect(String(decoding: output, as: UTF8.self) == expected)
+    }
+}
