@@ -40,6 +40,9 @@ public final class ScriptedServer: Sendable {
     /// How many connections there have been.
     public var acceptedCount: Int { state.withLock { $0.accepted } }
 
+    /// How many connections are open now.
+    public var openCount: Int { state.withLock { $0.open.count } }
+
     /// Closes everything and waits until no script runs any more.
     public func stop() {
         state.withLock { state in

@@ -1,0 +1,157 @@
+import HeraldBackend
+import HeraldHTTP
+import TestSupport
+import Testing
+
+@Suite("The backend's client")
+struct BackendClientTests {
+    @Test("A message is sent as the contract says")
+    func send() async throws {
+        let backend = try FakeBackend { _, _ in FakeBackend.answer(200) }
+        defer { backend.stop() }
+        let client = try backend.client()
+        let answer = try await client.send("apns", to: "bob", message: "Hi \"Bob\"", idempotencyKey: "order/7")
+        #expect(answer == .status(200, retryAfter: nil, detail: nil) && answer.isSuccess)
+        #expect(
+            backend.requests == [
+                "POST /api/notifications?pns=apns&to_tag=bob HTTP/1.1\r\n\(backend.commonHeaders)"
+                    + "Content-Type: application/json; charset=utf-8\r\nContent-Length: 12\r\n"
+                    + "Idempotency-Key: order/7:apns\r\n\r\n\"Hi \\\"Bob\\\"\""
+            ])
+        await client.close()
+    }
+
+    @Test("One's own devices are greeted without query and body")
+    func sendToSelf() async throws {
+        let backend = try FakeBackend { _, _ in FakeBackend.answer(200) }
+        defer { backend.stop() }
+        let client = try backend.client()
+        #expect(try await client.sendToSelf().isSuccess)
+        #expect(
+            backend.requests == [
+                "POST /api/notifications HTTP/1.1\r\n\(backend.commonHeaders)Content-Length: 0\r\n\r\n"
+            ])
+        await client.close()
+    }
+
+    @Test("Several push services end each in its own way, none waiting for another")
+    func severalServices() async throws {
+        let backend = try FakeBackend { line, _ in
+            switch true {
+            case line.contains("pns=apns"): FakeBackend.answer(200)
+            case line.contains("pns=gcm"): FakeBackend.answer(500, "<Error><Message>no such service</Message></Error>")
+            default: nil
+            }
+        }
+        defer { backend.stop() }
+        let client = try backend.client()
+        let answers = try await client.send(
+            ["wns", "apns", "gcm", "apns"], to: "bob", message: "Hi", idempotencyKey: "7")
+        #expect(answers.map(\.pushService) == ["wns", "apns", "gcm"])
+        #expect(
+            answers.map(\.answer) == [
+                .failure(.connectionReset, detail: "connection closed before the answer"),
+                .status(200, retryAfter: nil, detail: nil),
+                .status(500, retryAfter: nil, detail: "no such service"),
+            ])
+        #expect(backend.requests.count == 3)
+        await client.close()
+    }
+
+    @Test(
+        "What breaks a rule is refused without a call",
+        arguments: [
+            ("apns", "", "Hi", "7"), ("apns", "josé", "Hi", "7"), ("apns", "a b", "Hi", "7"),
+            ("apns", "a&&b", "Hi", "7"),
+            ("apns", String(repeating: "u", count: 112), "Hi", "7"), ("apns", "bob", "", "7"),
+            ("apns", "bob", String(repeating: "m", count: 4_097), "7"), ("apns", "bob", "Hi", ""),
+            ("", "bob", "Hi", "7"),
+            ("a&b", "bob", "Hi", "7"),
+        ])
+    func invalid(pushService: String, user: String, message: String, key: String) async throws {
+        let backend = try FakeBackend { _, _ in FakeBackend.answer(200) }
+        defer { backend.stop() }
+        let client = try backend.client()
+        await #expect(throws: InvalidNotification.self) {
+            try await client.send(pushService, to: user, message: message, idempotencyKey: key)
+        }
+        await #expect(throws: InvalidNotification.self) {
+            try await client.send(["gcm", pushService], to: user, message: message, idempotencyKey: key)
+        }
+        await client.close()
+        #expect(backend.requests.isEmpty)
+    }
+
+    @Test("Every legal character of a user arrives, encoded")
+    func users() async throws {
+        let backend = try FakeBackend { _, _ in FakeBackend.answer(200) }
+        defer { backend.stop() }
+        let client = try backend.client()
+        _ = try await client.send("apns", to: "aZ09_@#.:-", message: "Hi", idempotencyKey: "7")
+        #expect(backend.lines == ["POST /api/notifications?pns=apns&to_tag=aZ09_%40%23.%3A-"])
+        await client.close()
+    }
+
+    @Test("A timeout is an answer, a cancelled task's call is given up, a closed client throws")
+    func ends() async throws {
+        let server = try ScriptedServer { peer in
+            _ = try peer.readRequest()
+            peer.readToEnd()
+        }
+        defer { server.stop() }
+        let quick = try BackendClient(
+            BackendConfiguration(url: server.origin, timeout: .milliseconds(100), credentials: .none))
+        let answer = try await quick.sendToSelf()
+        guard case .failure(.timeout, _) = answer else {
+            Issue.record("\(answer)")
+            return
+        }
+        await quick.close()
+        await #expect(throws: BackendClientError.closed) { try await quick.sendToSelf() }
+
+        let slow = try BackendClient(
+            BackendConfiguration(url: server.origin, timeout: .seconds(60), credentials: .none))
+        let cancelled = Task { try await slow.sendToSelf() }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        let waiting = Task { try await slow.sendToSelf() }
+        while server.acceptedCount < 2 { await Task.yield() }
+        await slow.close()
+        await #expect(throws: BackendClientError.closed) { try await waiting.value }
+        await slow.close()
+    }
+
+    @Test("Many tasks share one client")
+    func manyTasks() async throws {
+        let backend = try FakeBackend { line, _ in
+            FakeBackend.answer(400, line.split(separator: " ")[1].split(separator: "=").last.map { "\"\($0)\"" } ?? "")
+        }
+        defer { backend.stop() }
+        let client = try backend.client()
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 1...200 {
+                group.addTask {
+                    let answer = try await client.send("gcm", to: "u\(number)", message: "Hi", idempotencyKey: "7")
+                    return answer == .status(400, retryAfter: nil, detail: "u\(number)")
+                }
+            }
+            for try await isRight in group { #expect(isRight) }
+        }
+        await client.close()
+    }
+
+    @Test("A client that nobody holds any more ends its calls and connections")
+    func released() async throws {
+        let server = try ScriptedServer { peer in
+            _ = try peer.readRequest()
+            try peer.write(FakeBackend.answer(200))
+            peer.readToEnd()
+        }
+        do {
+            let client = try BackendClient(BackendConfiguration(url: server.origin, credentials: .none))
+            #expect(try await client.sendToSelf().isSuccess)
+        }
+        while server.openCount > 0 { await Task.yield() }
+        server.stop()
+    }
+}

@@ -1,0 +1,15 @@
+import HeraldBackend
+import Synchronization
+
+/// Remembers ids as long as the test lasts.
+final class MemoryStore: RegistrationStore {
+    private let entries = Mutex<[RegistrationKey: String]>([:])
+
+    var ids: [String] { entries.withLock { Array($0.values) } }
+
+    func registrationID(for key: RegistrationKey) -> String? { entries.withLock { $0[key] } }
+
+    func remember(_ id: String?, for key: RegistrationKey) {
+        entries.withLock { $0[key] = id }
+    }
+}
