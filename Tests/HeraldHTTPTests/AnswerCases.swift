@@ -2,39 +2,6 @@ import Testing
 
 @testable import HeraldHTTP
 
-/// How an answer ends, as the tests compare it.
-enum ReadAnswer: Equatable {
-    case complete(status: Int32, body: String, isReusable: Bool)
-    case broken(AnswerReader.Fault)
-    /// More has to come, and an end of the connection here would be too early.
-    case unfinished
-
-    static func reading(_ bytes: [UInt8], sizes: (Int) -> Int, keepsBody: Bool = true) -> ReadAnswer {
-        let reader = AnswerReader()
-        reader.begin(keepsBody: keepsBody)
-        var offset = 0
-        var piece = 0
-        while offset < bytes.count {
-            let count = min(max(1, sizes(piece)), bytes.count - offset)
-            let progress = bytes[offset..<offset + count].withUnsafeBytes { reader.feed($0) }
-            offset += count
-            piece += 1
-            switch progress {
-            case .incomplete: continue
-            case .broken(let fault): return .broken(fault)
-            case .complete(let isReusable):
-                // What is left of the bytes lies behind the end.
-                return .complete(
-                    status: reader.status, body: String(decoding: reader.body, as: UTF8.self),
-                    isReusable: isReusable && offset == bytes.count)
-            }
-        }
-        guard case .complete(let isReusable) = reader.end() else { return .unfinished }
-        return .complete(
-            status: reader.status, body: String(decoding: reader.body, as: UTF8.self), isReusable: isReusable)
-    }
-}
-
 /// Some bytes and what they are.
 struct AnswerCase: CustomTestStringConvertible, Sendable {
     let name: String

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import HeraldHTTP
@@ -11,6 +12,18 @@ struct AnswerReaderTests {
         #expect(ReadAnswer.reading(bytes) { _ in 1 } == answer.expected)
         for seed in 1...8 {
             #expect(ReadAnswer.reading(bytes) { ($0 * 7_919 + seed * 104_729) % 61 } == answer.expected)
+        }
+    }
+
+    @Test("What the fuzzer found, and what it starts from, means the same however it is split")
+    func corpus() throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../Fuzz/corpus/answer-reader")
+        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        #expect(!files.isEmpty)
+        for file in files {
+            let broken = ReadAnswer.brokenProperty(Array(try Data(contentsOf: file)))
+            #expect(broken == nil, "\(file.lastPathComponent)")
         }
     }
 

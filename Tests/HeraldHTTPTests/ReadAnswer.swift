@@ -1,0 +1,55 @@
+// The fuzzer compiles the reader's sources together with this file.
+#if !FUZZING
+    @testable import HeraldHTTP
+#endif
+
+/// How an answer ends, as the tests compare it.
+enum ReadAnswer: Equatable {
+    case complete(status: Int32, body: String, isReusable: Bool)
+    case broken(AnswerReader.Fault)
+    /// More has to come, and an end of the connection here would be too early.
+    case unfinished
+
+    /// Feeds an answer to a reader in pieces; `sizes` says how large the piece with this number is.
+    static func reading(_ bytes: [UInt8], sizes: (Int) -> Int, keepsBody: Bool = true) -> ReadAnswer {
+        let reader = AnswerReader()
+        reader.begin(keepsBody: keepsBody)
+        var offset = 0
+        var piece = 0
+        while offset < bytes.count {
+            let count = min(max(1, sizes(piece)), bytes.count - offset)
+            let progress = bytes[offset..<offset + count].withUnsafeBytes { reader.feed($0) }
+            offset += count
+            piece += 1
+            switch progress {
+            case .incomplete: continue
+            case .broken(let fault): return .broken(fault)
+            case .complete(let isReusable):
+                // What is left of the bytes lies behind the end.
+                return .complete(
+                    status: reader.status, body: String(decoding: reader.body, as: UTF8.self),
+                    isReusable: isReusable && offset == bytes.count)
+            }
+        }
+        guard case .complete(let isReusable) = reader.end() else { return .unfinished }
+        return .complete(
+            status: reader.status, body: String(decoding: reader.body, as: UTF8.self), isReusable: isReusable)
+    }
+}
+
+extension ReadAnswer {
+    /// What has to hold for any bytes; the first one chooses how the others are split. Returns what does not hold.
+    static func brokenProperty(_ input: [UInt8]) -> String? {
+        guard let seed = input.first else { return nil }
+        let bytes = Array(input.dropFirst())
+        let whole = reading(bytes) { _ in bytes.count }
+        if reading(bytes, sizes: { _ in 1 }) != whole { return "byte by byte it is another answer" }
+        let isSame = reading(bytes) { ($0 * 7_919 + Int(seed) * 104_729) % 61 } == whole
+        if !isSame { return "in pieces it is another answer" }
+        guard case .complete(let status, let body, _) = whole else { return nil }
+        if status < 200 || status > 599 { return "its status is \(status)" }
+        // Bytes that are no UTF-8 become up to three times as many in the string.
+        if body.unicodeScalars.count > AnswerReader.bodyLimit { return "its body is too long" }
+        return nil
+    }
+}
