@@ -38,7 +38,9 @@ enum ReadAnswer: Equatable {
 }
 
 extension ReadAnswer {
-    /// What has to hold for any bytes; the first one chooses how the others are split. Returns what does not hold.
+    /// What has to hold for any bytes; the first one chooses how the others are split.
+    ///
+    /// Returns what does not hold.
     static func brokenProperty(_ input: [UInt8]) -> String? {
         guard let seed = input.first else { return nil }
         let bytes = Array(input.dropFirst())
