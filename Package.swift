@@ -51,7 +51,7 @@ let package = Package(
             "HeraldWorker",
             [
                 "HeraldBackend", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldTelemetry",
-                "HeraldTime",
+                "HeraldThreads", "HeraldTime",
             ]),
         module("HeraldSandbox", ["HeraldBytes", "HeraldHTTP", "HeraldKafka", "HeraldThreads", "HeraldTime"]),
         .executableTarget(

@@ -22,7 +22,7 @@ extension Settings {
             path: values[Table.backendPath],
             registerPath: values[Table.backendRegisterPath],
             timeout: values[Table.backendTimeout],
-            connections: values[Table.backendConnections],
+            connections: values[Table.backendConnections] == 0 ? nil : values[Table.backendConnections],
             proxy: values[Table.backendProxy],
             statuses: values[Table.backendStatuses],
             pushServices: values[Table.backendPushServices],

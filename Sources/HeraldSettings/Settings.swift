@@ -65,7 +65,7 @@ public struct Settings: Sendable {
         /// One call's deadline.
         public let timeout: Duration
         /// Connections at most, of the process.
-        public let connections: Int
+        public let connections: Int?
         /// The proxy's URL, which may hold a password.
         public let proxy: Secret?
         /// Statuses whose class differs from the table of outcomes.

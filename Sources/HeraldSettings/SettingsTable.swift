@@ -60,8 +60,9 @@ enum SettingsTable {
         "backend.timeout", .duration(.milliseconds(1)...(.seconds(600))), default: "10s",
         "How long one call may take, from connecting to the answer's end.")
     static let backendConnections = Setting(
-        "backend.connections", .wholeNumber(1...10_000), default: "256",
-        "Connections to the backend at most, of the process; each carries one call at a time.")
+        "backend.connections", .wholeNumber(0...100_000), default: "0",
+        "Connections to the backend at most, of the process; each carries one call at a time. "
+            + "0: as many as calls in flight.")
     static let backendProxy = Setting(
         "backend.proxy", optional: .proxy, "A proxy on the way to the backend; the environment's is not used.")
     static let backendStatuses = Setting(

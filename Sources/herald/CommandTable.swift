@@ -11,6 +11,7 @@ enum CommandTable {
     }
 
     private static let entries: [Entry] = [
+        .command(WorkerCommand.self),
         .command(BackendCommand.self),
         .group(
             "config", "Look at the settings.",

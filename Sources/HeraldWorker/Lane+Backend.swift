@@ -1,0 +1,67 @@
+import HeraldBackend
+import HeraldCore
+import HeraldEvents
+import HeraldHTTP
+import HeraldKafka
+import HeraldTelemetry
+import HeraldTime
+
+extension Lane {
+    /// Writes a call's request from where the record's bytes lie.
+    func call(_ token: CallToken, now: Moment) {
+        guard let message = messages[Int(token.slot.index)] else { return }
+        let deadline = calls.deadline(now: now.monotonic)
+        let name = pushServiceNames[Int(token.service)]
+        message.withValue { value in
+            guard let value else { return }
+            engine.withSlot(token.slot.index) { slot in
+                let event = slot.event
+                calls.send(
+                    token: token.rawValue, deadline: deadline, now: now.monotonic,
+                    pushService: name.span.bytes,
+                    user: event.bytes(of: event.user, value: value),
+                    message: event.bytes(of: event.message, value: value),
+                    idempotencyKey: event.bytes(
+                        of: event.replayKey.isPresent ? event.replayKey : event.id, value: value),
+                    traceparent: event.traceparent.isPresent
+                        ? event.bytes(of: event.traceparent, value: value) : nil)
+            }
+        }
+    }
+
+    /// Gives the engine every answer that has come.
+    func hearAnswers(now: Moment) {
+        calls.drain { ended in
+            engine.answer(
+                CallToken(rawValue: ended.token), result(of: ended, now: now), now: now, entropy: random.next())
+        }
+        carryOut(now: now)
+    }
+
+    private func result(of ended: BackendCalls.Ended, now: Moment) -> CallResult {
+        let milliseconds = Int32(truncatingIfNeeded: ended.durationNanoseconds / 1_000_000)
+        switch ended.answer {
+        case .status(let status, let retryAfter, let detail):
+            return CallResult(
+                status: status,
+                retryAfter: retryAfter.flatMap {
+                    RetryAfter.milliseconds($0, now: now.wall, limit: configuration.engine.retry.retryAfterLimit)
+                }, detail: detail, durationMilliseconds: milliseconds)
+        case .failure(let kind, let detail):
+            return CallResult(failure: CallFailure(kind), detail: detail, durationMilliseconds: milliseconds)
+        }
+    }
+}
+
+extension CallFailure {
+    init(_ kind: FailureKind) {
+        switch kind {
+        case .connectionRefused, .connectFailed: self = .refused
+        case .connectionReset: self = .reset
+        case .timeout: self = .timeout
+        case .brokenHTTP: self = .brokenHTTP
+        case .tls: self = .tls
+        case .nameNotFound: self = .nameNotFound
+        }
+    }
+}

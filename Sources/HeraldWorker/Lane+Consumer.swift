@@ -1,0 +1,290 @@
+import Dispatch
+import HeraldCore
+import HeraldEvents
+import HeraldHTTP
+import HeraldKafka
+import HeraldTelemetry
+import HeraldTime
+
+extension Lane {
+    // MARK: Records
+
+    /// Takes records as long as the engine wants any, for one turn of the loop.
+    func take(now: Moment) {
+        mayHaveMore = false
+        if let (message, source) = aside {
+            aside = nil
+            offer(message, source: source, now: now)
+            carryOut(now: now)
+            guard aside == nil else { return }
+        }
+        for _ in 0..<Self.takesPerTurn {
+            guard let source = engine.nextSource() else { return }
+            guard let message = queues[source].next() else {
+                engine.exhausted(source: source)
+                continue
+            }
+            offer(message, source: source, now: now)
+            carryOut(now: now)
+            if aside != nil { return }
+        }
+        mayHaveMore = true
+    }
+
+    private func offer(_ message: Message, source: Int, now: Moment) {
+        if message.isError {
+            hearError(message)
+            return
+        }
+        headers.removeAll()
+        message.forEachHeader { name, value in headers.append(name: name, value: value) }
+        let timestamp = message.timestampMilliseconds
+        let intake = message.withValue { value in
+            engine.record(
+                source: source, partition: message.partition, offset: message.offset,
+                timestamp: timestamp < 0 ? nil : WallTime(milliseconds: timestamp), value: value, headers: headers,
+                now: now)
+        }
+        switch intake {
+        case .kept(let slot): messages[Int(slot.index)] = message
+        case .done: message.release()
+        case .noRoom: aside = (message, source)
+        }
+    }
+
+    /// Serves the consumer's own queue: rebalances, errors, and records that came before their partition was forwarded.
+    func hearConsumer() {
+        while let message = consumer.queue.next() {
+            if message.isError {
+                hearError(message)
+            } else if aside == nil, let source = source(of: message) {
+                offer(message, source: source, now: moment)
+            } else {
+                // Not assigned any more, or no room: the partition goes back to this record.
+                let position = TopicPartition(topic: message.topicName(), partition: message.partition)
+                try? consumer.seek([(position, offset: message.offset)], timeoutMilliseconds: 0)
+                message.release()
+            }
+            carryOut(now: moment)
+        }
+        while let rebalance = consumer.takeRebalance() {
+            hear(rebalance)
+            carryOut(now: moment)
+        }
+        let (notices, dropped) = consumer.takeNotices()
+        for notice in notices { logger.kafka(notice) }
+        if dropped > 0 { logger.warning("librdkafka's log lines were dropped", ["count": .int(dropped)]) }
+        if let error = consumer.fatalError() {
+            end = .failed("the consumer can't go on: \(error). Start the worker again.")
+        }
+    }
+
+    private func source(of message: Message) -> Int? {
+        let topic = message.topicName()
+        return engine.sourceList.firstIndex { source in
+            consumedTopics[source.topic].name == topic
+                && source.partitions.contains { engine.position(of: $0).number == message.partition }
+        }
+    }
+
+    private func hearError(_ message: Message) {
+        defer { message.release() }
+        guard let error = message.error else { return }
+        let partition = TopicPartition(topic: message.topicName(), partition: message.partition)
+        switch error.code {
+        case KafkaError.Code.autoOffsetReset, KafkaError.Code.offsetOutOfRange:
+            let queries = consumer.queries
+            let mailbox = self.mailbox
+            helper.async {
+                let range = Result<OffsetRange, KafkaError> { () throws(KafkaError) in
+                    let (low, high) = try queries.watermarks(of: partition, timeoutMilliseconds: 10_000)
+                    return OffsetRange(low: low, high: high)
+                }
+                mailbox.post(.range(partition, range))
+            }
+        case KafkaError.Code.maxPollExceeded, KafkaError.Code.partitionEOF:
+            break
+        default:
+            logger.warning(
+                "\(error)",
+                ["topic": .string(partition.topic), "partition": .int(Int(partition.partition))])
+        }
+    }
+
+    /// The committed offset of a partition is not there: records were lost to retention, or the topic was made anew.
+    func judgeRange(of partition: TopicPartition, _ result: Result<OffsetRange, KafkaError>) {
+        guard let committed = startOffsets[partition] else { return }
+        let name = "\(partition.topic)/\(partition.partition)"
+        switch result {
+        case .failure(let error):
+            end = .failed(
+                "offset \(committed) of \(name) is out of range, and its range is not known: \(error). "
+                    + "Start the worker again when the broker is well.")
+        case .success(let range):
+            switch OffsetReset.decide(committed: committed, low: range.low, high: range.high) {
+            case .lost(let count):
+                end = .failed(
+                    "\(count) records of \(name) are lost: the group stands at offset \(committed), the topic begins at "
+                        + "\(range.low). Lengthen the topic's retention, then go on with "
+                        + "kafka-consumer-groups --group … --topic \(partition.topic):\(partition.partition) "
+                        + "--reset-offsets --to-earliest --execute.")
+            case .madeAnew:
+                logger.warning(
+                    "the topic was made anew: beginning at its first record",
+                    ["topic": .string(partition.topic), "partition": .int(Int(partition.partition)), "committed": .int(Int(committed))])
+                restart(partition, at: range.low)
+            case .none:
+                restart(partition, at: committed)
+            }
+        }
+    }
+
+    /// Takes a partition from another offset: the whole assignment is taken anew, so that nothing of the old one counts.
+    private func restart(_ partition: TopicPartition, at offset: Int64) {
+        startOffsets[partition] = offset
+        engine.lost()
+        carryOut(now: moment)
+        assignment += 1
+        begin(assignedPartitions.map { ($0, startOffsets[$0]) })
+    }
+
+    // MARK: Assignments
+
+    private func hear(_ rebalance: Rebalance) {
+        assignment += 1
+        switch rebalance {
+        case .assign(let partitions):
+            pendingAssignment = partitions
+            assignedPartitions = partitions
+            askCommitted(partitions)
+        case .revoke(_, let lost):
+            logger.info(lost ? "partitions lost" : "partitions revoked")
+            if pendingAssignment != nil {
+                pendingAssignment = nil
+                unassign()
+            } else if lost {
+                engine.lost()
+            } else {
+                engine.revoked(now: moment)
+            }
+        }
+    }
+
+    private func askCommitted(_ partitions: [TopicPartition]) {
+        let queries = consumer.queries
+        let mailbox = self.mailbox
+        let assignment = self.assignment
+        helper.async {
+            let result = Result<[CommitPosition], KafkaError> { () throws(KafkaError) in
+                partitions.isEmpty ? [] : try queries.committed(partitions, timeoutMilliseconds: 10_000)
+            }
+            mailbox.post(.committed(assignment: assignment, result))
+        }
+    }
+
+    /// The helper has found out where to begin: now the assignment is answered.
+    func answerAssignment(_ assignment: Int, _ result: Result<[CommitPosition], KafkaError>) {
+        guard assignment == self.assignment, let partitions = pendingAssignment else { return }
+        switch result {
+        case .failure(let error):
+            logger.warning("what was committed is not known yet: \(error)")
+            askCommitted(partitions)
+        case .success(let positions):
+            pendingAssignment = nil
+            begin(positions.map { ($0.partition, $0.offset == Offset.none ? nil : $0.offset) })
+        }
+    }
+
+    /// Consumes these partitions from these offsets, from the beginning where there is none.
+    private func begin(_ positions: [(partition: TopicPartition, offset: Int64?)]) {
+        startOffsets = [:]
+        for (partition, offset) in positions { startOffsets[partition] = offset }
+        consumedTopics = []
+        var assigned: [AssignedPartition] = []
+        var known: [(TopicPartition, offset: Int64)] = []
+        for (partition, offset) in positions {
+            // Named like a retry topic by the pattern, but with a delay beyond all bounds: left alone.
+            guard let role = configuration.role(of: partition.topic) else { continue }
+            known.append((partition, offset ?? Offset.beginning))
+            let topic: Int
+            if let index = consumedTopics.firstIndex(where: { $0.name == partition.topic }) {
+                topic = index
+            } else {
+                consumedTopics.append(ConsumedTopic(name: partition.topic, role: role))
+                topic = consumedTopics.count - 1
+            }
+            assigned.append(AssignedPartition(topic: topic, number: partition.partition, startOffset: offset))
+        }
+        do {
+            try consumer.assign(known)
+        } catch {
+            end = .failed("the partitions could not be taken: \(error). Start the worker again.")
+            return
+        }
+        engine.assigned(assigned, topics: consumedTopics, now: moment)
+        guard engine.isTaking else { return }
+        queues = engine.sourceList.map { source in
+            let queue = consumer.makeQueue()
+            queue.notify(consumerWakeup.descriptor)
+            for partition in source.partitions {
+                let position = engine.position(of: partition)
+                consumer.forward(TopicPartition(topic: position.topic, partition: position.number), to: queue)
+            }
+            return queue
+        }
+        logger.info("partitions assigned", ["count": .int(assigned.count)])
+    }
+
+    /// Answers a revoked assignment; the engine has given everything back before.
+    func unassign() {
+        releaseEverything()
+        queues.removeAll()
+        do {
+            try consumer.unassign()
+        } catch {
+            logger.warning("the partitions could not be given back: \(error)")
+        }
+        engine.unassigned()
+    }
+
+    func setPaused(_ isPaused: Bool, _ partition: Int32) {
+        let position = engine.position(of: partition)
+        let names = [TopicPartition(topic: position.topic, partition: position.number)]
+        do {
+            if isPaused { try consumer.pause(names) } else { try consumer.resume(names) }
+        } catch {
+            logger.warning("\(isPaused ? "pausing" : "resuming") \(names[0]) failed: \(error)")
+        }
+    }
+
+    // MARK: Commits
+
+    func commit(_ sequence: UInt64, now: Moment) {
+        let positions = engine.commitPositions.map {
+            CommitPosition(partition: TopicPartition(topic: $0.topic, partition: $0.partition), offset: $0.offset)
+        }
+        if let error = consumer.commit(positions, token: sequence, reportTo: commits) {
+            logger.warning("the commit was not sent: \(error)")
+            engine.committed(sequence: sequence, .failedForNow, now: now)
+        }
+    }
+
+    func hearCommits(now: Moment) {
+        commits.commits { sequence, error, results in
+            let failure = error ?? results.compactMap(\.error).first
+            engine.committed(sequence: sequence, Self.outcome(failure), now: now)
+            if let failure { logger.warning("the commit failed: \(failure)") }
+        }
+    }
+
+    private static func outcome(_ error: KafkaError?) -> CommitOutcome {
+        guard let error else { return .acknowledged }
+        switch error.code {
+        case KafkaError.Code.illegalGeneration, KafkaError.Code.unknownMemberID, KafkaError.Code.fencedInstanceID,
+            KafkaError.Code.assignmentLost:
+            return .refused
+        default:
+            return .failedForNow
+        }
+    }
+}

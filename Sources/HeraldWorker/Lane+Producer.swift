@@ -1,0 +1,71 @@
+import HeraldCore
+import HeraldEvents
+import HeraldKafka
+import HeraldTelemetry
+import HeraldTime
+
+extension Lane {
+    /// Hands a record that the engine wants to librdkafka, which copies it.
+    func produce(_ id: ProductionID, now: Moment) {
+        guard let production = engine.production(id), let message = messages[Int(production.slot.index)] else { return }
+        let error: KafkaError? = message.withValue { value in
+            guard let value else { return nil }
+            output.removeAll()
+            if production.kind != .result {
+                headers.removeAll()
+                message.forEachHeader { name, value in headers.append(name: name, value: value) }
+            }
+            engine.write(production, value: value, headers: headers, into: &output)
+            return message.withKey { key in
+                switch production.kind {
+                case .result:
+                    let result = output.value
+                    return producer.produce(
+                        topic: resultTopic, key: key, value: result.span.bytes, token: id.rawValue)
+                case .retry:
+                    return producer.produce(
+                        topic: retryTopics[production.delay], key: key, value: value, headers: producerHeaders(),
+                        token: id.rawValue)
+                case .deadLetter:
+                    return producer.produce(
+                        topic: deadLetterTopic, key: key, value: value, headers: producerHeaders(), token: id.rawValue)
+                }
+            }
+        }
+        if let error { failed(id, error, now: now) }
+    }
+
+    private func producerHeaders() -> ProducerHeaders {
+        let list = ProducerHeaders(capacity: output.headers.count)
+        for index in 0..<output.headers.count {
+            list.append(name: output.headers.name(at: index), value: output.headers.value(at: index))
+        }
+        return list
+    }
+
+    private func failed(_ id: ProductionID, _ error: KafkaError, now: Moment) {
+        switch error.code {
+        case KafkaError.Code.queueFull:
+            engine.failed(id, .queueFull, now: now)
+        case KafkaError.Code.messageSizeTooLarge:
+            engine.failed(id, .tooLarge, now: now)
+        default:
+            logger.error("a record was not produced, it is offered again: \(error)")
+            engine.failed(id, .other, now: now)
+        }
+    }
+
+    /// Hears which records the broker has.
+    func hearDeliveries(now: Moment) {
+        _ = producer.deliveries { token, error in
+            let id = ProductionID(rawValue: token)
+            if let error { failed(id, error, now: now) } else { engine.delivered(id, now: now) }
+            if engine.actions.count > 256 { carryOut(now: now) }
+        }
+        let (notices, _) = producer.takeNotices()
+        for notice in notices { logger.kafka(notice) }
+        if let error = producer.fatalError() {
+            end = .failed("the producer can't go on: \(error). Start the worker again; nothing is lost.")
+        }
+    }
+}

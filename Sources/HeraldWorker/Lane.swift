@@ -1,0 +1,228 @@
+import Dispatch
+import HeraldBackend
+import HeraldCore
+import HeraldEvents
+import HeraldHTTP
+import HeraldKafka
+import HeraldTelemetry
+import HeraldTime
+
+/// One thread with one event loop and everything it needs: a member of the group, a producer, connections to the
+/// backend, and an ``Engine`` that decides. Nothing stands between a record's arrival and its call.
+///
+/// The thread never blocks but in the loop's wait. The few calls that may (what was committed, how far a partition
+/// reaches) run on the lane's helper queue and report through the ``Mailbox``.
+final class Lane {
+    /// Whose events the loop reports.
+    enum Owner {
+        static let consumer: UInt8 = 1
+        static let producer: UInt8 = 2
+        static let mailbox: UInt8 = 3
+        static let backend: UInt8 = 4
+    }
+
+    /// So many records are taken before the loop looks at its sockets again.
+    static let takesPerTurn = 64
+    /// The queues are polled this often (milliseconds) even if nobody wakes the loop: a sign of life for the group.
+    static let pollInterval: Int64 = 500
+
+    let configuration: LaneConfiguration
+    let logger: Logger
+    let mailbox: Mailbox
+    let helper: DispatchQueue
+
+    let loop: EventLoop
+    let consumerWakeup: Wakeup
+    let producerWakeup: Wakeup
+    let consumer: Consumer
+    let producer: Producer
+    let commits: EventQueue
+    let calls: BackendCalls
+    let resultTopic: ProducerTopic
+    let deadLetterTopic: ProducerTopic
+    let retryTopics: [ProducerTopic]
+    let pushServiceNames: [[UInt8]]
+
+    var engine: Engine
+    var end: LaneEnd?
+    /// Set when the engine has left: how the drain ended.
+    var leaving: LaneEnd?
+    var random = SystemRandomNumberGenerator()
+
+    /// The message in each of the engine's slots.
+    var messages: [Message?]
+    /// A record for which the engine had no room: offered again before anything else is taken.
+    var aside: (message: Message, source: Int)?
+    /// The queue of each of the engine's sources.
+    var queues: [MessageQueue] = []
+    var consumedTopics: [ConsumedTopic] = []
+    var assignedPartitions: [TopicPartition] = []
+    var startOffsets: [TopicPartition: Int64] = [:]
+    /// Counts assignments, so that what the helper found out for an older one is dropped.
+    var assignment = 0
+    /// The partitions of an assignment that is not answered yet.
+    var pendingAssignment: [TopicPartition]?
+
+    // Reused for record after record.
+    var headers = HeaderList()
+    var output = OutputRecord()
+    var mayHaveMore = false
+    var nextPoll: MonotonicTime
+
+    /// Makes the clients and joins the group. On the lane's own thread.
+    init(configuration: LaneConfiguration, mailbox: Mailbox, logger: Logger) throws {
+        self.configuration = configuration
+        self.mailbox = mailbox
+        self.logger = logger.with(["lane": .int(configuration.number)])
+        helper = DispatchQueue(label: "herald.lane.\(configuration.number).helper")
+        loop = try EventLoop()
+        consumerWakeup = try Wakeup()
+        producerWakeup = try Wakeup()
+        consumer = try Consumer(properties: configuration.consumerProperties)
+        producer = try Producer(properties: configuration.producerProperties)
+        commits = consumer.makeEventQueue()
+        calls = BackendCalls(loop: loop, owner: Owner.backend, configuration: configuration.backend)
+        resultTopic = try producer.topic(configuration.topics.results)
+        deadLetterTopic = try producer.topic(configuration.topics.deadLetter)
+        var retryTopics: [ProducerTopic] = []
+        for delay in configuration.engine.retryDelays {
+            retryTopics.append(try producer.topic(configuration.topics.retryTopic(delay)))
+        }
+        self.retryTopics = retryTopics
+        pushServiceNames = configuration.engine.decoder.pushServices.names.map { Array($0.utf8) }
+        engine = Engine(configuration: configuration.engine)
+        messages = Array(repeating: nil, count: configuration.engine.maxBuffered)
+        nextPoll = SystemClock.monotonic()
+
+        try loop.add(consumerWakeup.descriptor, token: EventToken(owner: Owner.consumer), interest: .readable)
+        try loop.add(producerWakeup.descriptor, token: EventToken(owner: Owner.producer), interest: .readable)
+        try loop.add(mailbox.wakeup.descriptor, token: EventToken(owner: Owner.mailbox), interest: .readable)
+        consumer.queue.notify(consumerWakeup.descriptor)
+        commits.notify(consumerWakeup.descriptor)
+        producer.notify(producerWakeup.descriptor)
+        try consumer.subscribe(configuration.subscription)
+    }
+
+    var moment: Moment { Moment(monotonic: SystemClock.monotonic(), wall: SystemClock.wall()) }
+
+    /// Runs until the lane has drained or can't go on.
+    func run() -> LaneEnd {
+        while true {
+            turn()
+            if let end { return close(end) }
+            if let leaving { return leave(leaving) }
+        }
+    }
+
+    /// One turn of the loop: wait, hear everybody, take what fits, carry out what was decided.
+    private func turn() {
+        let count = loop.wait(timeoutMilliseconds: timeout())
+        let now = moment
+        var consumerIsReady = now.monotonic >= nextPoll
+        var producerIsReady = consumerIsReady
+        for index in 0..<count {
+            let event = loop[index]
+            switch event.token.owner {
+            case Owner.consumer:
+                consumerWakeup.drain()
+                consumerIsReady = true
+            case Owner.producer:
+                producerWakeup.drain()
+                producerIsReady = true
+            case Owner.mailbox: for message in mailbox.take() { hear(message) }
+            default: calls.handle(event, now: now.monotonic)
+            }
+        }
+        calls.tick(now.monotonic)
+        hearAnswers(now: now)
+        if producerIsReady { hearDeliveries(now: now) }
+        if consumerIsReady {
+            nextPoll = now.monotonic.advanced(byMilliseconds: Self.pollInterval)
+            engine.recordsArrived()
+            hearCommits(now: now)
+            hearConsumer()
+        }
+        engine.tick(now: now)
+        carryOut(now: now)
+        take(now: now)
+    }
+
+    private func timeout() -> Int32 {
+        if mayHaveMore { return 0 }
+        let now = SystemClock.monotonic()
+        var deadline = nextPoll
+        if let wake = engine.nextWake { deadline = min(deadline, wake) }
+        if let wake = calls.nextDeadline { deadline = min(deadline, wake) }
+        return EventLoop.timeoutMilliseconds(until: deadline, now: now)
+    }
+
+    private func hear(_ message: LaneMessage) {
+        switch message {
+        case .drain:
+            logger.info("draining")
+            engine.drain(now: moment)
+        case .committed(let assignment, let result): answerAssignment(assignment, result)
+        case .range(let partition, let result): judgeRange(of: partition, result)
+        }
+        carryOut(now: moment)
+    }
+
+    /// Carries out what the engine decided, in order; what that leads to at once is carried out too.
+    func carryOut(now: Moment) {
+        var next = 0
+        while next < engine.actions.count {
+            let action = engine.actions[next]
+            next += 1
+            switch action {
+            case .call(let token): call(token, now: now)
+            case .produce(let id): produce(id, now: now)
+            case .release(let slot): release(slot)
+            case .commit(let sequence): commit(sequence, now: now)
+            case .pause(let partition): setPaused(true, partition)
+            case .resume(let partition): setPaused(false, partition)
+            case .unassign: unassign()
+            case .leave(let complete): leaving = .drained(complete: complete)
+            case .notice(let notice): tell(notice)
+            }
+        }
+        engine.clearActions()
+    }
+
+    private func release(_ slot: Int32) {
+        messages[Int(slot)]?.release()
+        messages[Int(slot)] = nil
+    }
+
+    func releaseEverything() {
+        for slot in messages.indices { release(Int32(slot)) }
+        aside?.message.release()
+        aside = nil
+    }
+
+    /// The drain is over: leaves the group and closes. A static member keeps its place.
+    private func leave(_ how: LaneEnd) -> LaneEnd {
+        let deadline = SystemClock.monotonic().advanced(byMilliseconds: 10_000)
+        do {
+            try consumer.beginClosing()
+            while !consumer.isClosed && SystemClock.monotonic() < deadline {
+                hearConsumer()
+                carryOut(now: moment)
+                _ = loop.wait(timeoutMilliseconds: 10)
+                consumerWakeup.drain()
+            }
+        } catch {
+            logger.warning("the group could not be left: \(error)")
+        }
+        return close(how)
+    }
+
+    private func close(_ how: LaneEnd) -> LaneEnd {
+        releaseEverything()
+        queues.removeAll()
+        calls.close()
+        consumer.close()
+        producer.purge()
+        producer.close()
+        return how
+    }
+}

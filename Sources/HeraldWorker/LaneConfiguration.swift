@@ -1,0 +1,48 @@
+public import HeraldBackend
+public import HeraldCore
+public import HeraldEvents
+
+/// What one lane needs to know. It is built on the worker's thread and handed to the lane's.
+public struct LaneConfiguration: Sendable {
+    /// The lane's number, from 0.
+    public var number: Int
+    /// librdkafka's properties for the consumer.
+    public var consumerProperties: [(String, String)]
+    /// librdkafka's properties for the producer.
+    public var producerProperties: [(String, String)]
+    /// The names of the topics.
+    public var topics: Topics
+    /// The weight of each request topic, in the order of `topics.requests`.
+    public var requestWeights: [Int]
+    /// What the engine decides by.
+    public var engine: EngineConfiguration
+    /// The backend.
+    public var backend: BackendConfiguration
+
+    /// A lane's configuration.
+    public init(
+        number: Int, consumerProperties: [(String, String)], producerProperties: [(String, String)], topics: Topics,
+        requestWeights: [Int], engine: EngineConfiguration, backend: BackendConfiguration
+    ) {
+        self.number = number
+        self.consumerProperties = consumerProperties
+        self.producerProperties = producerProperties
+        self.topics = topics
+        self.requestWeights = requestWeights
+        self.engine = engine
+        self.backend = backend
+    }
+
+    /// What to subscribe to: the request topics, and every topic that is named like a retry topic, so that a delay can be
+    /// taken out of the settings while its topic still holds events.
+    var subscription: [String] {
+        let prefix = topics.retry.flatMap { ".+*?()[]{}|^$\\".contains($0) ? "\\\($0)" : "\($0)" }
+        return topics.requests + ["^\(String(prefix))\\.[1-9][0-9]*(ms|s|m|h|d)$"]
+    }
+
+    /// What a consumed topic is for.
+    func role(of topic: String) -> ConsumedTopic.Role? {
+        if let index = topics.requests.firstIndex(of: topic) { return .request(weight: requestWeights[index]) }
+        return topics.delay(ofTopic: topic).map { .retry(delay: $0.milliseconds) }
+    }
+}

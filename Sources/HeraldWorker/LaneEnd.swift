@@ -1,0 +1,26 @@
+import HeraldKafka
+
+/// How a lane ended.
+enum LaneEnd: Sendable, Equatable {
+    /// It drained and left the group; everything under way was finished or, if not `complete`, will be taken again.
+    case drained(complete: Bool)
+    /// It can't go on; the sentence says what happened and what to do.
+    case failed(String)
+}
+
+/// What to do when the broker does not have a partition's committed offset.
+enum OffsetReset: Equatable {
+    /// Records between the committed offset and the first that is left are gone: a person has to know.
+    case lost(count: Int64)
+    /// The partition ends before the committed offset: its topic was made anew, and begins at its beginning.
+    case madeAnew
+    /// The range is good after all.
+    case none
+
+    /// The decision for a partition that holds `low` to `high`.
+    static func decide(committed: Int64, low: Int64, high: Int64) -> OffsetReset {
+        if committed > high { return .madeAnew }
+        if committed < low { return .lost(count: low - committed) }
+        return .none
+    }
+}

@@ -1,0 +1,54 @@
+import HeraldCore
+import HeraldKafka
+import HeraldTelemetry
+
+extension Lane {
+    /// Says what the engine wants people to know: one line at each change.
+    func tell(_ notice: Notice) {
+        switch notice {
+        case .holdBegan(let reason):
+            logger.error(
+                "holding: \(reason.sentence) Nothing is taken and nothing is lost; it goes on by itself.",
+                ["hold": .string(reason.word)])
+        case .holdEnded(let reason):
+            logger.info("the backend is well again, going on", ["hold": .string(reason.word)])
+        case .recordRefused:
+            logger.error(
+                "a record is too large for its topic even without diagnostics; raise the topic's max.message.bytes. "
+                    + "It is offered again and nothing of its partition is committed beyond it.")
+        case .gaveUp(let events):
+            logger.warning(
+                "the time to drain is over; events under way will be taken again",
+                ["events": .int(events)])
+        }
+    }
+}
+
+extension Logger {
+    /// Passes on what librdkafka says: its errors as warnings, because it mends most of them by itself.
+    func kafka(_ notice: ClientNotice) {
+        let fields: LogFields = ["part": "librdkafka"]
+        // Levels as syslog has them: up to 4 (warning) somebody may want to know.
+        if notice.level <= 4 { warning(notice.text, fields) } else { debug(notice.text, fields) }
+    }
+}
+
+extension HoldReason {
+    /// The word for logs.
+    var word: String {
+        switch self {
+        case .credentials: "credentials"
+        case .tls: "tls"
+        case .nameNotFound: "name-not-found"
+        }
+    }
+
+    /// What happened and what to do.
+    var sentence: String {
+        switch self {
+        case .credentials: "the backend refuses the credentials (401 or 403): check backend.auth."
+        case .tls: "TLS to the backend failed: check its certificate and backend.tls.caFile."
+        case .nameNotFound: "the backend's name has no address: check backend.url and the resolver."
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import HeraldHTTP
+import HeraldKafka
+import Synchronization
+
+/// What other threads say to a lane.
+enum LaneMessage: Sendable {
+    /// Stop taking, finish, leave.
+    case drain
+    /// What the group had committed for the partitions of a coming assignment.
+    case committed(assignment: Int, Result<[CommitPosition], KafkaError>)
+    /// How far a partition reaches whose committed offset is out of range.
+    case range(TopicPartition, Result<OffsetRange, KafkaError>)
+}
+
+/// The first offset of a partition and the one after its last.
+struct OffsetRange: Sendable {
+    var low: Int64
+    var high: Int64
+}
+
+/// The one way into a lane from outside of its thread.
+final class Mailbox: Sendable {
+    private let messages = Mutex<[LaneMessage]>([])
+    /// Wakes the lane's loop.
+    let wakeup: Wakeup
+
+    init() throws(SystemError) {
+        wakeup = try Wakeup()
+    }
+
+    /// Leaves a message, from any thread.
+    func post(_ message: LaneMessage) {
+        messages.withLock { $0.append(message) }
+        wakeup.signal()
+    }
+
+    /// Takes everything that was left, on the lane's thread.
+    func take() -> [LaneMessage] {
+        wakeup.drain()
+        return messages.withLock { messages in
+            defer { messages.removeAll() }
+            return messages
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import HeraldKafka
+public import HeraldTelemetry
+import HeraldThreads
+
+/// What a worker process needs to know.
+public struct WorkerConfiguration: Sendable {
+    /// One for each lane.
+    public var lanes: [LaneConfiguration]
+    /// librdkafka's properties for the questions at the start.
+    public var adminProperties: [(String, String)]
+    /// The topics that have to exist.
+    public var requiredTopics: [String]
+
+    /// A worker's configuration.
+    public init(lanes: [LaneConfiguration], adminProperties: [(String, String)], requiredTopics: [String]) {
+        self.lanes = lanes
+        self.adminProperties = adminProperties
+        self.requiredTopics = requiredTopics
+    }
+}
+
+/// How a worker ended.
+public enum WorkerEnd: Sendable, Equatable {
+    /// It was told to stop and did.
+    case stopped
+    /// It can't go on; the sentence says what happened and what to do.
+    case failed(String)
+}
+
+/// The lanes of one process: checks the topics, starts the lanes, stops them together.
+public final class Worker: Sendable {
+    private struct State {
+        var isStopping = false
+        var mailboxes: [Mailbox] = []
+        var failure: String?
+    }
+
+    /// How long one question to the brokers may take at the start (milliseconds).
+    private static let questionTimeout = 5_000
+
+    private let configuration: WorkerConfiguration
+    private let logger: Logger
+    private let state = Guarded(State())
+
+    /// A worker that does nothing before ``run()``.
+    public init(configuration: WorkerConfiguration, logger: Logger) {
+        self.configuration = configuration
+        self.logger = logger
+    }
+
+    /// Works until it is told to stop or can't go on. Blocks; call it once.
+    public func run() -> WorkerEnd {
+        if let end = checkTopics() { return end }
+        var threads: [OwnThread] = []
+        do {
+            for lane in configuration.lanes {
+                let mailbox = try Mailbox()
+                let mustDrain = state.withLock { state in
+                    state.mailboxes.append(mailbox)
+                    return state.isStopping
+                }
+                if mustDrain { mailbox.post(.drain) }
+                threads.append(
+                    try OwnThread(name: "lane-\(lane.number)") { [self] in runLane(lane, mailbox: mailbox) })
+            }
+        } catch {
+            fail("a lane could not be started: \(error)")
+        }
+        for thread in threads { thread.join() }
+        if let failure = state.withLock({ $0.failure }) { return .failed(failure) }
+        return .stopped
+    }
+
+    /// Tells every lane to drain; ``run()`` returns when they have. From any thread.
+    public func stop() {
+        let mailboxes = state.withLock { state in
+            state.isStopping = true
+            return state.mailboxes
+        }
+        for mailbox in mailboxes { mailbox.post(.drain) }
+    }
+
+    private func runLane(_ lane: LaneConfiguration, mailbox: Mailbox) {
+        do {
+            let end = try Lane(configuration: lane, mailbox: mailbox, logger: logger).run()
+            switch end {
+            case .drained(let isComplete):
+                logger.info("lane ended", ["lane": .int(lane.number), "complete": .bool(isComplete)])
+            case .failed(let sentence): fail(sentence)
+            }
+        } catch {
+            fail("lane \(lane.number) could not be started: \(error)")
+        }
+    }
+
+    /// One lane that can't go on ends the process: its supervisor starts it again, whole.
+    private func fail(_ sentence: String) {
+        state.withLock { state in
+            if state.failure == nil { state.failure = sentence }
+        }
+        stop()
+    }
+
+    // MARK: The start
+
+    /// Waits for the brokers and checks that the topics exist; `nil` when the lanes may start.
+    private func checkTopics() -> WorkerEnd? {
+        var wasTold = false
+        do {
+            let admin = try Admin(properties: configuration.adminProperties)
+            while !state.withLock({ $0.isStopping }) {
+                do {
+                    let metadata = try admin.metadata(timeoutMilliseconds: Self.questionTimeout)
+                    let present = Set(metadata.topics.map(\.name))
+                    let missing = configuration.requiredTopics.filter { !present.contains($0) }
+                    if missing.isEmpty { return nil }
+                    let verb = missing.count == 1 ? "is" : "are"
+                    return .failed(
+                        "\(missing.joined(separator: ", ")) \(verb) missing, or Herald may not see "
+                            + "\(missing.count == 1 ? "it" : "them"): run `herald topics apply`, or grant Describe.")
+                } catch {
+                    for notice in admin.takeNotices().notices { logger.kafka(notice) }
+                    if !wasTold { logger.warning("no broker answers yet, trying on: \(error)") }
+                    wasTold = true
+                }
+            }
+        } catch {
+            return .failed("the Kafka client could not be made: \(error)")
+        }
+        return .stopped
+    }
+}

@@ -1,0 +1,44 @@
+import Glibc
+import HeraldCommandLine
+import HeraldSettings
+import HeraldTelemetry
+import HeraldThreads
+import HeraldWorker
+
+/// `herald worker`: delivers.
+enum WorkerCommand: HeraldCommand {
+    static let declaration = CommandDeclaration(
+        "worker", "Deliver: consume events, call the backend, record every outcome.",
+        details: "SIGTERM or SIGINT drains within delivery.drainTimeout, leaves the group and exits with 0; a second one "
+            + "exits at once with 1 and commits nothing more.",
+        examples: [.init("herald worker --config herald.yaml", "Run with a settings file.")])
+    static let takesSettings = true
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        let settings = try invocation.settings(requiring: [.kafka, .backend])
+        let configuration = try settings.workerConfiguration()
+        let writer = try settings.logWriter(isColoured: false)
+        let logger = Logger(writer, level: settings.logLevel)
+        let worker = Worker(configuration: configuration, logger: logger)
+
+        try StopSignals.catchAll()
+        let signals = try OwnThread(name: "signals") {
+            _ = StopSignals.wait()
+            worker.stop()
+            _ = StopSignals.wait()
+            logger.warning("told twice to stop: ending at once")
+            _ = writer.close(within: .milliseconds(200))
+            _exit(ExitStatus.failed.rawValue)
+        }
+        logger.info("starting", ["group": .string(settings.kafka.group), "lanes": .int(settings.delivery.lanes)])
+        let end = worker.run()
+        // The thread waits for signals as long as the process lives.
+        withExtendedLifetime(signals) {}
+        switch end {
+        case .stopped: logger.info("stopped")
+        case .failed(let sentence): logger.error("\(sentence)")
+        }
+        _ = writer.close(within: .seconds(2))
+        return end == .stopped ? .done : .failed
+    }
+}

@@ -1,0 +1,60 @@
+import HeraldSettings
+
+/// librdkafka's properties, made from the settings: Herald's own choices, and over them what the user set.
+enum KafkaClientSettings {
+    /// What every client needs: brokers, and the user's properties.
+    static func common(_ settings: Settings) -> [(String, String)] {
+        joined(base(settings), settings)
+    }
+
+    /// A producer that loses nothing: idempotent, acknowledged by all replicas, never giving up by itself.
+    static func producer(_ settings: Settings) -> [(String, String)] {
+        joined(
+            base(settings) + [
+                ("acks", "all"),
+                ("enable.idempotence", "true"),
+                // Below that a producer wakes a thread for nearly every record.
+                ("linger.ms", "5"),
+                // A settlement is never given up: what the broker will not take is held, and offered again.
+                ("message.timeout.ms", "0"),
+                // The topic decides what is too large, not the client.
+                ("message.max.bytes", "10485760"),
+            ], settings)
+    }
+
+    /// One lane's member of the group.
+    static func consumer(_ settings: Settings, lane: Int) -> [(String, String)] {
+        var properties =
+            base(settings) + [
+                ("group.id", settings.kafka.group),
+                // What lies below the first offset that is left is a loss: the lane finds out how much.
+                ("auto.offset.reset", "error"),
+                ("isolation.level", "read_committed"),
+                ("session.timeout.ms", "10000"),
+                ("allow.auto.create.topics", "false"),
+                // A new retry topic is found within this time.
+                ("topic.metadata.refresh.interval.ms", "30000"),
+                // More than a second of work: below it librdkafka before 2.3 stops fetching for a second at a time.
+                ("queued.min.messages", "50000"),
+                // Small fetches overshoot the queue's bound less.
+                ("max.partition.fetch.bytes", "262144"),
+            ]
+        if settings.kafka.staticMembership, let instance = settings.kafka.instance {
+            properties.append(("group.instance.id", "\(instance)-\(lane)"))
+        }
+        return joined(properties, settings)
+    }
+
+    private static func base(_ settings: Settings) -> [(String, String)] {
+        [
+            ("bootstrap.servers", settings.kafka.bootstrapServers.joined(separator: ",")),
+            ("client.id", "herald"),
+            // A broker that comes back is found within a second.
+            ("reconnect.backoff.max.ms", "1000"),
+        ]
+    }
+
+    private static func joined(_ own: [(String, String)], _ settings: Settings) -> [(String, String)] {
+        own.filter { settings.kafka.properties[$0.0] == nil } + settings.kafka.properties.sorted.map { ($0.name, $0.value) }
+    }
+}

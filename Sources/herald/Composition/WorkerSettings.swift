@@ -1,0 +1,83 @@
+import HeraldBackend
+import HeraldCore
+import HeraldEvents
+import HeraldSettings
+import HeraldWorker
+
+extension Settings {
+    /// The topics' names, as the contract's module knows them.
+    var topicNames: HeraldEvents.Topics {
+        var names = HeraldEvents.Topics()
+        names.requests = topics.requests.map(\.name)
+        names.results = topics.results
+        names.retry = topics.retryPrefix
+        names.deadLetter = topics.deadLetter
+        return names
+    }
+
+    /// The push services that events may name.
+    func pushServices() throws -> PushServices {
+        try PushServices(names: backend.pushServices, aliases: backend.aliases)
+    }
+
+    /// What the worker's lanes need, divided among them.
+    func workerConfiguration() throws -> WorkerConfiguration {
+        let delays = retry.delays.compactMap { DelayName($0.text) }
+        let lanes = try (0..<delivery.lanes).map { number in
+            let share = share(of: delivery.maxInFlight, lane: number)
+            return LaneConfiguration(
+                number: number, consumerProperties: KafkaClientSettings.consumer(self, lane: number),
+                producerProperties: KafkaClientSettings.producer(self), topics: topicNames,
+                requestWeights: topics.requests.map(\.weight), engine: try engineConfiguration(delays, share),
+                backend: try backendConfiguration(
+                    connectionLimit: backend.connections.map { self.share(of: $0, lane: number) } ?? share))
+        }
+        return WorkerConfiguration(
+            lanes: lanes, adminProperties: KafkaClientSettings.common(self),
+            requiredTopics: topicNames.requests + [topicNames.results]
+                + delays.map { topicNames.retryTopic($0) } + [topicNames.deadLetter])
+    }
+
+    private func engineConfiguration(_ delays: [DelayName], _ maxInFlight: Int) throws -> EngineConfiguration {
+        var engine = EngineConfiguration(
+            decoder: RecordDecoder(pushServices: try pushServices(), maxEventBytes: limits.eventBytes))
+        engine.topics = topicNames
+        engine.retryDelays = delays
+        engine.ordering =
+            switch delivery.ordering {
+            case .key: .key
+            case .partition: .partition
+            case .none: .none
+            }
+        engine.maxInFlight = maxInFlight
+        engine.commitInterval = delivery.commitInterval.milliseconds
+        engine.drainTimeout = delivery.drainTimeout.milliseconds
+        engine.retry = RetryPolicy(
+            immediate: retry.immediate, delays: delays.map(\.milliseconds), maxElapsed: retry.maxElapsed.milliseconds)
+        engine.statuses = StatusTable(
+            overrides: backend.statuses.mapValues { value in
+                switch value {
+                case .delivered: .delivered
+                case .transient: .transient
+                case .credentials: .credentials
+                case .rejected: .rejected
+                }
+            })
+        engine.maxReplays = retry.replays
+        engine.hashSeed = .random(in: .min ... .max)
+        return engine
+    }
+
+    /// One lane's part of what belongs to the process, at least 1.
+    private func share(of total: Int, lane: Int) -> Int {
+        max(1, total / delivery.lanes + (lane < total % delivery.lanes ? 1 : 0))
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded down.
+    var milliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+    }
+}
