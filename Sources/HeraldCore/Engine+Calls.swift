@@ -150,7 +150,8 @@ extension Engine {
 
     private mutating func countFailure(_ slot: Int32, _ service: Int, _ result: CallResult, now: Moment) {
         services[serviceIndex(slot, service)].attempts += 1
-        slots[Int(slot)].failures.append(FailedAttempt(at: now.wall, service: UInt8(service), result: result))
+        let began = now.wall.advanced(byMilliseconds: -Int64(result.durationMilliseconds))
+        slots[Int(slot)].failures.append(FailedAttempt(at: began, service: UInt8(service), result: result))
     }
 
     /// Lets the retry policy decide what follows a call that failed for now.

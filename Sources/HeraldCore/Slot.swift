@@ -50,7 +50,7 @@ public struct Slot: Sendable {
 
 /// A call that failed, for the history of a retry or dead letter.
 public struct FailedAttempt: Sendable, Equatable {
-    /// When the answer came.
+    /// When the call was made.
     public var at: WallTime
     /// The push service's index.
     public var service: UInt8

@@ -11,8 +11,14 @@ extension SettingType {
             traits: SettingTraits(
                 shape: shape, placeholder: "\(element.traits.placeholder),…", allowed: allowed,
                 schema: [
-                    "type": "array", "items": element.traits.schema, "minItems": .integer(count.lowerBound),
-                    "maxItems": .integer(count.upperBound), "uniqueItems": true,
+                    "anyOf": [
+                        ["type": "string", "description": "The elements, comma-separated."],
+                        [
+                            "type": "array", "items": element.traits.schema,
+                            "minItems": .integer(count.lowerBound), "maxItems": .integer(count.upperBound),
+                            "uniqueItems": true,
+                        ],
+                    ]
                 ]),
             decode: { node, report in
                 guard let nodes = node.elements(&report) else { return nil }
@@ -165,7 +171,11 @@ extension SettingNode {
         switch content {
         case .list(let nodes): return nodes
         case .nothing: report.refuse(self, "", "has no value; an empty list is written []")
-        case .scalar: report.refuse(self, "", "is one value; a list is wanted: [a, b]")
+        // As in the environment and in flags, and as Kafka's own clients write their brokers.
+        case .scalar(let text):
+            let elements = SettingNode(texts: [text], shape: .list)
+            guard case .list(let nodes) = elements.content else { return [self] }
+            return nodes.map { SettingNode($0.content, at: position) }
         case .map: report.refuse(self, "", "is a map; a list is wanted: [a, b]")
         }
         return nil

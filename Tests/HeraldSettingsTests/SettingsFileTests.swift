@@ -50,7 +50,6 @@ struct SettingsFileTests {
             ("retry: {immediate: {a: 1}}", "is a map; one value is wanted"),
             ("retry:\n  immediate:\n", "2:13: retry.immediate: has no value"),
             ("backend: {url: ~}", "backend.url: has no value"),
-            ("retry: {delays: 5s}", "is one value; a list is wanted"),
             ("retry: {delays: {a: b}}", "is a map; a list is wanted"),
             ("retry: {delays: }", "an empty list is written []"),
             ("backend: {aliases: [a]}", "is no map"), ("topics: {requests: [{weight: 2}]}", "has no name"),
