@@ -1,4 +1,4 @@
-public import HeraldHTTP
+internal import HeraldHTTP
 
 /// The notification backend for Swift services and tools.
 ///
@@ -8,11 +8,11 @@ public final class BackendClient: Sendable {
     let configuration: BackendConfiguration
     private let thread: ClientThread
 
-    /// A client of the configured backend; throws when the process has no descriptor left.
-    public init(_ configuration: BackendConfiguration) throws(SystemError) {
+    /// A client of the configured backend; throws when the process has no descriptor or thread left.
+    public init(_ configuration: BackendConfiguration) throws {
         self.configuration = configuration
         thread = try ClientThread(configuration)
-        thread.start()
+        try thread.start()
     }
 
     deinit {

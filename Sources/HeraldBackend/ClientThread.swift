@@ -1,7 +1,6 @@
-internal import Foundation
 internal import HeraldHTTP
+internal import HeraldThreads
 internal import HeraldTime
-internal import Synchronization
 
 /// The thread behind a ``BackendClient``: a loop and the same ``BackendCalls`` that a lane drives.
 ///
@@ -39,17 +38,16 @@ final class ClientThread: Sendable {
 
     private let configuration: BackendConfiguration
     private let wakeup: Wakeup
-    private let inbox = Mutex(Inbox())
+    private let inbox = Guarded(Inbox())
 
     init(_ configuration: BackendConfiguration) throws(SystemError) {
         self.configuration = configuration
         wakeup = try Wakeup()
     }
 
-    func start() {
-        let thread = Thread { self.run() }
-        thread.name = "herald-backend"
-        thread.start()
+    /// Starts the thread, which keeps this object until it ends.
+    func start() throws(OwnThread.StartError) {
+        _ = try OwnThread(name: "herald-backend") { self.run() }
     }
 
     // MARK: Any thread

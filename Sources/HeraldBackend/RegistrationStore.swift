@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Synchronization
+internal import HeraldThreads
 
 /// Which registration an id belongs to: one per backend and installation, whatever the handle and user.
 public struct RegistrationKey: Sendable, Hashable {
@@ -26,7 +26,7 @@ public protocol RegistrationStore: Sendable {
 /// A store in a file that only its owner may read (mode 0600), replaced as a whole at every change.
 public final class FileRegistrationStore: RegistrationStore {
     private let url: URL
-    private let lock = Mutex(())
+    private let lock = Guarded(())
 
     /// A store in the file at this path; file and folder are made when there is something to remember.
     public init(path: String) {

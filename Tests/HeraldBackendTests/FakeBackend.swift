@@ -1,5 +1,5 @@
 import HeraldBackend
-import Synchronization
+import HeraldThreads
 import TestSupport
 
 /// A backend that answers each request as a test says, and remembers the requests.
@@ -8,7 +8,7 @@ final class FakeBackend: Sendable {
     private let server: ScriptedServer
 
     private final class Seen: Sendable {
-        let requests = Mutex<[String]>([])
+        let requests = Guarded<[String]>([])
     }
 
     /// - Parameter answer: gets the request's line and its number, from 0; `nil` hangs up.

@@ -1,9 +1,9 @@
 import HeraldBackend
-import Synchronization
+import HeraldThreads
 
 /// Remembers ids as long as the test lasts.
 final class MemoryStore: RegistrationStore {
-    private let entries = Mutex<[RegistrationKey: String]>([:])
+    private let entries = Guarded<[RegistrationKey: String]>([:])
 
     var ids: [String] { entries.withLock { Array($0.values) } }
 

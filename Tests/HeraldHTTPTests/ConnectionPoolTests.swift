@@ -1,7 +1,7 @@
 import Foundation
 import HeraldHTTP
+import HeraldThreads
 import HeraldTime
-import Synchronization
 import TestSupport
 import Testing
 
@@ -70,7 +70,7 @@ struct ConnectionPoolTests {
     func stale() throws {
         let isAnswered = DispatchSemaphore(value: 0)
         let isReset = DispatchSemaphore(value: 0)
-        let isFirst = Mutex(true)
+        let isFirst = Guarded(true)
         let server = try ScriptedServer { peer in
             let mayStay = isFirst.withLock { isFirst in
                 defer { isFirst = false }

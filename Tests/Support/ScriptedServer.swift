@@ -1,7 +1,7 @@
 import CSSL
 import Dispatch
 import Foundation
-import Synchronization
+import HeraldThreads
 
 /// A server on loopback that does what a test tells it, byte for byte, right or wrong.
 ///
@@ -21,7 +21,7 @@ public final class ScriptedServer: Sendable {
     private let listener: Int32
     private let context: TLSContext?
     private let script: Script
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let running = DispatchGroup()
 
     /// Listens on a free port of 127.0.0.1, with TLS when there is an identity.

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import HeraldThreads
 
 /// Certificates for the tests, made by the `openssl` command when the first test asks, removed when the tests end.
 public struct TestCertificates: Sendable {
@@ -18,8 +18,7 @@ public struct TestCertificates: Sendable {
     /// What a client shows.
     public let client: ServerIdentity
 
-    private static let made = Mutex<TestCertificates?>(nil)
-    private static let folder = Mutex<URL?>(nil)
+    private static let made = Guarded<TestCertificates?>(nil)
 
     /// The certificates, the same for all tests of this run.
     public static func shared() throws -> TestCertificates {
@@ -34,8 +33,7 @@ public struct TestCertificates: Sendable {
     private init() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("herald-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        Self.folder.withLock { $0 = folder }
-        atexit { TestCertificates.removeAll() }
+        AtExit.run { try? FileManager.default.removeItem(at: folder) }
         let maker = Maker(folder: folder)
         authorityFile = try maker.authority("authority")
         otherAuthorityFile = try maker.authority("other")
@@ -45,12 +43,6 @@ public struct TestCertificates: Sendable {
         expired = try maker.identity("expired", authority: "authority", extensions: here, days: -1)
         ofUnknownAuthority = try maker.identity("unknown", authority: "other", extensions: here)
         client = try maker.identity("client", authority: "authority", extensions: "extendedKeyUsage=clientAuth")
-    }
-
-    private static func removeAll() {
-        folder.withLock { folder in
-            if let folder { try? FileManager.default.removeItem(at: folder) }
-        }
     }
 
     private struct Maker {
