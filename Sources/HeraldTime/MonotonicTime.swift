@@ -24,10 +24,13 @@ public struct MonotonicTime: Comparable, Hashable, Sendable {
     }
 
     /// Whole milliseconds from `earlier` to this moment, rounded down; negative when `earlier` is later.
+    ///
+    /// Stops at the ends of the range instead of overflowing.
     @inlinable
     public func milliseconds(since earlier: Self) -> Int64 {
         let (difference, overflow) = nanoseconds.subtractingReportingOverflow(earlier.nanoseconds)
         if overflow { return nanoseconds < earlier.nanoseconds ? .min : .max }
-        return difference >= 0 ? difference / 1_000_000 : -((-difference + 999_999) / 1_000_000)
+        let (quotient, remainder) = difference.quotientAndRemainder(dividingBy: 1_000_000)
+        return remainder < 0 ? quotient - 1 : quotient
     }
 }

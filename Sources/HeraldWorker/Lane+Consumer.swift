@@ -131,7 +131,10 @@ extension Lane {
             case .madeAnew:
                 logger.warning(
                     "the topic was made anew: beginning at its first record",
-                    ["topic": .string(partition.topic), "partition": .int(Int(partition.partition)), "committed": .int(Int(committed))])
+                    [
+                        "topic": .string(partition.topic), "partition": .int(Int(partition.partition)),
+                        "committed": .int(Int(committed)),
+                    ])
                 restart(partition, at: range.low)
             case .none:
                 restart(partition, at: committed)

@@ -8,7 +8,9 @@ import HeraldTelemetry
 import HeraldTime
 
 /// One thread with one event loop and everything it needs: a member of the group, a producer, connections to the
-/// backend, and an ``Engine`` that decides. Nothing stands between a record's arrival and its call.
+/// backend, and an ``Engine`` that decides.
+///
+/// Nothing stands between a record's arrival and its call.
 ///
 /// The thread never blocks but in the loop's wait. The few calls that may (what was committed, how far a partition
 /// reaches) run on the lane's helper queue and report through the ``Mailbox``.
@@ -69,7 +71,9 @@ final class Lane {
     var mayHaveMore = false
     var nextPoll: MonotonicTime
 
-    /// Makes the clients and joins the group. On the lane's own thread.
+    /// Makes the clients and joins the group.
+    ///
+    /// On the lane's own thread.
     init(configuration: LaneConfiguration, mailbox: Mailbox, logger: Logger) throws {
         self.configuration = configuration
         self.mailbox = mailbox
@@ -199,7 +203,9 @@ final class Lane {
         aside = nil
     }
 
-    /// The drain is over: leaves the group and closes. A static member keeps its place.
+    /// The drain is over: leaves the group and closes.
+    ///
+    /// A static member keeps its place.
     private func leave(_ how: LaneEnd) -> LaneEnd {
         let deadline = SystemClock.monotonic().advanced(byMilliseconds: 10_000)
         do {

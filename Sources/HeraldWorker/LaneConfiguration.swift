@@ -2,7 +2,9 @@ public import HeraldBackend
 public import HeraldCore
 public import HeraldEvents
 
-/// What one lane needs to know. It is built on the worker's thread and handed to the lane's.
+/// What one lane needs to know.
+///
+/// It is built on the worker's thread and handed to the lane's.
 public struct LaneConfiguration: Sendable {
     /// The lane's number, from 0.
     public var number: Int

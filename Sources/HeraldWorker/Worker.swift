@@ -48,7 +48,9 @@ public final class Worker: Sendable {
         self.logger = logger
     }
 
-    /// Works until it is told to stop or can't go on. Blocks; call it once.
+    /// Works until it is told to stop or can't go on.
+    ///
+    /// Blocks; call it once.
     public func run() -> WorkerEnd {
         if let end = checkTopics() { return end }
         var threads: [OwnThread] = []
@@ -71,7 +73,9 @@ public final class Worker: Sendable {
         return .stopped
     }
 
-    /// Tells every lane to drain; ``run()`` returns when they have. From any thread.
+    /// Tells every lane to drain; ``run()`` returns when they have.
+    ///
+    /// From any thread.
     public func stop() {
         let mailboxes = state.withLock { state in
             state.isStopping = true

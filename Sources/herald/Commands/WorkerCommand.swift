@@ -9,7 +9,8 @@ import HeraldWorker
 enum WorkerCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "worker", "Deliver: consume events, call the backend, record every outcome.",
-        details: "SIGTERM or SIGINT drains within delivery.drainTimeout, leaves the group and exits with 0; a second one "
+        details:
+            "SIGTERM or SIGINT drains within delivery.drainTimeout, leaves the group and exits with 0; a second one "
             + "exits at once with 1 and commits nothing more.",
         examples: [.init("herald worker --config herald.yaml", "Run with a settings file.")])
     static let takesSettings = true

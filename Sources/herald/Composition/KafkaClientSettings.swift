@@ -55,6 +55,7 @@ enum KafkaClientSettings {
     }
 
     private static func joined(_ own: [(String, String)], _ settings: Settings) -> [(String, String)] {
-        own.filter { settings.kafka.properties[$0.0] == nil } + settings.kafka.properties.sorted.map { ($0.name, $0.value) }
+        own.filter { settings.kafka.properties[$0.0] == nil }
+            + settings.kafka.properties.sorted.map { ($0.name, $0.value) }
     }
 }

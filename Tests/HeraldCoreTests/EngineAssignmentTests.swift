@@ -1,0 +1,165 @@
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@testable import HeraldCore
+
+@Suite("Assignments and drains")
+struct EngineAssignmentTests {
+    @Test("revoked: what is in flight ends, the last commit is made, and only then the partitions are given back")
+    func revoked() {
+        var harness = EngineHarness()
+        harness.event("a")
+        harness.event("a")
+        harness.revoke()
+        #expect(harness.takeOthers().isEmpty)
+        harness.answer(200)
+        #expect(harness.calls.isEmpty, "the second event was given back")
+        harness.acknowledgeAll()
+        #expect(harness.others == [.commit(sequence: 1)])
+        #expect(harness.engine.commitPositions.map(\.offset) == [1])
+        harness.commitEnds(.acknowledged)
+        #expect(harness.takeOthers() == [.unassign])
+    }
+
+    @Test("revoked with nothing under way: answered at once")
+    func idle() {
+        var harness = EngineHarness()
+        harness.revoke()
+        #expect(harness.takeOthers() == [.unassign])
+    }
+
+    @Test("revoked while a call hangs: given up after the set time")
+    func revokedWhileHanging() {
+        var harness = EngineHarness { $0.revokeTimeout = 3_000 }
+        harness.event("a")
+        harness.revoke()
+        harness.pass(2_999)
+        #expect(harness.takeOthers().isEmpty)
+        harness.pass(1)
+        #expect(harness.takeOthers() == [.notice(.gaveUp(events: 1)), .unassign])
+    }
+
+    @Test("lost: everything is dropped and nothing is committed")
+    func lost() {
+        var harness = EngineHarness()
+        harness.event("a")
+        harness.event("b")
+        harness.answer(200)
+        harness.acknowledgeAll()
+        harness.lose()
+        #expect(harness.takeOthers() == [.unassign])
+        #expect(harness.engine.load == (0, 0, 0))
+    }
+
+    @Test("answers and acknowledgements for an older assignment are dropped")
+    func stale() {
+        var harness = EngineHarness()
+        harness.event("a")
+        harness.event("b")
+        let late = harness.takeCall()
+        harness.answer(200)
+        let lateRecord = harness.produced[0].id
+        harness.lose()
+        harness.engine.unassigned()
+        harness.assign()
+        harness.event("c")
+        harness.answer(late, CallResult(status: 200))
+        harness.engine.delivered(lateRecord, now: harness.now)
+        #expect(harness.engine.counters.stale == 2)
+        #expect(harness.engine.load == (1, 1, 0))
+    }
+
+    @Test("a commit's outcome for an older assignment is dropped")
+    func staleCommit() {
+        var harness = EngineHarness()
+        harness.event("a")
+        harness.answer(200)
+        harness.acknowledgeAll()
+        harness.pass(200)
+        #expect(harness.takeOthers() == [.commit(sequence: 1)])
+        harness.lose()
+        harness.engine.unassigned()
+        harness.assign()
+        harness.engine.committed(sequence: 1, .acknowledged, now: harness.now)
+        harness.event("a")
+        harness.answer(200)
+        harness.acknowledgeAll()
+        harness.pass(200)
+        #expect(harness.takeOthers().last == .commit(sequence: 2))
+    }
+
+    @Test("drain: takes nothing more, finishes, commits, leaves")
+    func drain() {
+        var harness = EngineHarness()
+        harness.event("a")
+        harness.drain()
+        let source = harness.engine.nextSource()
+        #expect(source == nil)
+        harness.answer(200)
+        harness.acknowledgeAll()
+        harness.commitEnds(.acknowledged)
+        #expect(harness.takeOthers() == [.leave(complete: true)])
+    }
+
+    @Test("drain: what would be retried from memory goes to a delay, so that nobody calls it again too soon")
+    func drainWithRetry() {
+        var harness = EngineHarness()
+        harness.event("a", "apns,gcm")
+        harness.answer(200)
+        harness.answer(503)
+        harness.drain()
+        #expect(harness.summaries == ["result apns delivered", "retry 1s gcm blocked 1"])
+        harness.acknowledgeAll()
+        harness.commitEnds(.acknowledged)
+        #expect(harness.takeOthers() == [.leave(complete: true)])
+    }
+
+    @Test("drain during a hold: waiting events are given back unharmed")
+    func drainInHold() {
+        var harness = EngineHarness()
+        harness.event("a")
+        harness.answer(CallResult(failure: .tls))
+        _ = harness.takeOthers()
+        harness.drain()
+        #expect(harness.summaries.isEmpty)
+        #expect(harness.takeOthers() == [.leave(complete: true)])
+    }
+
+    @Test("drain with a hanging backend: ends at its deadline")
+    func drainDeadline() {
+        var harness = EngineHarness { $0.drainTimeout = 5_000 }
+        harness.event("a")
+        harness.drain()
+        harness.pass(5_000)
+        #expect(harness.takeOthers() == [.notice(.gaveUp(events: 1)), .leave(complete: false)])
+    }
+
+    @Test("a commit that failed for now is made again, one that was refused is not")
+    func commitFailures() {
+        var harness = EngineHarness()
+        harness.event("a")
+        harness.answer(200)
+        harness.acknowledgeAll()
+        harness.pass(200)
+        harness.commitEnds(.failedForNow)
+        harness.pass(100)
+        #expect(harness.others == [.commit(sequence: 2)])
+        harness.revoke()
+        harness.commitEnds(.refused)
+        #expect(harness.takeOthers() == [.unassign])
+    }
+
+    @Test("the engine never asks to be woken in the past, so that no loop spins", arguments: [true, false])
+    func wakes(draining: Bool) {
+        var harness = EngineHarness()
+        harness.event("a")
+        harness.event("b")
+        harness.answer(200)
+        harness.acknowledgeAll()
+        if draining { harness.drain() } else { harness.revoke() }
+        harness.pass(500)
+        let wake = harness.engine.nextWake
+        #expect(wake.map { $0 > harness.now.monotonic } ?? true)
+    }
+}

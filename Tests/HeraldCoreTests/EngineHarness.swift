@@ -1,0 +1,205 @@
+import HeraldEvents
+import HeraldTime
+
+@testable import HeraldCore
+
+/// Drives one engine by hand: two request topics and the retry topics `1s` and `10s`, one partition each.
+struct EngineHarness {
+    var engine: Engine
+    /// Milliseconds on both clocks.
+    var time: Int64 = 1_000_000_000
+    private(set) var records: [Int32: (value: [UInt8], headers: HeaderList)] = [:]
+    private(set) var calls: [CallToken] = []
+    private(set) var produced: [(id: ProductionID, production: Production)] = []
+    private(set) var others: [Action] = []
+    private var offsets: [Int: Int64] = [:]
+
+    static let request = 0
+    static let bulk = 1
+    static let oneSecond = 2
+    static let tenSeconds = 3
+
+    init(_ change: (inout EngineConfiguration) -> Void = { _ in }) {
+        var configuration = EngineConfiguration(decoder: RecordDecoder(maxEventBytes: 1_000))
+        configuration.retryDelays = ["1s", "10s"].compactMap { DelayName($0) }
+        configuration.retry = RetryPolicy(immediate: 1, delays: [1_000, 10_000])
+        configuration.maxInFlight = 8
+        change(&configuration)
+        engine = Engine(configuration: configuration)
+        assign()
+    }
+
+    var now: Moment {
+        Moment(monotonic: MonotonicTime(nanoseconds: time * 1_000_000), wall: WallTime(milliseconds: time))
+    }
+
+    mutating func assign() {
+        let topics = [
+            ConsumedTopic(name: "notifications", role: .request(weight: 10)),
+            ConsumedTopic(name: "notifications.bulk", role: .request(weight: 1)),
+            ConsumedTopic(name: "notifications.retry.1s", role: .retry(delay: 1_000)),
+            ConsumedTopic(name: "notifications.retry.10s", role: .retry(delay: 10_000)),
+        ]
+        engine.assigned(
+            topics.indices.map { AssignedPartition(topic: $0, number: 0, startOffset: 0) }, topics: topics, now: now)
+        offsets = [:]
+    }
+
+    // MARK: Inputs
+
+    @discardableResult
+    mutating func record(_ json: String?, on source: Int = request, headers: [(String, String)] = []) -> Intake {
+        let offset = offsets[source, default: 0]
+        let value = json.map { Array($0.utf8) }
+        var list = HeaderList()
+        for (name, text) in headers { list.append(name, text) }
+        let timestamp = WallTime(milliseconds: time)
+        let intake: Intake
+        if let value {
+            intake = engine.record(
+                source: source, partition: 0, offset: offset, timestamp: timestamp, value: value.span.bytes,
+                headers: list, now: now)
+        } else {
+            intake = engine.record(
+                source: source, partition: 0, offset: offset, timestamp: timestamp, value: nil, headers: list, now: now)
+        }
+        if case .kept(let slot) = intake { records[slot.index] = (value ?? [], list) }
+        if intake != .noRoom { offsets[source] = offset + 1 }
+        collect()
+        return intake
+    }
+
+    /// An event for `user` on `services`.
+    @discardableResult
+    mutating func event(
+        _ user: String, _ services: String = "apns", on source: Int = request, more: String = "",
+        headers: [(String, String)] = []
+    ) -> Intake {
+        let names = services.split(separator: ",").map { "\"\($0)\"" }.joined(separator: ",")
+        return record(
+            #"{"id":"\#(user)-\#(offsets[source, default: 0])","user":"\#(user)","message":"m","pns":[\#(names)]\#(more)}"#,
+            on: source, headers: headers)
+    }
+
+    /// Answers the oldest call that is under way.
+    mutating func answer(_ result: CallResult) {
+        answer(calls.removeFirst(), result)
+    }
+
+    mutating func answer(_ status: Int) { answer(CallResult(status: status)) }
+
+    mutating func answer(_ token: CallToken, _ result: CallResult) {
+        engine.answer(token, result, now: now, entropy: 0)
+        collect()
+    }
+
+    mutating func takeCall() -> CallToken { calls.removeFirst() }
+
+    /// The broker acknowledges everything that was produced.
+    mutating func acknowledgeAll() {
+        let ids = produced.map(\.id)
+        produced.removeAll()
+        for id in ids { engine.delivered(id, now: now) }
+        collect()
+    }
+
+    mutating func fail(_ id: ProductionID, _ failure: ProductionFailure) {
+        engine.failed(id, failure, now: now)
+        collect()
+    }
+
+    mutating func pass(_ milliseconds: Int64) {
+        time += milliseconds
+        engine.tick(now: now)
+        collect()
+    }
+
+    mutating func drain() {
+        engine.drain(now: now)
+        collect()
+    }
+
+    mutating func revoke() {
+        engine.revoked(now: now)
+        collect()
+    }
+
+    mutating func lose() {
+        engine.lost()
+        collect()
+    }
+
+    mutating func commitEnds(_ outcome: CommitOutcome) {
+        for action in takeOthers() {
+            if case .commit(let sequence) = action { engine.committed(sequence: sequence, outcome, now: now) }
+        }
+        collect()
+    }
+
+    private mutating func collect() {
+        for action in engine.actions {
+            switch action {
+            case .call(let token): calls.append(token)
+            case .produce(let id): if let production = engine.production(id) { produced.append((id, production)) }
+            case .release(let slot): records[slot] = nil
+            default: others.append(action)
+            }
+        }
+        engine.clearActions()
+    }
+
+    // MARK: What came out
+
+    mutating func takeOthers() -> [Action] {
+        defer { others.removeAll() }
+        return others
+    }
+
+    func user(_ token: CallToken) -> String {
+        guard let record = records[token.slot.index] else { return "?" }
+        let event = engine.slot(token.slot.index).event
+        let bytes = event.bytes(of: event.user, value: record.value.span.bytes)
+        return String(
+            decoding: (0..<bytes.byteCount).map { bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }, as: UTF8.self)
+    }
+
+    var usersInFlight: [String] { calls.map(user) }
+
+    /// The produced records in a short form: `result apns delivered`, `retry 1s apns,gcm transient 2`, and so on.
+    var summaries: [String] {
+        produced.map { entry in
+            let production = entry.production
+            let names = production.services.map { engine.configuration.decoder.pushServices.names[$0] }
+                .joined(separator: ",")
+            let place = names.isEmpty ? "-" : names
+            switch production.kind {
+            case .result: return "result \(place) \(production.outcome.rawValue)"
+            case .retry:
+                let delay = engine.configuration.retryDelays[production.delay]
+                return "retry \(delay) \(place) \(production.retryReason?.rawValue ?? "kept") \(production.attempts)"
+            case .deadLetter:
+                return "dead \(place) \(production.deadLetterReason?.rawValue ?? "?") \(production.status)"
+            }
+        }
+    }
+
+    /// The headers of a produced record, as text.
+    func headers(at index: Int) -> [String: String] {
+        let production = produced[index].production
+        guard let record = records[production.slot.index] else { return [:] }
+        var output = OutputRecord()
+        engine.write(production, value: record.value.span.bytes, headers: record.headers, into: &output)
+        var texts: [String: String] = [:]
+        for index in 0..<output.headers.count {
+            if let value = output.headers.value(at: index) {
+                texts[Self.text(output.headers.name(at: index))] = Self.text(value)
+            }
+        }
+        return texts
+    }
+
+    private static func text(_ bytes: RawSpan) -> String {
+        String(
+            decoding: (0..<bytes.byteCount).map { bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,131 @@
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@testable import HeraldCore
+
+@Suite("A hold")
+struct EngineHoldTests {
+    @Test("begins when the credentials are refused twice, loses no attempt, and ends when a probe gets through")
+    func credentials() {
+        var harness = EngineHarness()
+        harness.event("a")
+        harness.answer(401)
+        #expect(harness.calls.count == 1)
+        harness.answer(401)
+        #expect(harness.takeOthers() == [.notice(.holdBegan(.credentials))])
+        #expect(harness.calls.isEmpty)
+        #expect(harness.summaries.isEmpty)
+        harness.pass(1_000)
+        harness.answer(401)
+        harness.pass(1_999)
+        #expect(harness.calls.isEmpty)
+        harness.pass(1)
+        harness.answer(200)
+        #expect(harness.takeOthers() == [.notice(.holdEnded(.credentials))])
+        #expect(harness.summaries == ["result apns delivered"])
+        #expect(harness.produced[0].production.attempts == 1)
+    }
+
+    @Test(
+        "begins at once when the backend can't be reached safely",
+        arguments: [(CallFailure.tls, HoldReason.tls), (.nameNotFound, .nameNotFound)])
+    func unreachable(failure: CallFailure, reason: HoldReason) {
+        var harness = EngineHarness()
+        harness.event("a")
+        harness.answer(CallResult(failure: failure))
+        #expect(harness.takeOthers() == [.notice(.holdBegan(reason))])
+        harness.pass(1_000)
+        harness.answer(200)
+        #expect(harness.takeOthers() == [.notice(.holdEnded(reason))])
+        #expect(harness.produced[0].production.attempts == 1)
+    }
+
+    @Test("probes with a different event each time, and rejects the one that is refused while others get through")
+    func onlyOneIsRefused() {
+        var harness = EngineHarness()
+        harness.event("bad")
+        harness.answer(403)
+        harness.answer(403)
+        #expect(harness.engine.hold?.reason == .credentials)
+        // A few more are taken, to have somebody else to ask with.
+        harness.event("good")
+        harness.pass(1_000)
+        #expect(harness.usersInFlight == ["bad"])
+        harness.answer(403)
+        harness.pass(2_000)
+        #expect(harness.usersInFlight == ["good"])
+        harness.answer(200)
+        #expect(harness.engine.hold == nil)
+        #expect(harness.usersInFlight == ["bad"])
+        harness.answer(403)
+        #expect(harness.summaries.suffix(2) == ["result apns dead-lettered", "dead apns rejected 403"])
+    }
+
+    @Test("an event that is refused twice while others get through is rejected without a hold")
+    func refusedAmongOthers() {
+        var harness = EngineHarness()
+        harness.event("bad")
+        harness.answer(403)
+        let second = harness.takeCall()
+        harness.event("good")
+        harness.answer(200)
+        harness.answer(second, CallResult(status: 403))
+        #expect(harness.engine.hold == nil)
+        #expect(harness.summaries.last == "dead apns rejected 403")
+    }
+
+    @Test("an answer to a call that was sent before the password changed proves nothing")
+    func lateAnswer() {
+        var harness = EngineHarness()
+        harness.event("early")
+        harness.event("refused")
+        let early = harness.takeCall()
+        harness.answer(401)
+        harness.answer(early, CallResult(status: 200))
+        harness.answer(401)
+        #expect(harness.engine.hold?.reason == .credentials)
+        #expect(harness.summaries == ["result apns delivered"])
+    }
+
+    @Test("a probe without an answer proves nothing and counts as no attempt")
+    func silentProbe() {
+        var harness = EngineHarness()
+        harness.event("a")
+        harness.answer(CallResult(failure: .tls))
+        harness.pass(1_000)
+        harness.answer(CallResult(failure: .timeout))
+        #expect(harness.engine.hold != nil)
+        harness.pass(2_000)
+        harness.answer(200)
+        #expect(harness.produced[0].production.attempts == 1)
+    }
+
+    @Test("takes only a few events more, to probe with")
+    func taking() {
+        var harness = EngineHarness { $0.maxInFlight = 1_000 }
+        harness.event("a")
+        harness.answer(CallResult(failure: .tls))
+        var taken = 0
+        while harness.engine.nextSource() != nil {
+            taken += 1
+            harness.event("u\(taken)")
+        }
+        #expect(taken == 15)
+        #expect(harness.calls.isEmpty)
+    }
+
+    @Test("the waits between probes double up to half a minute")
+    func backoff() {
+        var harness = EngineHarness()
+        harness.event("a")
+        harness.answer(CallResult(failure: .tls))
+        for wait in [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000] as [Int64] {
+            harness.pass(wait - 1)
+            #expect(harness.calls.isEmpty)
+            harness.pass(1)
+            #expect(harness.calls.count == 1)
+            harness.answer(CallResult(failure: .tls))
+        }
+    }
+}

@@ -1,0 +1,188 @@
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@testable import HeraldCore
+
+@Suite("Taking and ordering")
+struct EngineOrderTests {
+    @Test("one user's events are called one after another, other users' at once")
+    func key() {
+        var harness = EngineHarness()
+        for user in ["a", "a", "b", "a"] { harness.event(user) }
+        #expect(harness.usersInFlight == ["a", "b"])
+        harness.answer(200)
+        #expect(harness.usersInFlight == ["b", "a"])
+    }
+
+    @Test("the next event of a user waits for quick retries, but not for a retry topic")
+    func quickRetries() {
+        var harness = EngineHarness()
+        harness.event("a")
+        harness.event("a")
+        harness.answer(503)
+        #expect(harness.calls.isEmpty)
+        harness.pass(300)
+        #expect(harness.calls.count == 1)
+        harness.answer(503)
+        #expect(harness.usersInFlight == ["a"])
+        #expect(harness.summaries == ["retry 1s apns transient 2"])
+    }
+
+    @Test("a partition's events are called one after another when that is asked for")
+    func partition() {
+        var harness = EngineHarness { $0.ordering = .partition }
+        for user in ["a", "b", "c"] { harness.event(user) }
+        #expect(harness.usersInFlight == ["a"])
+        harness.answer(200)
+        #expect(harness.usersInFlight == ["b"])
+    }
+
+    @Test("everything is called at once when no order is asked for")
+    func none() {
+        var harness = EngineHarness { $0.ordering = .none }
+        for _ in 0..<3 { harness.event("a") }
+        #expect(harness.usersInFlight == ["a", "a", "a"])
+    }
+
+    @Test("no more calls are in flight than allowed, and nothing is taken meanwhile")
+    func maxInFlight() {
+        var harness = EngineHarness { $0.maxInFlight = 3 }
+        for number in 0..<3 { harness.event("u\(number)") }
+        let next = harness.engine.nextSource()
+        #expect(next == nil)
+        harness.event("late")
+        #expect(harness.calls.count == 3)
+        harness.answer(200)
+        #expect(harness.usersInFlight == ["u1", "u2", "late"])
+    }
+
+    @Test("a record for which there is no room is refused and can be offered again")
+    func noRoom() {
+        var harness = EngineHarness { $0.maxInFlight = 1 }
+        let room = harness.engine.configuration.maxBuffered
+        for _ in 0..<room { harness.event("a") }
+        let refused = harness.event("b")
+        #expect(refused == .noRoom)
+        harness.answer(200)
+        harness.acknowledgeAll()
+        let taken = harness.event("b")
+        #expect(taken != .noRoom)
+    }
+
+    @Test("request topics are taken by weight")
+    func weights() {
+        var harness = EngineHarness()
+        var taken: [Int: Int] = [:]
+        harness.engine.exhausted(source: EngineHarness.oneSecond)
+        harness.engine.exhausted(source: EngineHarness.tenSeconds)
+        for _ in 0..<110 {
+            if let source = harness.engine.nextSource() { taken[source, default: 0] += 1 }
+        }
+        #expect(taken == [EngineHarness.request: 100, EngineHarness.bulk: 10])
+    }
+
+    @Test("an empty topic is not asked again before something arrives")
+    func exhausted() {
+        var harness = EngineHarness()
+        for source in 0..<4 { harness.engine.exhausted(source: source) }
+        let nothing = harness.engine.nextSource()
+        #expect(nothing == nil)
+        harness.engine.recordsArrived()
+        let something = harness.engine.nextSource()
+        #expect(something != nil)
+    }
+
+    @Test("a retry is never early, and holds back only its own partition")
+    func retryNotEarly() {
+        var harness = EngineHarness()
+        let due = harness.time + 1_000
+        harness.event(
+            "a", on: EngineHarness.oneSecond,
+            headers: [
+                ("herald-attempts", "2"), ("herald-not-before", "\(due)"), ("herald-origin", "notifications/0/7"),
+            ])
+        var sources: Set<Int> = []
+        for _ in 0..<30 { if let source = harness.engine.nextSource() { sources.insert(source) } }
+        #expect(sources == [EngineHarness.request, EngineHarness.bulk, EngineHarness.tenSeconds])
+        harness.pass(999)
+        #expect(harness.calls.isEmpty)
+        harness.pass(1)
+        #expect(harness.calls.count == 1)
+        for _ in 0..<30 { if let source = harness.engine.nextSource() { sources.insert(source) } }
+        #expect(sources.contains(EngineHarness.oneSecond))
+    }
+
+    @Test("a retry topic is not fetched while its first record is far from due")
+    func pause() {
+        var harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 60_000]) }
+        harness.engine.unassigned()
+        harness.engine.assigned(
+            [AssignedPartition(topic: 0, number: 0, startOffset: 0)],
+            topics: [ConsumedTopic(name: "notifications.retry.60s", role: .retry(delay: 60_000))], now: harness.now)
+        harness.event("a", on: 0, headers: [("herald-not-before", "\(harness.time + 60_000)")])
+        #expect(harness.takeOthers() == [.pause(partition: 0)])
+        harness.pass(58_000)
+        #expect(harness.takeOthers() == [.resume(partition: 0)])
+        #expect(harness.calls.isEmpty)
+        harness.pass(2_000)
+        #expect(harness.calls.count == 1)
+    }
+
+    @Test(
+        "an event that may not be sent yet goes to the longest delay that is not longer, and waits the rest in memory")
+    func notBefore() {
+        var harness = EngineHarness()
+        // The harness's clock stands at 1970-01-12T13:46:40Z.
+        harness.event("a", more: #","notBefore":"1970-01-12T13:46:51Z""#)
+        #expect(harness.summaries == ["retry 10s apns not-before 0"])
+        let headers = harness.headers(at: 0)
+        harness.acknowledgeAll()
+        harness.event(
+            "a", on: EngineHarness.tenSeconds, more: #","notBefore":"1970-01-12T13:46:51Z""#,
+            headers: headers.map { ($0.key, $0.value) })
+        harness.pass(10_000)
+        #expect(harness.summaries == ["retry 1s apns kept 0"])
+        let hop = harness.headers(at: 0)
+        #expect(hop["herald-reason"] == "not-before")
+        harness.acknowledgeAll()
+        harness.event(
+            "a", on: EngineHarness.oneSecond, more: #","notBefore":"1970-01-12T13:46:51Z""#,
+            headers: hop.map { ($0.key, $0.value) })
+        harness.pass(999)
+        #expect(harness.calls.isEmpty)
+        harness.pass(1)
+        #expect(harness.calls.count == 1)
+    }
+
+    @Test("a wait below the shortest delay is waited in memory, and the user's order is kept")
+    func shortNotBefore() {
+        var harness = EngineHarness()
+        harness.event("a", more: #","notBefore":"1970-01-12T13:46:40.500Z""#)
+        harness.event("a")
+        #expect(harness.calls.isEmpty && harness.summaries.isEmpty)
+        harness.pass(500)
+        #expect(harness.calls.count == 1)
+    }
+
+    @Test("an event that expires while it waits for its user is not called")
+    func expiresWhileWaiting() {
+        var harness = EngineHarness()
+        harness.event("a")
+        harness.event("a", more: #","expiresAt":"1970-01-12T13:46:41Z""#)
+        harness.time += 2_000
+        harness.answer(200)
+        #expect(harness.calls.isEmpty)
+        #expect(harness.summaries == ["result apns delivered", "result apns expired", "dead apns expired 0"])
+    }
+
+    @Test("a long chain of one user's expired events does not need a deep stack")
+    func longChain() {
+        var harness = EngineHarness { $0.maxInFlight = 20_000 }
+        harness.event("a")
+        for _ in 0..<30_000 { harness.event("a", more: #","expiresAt":"1970-01-12T13:46:41Z""#) }
+        harness.time += 2_000
+        harness.answer(200)
+        #expect(harness.summaries.count == 1 + 2 * 30_000)
+    }
+}

@@ -1,0 +1,165 @@
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@testable import HeraldCore
+
+@Suite("Settling an event")
+struct EngineSettlementTests {
+    @Test("gives one result for each service, and the offset counts once all are acknowledged")
+    func delivered() {
+        var harness = EngineHarness()
+        harness.event("u", "apns,gcm")
+        harness.answer(200)
+        #expect(harness.summaries.isEmpty)
+        harness.answer(204)
+        #expect(harness.summaries == ["result apns delivered", "result gcm delivered"])
+        harness.pass(200)
+        #expect(harness.takeOthers().isEmpty)
+        harness.acknowledgeAll()
+        harness.pass(200)
+        #expect(harness.takeOthers() == [.commit(sequence: 1)])
+        #expect(harness.engine.commitPositions.map(\.offset) == [1])
+        #expect(harness.engine.load == (0, 0, 0))
+    }
+
+    @Test(
+        "splits an event whose services end differently",
+        arguments: [
+            (
+                [200, 400, 200],
+                ["result apns delivered", "result gcm dead-lettered", "dead gcm rejected 400", "result wns delivered"]
+            ),
+            (
+                [400, 400, 404],
+                [
+                    "result apns dead-lettered", "dead apns,gcm rejected 400", "result gcm dead-lettered",
+                    "result wns dead-lettered", "dead wns rejected 404",
+                ]
+            ),
+            ([200, 429, 429], ["result apns delivered", "retry 1s gcm,wns throttled 1"]),
+            (
+                [301, 200, 429],
+                [
+                    "result apns dead-lettered", "dead apns rejected 301", "result gcm delivered",
+                    "retry 1s wns throttled 1",
+                ]
+            ),
+        ] as [([Int], [String])])
+    func split(statuses: [Int], expected: [String]) {
+        var harness = EngineHarness()
+        harness.event("u", "apns,gcm,wns")
+        for status in statuses { harness.answer(CallResult(status: status, retryAfter: status == 429 ? 0 : nil)) }
+        #expect(harness.summaries == expected)
+    }
+
+    @Test("makes one retry record for each delay and number of calls")
+    func retryGroups() {
+        var harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 10_000]) }
+        harness.event("u", "apns,gcm,wns")
+        harness.answer(CallResult(status: 503))
+        harness.answer(CallResult(status: 503, retryAfter: 12_000))
+        harness.answer(CallResult(status: 500))
+        // Two of them for the same reason; the third waits longer, for another.
+        #expect(harness.summaries == ["retry 1s apns,wns transient 1", "retry 10s gcm throttled 1"])
+    }
+
+    @Test(
+        "makes a dead letter and one result of what can't be read, at once",
+        arguments: [
+            ("{", "malformed"), (#"{"user":"u","message":"m","pns":["fax"]}"#, "invalid"),
+            (#"{"user":"u","pns":["apns"],"message":"\#(String(repeating: "x", count: 990))"}"#, "oversized"),
+        ])
+    func undecodable(json: String, reason: String) {
+        var harness = EngineHarness()
+        harness.record(json)
+        #expect(harness.summaries == ["dead - \(reason) 0", "result - dead-lettered"])
+        #expect(harness.calls.isEmpty)
+        #expect(harness.headers(at: 0)["herald-detail"]?.isEmpty == false)
+    }
+
+    @Test("gives an expired event a result for each service and one dead letter, without a call")
+    func expired() {
+        var harness = EngineHarness()
+        harness.event("u", "apns,wns", more: #","expiresAt":"1970-01-01T00:00:01Z""#)
+        #expect(harness.summaries == ["result apns expired", "dead apns,wns expired 0", "result wns expired"])
+        #expect(harness.calls.isEmpty)
+    }
+
+    @Test("counts and skips a record without a value")
+    func tombstone() {
+        var harness = EngineHarness()
+        let intake = harness.record(nil)
+        #expect(intake == .done)
+        #expect(harness.engine.counters.tombstones == 1)
+        harness.pass(200)
+        #expect(harness.engine.commitPositions.map(\.offset) == [1])
+    }
+
+    @Test("ends an event that was replayed too often")
+    func replays() {
+        var harness = EngineHarness()
+        harness.event("u", headers: [("herald-replays", "6"), ("herald-origin", "notifications/0/1")])
+        #expect(harness.summaries == ["result apns dead-lettered", "dead apns replays-exhausted 0"])
+    }
+
+    @Test("tries quickly, then through each delay, and ends as attempts-exhausted")
+    func ladder() {
+        var harness = EngineHarness()
+        harness.event("u")
+        harness.answer(503)
+        harness.pass(300)
+        harness.answer(503)
+        #expect(harness.summaries == ["retry 1s apns transient 2"])
+        let first = harness.headers(at: 0)
+        #expect(first["herald-attempts"] == "2")
+        harness.acknowledgeAll()
+
+        harness.event("u", on: EngineHarness.oneSecond, headers: first.map { ($0.key, $0.value) })
+        #expect(harness.calls.isEmpty)
+        harness.pass(1_000)
+        harness.answer(503)
+        #expect(harness.summaries == ["retry 10s apns transient 3"])
+        let second = harness.headers(at: 0)
+        harness.acknowledgeAll()
+
+        harness.event("u", on: EngineHarness.tenSeconds, headers: second.map { ($0.key, $0.value) })
+        harness.pass(10_000)
+        harness.answer(503)
+        #expect(harness.summaries == ["result apns dead-lettered", "dead apns attempts-exhausted 503"])
+        #expect(harness.headers(at: 1)["herald-attempts"] == "4")
+    }
+
+    @Test("leaves diagnostics out of a record that is too large, then keeps it as a dead letter, and never gives it up")
+    func tooLarge() {
+        var harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [1_000]) }
+        harness.event("u")
+        harness.answer(CallResult(status: 503, detail: "busy"))
+        #expect(harness.headers(at: 0)["herald-history"] != nil)
+        let id = harness.produced[0].id
+        harness.fail(id, .tooLarge)
+        #expect(harness.headers(at: 1)["herald-history"] == nil)
+        #expect(harness.headers(at: 1)["herald-detail"] == nil)
+        #expect(harness.headers(at: 1)["herald-pns"] == "apns")
+        harness.fail(id, .tooLarge)
+        #expect(harness.summaries.suffix(2) == ["dead apns oversized 503", "result apns dead-lettered"])
+        let count = harness.produced.count
+        harness.fail(id, .tooLarge)
+        #expect(harness.takeOthers() == [.notice(.recordRefused)])
+        harness.pass(1_000)
+        #expect(harness.produced.count == count + 1)
+        #expect(harness.engine.load.events == 1)
+    }
+
+    @Test("offers a record again that the broker would not take")
+    func refused() {
+        var harness = EngineHarness()
+        harness.event("u")
+        harness.answer(200)
+        let id = harness.produced[0].id
+        harness.fail(id, .queueFull)
+        harness.pass(10)
+        #expect(harness.produced.count == 2)
+        #expect(harness.produced[1].id == id)
+    }
+}

@@ -1,0 +1,25 @@
+import HeraldTime
+import Testing
+
+@Suite("Monotonic and wall time")
+struct MonotonicTimeTests {
+    @Test(
+        "milliseconds between two moments are rounded down and stop at the ends of the range",
+        arguments: [
+            (0, 0, 0), (1_999_999, 0, 1), (0, 1, -1), (0, 1_000_000, -1), (0, 1_000_001, -2),
+            (.max, .min, .max), (.min, .max, .min), (0, .max, -9_223_372_036_855), (.min, 0, -9_223_372_036_855),
+        ] as [(Int64, Int64, Int64)])
+    func between(later: Int64, earlier: Int64, milliseconds: Int64) {
+        let moment = MonotonicTime(nanoseconds: later)
+        #expect(moment.milliseconds(since: MonotonicTime(nanoseconds: earlier)) == milliseconds)
+    }
+
+    @Test("moving a moment stops at the ends of the range")
+    func advance() {
+        #expect(MonotonicTime(nanoseconds: 5).advanced(byMilliseconds: 2).nanoseconds == 2_000_005)
+        #expect(MonotonicTime(nanoseconds: 5).advanced(byMilliseconds: .max).nanoseconds == .max)
+        #expect(MonotonicTime(nanoseconds: -5).advanced(byMilliseconds: .min).nanoseconds == .min)
+        #expect(WallTime(milliseconds: .max).advanced(byMilliseconds: 1).milliseconds == .max)
+        #expect(WallTime(milliseconds: .min).milliseconds(since: WallTime(milliseconds: 1)) == .min)
+    }
+}
