@@ -86,6 +86,12 @@ public struct ServiceAnswer: Sendable, Hashable {
     public let pushService: String
     /// What became of its call.
     public let answer: Answer
+
+    /// What became of the call for one push service.
+    public init(pushService: String, answer: Answer) {
+        self.pushService = pushService
+        self.answer = answer
+    }
 }
 
 /// Why a client's method has no answer to return.

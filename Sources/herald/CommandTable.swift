@@ -12,6 +12,8 @@ enum CommandTable {
 
     private static let entries: [Entry] = [
         .command(WorkerCommand.self),
+        .command(SendCommand.self),
+        .command(RegisterCommand.self),
         .command(BackendCommand.self),
         .group(
             "config", "Look at the settings.",

@@ -1,0 +1,116 @@
+import HeraldBackend
+import HeraldCommandLine
+import HeraldEvents
+import HeraldHTTP
+import HeraldSettings
+import HeraldText
+
+/// `herald send`: straight to the backend, no Kafka.
+enum SendCommand: HeraldCommand {
+    private static let user = CommandOption.optional("user", .text("USER"), "Whom to notify.")
+    private static let pushServices = CommandOption.optional(
+        "pns", .commaSeparated("SERVICE,…"), "The push services to send to.")
+    private static let message = CommandOption.optional("message", .text("TEXT"), "The message.")
+    private static let id = CommandOption.optional(
+        "id", .text("ID"), "The idempotency key without the push service; a random one when it is left out.")
+    private static let toSelf = CommandOption.flag(
+        "self", "Ask the backend to greet the caller's own devices on every push service, instead.")
+
+    static let declaration = CommandDeclaration(
+        "send", "Send a notification straight to the backend, without Kafka.",
+        details:
+            "Each push service is called at once and shown with its own status. The exit status is 0 when all took "
+            + "the message, 3 when some did, 1 when none did, 5 when the backend could not be reached.",
+        options: [
+            user.declaration, pushServices.declaration, message.declaration, id.declaration, toSelf.declaration,
+            OutputFormat.option.declaration,
+        ],
+        examples: [
+            .init("herald send --user alice --pns apns,gcm --message 'Hi'", "Notify a user."),
+            .init("herald send --self", "Notify the own devices."),
+        ])
+    static let takesSettings = true
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        let settings = try invocation.settings(requiring: [.backend])
+        let request = try request(invocation, settings)
+        let client = try BackendClient(try settings.backendConfiguration(connectionLimit: 64))
+        let answers: [ServiceAnswer]
+        do {
+            answers = try await request.send(with: client)
+            await client.close()
+        } catch let mistake as InvalidNotification {
+            await client.close()
+            throw UsageError("\(mistake)", command: invocation.parsed.path.name)
+        } catch {
+            await client.close()
+            throw error
+        }
+        try show(answers, invocation)
+        return status(answers.map(\.answer))
+    }
+
+    /// What is to be sent.
+    private enum Request {
+        case greeting
+        case notification(user: String, pushServices: [String], message: String, id: String)
+
+        func send(with client: BackendClient) async throws -> [ServiceAnswer] {
+            switch self {
+            case .greeting: [ServiceAnswer(pushService: "all", answer: try await client.sendToSelf())]
+            case .notification(let user, let pushServices, let message, let id):
+                try await client.send(pushServices, to: user, message: message, idempotencyKey: id)
+            }
+        }
+    }
+
+    private static func request(_ invocation: Invocation, _ settings: Settings) throws -> Request {
+        let parsed = invocation.parsed
+        if parsed[toSelf] {
+            guard parsed[user] == nil, parsed[pushServices] == nil, parsed[message] == nil else {
+                throw UsageError("--self goes without --user, --pns and --message", command: parsed.path.name)
+            }
+            return .greeting
+        }
+        guard let user = parsed[user], let names = parsed[pushServices], let message = parsed[message] else {
+            throw UsageError("--user, --pns and --message are needed, or --self", command: parsed.path.name)
+        }
+        let known = try settings.pushServices()
+        let resolved = try names.map { name in
+            let bytes = Array(name.utf8)
+            guard let index = known.index(of: bytes.span.bytes) else {
+                throw UsageError(
+                    "--pns: unknown push service \(SafeText.quoted(name, limit: 40)); allowed: "
+                        + known.names.joined(separator: ", "), command: parsed.path.name)
+            }
+            return known.names[index]
+        }
+        let id = parsed[id] ?? "send-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+        return .notification(user: user, pushServices: resolved, message: message, id: id)
+    }
+
+    private static func show(_ answers: [ServiceAnswer], _ invocation: Invocation) throws {
+        var writer = RecordWriter(
+            invocation.parsed[OutputFormat.option],
+            columns: [.init("pns"), .init("status", isNumber: true), .init("detail")], console: invocation.console)
+        for answer in answers {
+            switch answer.answer {
+            case .status(let status, _, let detail):
+                try writer.write([
+                    .string(answer.pushService), .integer(status), detail.map { .string($0) } ?? .null,
+                ])
+            case .failure(let kind, let detail):
+                try writer.write([.string(answer.pushService), .null, .string("\(kind.rawValue): \(detail)")])
+            }
+        }
+        try writer.finish()
+    }
+
+    private static func status(_ answers: [Answer]) -> ExitStatus {
+        let taken = answers.count { $0.isSuccess }
+        if taken == answers.count { return .done }
+        if taken > 0 { return .partlyDone }
+        let areUnreached = answers.allSatisfy { if case .failure = $0 { true } else { false } }
+        return areUnreached ? .unreachable : .failed
+    }
+}
