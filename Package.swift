@@ -36,7 +36,7 @@ let package = Package(
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
 
         module("HeraldBytes"),
-        module("HeraldThreads"),
+        module("HeraldThreads", ["CEpoll"]),
         module("HeraldTime", ["HeraldBytes"]),
         module("HeraldEvents", ["HeraldBytes", "HeraldTime"], settings: [.enableExperimentalFeature("Lifetimes")]),
         module("HeraldCore", ["HeraldEvents", "HeraldTime"]),

@@ -23,17 +23,17 @@ final class LogQueue: Sendable {
     private let capacityBytes: Int
     private let noticeOfDropped: @Sendable (Int) -> [UInt8]
     private let state = Guarded(State())
-    private let wakeUp: ThreadSignal
-    private let ended: ThreadSignal
+    private let wakeUp: Wakeup
+    private let ended: Wakeup
 
     init(
         descriptor: Int32, capacityBytes: Int, noticeOfDropped: @escaping @Sendable (Int) -> [UInt8]
-    ) throws(ThreadSignal.CreationError) {
+    ) throws(SystemError) {
         self.descriptor = descriptor
         self.capacityBytes = capacityBytes
         self.noticeOfDropped = noticeOfDropped
-        wakeUp = try ThreadSignal()
-        ended = try ThreadSignal()
+        wakeUp = try Wakeup()
+        ended = try Wakeup()
     }
 
     var droppedLineCount: Int { state.withLock { $0.droppedInAll } }
@@ -50,7 +50,7 @@ final class LogQueue: Sendable {
             defer { state.isIdle = false }
             return state.isIdle
         }
-        if mustWake { wakeUp.raise() }
+        if mustWake { wakeUp.signal() }
     }
 
     /// Ends the thread when everything is written, or at the limit; whether everything was.
@@ -62,7 +62,7 @@ final class LogQueue: Sendable {
             return state.hasEnded
         }
         if !hasEnded {
-            wakeUp.raise()
+            wakeUp.signal()
             // A little longer than the thread itself has, so that the answer is the thread's.
             var waiting = pollfd(fd: ended.descriptor, events: Int16(POLLIN), revents: 0)
             while poll(&waiting, 1, Int32(clamping: milliseconds + 100)) < 0, errno == EINTR {}
@@ -78,7 +78,7 @@ final class LogQueue: Sendable {
             state.hasEnded = true
             state.isAllWritten = isGood
         }
-        ended.raise()
+        ended.signal()
     }
 
     /// Waits for lines; `nil` when the queue is closed and empty.
@@ -101,7 +101,7 @@ final class LogQueue: Sendable {
     private func waitForSignal() {
         var signal = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
         _ = poll(&signal, 1, -1)
-        wakeUp.clear()
+        wakeUp.drain()
     }
 
     /// Writes the lines when the reader takes them; false when it is gone or the deadline has passed.
@@ -117,7 +117,7 @@ final class LogQueue: Sendable {
             ]
             guard let timeout = millisecondsLeft() else { return false }
             _ = poll(&waiting, nfds_t(waiting.count), timeout)
-            if waiting[1].revents != 0 { wakeUp.clear() }
+            if waiting[1].revents != 0 { wakeUp.drain() }
             guard waiting[0].revents != 0 else { continue }
             let piece = Self.piece(of: rest)
             let count = piece.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

@@ -8,11 +8,11 @@ public enum StopSignals {
     private static let waitingEnd = Atomic<Int32>(-1)
 
     /// From now on both signals are kept for ``wait()``; a second call changes nothing.
-    public static func catchAll() throws(ThreadSignal.CreationError) {
+    public static func catchAll() throws(SystemError) {
         guard waitingEnd.load(ordering: .acquiring) < 0 else { return }
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
-            throw ThreadSignal.CreationError(code: errno)
+            throw SystemError(call: "socketpair", number: errno)
         }
         raisingEnd.store(ends[1], ordering: .releasing)
         waitingEnd.store(ends[0], ordering: .releasing)

@@ -4,6 +4,7 @@ import HeraldEvents
 import HeraldHTTP
 import HeraldKafka
 import HeraldTelemetry
+import HeraldThreads
 import HeraldTime
 
 extension Lane {

@@ -5,6 +5,7 @@ import HeraldEvents
 import HeraldHTTP
 import HeraldKafka
 import HeraldTelemetry
+import HeraldThreads
 import HeraldTime
 
 /// One thread with one event loop and everything it needs: a member of the group, a producer, connections to the

@@ -1,5 +1,6 @@
 import HeraldHTTP
 import HeraldKafka
+import HeraldThreads
 import Synchronization
 
 /// What other threads say to a lane.

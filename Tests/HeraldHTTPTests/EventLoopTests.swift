@@ -1,4 +1,5 @@
 import Foundation
+import HeraldThreads
 import HeraldTime
 import Testing
 

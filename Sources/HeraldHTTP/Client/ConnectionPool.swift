@@ -1,3 +1,4 @@
+import HeraldThreads
 public import HeraldTime
 
 /// Calls over a bounded number of kept connections to one origin, driven by a loop's thread.

@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Glibc
+import HeraldThreads
 
 /// One connection made by libcurl: the handle, its socket, and bytes in and out.
 ///

@@ -1,5 +1,6 @@
 internal import CEpoll
 internal import Glibc
+public import HeraldThreads
 public import HeraldTime
 
 /// Waits for many descriptors at once, on one thread (epoll).

@@ -24,10 +24,10 @@ final class ParkedConnections: Sendable {
     private static let unwatchedMilliseconds: Int64 = 1_000
 
     private let state = Guarded(State())
-    private let signal: ThreadSignal
+    private let signal: Wakeup
 
-    init() throws(ThreadSignal.CreationError) {
-        signal = try ThreadSignal()
+    init() throws(SystemError) {
+        signal = try Wakeup()
     }
 
     /// Suspends the connection until the wait is over, the client is gone or the server stops; `nil` has no end.
@@ -47,7 +47,7 @@ final class ParkedConnections: Sendable {
             connection.suspend()
             return isEarliest || isWatched
         }
-        if mustWake == true { signal.raise() }
+        if mustWake == true { signal.signal() }
         return mustWake != nil
     }
 
@@ -58,7 +58,7 @@ final class ParkedConnections: Sendable {
             for parked in state.parked.values { parked.connection.resume() }
             state.parked = [:]
         }
-        signal.raise()
+        signal.signal()
     }
 
     /// The thread's work, until ``stop()``.
@@ -84,7 +84,7 @@ final class ParkedConnections: Sendable {
             }
             guard let timeout else { return }
             guard poll(&descriptors, nfds_t(descriptors.count), timeout) > 0 else { continue }
-            if descriptors[0].revents != 0 { signal.clear() }
+            if descriptors[0].revents != 0 { signal.drain() }
             state.withLock { state in
                 for (id, descriptor) in zip(ids, descriptors.dropFirst()) where descriptor.revents != 0 {
                     resume(id, in: &state)

@@ -7,7 +7,8 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The operating system's error number (errno).
     public let number: Int32
 
-    init(call: String, number: Int32) {
+    /// The failure of `call` with this error number.
+    public init(call: String, number: Int32) {
         self.call = call
         self.number = number
     }
@@ -18,7 +19,7 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The operating system's words for an error number.
-    static func text(of number: Int32) -> String {
+    public static func text(of number: Int32) -> String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
             guard let base = buffer.baseAddress, strerror_r(number, base, buffer.count) == 0 else {
                 return "error \(number)"

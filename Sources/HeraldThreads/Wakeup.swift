@@ -1,12 +1,12 @@
 internal import CEpoll
 internal import Glibc
 
-/// Ends another thread's wait (eventfd): the one way into a loop from outside of its thread.
+/// Ends another thread's wait (eventfd): the way into a loop, or out of a `poll`, from outside of its thread.
 ///
 /// ``signal()`` may be called on any thread, the rest belongs to the loop's. Signals that come before a ``drain()``
 /// are one event.
 public final class Wakeup: Sendable {
-    /// The descriptor, for ``EventLoop/add(_:token:interest:)`` and for C libraries that write eight bytes to it.
+    /// The descriptor, to be watched for reading, and for C libraries that write eight bytes to it.
     public let descriptor: Int32
 
     /// A wake-up without a signal; throws when the process has no descriptor left.
