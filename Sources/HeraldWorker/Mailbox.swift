@@ -1,7 +1,6 @@
 import HeraldHTTP
 import HeraldKafka
 import HeraldThreads
-import Synchronization
 
 /// What other threads say to a lane.
 enum LaneMessage: Sendable {
@@ -21,7 +20,7 @@ struct OffsetRange: Sendable {
 
 /// The one way into a lane from outside of its thread.
 final class Mailbox: Sendable {
-    private let messages = Mutex<[LaneMessage]>([])
+    private let messages = Guarded<[LaneMessage]>([])
     /// Wakes the lane's loop.
     let wakeup: Wakeup
 
