@@ -31,6 +31,9 @@ public enum Notice: Sendable, Equatable {
     case holdBegan(HoldReason)
     /// The backend is well again.
     case holdEnded(HoldReason)
+    /// The group's offset of a partition carries metadata that Herald did not write, or that is damaged: it is ignored,
+    /// and what an earlier owner did beyond the offset may be done again.
+    case foreignMetadata(topic: String, partition: Int32)
     /// The broker refuses a record although everything that could be was trimmed; it is offered again and again.
     case recordRefused
     /// A drain or a revocation ran into its deadline with this many events unsettled: they will be taken again.

@@ -10,20 +10,38 @@ extension Engine {
         guard case .none = membership else { return }
         self.topics = topics
         partitions = assigned.map { partition in
-            Partition(
-                topic: partition.topic, number: partition.number,
-                tracker: partition.startOffset.map { OffsetTracker(startingAt: $0) })
+            Partition(topic: partition.topic, number: partition.number, tracker: tracker(of: partition))
         }
-        committing = Array(repeating: 0, count: partitions.count)
+        committing = Array(repeating: nil, count: partitions.count)
         for index in partitions.indices { addToSource(Int32(index)) }
         cursor = 0
         membership = .assigned
         nextCommit = now.monotonic.advanced(byMilliseconds: configuration.commitInterval)
     }
 
+    private mutating func tracker(of partition: AssignedPartition) -> OffsetTracker? {
+        guard let offset = partition.startOffset else { return nil }
+        guard let map = CompletionMap(text: partition.metadata, committed: offset) else {
+            actions.append(.notice(.foreignMetadata(topic: topics[partition.topic].name, partition: partition.number)))
+            return OffsetTracker(startingAt: offset)
+        }
+        return OffsetTracker(startingAt: offset, done: map)
+    }
+
+    /// Goes on from another offset in a partition whose own was out of range, so that nothing was taken of it.
+    public mutating func restart(partition: Int32, at offset: Int64) {
+        partitions[Int(partition)].tracker = OffsetTracker(startingAt: offset)
+    }
+
+    /// The offset that is to be taken next; `nil` when the first record will tell.
+    public func nextOffset(of partition: Int32) -> Int64? { partitions[Int(partition)].tracker?.next }
+
     /// The queues to take from: one for each request topic, one for each partition of a retry topic, because what is
     /// not due in one partition must not hold back another.
     public var sourceList: [Source] { sources }
+
+    /// How long the last commit before a stop may take at least (milliseconds).
+    static let commitGrace: Int64 = 5_000
 
     private mutating func addToSource(_ partition: Int32) {
         let topic = partitions[Int(partition)].topic
@@ -152,6 +170,8 @@ extension Engine {
         dropEverything()
         for source in sources.indices { resume(source: source) }
         stopping.isCommitting = true
+        // However late it is: the last commit gets its time, or what was done would be done again.
+        stopping.deadline = max(stopping.deadline, now.monotonic.advanced(byMilliseconds: Self.commitGrace))
         membership = .stopping(stopping)
         guard !commitInFlight else { return }
         if hasNewWatermark { startCommit() } else { endStopping(stopping) }

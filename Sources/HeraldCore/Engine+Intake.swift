@@ -74,11 +74,11 @@ extension Engine {
         guard let slot = freeSlots.last else { return .noRoom }
         let index = sources[source].indices[number]
         if partitions[Int(index)].tracker == nil { partitions[Int(index)].tracker = OffsetTracker(startingAt: offset) }
-        guard partitions[Int(index)].tracker?.take(offset) == true else {
-            counters.stale += 1
+        hasNewWatermark = true
+        guard partitions[Int(index)].tracker?.take(offset) == .new else {
+            counters.doneBefore += 1
             return .done
         }
-        hasNewWatermark = true
         counters.taken += 1
         guard let value else {
             counters.tombstones += 1

@@ -95,14 +95,16 @@ extension Engine {
 
     // MARK: Commits
 
-    /// Starts a commit of every watermark that the broker does not have yet.
+    /// Starts a commit of everything that the broker does not know yet.
     mutating func startCommit() {
         hasNewWatermark = false
         var isNeeded = false
         for index in partitions.indices {
-            committing[index] = -1
+            committing[index] = nil
             guard let tracker = partitions[index].tracker, tracker.hasUncommitted else { continue }
-            committing[index] = tracker.watermark
+            committing[index] = CommittedPosition(
+                partition: Int32(index), offset: tracker.watermark,
+                metadata: tracker.completions.text(committing: tracker.watermark), mark: tracker.mark)
             isNeeded = true
         }
         if isNeeded {
@@ -114,13 +116,8 @@ extension Engine {
         }
     }
 
-    /// What the commit under way commits: for each partition the next offset to consume.
-    public var commitPositions: [(topic: String, partition: Int32, offset: Int64)] {
-        committing.indices.compactMap { index in
-            guard committing[index] >= 0 else { return nil }
-            return (topics[partitions[index].topic].name, partitions[index].number, committing[index])
-        }
-    }
+    /// What the commit under way commits.
+    public var commitPositions: [CommittedPosition] { committing.compactMap { $0 } }
 
     /// A commit ended.
     public mutating func committed(sequence: UInt64, _ outcome: CommitOutcome, now: Moment) {
@@ -129,8 +126,8 @@ extension Engine {
         nextCommit = now.monotonic.advanced(byMilliseconds: configuration.commitInterval)
         switch outcome {
         case .acknowledged:
-            for index in partitions.indices where committing[index] >= 0 {
-                partitions[index].tracker?.acknowledge(committing[index])
+            for case let position? in committing {
+                partitions[Int(position.partition)].tracker?.acknowledge(position.mark)
             }
         case .failedForNow, .refused:
             hasNewWatermark = true

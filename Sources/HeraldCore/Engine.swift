@@ -66,7 +66,7 @@ public struct Engine: Sendable {
     var commitSequence: UInt64 = 0
     var hasNewWatermark = false
     var nextCommit = MonotonicTime(nanoseconds: .min)
-    var committing: [Int64] = []
+    var committing: [CommittedPosition?] = []
 
     /// An engine without an assignment.
     public init(configuration: EngineConfiguration) {
@@ -104,6 +104,11 @@ public struct Engine: Sendable {
         return (topics[partition.topic].name, partition.number)
     }
 
+    /// The index in the assignment of a topic's partition; `nil` when it is not assigned.
+    public func index(of number: Int32, in topic: String) -> Int32? {
+        partitions.firstIndex { $0.number == number && topics[$0.topic].name == topic }.map { Int32($0) }
+    }
+
     /// Calls in flight, events in memory and records on their way.
     public var load: (calls: Int, events: Int, records: Int) {
         (callsInFlight, slots.count - freeSlots.count, productionsOut)
@@ -126,6 +131,8 @@ public struct Engine: Sendable {
 public struct Counters: Sendable, Equatable {
     /// Records taken.
     public var taken = 0
+    /// Records that an earlier owner of the partition had dealt with.
+    public var doneBefore = 0
     /// Records without a value.
     public var tombstones = 0
     /// Calls made, repeated ones and probes included.
@@ -175,13 +182,27 @@ public struct AssignedPartition: Sendable, Equatable {
     public var number: Int32
     /// Where taking starts; `nil` when the broker decides (no offset yet), and the first record tells.
     public var startOffset: Int64?
+    /// The metadata that was committed with that offset: what is done beyond it.
+    public var metadata: String
 
     /// A partition to take from.
-    public init(topic: Int, number: Int32, startOffset: Int64?) {
+    public init(topic: Int, number: Int32, startOffset: Int64?, metadata: String = "") {
         self.topic = topic
         self.number = number
         self.startOffset = startOffset
+        self.metadata = metadata
     }
+}
+
+/// What a commit says about one partition.
+public struct CommittedPosition: Sendable, Equatable {
+    /// The partition's index in the assignment.
+    public var partition: Int32
+    /// The next offset to consume.
+    public var offset: Int64
+    /// What is done beyond it.
+    public var metadata: String
+    var mark: Int
 }
 
 struct Partition: Sendable {

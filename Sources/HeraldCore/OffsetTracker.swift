@@ -1,17 +1,26 @@
 /// Which offsets of one assigned partition are done, and how far a commit may go.
 ///
 /// Completions come in any order; the *watermark* is the offset below which everything is done, which is what may be
-/// committed. What is done beyond it is a bit each, in a window that starts at the watermark's word.
+/// committed. What is done beyond it is a bit each, in a window that starts at the watermark's word; a commit carries it
+/// as a ``CompletionMap``, so that the next owner of the partition does not do it again.
 ///
 /// Offsets that never arrive (transaction markers, compacted or aborted records) count as done as soon as a later
 /// offset is taken, because a consumer is given a partition's offsets in rising order.
 struct OffsetTracker {
+    /// What taking an offset came to.
+    enum Taken: Equatable {
+        /// Its record is to be dealt with.
+        case new
+        /// An earlier owner of the partition has dealt with it.
+        case doneBefore
+        /// It was taken already.
+        case repeated
+    }
+
     /// Everything below is done: the next offset to commit.
     private(set) var watermark: Int64
     /// The next offset that may arrive: one above the highest taken.
     private(set) var next: Int64
-    /// The watermark that the broker has acknowledged.
-    private(set) var committed: Int64
 
     /// One bit for each offset from `windowStart` on, 1 = done; a ring of words.
     private var words: [UInt64]
@@ -19,61 +28,103 @@ struct OffsetTracker {
     private var windowStart: Int64
     /// The ring's first word.
     private var first = 0
+    /// One above the highest offset that an earlier owner has done.
+    private var mapEnd: Int64
+    /// Counts what happened, and what of it the broker has acknowledged.
+    private var changes = 0
+    private var committedChanges = 0
 
-    /// A tracker for an assignment that starts at `offset`.
-    init(startingAt offset: Int64) {
+    /// A tracker for an assignment that starts at `offset`, with what was done beyond it before.
+    init(startingAt offset: Int64, done map: CompletionMap = CompletionMap()) {
         watermark = offset
         next = offset
-        committed = offset
         windowStart = offset & ~63
+        mapEnd = offset
         words = Array(repeating: 0, count: 16)
         // What lies below the start in its word is done already.
         words[0] = (UInt64(1) << UInt64(offset & 63)) &- 1
+        for range in map.done {
+            reserve(upTo: range.upperBound)
+            for done in range { set(done) }
+            mapEnd = range.upperBound
+        }
     }
 
     /// How many offsets lie between the watermark and the highest taken one.
     var distance: Int64 { next - watermark }
 
     /// Whether a commit would tell the broker something new.
-    var hasUncommitted: Bool { watermark > committed }
+    var hasUncommitted: Bool { changes > committedChanges }
+
+    /// A mark of this moment, for ``acknowledge(_:)``.
+    var mark: Int { changes }
 
     /// Notes that `offset` was taken.
-    ///
-    /// False for an offset that was taken before: the caller drops the record.
-    mutating func take(_ offset: Int64) -> Bool {
-        guard offset >= next else { return false }
-        if offset > next, watermark == next {
+    mutating func take(_ offset: Int64) -> Taken {
+        guard offset >= next else { return .repeated }
+        if offset > next {
+            changes += 1
+            skip(to: offset)
+        }
+        reserve(upTo: offset + 1)
+        let wasDone = words[index(of: offset)] & bit(offset) != 0
+        if wasDone { changes += 1 }
+        next = offset + 1
+        advance()
+        return wasDone ? .doneBefore : .new
+    }
+
+    /// Offsets up to `offset` will not come any more.
+    private mutating func skip(to offset: Int64) {
+        if watermark == next && offset >= mapEnd {
             // Nothing is open: however wide the gap is, there is nothing to remember below it.
-            let acknowledged = committed
+            let (changes, committedChanges) = (changes, committedChanges)
             self = OffsetTracker(startingAt: offset)
-            committed = acknowledged
-        } else if offset > next {
+            self.changes = changes
+            self.committedChanges = committedChanges
+        } else {
             reserve(upTo: offset)
             for skipped in next..<offset { set(skipped) }
         }
-        reserve(upTo: offset + 1)
-        next = offset + 1
-        advance()
-        return true
     }
 
     /// Notes that everything that `offset` caused is durable.
     mutating func complete(_ offset: Int64) {
         precondition(offset >= watermark && offset < next, "an offset completes once, and after it was taken")
+        changes += 1
         set(offset)
         if offset == watermark { advance() }
     }
 
-    /// Notes that the broker has acknowledged a commit of `offset`.
-    mutating func acknowledge(_ offset: Int64) {
-        committed = max(committed, offset)
+    /// Notes that the broker has acknowledged a commit of what was known at `mark`.
+    mutating func acknowledge(_ mark: Int) {
+        committedChanges = max(committedChanges, mark)
     }
 
-    /// Whether `offset` was completed (or never arrived).
+    /// Whether `offset` was completed, here or by an earlier owner, or never arrived.
     func isDone(_ offset: Int64) -> Bool {
         if offset < watermark { return true }
-        if offset >= next { return false }
+        guard offset < max(next, mapEnd) else { return false }
         return words[index(of: offset)] & bit(offset) != 0
+    }
+
+    /// What is done beyond the watermark.
+    var completions: CompletionMap {
+        var map = CompletionMap()
+        let end = max(next, mapEnd)
+        var offset = watermark
+        while offset < end {
+            // A word that is all open or all done is one step.
+            let word = words[index(of: offset)]
+            if offset & 63 == 0, word == 0 || word == .max, offset + 64 <= end {
+                if word == .max { map.add(offset..<offset + 64) }
+                offset += 64
+            } else {
+                if word & bit(offset) != 0 { map.add(offset..<offset + 1) }
+                offset += 1
+            }
+        }
+        return map
     }
 
     private func bit(_ offset: Int64) -> UInt64 { 1 << UInt64(offset & 63) }

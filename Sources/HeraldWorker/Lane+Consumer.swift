@@ -81,11 +81,8 @@ extension Lane {
     }
 
     private func source(of message: Message) -> Int? {
-        let topic = message.topicName()
-        return engine.sourceList.firstIndex { source in
-            consumedTopics[source.topic].name == topic
-                && source.partitions.contains { engine.position(of: $0).number == message.partition }
-        }
+        guard let index = engine.index(of: message.partition, in: message.topicName()) else { return nil }
+        return engine.sourceList.firstIndex { $0.partitions.contains(index) }
     }
 
     private func hearError(_ message: Message) {
@@ -112,44 +109,45 @@ extension Lane {
         }
     }
 
-    /// The committed offset of a partition is not there: records were lost to retention, or the topic was made anew.
+    /// The offset to take next is not there: records were lost to retention, or the topic was made anew.
     func judgeRange(of partition: TopicPartition, _ result: Result<OffsetRange, KafkaError>) {
-        guard let committed = startOffsets[partition] else { return }
-        let name = "\(partition.topic)/\(partition.partition)"
+        guard let index = engine.index(of: partition.partition, in: partition.topic),
+            let wanted = engine.nextOffset(of: index)
+        else { return }
         switch result {
         case .failure(let error):
             end = .failed(
-                "offset \(committed) of \(name) is out of range, and its range is not known: \(error). "
+                "offset \(wanted) of \(partition) is out of range, and its range is not known: \(error). "
                     + "Start the worker again when the broker is well.")
         case .success(let range):
-            switch OffsetReset.decide(committed: committed, low: range.low, high: range.high) {
+            switch OffsetReset.decide(wanted: wanted, low: range.low, high: range.high) {
             case .lost(let count):
                 end = .failed(
-                    "\(count) records of \(name) are lost: the group stands at offset \(committed), the topic begins at "
-                        + "\(range.low). Lengthen the topic's retention, then go on with "
-                        + "kafka-consumer-groups --group … --topic \(partition.topic):\(partition.partition) "
-                        + "--reset-offsets --to-earliest --execute.")
+                    "\(count) records of \(partition) are lost: the group stands at offset \(wanted), and the first "
+                        + "that is left is \(range.low). Lengthen the topic's retention; to go on without them, stop "
+                        + "all workers and run kafka-consumer-groups --group GROUP --topic "
+                        + "\(partition.topic):\(partition.partition) --reset-offsets --to-earliest --execute.")
             case .madeAnew:
                 logger.warning(
                     "the topic was made anew: beginning at its first record",
                     [
                         "topic": .string(partition.topic), "partition": .int(Int(partition.partition)),
-                        "committed": .int(Int(committed)),
+                        "committed": .int(Int(wanted)),
                     ])
-                restart(partition, at: range.low)
+                engine.restart(partition: index, at: range.low)
+                goOn(partition, at: range.low)
             case .none:
-                restart(partition, at: committed)
+                goOn(partition, at: wanted)
             }
         }
     }
 
-    /// Takes a partition from another offset: the whole assignment is taken anew, so that nothing of the old one counts.
-    private func restart(_ partition: TopicPartition, at offset: Int64) {
-        startOffsets[partition] = offset
-        engine.lost()
-        carryOut(now: moment)
-        assignment += 1
-        begin(assignedPartitions.map { ($0, startOffsets[$0]) })
+    private func goOn(_ partition: TopicPartition, at offset: Int64) {
+        do {
+            try consumer.seek([(partition, offset: offset)])
+        } catch {
+            end = .failed("\(partition) could not be read from offset \(offset): \(error). Start the worker again.")
+        }
     }
 
     // MARK: Assignments
@@ -159,7 +157,6 @@ extension Lane {
         switch rebalance {
         case .assign(let partitions):
             pendingAssignment = partitions
-            assignedPartitions = partitions
             askCommitted(partitions)
         case .revoke(_, let lost):
             logger.info(lost ? "partitions lost" : "partitions revoked")
@@ -195,29 +192,27 @@ extension Lane {
             askCommitted(partitions)
         case .success(let positions):
             pendingAssignment = nil
-            begin(positions.map { ($0.partition, $0.offset == Offset.none ? nil : $0.offset) })
+            begin(positions)
         }
     }
 
-    /// Consumes these partitions from these offsets, from the beginning where there is none.
-    private func begin(_ positions: [(partition: TopicPartition, offset: Int64?)]) {
-        startOffsets = [:]
-        for (partition, offset) in positions { startOffsets[partition] = offset }
-        consumedTopics = []
+    /// Consumes these partitions from what was committed, from the beginning where nothing was.
+    private func begin(_ positions: [CommitPosition]) {
+        var topics: [ConsumedTopic] = []
         var assigned: [AssignedPartition] = []
         var known: [(TopicPartition, offset: Int64)] = []
-        for (partition, offset) in positions {
+        for position in positions {
+            let name = position.partition.topic
             // Named like a retry topic by the pattern, but with a delay beyond all bounds: left alone.
-            guard let role = configuration.role(of: partition.topic) else { continue }
-            known.append((partition, offset ?? Offset.beginning))
-            let topic: Int
-            if let index = consumedTopics.firstIndex(where: { $0.name == partition.topic }) {
-                topic = index
-            } else {
-                consumedTopics.append(ConsumedTopic(name: partition.topic, role: role))
-                topic = consumedTopics.count - 1
-            }
-            assigned.append(AssignedPartition(topic: topic, number: partition.partition, startOffset: offset))
+            guard let role = configuration.role(of: name) else { continue }
+            let isFresh = position.offset == Offset.none
+            known.append((position.partition, isFresh ? Offset.beginning : position.offset))
+            let topic = topics.firstIndex { $0.name == name } ?? topics.count
+            if topic == topics.count { topics.append(ConsumedTopic(name: name, role: role)) }
+            assigned.append(
+                AssignedPartition(
+                    topic: topic, number: position.partition.partition, startOffset: isFresh ? nil : position.offset,
+                    metadata: isFresh ? "" : position.metadata))
         }
         do {
             try consumer.assign(known)
@@ -225,7 +220,7 @@ extension Lane {
             end = .failed("the partitions could not be taken: \(error). Start the worker again.")
             return
         }
-        engine.assigned(assigned, topics: consumedTopics, now: moment)
+        engine.assigned(assigned, topics: topics, now: moment)
         guard engine.isTaking else { return }
         queues = engine.sourceList.map { source in
             let queue = consumer.makeQueue()
@@ -264,8 +259,11 @@ extension Lane {
     // MARK: Commits
 
     func commit(_ sequence: UInt64, now: Moment) {
-        let positions = engine.commitPositions.map {
-            CommitPosition(partition: TopicPartition(topic: $0.topic, partition: $0.partition), offset: $0.offset)
+        let positions = engine.commitPositions.map { committed in
+            let position = engine.position(of: committed.partition)
+            return CommitPosition(
+                partition: TopicPartition(topic: position.topic, partition: position.number),
+                offset: committed.offset, metadata: committed.metadata)
         }
         if let error = consumer.commit(positions, token: sequence, reportTo: commits) {
             logger.warning("the commit was not sent: \(error)")

@@ -58,9 +58,6 @@ final class Lane {
     var aside: (message: Message, source: Int)?
     /// The queue of each of the engine's sources.
     var queues: [MessageQueue] = []
-    var consumedTopics: [ConsumedTopic] = []
-    var assignedPartitions: [TopicPartition] = []
-    var startOffsets: [TopicPartition: Int64] = [:]
     /// Counts assignments, so that what the helper found out for an older one is dropped.
     var assignment = 0
     /// The partitions of an assignment that is not answered yet.

@@ -8,19 +8,19 @@ enum LaneEnd: Sendable, Equatable {
     case failed(String)
 }
 
-/// What to do when the broker does not have a partition's committed offset.
+/// What to do when the broker does not have the offset of a partition that is to be taken next.
 enum OffsetReset: Equatable {
-    /// Records between the committed offset and the first that is left are gone: a person has to know.
+    /// Records between that offset and the first that is left are gone: a person has to know.
     case lost(count: Int64)
-    /// The partition ends before the committed offset: its topic was made anew, and begins at its beginning.
+    /// The partition ends before that offset: its topic was made anew, and begins at its beginning.
     case madeAnew
     /// The range is good after all.
     case none
 
     /// The decision for a partition that holds `low` to `high`.
-    static func decide(committed: Int64, low: Int64, high: Int64) -> OffsetReset {
-        if committed > high { return .madeAnew }
-        if committed < low { return .lost(count: low - committed) }
+    static func decide(wanted: Int64, low: Int64, high: Int64) -> OffsetReset {
+        if wanted > high { return .madeAnew }
+        if wanted < low { return .lost(count: low - wanted) }
         return .none
     }
 }

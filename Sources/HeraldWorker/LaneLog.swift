@@ -12,6 +12,11 @@ extension Lane {
                 ["hold": .string(reason.word)])
         case .holdEnded(let reason):
             logger.info("the backend is well again, going on", ["hold": .string(reason.word)])
+        case .foreignMetadata(let topic, let partition):
+            logger.warning(
+                "the group's offset carries metadata that is not Herald's, or damaged; it is ignored, and what was done "
+                    + "beyond the offset may be done again",
+                ["topic": .string(topic), "partition": .int(Int(partition))])
         case .recordRefused:
             logger.error(
                 "a record is too large for its topic even without diagnostics; raise the topic's max.message.bytes. "

@@ -40,6 +40,56 @@ struct EngineAssignmentTests {
         #expect(harness.takeOthers() == [.notice(.gaveUp(events: 1)), .unassign])
     }
 
+    @Test("the last commit gets its time although the set time is over")
+    func lateCommit() {
+        var harness = EngineHarness { $0.revokeTimeout = 3_000 }
+        harness.event("a")
+        harness.event("b")
+        harness.answer(200)
+        harness.acknowledgeAll()
+        harness.revoke()
+        harness.pass(3_000)
+        harness.pass(1)
+        #expect(harness.others == [.notice(.gaveUp(events: 1)), .commit(sequence: 1)])
+        harness.commitEnds(.acknowledged)
+        #expect(harness.takeOthers() == [.unassign])
+    }
+
+    @Test("what was done beyond the committed offset is not done again by the next owner")
+    func completions() {
+        var harness = EngineHarness()
+        harness.event("slow")
+        harness.event("quick")
+        let slow = harness.takeCall()
+        harness.answer(200)
+        harness.acknowledgeAll()
+        harness.pass(200)
+        let positions = harness.engine.commitPositions
+        #expect(positions.map(\.offset) == [0])
+        harness.lose()
+        harness.engine.unassigned()
+        harness.assign(metadata: positions[0].metadata)
+        harness.event("slow")
+        harness.event("quick")
+        #expect(harness.usersInFlight == ["slow"])
+        harness.answer(slow, CallResult(status: 200))
+        harness.answer(200)
+        harness.acknowledgeAll()
+        harness.pass(200)
+        #expect(harness.engine.commitPositions.map(\.offset) == [2])
+    }
+
+    @Test("foreign metadata is reported and ignored")
+    func foreign() {
+        var harness = EngineHarness()
+        harness.engine.unassigned()
+        harness.assign(metadata: "somebody@else")
+        harness.pass(0)
+        #expect(harness.takeOthers() == [.notice(.foreignMetadata(topic: "notifications", partition: 0))])
+        harness.event("a")
+        #expect(harness.calls.count == 1)
+    }
+
     @Test("lost: everything is dropped and nothing is committed")
     func lost() {
         var harness = EngineHarness()

@@ -33,7 +33,7 @@ struct EngineHarness {
         Moment(monotonic: MonotonicTime(nanoseconds: time * 1_000_000), wall: WallTime(milliseconds: time))
     }
 
-    mutating func assign() {
+    mutating func assign(metadata: String = "") {
         let topics = [
             ConsumedTopic(name: "notifications", role: .request(weight: 10)),
             ConsumedTopic(name: "notifications.bulk", role: .request(weight: 1)),
@@ -41,7 +41,9 @@ struct EngineHarness {
             ConsumedTopic(name: "notifications.retry.10s", role: .retry(delay: 10_000)),
         ]
         engine.assigned(
-            topics.indices.map { AssignedPartition(topic: $0, number: 0, startOffset: 0) }, topics: topics, now: now)
+            topics.indices.map {
+                AssignedPartition(topic: $0, number: 0, startOffset: 0, metadata: $0 == 0 ? metadata : "")
+            }, topics: topics, now: now)
         offsets = [:]
     }
 

@@ -58,13 +58,36 @@ struct OffsetTrackerTests {
         expectTake(&tracker, 3, false)
     }
 
+    @Test("skips what an earlier owner has done, and nothing else")
+    func doneBefore() {
+        var map = CompletionMap()
+        map.add(12..<14)
+        map.add(200..<201)
+        var tracker = OffsetTracker(startingAt: 10, done: map)
+        for offset in Int64(10)..<15 { expectTake(&tracker, offset, offset != 12 && offset != 13) }
+        tracker.complete(10)
+        #expect(tracker.watermark == 11)
+        tracker.complete(11)
+        #expect(tracker.watermark == 14)
+        #expect(tracker.isDone(200))
+        #expect(!tracker.isDone(199))
+        expectTake(&tracker, 200, false)
+        tracker.complete(14)
+        #expect(tracker.watermark == 201)
+    }
+
     @Test("forgets a commit only when the broker has acknowledged it")
     func acknowledged() {
         var tracker = OffsetTracker(startingAt: 0)
         _ = tracker.take(0)
         tracker.complete(0)
         #expect(tracker.hasUncommitted)
-        tracker.acknowledge(1)
+        let mark = tracker.mark
+        _ = tracker.take(1)
+        tracker.complete(1)
+        tracker.acknowledge(mark)
+        #expect(tracker.hasUncommitted)
+        tracker.acknowledge(tracker.mark)
         #expect(!tracker.hasUncommitted)
     }
 
@@ -97,6 +120,10 @@ struct OffsetTrackerTests {
             #expect(tracker.watermark == watermark)
         }
         for offset in start..<next { #expect(tracker.isDone(offset) == done.contains(offset)) }
+        let text = tracker.completions.text(committing: tracker.watermark)
+        #expect(CompletionMap(text: text, committed: tracker.watermark) == tracker.completions)
+        let completed = Set(tracker.completions.done.joined())
+        #expect(completed == done.filter { $0 >= tracker.watermark })
     }
 }
 
@@ -105,5 +132,5 @@ private func expectTake(
     _ tracker: inout OffsetTracker, _ offset: Int64, _ isNew: Bool, at location: SourceLocation = #_sourceLocation
 ) {
     let taken = tracker.take(offset)
-    #expect(taken == isNew, sourceLocation: location)
+    #expect((taken == .new) == isNew, sourceLocation: location)
 }

@@ -10,6 +10,13 @@ struct Place: Hashable, Comparable {
     }
 }
 
+/// What a commit says about one partition.
+struct Position {
+    var place: Place
+    var offset: Int64
+    var metadata: String
+}
+
 /// A record in a simulated log.
 struct LogRecord {
     var key: [UInt8]?
@@ -31,6 +38,7 @@ struct SimulatedCluster {
 
     private(set) var logs: [Place: [LogRecord]] = [:]
     private(set) var committed: [Place: Int64] = [:]
+    private(set) var metadata: [Place: String] = [:]
     private(set) var members: [Int: Member] = [:]
     private(set) var generation = 0
     private(set) var isRebalancing = false
@@ -112,7 +120,8 @@ struct SimulatedCluster {
         accepts(member: member, generation: generation) && members[member]?.isRevoking == false
     }
 
-    mutating func commit(_ offset: Int64, at place: Place) {
-        committed[place] = offset
+    mutating func commit(_ position: Position) {
+        committed[position.place] = position.offset
+        metadata[position.place] = position.metadata
     }
 }

@@ -117,7 +117,8 @@ final class SimulatedWorker {
                 fetched[place] = offset
                 return AssignedPartition(
                     topic: topics.firstIndex { $0.name == place.topic } ?? 0, number: place.partition,
-                    startOffset: simulation.cluster.committed[place])
+                    startOffset: simulation.cluster.committed[place],
+                    metadata: simulation.cluster.metadata[place] ?? "")
             }, topics: topics, now: simulation.moment)
         go()
     }
@@ -201,7 +202,7 @@ final class SimulatedWorker {
             case .release(let slot): records[slot] = nil
             case .commit(let sequence):
                 let positions = engine.commitPositions.map {
-                    (Place(topic: $0.topic, partition: $0.partition), $0.offset)
+                    Position(place: places[Int($0.partition)], offset: $0.offset, metadata: $0.metadata)
                 }
                 simulation.schedule(
                     .commit(
@@ -212,13 +213,11 @@ final class SimulatedWorker {
                 isPaused.remove(places[Int(partition)])
                 engine.recordsArrived()
             case .unassign:
-                hitInMemory()
                 engine.unassigned()
                 forgetAssignment()
                 simulation.schedule(
                     .unassigned(worker: index, incarnation: incarnation), after: simulation.between(0, 5))
             case .leave:
-                hitInMemory()
                 leave()
             case .notice(.gaveUp):
                 hitInMemory()

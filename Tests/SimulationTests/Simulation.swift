@@ -13,7 +13,7 @@ final class Simulation {
         case answer(worker: Int, incarnation: Int, CallToken, CallResult)
         case append(worker: Int, incarnation: Int, ProductionID, Place, LogRecord, lost: Bool)
         case acknowledge(worker: Int, incarnation: Int, ProductionID, ProductionFailure?)
-        case commit(worker: Int, incarnation: Int, sequence: UInt64, generation: Int, [(Place, Int64)])
+        case commit(worker: Int, incarnation: Int, sequence: UInt64, generation: Int, [Position])
         case committed(worker: Int, incarnation: Int, sequence: UInt64, CommitOutcome)
         case revoked(worker: Int, incarnation: Int)
         case unassigned(worker: Int, incarnation: Int)
@@ -127,7 +127,7 @@ final class Simulation {
             if !lost { reply(.acknowledge(worker: worker, incarnation: incarnation, id, nil)) }
         case .commit(let worker, let incarnation, let sequence, let generation, let positions):
             let accepted = cluster.accepts(member: memberID(worker, incarnation), generation: generation)
-            if accepted { for (place, offset) in positions { commit(offset, at: place) } }
+            if accepted { for position in positions { commit(position) } }
             reply(
                 .committed(
                     worker: worker, incarnation: incarnation, sequence: sequence,
@@ -199,14 +199,15 @@ final class Simulation {
         }
     }
 
-    private func commit(_ offset: Int64, at place: Place) {
+    private func commit(_ position: Position) {
+        let (place, offset) = (position.place, position.offset)
         let before = cluster.committed[place] ?? 0
         // A member of the new generation starts at what was committed: going back would be a repeat, not a loss.
         for passed in before..<max(before, offset) {
             checkers.committedPast("\(place.topic)/\(place.partition)/\(passed)")
         }
         if offset < before { checkers.fail("a commit went back from \(before) to \(offset) at \(place)") }
-        cluster.commit(offset, at: place)
+        cluster.commit(position)
     }
 
     private func appendProduced(_ record: LogRecord, to place: Place) {

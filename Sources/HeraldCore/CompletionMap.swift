@@ -1,0 +1,145 @@
+/// What is done beyond a committed offset, as the commit's metadata carries it from one owner of a partition to the next.
+///
+/// The text is ASCII (librdkafka and brokers treat metadata as a string): `h1`, a letter, and base64 without padding of
+/// a check sum and the payload. The letter is `b` for a bit set from the committed offset on, least significant bit first,
+/// or `r` for run lengths, alternately open and done, as LEB128 numbers; whichever is shorter. The check sum covers the
+/// committed offset too: a text that somebody else wrote, or that belongs to another offset, must never skip an event.
+struct CompletionMap: Equatable {
+    /// The most characters that a text has: the default of the broker's `offset.metadata.max.bytes`.
+    static let limit = 4_096
+    /// The most bytes of payload that fit into it, behind three letters and a check sum of four bytes.
+    private static let payloadLimit = (limit - 3) / 4 * 3 - 4
+    private static let version: [UInt8] = Array("h1".utf8)
+    /// A map that reaches further than this is not ours: nothing stays in memory that long.
+    private static let farthest: Int64 = 1 << 32
+
+    /// The ranges that are done, rising, none touching another.
+    private(set) var done: [Range<Int64>] = []
+
+    /// Adds a range that lies above all others.
+    mutating func add(_ range: Range<Int64>) {
+        if let last = done.last, last.upperBound == range.lowerBound {
+            done[done.count - 1] = last.lowerBound..<range.upperBound
+        } else {
+            done.append(range)
+        }
+    }
+
+    // MARK: Text
+
+    /// The map as a text for a commit of `offset`; empty when nothing is done beyond it.
+    ///
+    /// What does not fit is left out from the far end: it would be done again, never lost.
+    func text(committing offset: Int64) -> String {
+        guard !done.isEmpty else { return "" }
+        let runs = runLengths(from: offset)
+        let bits = bitSet(from: offset)
+        let (letter, payload) =
+            if let bits, bits.count <= runs.count { (UInt8(ascii: "b"), bits) } else { (UInt8(ascii: "r"), runs) }
+        var bytes = Self.checkSum(of: payload, letter: letter, offset: offset)
+        bytes += payload
+        return String(decoding: Self.version + [letter] + Base64.encode(bytes), as: UTF8.self)
+    }
+
+    /// Reads a text that was committed with `offset`; `nil` when it is foreign or damaged, to be reported and ignored.
+    init?(text: String, committed offset: Int64) {
+        let characters = Array(text.utf8)
+        if characters.isEmpty { return }
+        guard characters.count > 3, characters.count <= Self.limit, Array(characters[0..<2]) == Self.version,
+            let bytes = Base64.decode(characters[3...]), bytes.count > 4
+        else { return nil }
+        let letter = characters[2]
+        let payload = Array(bytes[4...])
+        guard Array(bytes[0..<4]) == Self.checkSum(of: payload, letter: letter, offset: offset) else { return nil }
+        switch letter {
+        case UInt8(ascii: "b"): readBits(payload, from: offset)
+        case UInt8(ascii: "r"): guard readRuns(payload, from: offset) else { return nil }
+        default: return nil
+        }
+    }
+
+    init() {}
+
+    private func runLengths(from offset: Int64) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var position = offset
+        for range in done {
+            let length = bytes.count
+            Self.append(UInt64(range.lowerBound - position), to: &bytes)
+            Self.append(UInt64(range.upperBound - range.lowerBound), to: &bytes)
+            if bytes.count > Self.payloadLimit {
+                bytes.removeLast(bytes.count - length)
+                break
+            }
+            position = range.upperBound
+        }
+        return bytes
+    }
+
+    /// `nil` when the set would not fit.
+    private func bitSet(from offset: Int64) -> [UInt8]? {
+        guard let end = done.last?.upperBound, (end - offset + 7) / 8 <= Self.payloadLimit else { return nil }
+        var bytes = [UInt8](repeating: 0, count: Int((end - offset + 7) / 8))
+        for range in done {
+            for position in range { bytes[Int((position - offset) >> 3)] |= 1 << UInt8((position - offset) & 7) }
+        }
+        return bytes
+    }
+
+    private mutating func readBits(_ payload: [UInt8], from offset: Int64) {
+        for (index, byte) in payload.enumerated() where byte != 0 {
+            for bit in 0..<8 where byte & (1 << UInt8(bit)) != 0 {
+                let position = offset + Int64(index * 8 + bit)
+                add(position..<position + 1)
+            }
+        }
+    }
+
+    private mutating func readRuns(_ payload: [UInt8], from offset: Int64) -> Bool {
+        var rest = payload[...]
+        var position = offset
+        while !rest.isEmpty {
+            guard let open = Self.takeNumber(&rest), let length = Self.takeNumber(&rest), length > 0,
+                open < UInt64(Self.farthest), length < UInt64(Self.farthest),
+                position + Int64(open) + Int64(length) - offset < Self.farthest
+            else { return false }
+            let start = position + Int64(open)
+            add(start..<start + Int64(length))
+            position = start + Int64(length)
+        }
+        return true
+    }
+
+    private static func append(_ number: UInt64, to bytes: inout [UInt8]) {
+        var rest = number
+        while rest >= 0x80 {
+            bytes.append(UInt8(rest & 0x7F) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+
+    private static func takeNumber(_ bytes: inout ArraySlice<UInt8>) -> UInt64? {
+        var number: UInt64 = 0
+        var shift: UInt64 = 0
+        while let byte = bytes.popFirst(), shift < 63 {
+            number |= UInt64(byte & 0x7F) << shift
+            if byte & 0x80 == 0 { return number }
+            shift += 7
+        }
+        return nil
+    }
+
+    /// FNV-1a over letter, offset and payload, folded to four bytes: against accidents, not against attackers.
+    private static func checkSum(of payload: [UInt8], letter: UInt8, offset: Int64) -> [UInt8] {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        func add(_ byte: UInt8) {
+            hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3
+        }
+        add(letter)
+        for shift in stride(from: 0, to: 64, by: 8) { add(UInt8(truncatingIfNeeded: offset >> Int64(shift))) }
+        for byte in payload { add(byte) }
+        let folded = UInt32(truncatingIfNeeded: hash ^ (hash >> 32))
+        return stride(from: 0, to: 32, by: 8).map { UInt8(truncatingIfNeeded: folded >> UInt32($0)) }
+    }
+}

@@ -1,0 +1,72 @@
+import TestSupport
+import Testing
+
+@testable import HeraldCore
+
+@Suite("The map of what is done beyond a committed offset")
+struct CompletionMapTests {
+    private func map(_ ranges: [Range<Int64>]) -> CompletionMap {
+        var map = CompletionMap()
+        for range in ranges { map.add(range) }
+        return map
+    }
+
+    @Test(
+        "comes back as it was written, as ASCII within the broker's limit",
+        arguments: [
+            [], [101..<102], [101..<102, 103..<104, 105..<106, 107..<108], [150..<90_000_000],
+            [101..<200, 300..<301, 4_000_000..<4_000_100],
+        ] as [[Range<Int64>]])
+    func roundTrip(ranges: [Range<Int64>]) {
+        let map = map(ranges)
+        let text = map.text(committing: 100)
+        #expect(text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F })
+        #expect(text.utf8.count <= 4_096)
+        #expect(CompletionMap(text: text, committed: 100) == map)
+    }
+
+    @Test("is a bit set where that is shorter, and run lengths where those are")
+    func forms() {
+        let odd = stride(from: Int64(101), to: 501, by: 2)
+        let scattered = map(odd.map { $0..<$0 + 1 })
+        #expect(scattered.text(committing: 100).hasPrefix("h1b"))
+        let long = map([101..<1_000_000])
+        #expect(long.text(committing: 100).hasPrefix("h1r"))
+        #expect(long.text(committing: 100).utf8.count < 20)
+    }
+
+    @Test("leaves the far end out when it does not fit, and never says more than is true")
+    func tooLarge() {
+        var random = SplitMix64(seed: 5)
+        var position: Int64 = 100
+        var ranges: [Range<Int64>] = []
+        for _ in 0..<20_000 {
+            let start = position + 1 + Int64(random.next() % 300)
+            position = start + 1 + Int64(random.next() % 300)
+            ranges.append(start..<position)
+        }
+        let text = map(ranges).text(committing: 100)
+        #expect(text.utf8.count <= 4_096)
+        let read = CompletionMap(text: text, committed: 100)
+        #expect(read.map { $0.done.count > 700 && Array(ranges.prefix($0.done.count)) == $0.done } == true)
+    }
+
+    @Test(
+        "refuses what it did not write",
+        arguments: ["x", "h1", "h1r", "h1bAAAA", "h1rAAAAAAAA", "consumer-7@host", "h2bAAAAAAAAAA", "h1r====", "é"])
+    func foreign(text: String) {
+        #expect(CompletionMap(text: text, committed: 100) == nil)
+    }
+
+    @Test("refuses a map of another offset, and one in which a character changed")
+    func damaged() {
+        let text = map([101..<120, 130..<131]).text(committing: 100)
+        #expect(CompletionMap(text: text, committed: 101) == nil)
+        for index in text.utf8.indices {
+            var bytes = Array(text.utf8)
+            let place = text.utf8.distance(from: text.utf8.startIndex, to: index)
+            bytes[place] = bytes[place] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+            #expect(CompletionMap(text: String(decoding: bytes, as: UTF8.self), committed: 100) == nil)
+        }
+    }
+}
