@@ -20,7 +20,7 @@ public final class BackendCalls {
 
     let pool: ConnectionPool
     let timeoutMilliseconds: Int64
-    private let writer: RequestWriter
+    private var writer: RequestWriter
     private var scratch: [UInt8] = []
 
     /// Calls to the configured backend over connections of this loop.
@@ -29,6 +29,13 @@ public final class BackendCalls {
     public init(loop: EventLoop, owner: UInt8, configuration: BackendConfiguration) {
         pool = ConnectionPool(loop: loop, owner: owner, options: configuration.connections)
         timeoutMilliseconds = Int64(configuration.timeoutMilliseconds)
+        writer = RequestWriter(configuration)
+    }
+
+    /// Shows these credentials from the next call on; those under way keep theirs.
+    ///
+    /// - Parameter configuration: the one that the calls were made with, but for the credentials.
+    public func useCredentials(of configuration: BackendConfiguration) {
         writer = RequestWriter(configuration)
     }
 

@@ -232,6 +232,14 @@ extension Engine {
         }
     }
 
+    /// The credentials were changed: a hold because of them probes at once.
+    public mutating func credentialsChanged(now: Moment) {
+        guard hold?.reason == .credentials else { return }
+        hold?.probeSoon(now: now.monotonic)
+        probe(now: now)
+        run(now: now)
+    }
+
     /// During a hold: starts the next probe when its time has come.
     mutating func probe(now: Moment) {
         guard let held = hold, held.probe == nil, now.monotonic >= held.nextProbe else { return }

@@ -24,6 +24,12 @@ public struct Hold: Sendable, Equatable {
         nextProbe = now.advanced(byMilliseconds: Self.firstProbe)
     }
 
+    /// Something changed for the better, perhaps: the next probe is due now, and the waits begin anew.
+    mutating func probeSoon(now: MonotonicTime) {
+        probeDelay = Self.firstProbe
+        nextProbe = now
+    }
+
     /// Notes that the probe failed too.
     mutating func probeFailed(now: MonotonicTime) {
         probe = nil

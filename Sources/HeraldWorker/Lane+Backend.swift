@@ -1,3 +1,4 @@
+import Dispatch
 import HeraldBackend
 import HeraldCore
 import HeraldEvents
@@ -26,6 +27,41 @@ extension Lane {
                     traceparent: event.traceparent.isPresent
                         ? event.bytes(of: event.traceparent, value: value) : nil)
             }
+        }
+    }
+
+    /// Secrets in files are read again this often (milliseconds).
+    static let secretsInterval: Int64 = 2_000
+
+    /// Has the helper read the secrets again, if any is in a file.
+    func readSecretsAgain(now: Moment) {
+        nextSecrets = now.monotonic.advanced(byMilliseconds: Self.secretsInterval)
+        guard let read = configuration.readBackendAgain else { return }
+        let mailbox = self.mailbox
+        helper.async {
+            mailbox.post(
+                .backend(
+                    Result { () throws(SecretsUnreadable) in
+                        do { return try read() } catch { throw SecretsUnreadable(description: "\(error)") }
+                    }))
+        }
+    }
+
+    func takeSecrets(_ result: Result<BackendConfiguration, SecretsUnreadable>) {
+        switch result {
+        case .success(let backend):
+            secretsTrouble = nil
+            guard backend.credentials != credentials else { return }
+            credentials = backend.credentials
+            calls.useCredentials(of: backend)
+            engine.credentialsChanged(now: moment)
+            logger.info("the backend's credentials have changed and are in use")
+        case .failure(let trouble):
+            if trouble != secretsTrouble {
+                logger.warning(
+                    "the backend's credentials can't be read again, the former stay in use: \(trouble.description)")
+            }
+            secretsTrouble = trouble
         }
     }
 

@@ -68,6 +68,10 @@ final class Lane {
     var output = OutputRecord()
     var mayHaveMore = false
     var nextPoll: MonotonicTime
+    var nextSecrets = MonotonicTime(nanoseconds: .min)
+    var secretsTrouble: SecretsUnreadable?
+    /// The credentials in use.
+    var credentials: Credentials
 
     /// Makes the clients and joins the group.
     ///
@@ -95,6 +99,7 @@ final class Lane {
         engine = Engine(configuration: configuration.engine)
         messages = Array(repeating: nil, count: configuration.engine.maxBuffered)
         nextPoll = SystemClock.monotonic()
+        credentials = configuration.backend.credentials
 
         try loop.add(consumerWakeup.descriptor, token: EventToken(owner: Owner.consumer), interest: .readable)
         try loop.add(producerWakeup.descriptor, token: EventToken(owner: Owner.producer), interest: .readable)
@@ -135,6 +140,7 @@ final class Lane {
             default: calls.handle(event, now: now.monotonic)
             }
         }
+        if now.monotonic >= nextSecrets { readSecretsAgain(now: now) }
         calls.tick(now.monotonic)
         hearAnswers(now: now)
         if producerIsReady { hearDeliveries(now: now) }
@@ -165,6 +171,7 @@ final class Lane {
             engine.drain(now: moment)
         case .committed(let assignment, let result): answerAssignment(assignment, result)
         case .range(let partition, let result): judgeRange(of: partition, result)
+        case .backend(let result): takeSecrets(result)
         }
         carryOut(now: moment)
     }

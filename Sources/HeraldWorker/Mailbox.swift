@@ -1,3 +1,4 @@
+import HeraldBackend
 import HeraldHTTP
 import HeraldKafka
 import HeraldThreads
@@ -8,8 +9,16 @@ enum LaneMessage: Sendable {
     case drain
     /// What the group had committed for the partitions of a coming assignment.
     case committed(assignment: Int, Result<[CommitPosition], KafkaError>)
+    /// The backend's secrets were read again: what came of it, or why they could not be read.
+    case backend(Result<BackendConfiguration, SecretsUnreadable>)
     /// How far a partition reaches whose committed offset is out of range.
     case range(TopicPartition, Result<OffsetRange, KafkaError>)
+}
+
+/// Secrets that could not be read again; the former ones stay in use.
+struct SecretsUnreadable: Error, Equatable {
+    /// What happened, in one line.
+    var description: String
 }
 
 /// The first offset of a partition and the one after its last.

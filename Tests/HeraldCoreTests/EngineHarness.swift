@@ -116,6 +116,11 @@ struct EngineHarness {
         collect()
     }
 
+    mutating func changeCredentials() {
+        engine.credentialsChanged(now: now)
+        collect()
+    }
+
     mutating func drain() {
         engine.drain(now: now)
         collect()

@@ -27,6 +27,19 @@ struct EngineHoldTests {
         #expect(harness.produced[0].production.attempts == 1)
     }
 
+    @Test("changed credentials are tried at once")
+    func changedCredentials() {
+        var harness = EngineHarness()
+        harness.event("a")
+        harness.answer(401)
+        harness.answer(401)
+        #expect(harness.calls.isEmpty)
+        harness.changeCredentials()
+        #expect(harness.calls.count == 1)
+        harness.answer(200)
+        #expect(harness.engine.hold == nil)
+    }
+
     @Test(
         "begins at once when the backend can't be reached safely",
         arguments: [(CallFailure.tls, HoldReason.tls), (.nameNotFound, .nameNotFound)])

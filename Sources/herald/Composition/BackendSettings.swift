@@ -16,6 +16,14 @@ extension Settings {
             credentials: credentials())
     }
 
+    /// Whether a secret of the backend is in a file, so that it may change.
+    var hasSecretFiles: Bool {
+        switch backend.authentication {
+        case .basic(_, .file), .bearer(.file): true
+        case nil, .some(.none), .basic(_, .literal), .bearer(.literal): false
+        }
+    }
+
     private func credentials() throws -> Credentials {
         switch backend.authentication {
         case nil, .some(.none): .none

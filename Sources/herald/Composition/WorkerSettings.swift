@@ -23,14 +23,18 @@ extension Settings {
     /// What the worker's lanes need, divided among them.
     func workerConfiguration() throws -> WorkerConfiguration {
         let delays = retry.delays.compactMap { DelayName($0.text) }
-        let lanes = try (0..<delivery.lanes).map { number in
+        let lanes = try (0..<delivery.lanes).map { number -> LaneConfiguration in
             let share = share(of: delivery.maxInFlight, lane: number)
+            let connections = backend.connections.map { self.share(of: $0, lane: number) } ?? share
+            let readAgain: @Sendable () throws -> BackendConfiguration = {
+                try self.backendConfiguration(connectionLimit: connections)
+            }
             return LaneConfiguration(
                 number: number, consumerProperties: KafkaClientSettings.consumer(self, lane: number),
                 producerProperties: KafkaClientSettings.producer(self), topics: topicNames,
                 requestWeights: topics.requests.map(\.weight), engine: try engineConfiguration(delays, share),
-                backend: try backendConfiguration(
-                    connectionLimit: backend.connections.map { self.share(of: $0, lane: number) } ?? share))
+                backend: try backendConfiguration(connectionLimit: connections),
+                readBackendAgain: hasSecretFiles ? readAgain : nil)
         }
         return WorkerConfiguration(
             lanes: lanes, adminProperties: KafkaClientSettings.common(self),
