@@ -100,6 +100,14 @@ extension Lane {
                 }
                 mailbox.post(.range(partition, range))
             }
+        case KafkaError.Code.topicAuthorizationFailed where engine.counters.taken == 0:
+            end = .failed(
+                "Herald may not read \(partition.topic): run kafka-acls --add --allow-principal User:NAME "
+                    + "--operation Read --operation Describe --topic \(partition.topic).")
+        case KafkaError.Code.groupAuthorizationFailed where engine.counters.taken == 0:
+            end = .failed(
+                "Herald may not join its group: run kafka-acls --add --allow-principal User:NAME --operation Read "
+                    + "--group NAME (kafka.group).")
         case KafkaError.Code.maxPollExceeded, KafkaError.Code.partitionEOF:
             break
         default:

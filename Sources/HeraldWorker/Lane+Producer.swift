@@ -49,23 +49,46 @@ extension Lane {
             engine.failed(id, .queueFull, now: now)
         case KafkaError.Code.messageSizeTooLarge:
             engine.failed(id, .tooLarge, now: now)
+        case KafkaError.Code.topicAuthorizationFailed where !hasProduced:
+            let topic = engine.production(id).map { engine.topic(of: $0) } ?? "a topic"
+            end = .failed(
+                "Herald may not write to \(topic): run kafka-acls --add --allow-principal User:NAME --operation Write "
+                    + "--operation Describe --topic \(topic). Nothing is lost.")
         default:
-            logger.error("a record was not produced, it is offered again: \(error)")
+            tellOnce(of: error, now: now)
             engine.failed(id, .other, now: now)
         }
+    }
+
+    /// Says that records are refused, when that begins and then now and again: a broker that refuses one refuses all.
+    private func tellOnce(of error: KafkaError, now: Moment) {
+        guard error.code != produceTrouble?.code || now.monotonic >= tellAgain else { return }
+        produceTrouble = error
+        tellAgain = now.monotonic.advanced(byMilliseconds: Self.tellInterval)
+        logger.error("records are not taken by the broker, they are offered again and again: \(error)")
     }
 
     /// Hears which records the broker has.
     func hearDeliveries(now: Moment) {
         _ = producer.deliveries { token, error in
             let id = ProductionID(rawValue: token)
-            if let error { failed(id, error, now: now) } else { engine.delivered(id, now: now) }
+            if let error {
+                failed(id, error, now: now)
+            } else {
+                hasProduced = true
+                engine.delivered(id, now: now)
+            }
             if engine.actions.count > 256 { carryOut(now: now) }
         }
         let (notices, _) = producer.takeNotices()
         for notice in notices { logger.kafka(notice) }
         if let error = producer.fatalError() {
-            end = .failed("the producer can't go on: \(error). Start the worker again; nothing is lost.")
+            end = .failed(
+                error.code == KafkaError.Code.clusterAuthorizationFailed
+                    ? "Herald may not produce: run kafka-acls --add --allow-principal User:NAME --operation Write "
+                        + "--operation Describe for \(configuration.topics.results), \(configuration.topics.deadLetter) and "
+                        + "\(configuration.topics.retry).* (any of them gives the right to produce idempotently)."
+                    : "the producer can't go on: \(error). Start the worker again; nothing is lost.")
         }
     }
 }

@@ -26,6 +26,8 @@ final class Lane {
 
     /// So many records are taken before the loop looks at its sockets again.
     static let takesPerTurn = 64
+    /// Lasting trouble is told of this often (milliseconds).
+    static let tellInterval: Int64 = 30_000
     /// The queues are polled this often (milliseconds) even if nobody wakes the loop: a sign of life for the group.
     static let pollInterval: Int64 = 500
 
@@ -62,6 +64,12 @@ final class Lane {
     var assignment = 0
     /// The partitions of an assignment that is not answered yet.
     var pendingAssignment: [TopicPartition]?
+
+    /// Whether the broker has taken any record of this lane.
+    var hasProduced = false
+    /// Why it takes none at the moment, as far as people were told.
+    var produceTrouble: KafkaError?
+    var tellAgain = MonotonicTime(nanoseconds: .min)
 
     // Reused for record after record.
     var headers = HeaderList()
