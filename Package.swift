@@ -54,12 +54,13 @@ let package = Package(
                 "HeraldThreads", "HeraldTime",
             ]),
         module("HeraldSandbox", ["HeraldBytes", "HeraldHTTP", "HeraldKafka", "HeraldThreads", "HeraldTime"]),
+        module("HeraldTools", ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldTime"]),
         .executableTarget(
             name: "herald",
             dependencies: [
                 "HeraldBackend", "HeraldCommandLine", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
                 "HeraldSandbox", "HeraldSettings", "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime",
-                "HeraldWorker",
+                "HeraldTools", "HeraldWorker",
             ],
             swiftSettings: strict),
 
@@ -79,7 +80,13 @@ let package = Package(
         tests("HeraldCommandLineTests", ["HeraldCommandLine", "HeraldText"]),
         tests("HeraldTelemetryTests", ["HeraldTelemetry", "HeraldTime"]),
         tests("HeraldSandboxTests", ["HeraldSandbox", "HeraldHTTP", "HeraldThreads", "HeraldTime"]),
-        tests("CommandTests", ["herald", "HeraldCommandLine", "HeraldSettings", "HeraldText"]),
+        tests("HeraldToolsTests", ["HeraldEvents", "HeraldKafka", "HeraldTime", "HeraldTools"]),
+        tests(
+            "CommandTests",
+            [
+                "herald", "HeraldCommandLine", "HeraldEvents", "HeraldKafka", "HeraldSettings", "HeraldText",
+                "HeraldTime",
+            ]),
         tests("SimulationTests", ["HeraldCore", "HeraldEvents", "HeraldTime"]),
         tests(
             "EndToEndTests",

@@ -14,7 +14,8 @@ public enum OutputFormat: String, Sendable, CaseIterable {
         "output", short: "o", .choice(Self.self), default: "table", "How data is written.")
 }
 
-/// Writes records of the same columns as a table, a JSON array, or JSON lines; call ``finish()`` at the end.
+/// Writes records of the same columns as a table, a JSON array, or JSON lines, in bounded memory; call ``finish()`` at
+/// the end, also of a part.
 public struct RecordWriter {
     /// One column: its name in JSON, its heading in a table.
     public struct Column: Sendable {
@@ -36,8 +37,14 @@ public struct RecordWriter {
     private let format: OutputFormat
     private let columns: [Column]
     private let console: Console
-    /// What a table or an array must see whole before its first line.
+    /// So many rows decide how wide a table's columns are, so that memory is bounded.
+    private static let tableSampleCount = 1_000
+
+    /// What a table must see before its first line.
     private var rows: [[JSONValue]] = []
+    /// A table's columns, once they are decided.
+    private var widths: [Int]?
+    private var count = 0
 
     /// A writer to the console's standard output.
     public init(_ format: OutputFormat, columns: [Column], console: Console) {
@@ -49,18 +56,23 @@ public struct RecordWriter {
     /// Takes one record, a value for each column; JSON leaves out `null`.
     public mutating func write(_ values: [JSONValue]) throws(Console.WriteFailure) {
         precondition(values.count == columns.count, "a record has one value for each column")
+        count += 1
         switch format {
-        case .table, .json: rows.append(values)
+        case .table:
+            rows.append(values)
+            if rows.count == Self.tableSampleCount { try writeTable() }
+        case .json:
+            let text = object(values).pretty.replacing("\n", with: "\n  ")
+            try console.output.write((count == 1 ? "[\n  " : ",\n  ") + text)
         case .jsonl: try console.print(object(values).compact)
         }
     }
 
-    /// Writes what was kept; nothing may be written afterwards.
+    /// Writes what was kept, and the end; nothing may be written afterwards.
     public mutating func finish() throws(Console.WriteFailure) {
-        defer { rows = [] }
         switch format {
-        case .table: try writeTable()
-        case .json: try console.print(JSONValue.array(rows.map(object)).pretty)
+        case .table: if !rows.isEmpty || widths == nil { try writeTable() }
+        case .json: try console.print(count == 0 ? "[]" : "\n]")
         case .jsonl: break
         }
     }
@@ -69,13 +81,19 @@ public struct RecordWriter {
         .object(zip(columns, values).filter { $1 != .null }.map { JSONValue.Member($0.name, $1) })
     }
 
-    private func writeTable() throws(Console.WriteFailure) {
+    private mutating func writeTable() throws(Console.WriteFailure) {
         let cells = rows.map { $0.map(Self.cell) }
-        let widths = columns.indices.map { index in
-            max(columns[index].heading.displayWidth, cells.map { $0[index].displayWidth }.max() ?? 0)
+        rows = []
+        var text = ""
+        let widths =
+            widths
+            ?? columns.indices.map { index in
+                max(columns[index].heading.displayWidth, cells.map { $0[index].displayWidth }.max() ?? 0)
+            }
+        if self.widths == nil {
+            text = console.styled(line(columns.map(\.heading), widths), .bold, on: console.output) + "\n"
+            self.widths = widths
         }
-        let heading = line(columns.map(\.heading), widths)
-        var text = console.styled(heading, .bold, on: console.output) + "\n"
         for row in cells { text += line(row, widths) + "\n" }
         try console.output.write(text)
     }
@@ -83,7 +101,7 @@ public struct RecordWriter {
     private func line(_ cells: [String], _ widths: [Int]) -> String {
         var text = ""
         for (index, cell) in cells.enumerated() {
-            let padding = String(repeating: " ", count: widths[index] - cell.displayWidth)
+            let padding = String(repeating: " ", count: max(0, widths[index] - cell.displayWidth))
             text += (index > 0 ? "  " : "") + (columns[index].isNumber ? padding + cell : cell + padding)
         }
         while text.last == " " { text.removeLast() }

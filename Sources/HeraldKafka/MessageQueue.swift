@@ -22,7 +22,8 @@ public final class MessageQueue {
     /// exactly once. A message with an ``Message/error`` is no record.
     public func next() -> Message? { next(waitMilliseconds: 0) }
 
-    func next(waitMilliseconds: Int32) -> Message? {
+    /// The next message, blocking up to this long while there is none: for tools, never for a lane.
+    public func next(waitMilliseconds: Int32) -> Message? {
         guard let pointer, let message = rd_kafka_consume_queue(pointer, waitMilliseconds) else { return nil }
         return Message(message)
     }

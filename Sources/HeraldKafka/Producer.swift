@@ -126,10 +126,27 @@ public final class Producer: @unchecked Sendable {
     /// - Returns: how many there were.
     @discardableResult
     public func deliveries(_ body: (UInt64, KafkaError?) -> Void) -> Int {
-        serve(waitMilliseconds: 0, body)
+        serve(waitMilliseconds: 0) { message, error in body(Self.token(of: message), error) }
     }
 
-    private func serve(waitMilliseconds: Int32, _ body: (UInt64, KafkaError?) -> Void) -> Int {
+    /// The same with the place that each record got, blocking up to this long while none has come: for tools.
+    @discardableResult
+    public func reports(waitMilliseconds: Int, _ body: (DeliveryReport) -> Void) -> Int {
+        serve(waitMilliseconds: ClientHandle.milliseconds(waitMilliseconds)) { message, error in
+            body(
+                DeliveryReport(
+                    token: Self.token(of: message), partition: message.pointee.partition,
+                    offset: message.pointee.offset, error: error))
+        }
+    }
+
+    private static func token(of message: UnsafePointer<rd_kafka_message_t>) -> UInt64 {
+        UInt64(UInt(bitPattern: message.pointee._private))
+    }
+
+    private func serve(
+        waitMilliseconds: Int32, _ body: (UnsafePointer<rd_kafka_message_t>, KafkaError?) -> Void
+    ) -> Int {
         var count = 0
         var wait = waitMilliseconds
         while let event = rd_kafka_queue_poll(main, wait) {
@@ -138,7 +155,7 @@ public final class Producer: @unchecked Sendable {
             case RD_KAFKA_EVENT_DR:
                 while let message = rd_kafka_event_message_next(event) {
                     count += 1
-                    body(UInt64(UInt(bitPattern: message.pointee._private)), KafkaError(message.pointee.err))
+                    body(message, KafkaError(message.pointee.err))
                 }
             case RD_KAFKA_EVENT_ERROR:
                 let text = rd_kafka_event_error_string(event).map { String(cString: $0) }
@@ -175,7 +192,7 @@ public final class Producer: @unchecked Sendable {
             }
             // Ends the lingering; counts records whose delivery nobody has taken, so it cannot tell the end.
             _ = rd_kafka_flush(handle.client, 1)
-            _ = serve(waitMilliseconds: 10, body)
+            _ = serve(waitMilliseconds: 10) { message, error in body(Self.token(of: message), error) }
         }
     }
 

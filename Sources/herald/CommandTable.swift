@@ -15,6 +15,10 @@ enum CommandTable {
         .command(SendCommand.self),
         .command(RegisterCommand.self),
         .command(BackendCommand.self),
+        .command(PublishCommand.self),
+        .group(
+            "topics", "Make Herald's topics as the settings want them.",
+            [TopicsPlanCommand.self, TopicsApplyCommand.self, TopicsCheckCommand.self]),
         .group(
             "config", "Look at the settings.",
             [ConfigShowCommand.self, ConfigCheckCommand.self, ConfigDocsCommand.self, ConfigSchemaCommand.self]),

@@ -22,6 +22,31 @@ enum KafkaClientSettings {
             ], settings)
     }
 
+    /// A tool's producer: it loses nothing either, and tells within a bounded time when a broker is gone.
+    static func publisher(_ settings: Settings) -> [(String, String)] {
+        joined(
+            base(settings) + [
+                ("acks", "all"),
+                ("enable.idempotence", "true"),
+                ("linger.ms", "5"),
+                // Longer than a partition needs for a new leader.
+                ("message.timeout.ms", "30000"),
+                ("message.max.bytes", "10485760"),
+            ], settings)
+    }
+
+    /// A tool's reader of outcomes: a member of no group, which commits nothing.
+    static func resultsReader(_ settings: Settings) -> [(String, String)] {
+        joined(
+            base(settings) + [
+                // The client wants one; the workers' own is one that this user has a permission for.
+                ("group.id", settings.kafka.group),
+                ("isolation.level", "read_committed"),
+                ("auto.offset.reset", "earliest"),
+                ("allow.auto.create.topics", "false"),
+            ], settings)
+    }
+
     /// One lane's member of the group.
     static func consumer(_ settings: Settings, lane: Int) -> [(String, String)] {
         var properties =

@@ -1,0 +1,95 @@
+internal import Glibc
+public import HeraldKafka
+
+/// The first words with a cluster: a bounded time for its answer, and what to say when none comes.
+public struct ClusterReach: Sendable {
+    /// How long a cluster may keep a tool waiting for its first answer.
+    public static let patience = Duration.seconds(8)
+
+    /// How long one question may take: short at first, because refused credentials are seen between two questions.
+    private static let questionsMilliseconds = [1_000, 2_000, 5_000]
+
+    private let bootstrapServers: String
+    private let saslMechanism: String?
+
+    /// The cluster at these addresses.
+    ///
+    /// - Parameter saslMechanism: the property `sasl.mechanism`, for what has to be said when credentials are refused.
+    public init(bootstrapServers: [String], saslMechanism: String?) {
+        self.bootstrapServers = bootstrapServers.joined(separator: ",")
+        self.saslMechanism = saslMechanism
+    }
+
+    /// Brokers and all topics that this user may see; blocks for ``patience`` at most.
+    public func allTopics(_ admin: Admin) throws(ToolFailure) -> ClusterMetadata {
+        try answer(of: admin) { milliseconds throws(KafkaError) in
+            try admin.metadata(timeoutMilliseconds: milliseconds)
+        }
+    }
+
+    /// Brokers and these topics; blocks for ``patience`` at most when no broker answers.
+    public func topics(_ names: [String], _ admin: Admin) throws(ToolFailure) -> ClusterMetadata {
+        try answer(of: admin) { milliseconds throws(KafkaError) in
+            try admin.metadata(topics: names, timeoutMilliseconds: milliseconds)
+        }
+    }
+
+    private func answer(
+        of admin: Admin, _ question: (Int) throws(KafkaError) -> ClusterMetadata
+    ) throws(ToolFailure) -> ClusterMetadata {
+        var cause: String?
+        let end = ContinuousClock.now + Self.patience
+        for number in 0... {
+            let left = max(1, Self.milliseconds(from: .now, to: end))
+            let wait = Self.questionsMilliseconds[min(number, Self.questionsMilliseconds.count - 1)]
+            do throws(KafkaError) {
+                return try question(min(wait, left))
+            } catch {
+                for notice in admin.takeNotices().notices {
+                    if let refused = refusal(notice.error) { throw refused }
+                    cause = notice.error.map(Self.isNews) ?? (notice.level <= 4) ? notice.text : cause
+                }
+                if let refused = refusal(error) { throw refused }
+                guard Self.isSilence(error) else {
+                    throw ToolFailure("\(bootstrapServers): \(error)")
+                }
+            }
+            guard ContinuousClock.now < end else { break }
+            // Nothing tells when a broker can be asked again.
+            usleep(50_000)
+        }
+        throw unreachable(cause)
+    }
+
+    /// What to say when no broker answers.
+    ///
+    /// - Parameter cause: the client's own words about it.
+    public func unreachable(_ cause: String?) -> ToolFailure {
+        ToolFailure(
+            "no broker answers at \(bootstrapServers)" + (cause.map { " (\($0))" } ?? "")
+                + "; check kafka.bootstrapServers, and whether Kafka runs", kind: .unreachable)
+    }
+
+    private func refusal(_ error: KafkaError?) -> ToolFailure? {
+        guard let error,
+            error.code == KafkaError.Code.authentication || error.code == KafkaError.Code.saslAuthenticationFailed
+        else { return nil }
+        let explained = error.explained(saslMechanism: saslMechanism)
+        return ToolFailure("\(bootstrapServers) refuses the credentials: \(explained.message)")
+    }
+
+    /// Whether an error says that nobody answers.
+    static func isSilence(_ error: KafkaError) -> Bool {
+        [
+            KafkaError.Code.timedOut, KafkaError.Code.transport, KafkaError.Code.resolve, KafkaError.Code.ssl,
+            KafkaError.Code.allBrokersDown, KafkaError.Code.messageTimedOut,
+        ].contains(error.code)
+    }
+
+    /// "All brokers are down" says less than what was noted before it.
+    private static func isNews(_ error: KafkaError) -> Bool { error.code != KafkaError.Code.allBrokersDown }
+
+    private static func milliseconds(from start: ContinuousClock.Instant, to end: ContinuousClock.Instant) -> Int {
+        Int((end - start) / .milliseconds(1))
+    }
+}

@@ -1,0 +1,112 @@
+public import HeraldEvents
+public import HeraldKafka
+
+/// Writes events to a request topic and tells where each of them is.
+///
+/// Idempotent, acknowledged by all replicas, a user's events in their order in one partition; a bounded number is on its
+/// way at once. One thread.
+public final class EventPublisher {
+    /// An event that the broker has.
+    public struct Publication: Sendable, Equatable {
+        /// The event; its value is not kept.
+        public var event: PreparedEvent
+        /// Where it is.
+        public var place: Origin
+
+        /// An event at its place.
+        public init(event: PreparedEvent, place: Origin) {
+            self.event = event
+            self.place = place
+        }
+    }
+
+    /// An event that the broker may not have, and why.
+    public struct Failure: Sendable, Equatable {
+        /// The event; its value is not kept.
+        public var event: PreparedEvent
+        /// Why.
+        public var error: KafkaError
+    }
+
+    private static let limitInFlight = 10_000
+    private static let waitMilliseconds = 100
+
+    private let producer: Producer
+    private let topic: ProducerTopic
+    private var inFlight: [UInt64: PreparedEvent] = [:]
+    private var lastToken: UInt64 = 0
+
+    /// How many events the broker has.
+    public private(set) var publishedCount = 0
+    /// What went wrong; nothing more is published after the first.
+    public private(set) var failures: [Failure] = []
+
+    /// A publisher to this topic.
+    ///
+    /// - Parameter properties: librdkafka's, with `message.timeout.ms` as the bound for a broker that is lost.
+    public init(properties: [(String, String)], topic: String) throws(ToolFailure) {
+        do throws(KafkaError) {
+            producer = try Producer(properties: properties)
+            self.topic = try producer.topic(topic)
+        } catch {
+            throw ToolFailure("\(error)")
+        }
+    }
+
+    /// Sends an event, waiting while too many are on their way; whether it was taken.
+    ///
+    /// - Parameter onPublished: called for every event that the broker has meanwhile.
+    public func publish(_ event: PreparedEvent, onPublished: (Publication) -> Void) -> Bool {
+        take(waitMilliseconds: 0, onPublished)
+        while inFlight.count >= Self.limitInFlight { take(waitMilliseconds: Self.waitMilliseconds, onPublished) }
+        lastToken += 1
+        while failures.isEmpty {
+            let refusal = producer.produce(
+                topic: topic, key: event.user.utf8.span.bytes, value: event.value.span.bytes, token: lastToken)
+            guard let refusal else {
+                inFlight[lastToken] = event.withoutValue
+                return true
+            }
+            if refusal.code == KafkaError.Code.queueFull {
+                take(waitMilliseconds: Self.waitMilliseconds, onPublished)
+            } else {
+                fail(event, refusal)
+            }
+        }
+        return false
+    }
+
+    /// Waits until all that was sent has its end.
+    public func finish(onPublished: (Publication) -> Void) {
+        while !inFlight.isEmpty { take(waitMilliseconds: Self.waitMilliseconds, onPublished) }
+        producer.close()
+    }
+
+    /// The client's own words about the cluster since the last call, the last ones last.
+    public func takeNotices() -> [ClientNotice] { producer.takeNotices().notices }
+
+    private func take(waitMilliseconds: Int, _ onPublished: (Publication) -> Void) {
+        producer.reports(waitMilliseconds: waitMilliseconds) { report in
+            guard let event = inFlight.removeValue(forKey: report.token) else { return }
+            if let error = report.error { return fail(event, error) }
+            publishedCount += 1
+            onPublished(
+                Publication(
+                    event: event,
+                    place: Origin(topic: topic.name, partition: report.partition, offset: report.offset)))
+        }
+    }
+
+    private func fail(_ event: PreparedEvent, _ error: KafkaError) {
+        let cause = error.isFatal ? producer.fatalError() ?? error : error
+        failures.append(Failure(event: event.withoutValue, error: cause))
+    }
+}
+
+extension PreparedEvent {
+    fileprivate var withoutValue: Self {
+        var copy = self
+        copy.value = []
+        return copy
+    }
+}

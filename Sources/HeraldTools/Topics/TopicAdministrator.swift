@@ -1,0 +1,177 @@
+internal import HeraldEvents
+public import HeraldKafka
+
+/// Compares a cluster's topics with what the settings want, and mends what can be mended.
+public final class TopicAdministrator: Sendable {
+    /// How long a cluster may take to answer a request, and to show what it has done.
+    static let requestMilliseconds = 10_000
+    private static let settling = Duration.seconds(30)
+    private static let askAgainAfter = Duration.milliseconds(100)
+    /// Made, given what only a topic that is there shows (its copies), and looked at a last time.
+    private static let rounds = 3
+
+    private let admin: Admin
+    private let reach: ClusterReach
+
+    /// An administrator of the cluster that `admin` asks.
+    public init(admin: Admin, reach: ClusterReach) {
+        self.admin = admin
+        self.reach = reach
+    }
+
+    /// What differs; blocks for the cluster's answers.
+    public func plan(_ wishes: TopicWishes) throws(ToolFailure) -> TopicPlan {
+        TopicPlan(wishes, existing: try state(wishes))
+    }
+
+    /// Carries the plan out, and waits until the cluster shows it.
+    public func apply(_ plan: TopicPlan, for wishes: TopicWishes) async throws(ToolFailure) -> TopicApplication {
+        var application = TopicApplication(rest: plan)
+        var refused: Set<String> = []
+        for _ in 0..<Self.rounds {
+            let next = application.rest.leavingOut(refused)
+            guard next.hasChanges else { break }
+            let refusals = try carryOut(next)
+            application.refusals += refusals
+            refused.formUnion(refusals.map(\.topic))
+            let done = next.leavingOut(refused)
+            application.changeCount += done.steps.filter { $0.action == .create || $0.action == .change }.count
+            application.rest = try await planOnceSeen(done, wishes)
+        }
+        return application
+    }
+
+    /// Asks for all at once; what was refused.
+    private func carryOut(_ plan: TopicPlan) throws(ToolFailure) -> [TopicRefusal] {
+        let milliseconds = Self.requestMilliseconds
+        let made = try asking("CreateTopics") { () throws(KafkaError) in
+            try admin.createTopics(plan.newTopics, timeoutMilliseconds: milliseconds)
+        }
+        let grown = try asking("CreatePartitions") { () throws(KafkaError) in
+            try admin.createPartitions(
+                plan.partitionTotals.sorted { $0.key < $1.key }.map { (topic: $0.key, partitions: $0.value) },
+                timeoutMilliseconds: milliseconds)
+        }
+        let configured = try asking("AlterConfigs") { () throws(KafkaError) in
+            try admin.alterConfigs(
+                plan.configurations.sorted { $0.key < $1.key }.map { (topic: $0.key, entries: $0.value) },
+                timeoutMilliseconds: milliseconds)
+        }
+        return [(made, "Create"), (grown, "Alter"), (configured, "AlterConfigs")].flatMap { results, operation in
+            results.compactMap { result in
+                // Somebody else was faster: the next look tells whether it is as wanted.
+                guard let error = result.error, error.code != KafkaError.Code.topicAlreadyExists else { return nil }
+                let isForbidden = [
+                    KafkaError.Code.topicAuthorizationFailed, KafkaError.Code.clusterAuthorizationFailed,
+                ].contains(error.code)
+                let mend = isForbidden ? "; allow \(operation) on it with kafka-acls" : ""
+                return TopicRefusal(topic: result.topic, reason: error.description + mend)
+            }
+        }
+    }
+
+    /// Asks again until nothing of what was done is still to be done: brokers hear of it late.
+    private func planOnceSeen(_ done: TopicPlan, _ wishes: TopicWishes) async throws(ToolFailure) -> TopicPlan {
+        let end = ContinuousClock.now + Self.settling
+        let made = done.newTopics.map(\.name)
+        let changed = done.steps.filter { $0.action == .change }
+        while true {
+            let state = try state(wishes)
+            let plan = TopicPlan(wishes, existing: state)
+            let isSeen =
+                made.allSatisfy { state[$0]?.isServed == true }
+                && !changed.contains { step in
+                    plan.steps.contains {
+                        $0.action == .change && $0.topic == step.topic && $0.property == step.property
+                    }
+                }
+            if isSeen { return plan }
+            guard ContinuousClock.now < end else {
+                throw ToolFailure(
+                    "the cluster took the changes and does not show them after \(Self.settling.components.seconds) s; "
+                        + "look again with herald topics check")
+            }
+            do {
+                try await Task.sleep(for: Self.askAgainAfter)
+            } catch {
+                throw ToolFailure("interrupted before the cluster showed the changes")
+            }
+        }
+    }
+
+    private func state(_ wishes: TopicWishes) throws(ToolFailure) -> [String: TopicState] {
+        let metadata = try reach.allTopics(admin)
+        let names = wishes.topicNames
+        let descriptions = try asking("DescribeConfigs") { () throws(KafkaError) in
+            try admin.describeConfigs(topics: names, timeoutMilliseconds: Self.requestMilliseconds)
+        }
+        var problems: [String] = []
+        var states: [String: TopicState] = [:]
+        for topic in metadata.topics where wishes.names.delay(ofTopic: topic.name) != nil {
+            states[topic.name] = TopicState(topic, [:])
+        }
+        for description in descriptions {
+            states[description.topic] = nil
+            if let error = description.error {
+                if error.code == KafkaError.Code.unknownTopicOrPartition { continue }
+                problems.append(Self.sentence(description.topic, error))
+                continue
+            }
+            // A topic that this broker has not heard of yet is one that is not there.
+            guard let topic = metadata.topics.first(where: { $0.name == description.topic }) else { continue }
+            let values = description.entries.compactMap { entry in entry.value.map { (entry.name, $0) } }
+            states[topic.name] = TopicState(topic, Dictionary(values) { first, _ in first })
+        }
+        guard problems.isEmpty else { throw ToolFailure(problems.joined(separator: "\n")) }
+        return states
+    }
+
+    private static func sentence(_ topic: String, _ error: KafkaError) -> String {
+        guard error.code == KafkaError.Code.topicAuthorizationFailed else { return "topic \(topic): \(error)" }
+        return "topic \(topic): this user may not read its configuration; "
+            + "allow Describe and DescribeConfigs on it with kafka-acls"
+    }
+
+    /// A request that gets no answer from a broker that has just answered another is one that it does not know.
+    private func asking<Answer>(
+        _ request: String, _ body: () throws(KafkaError) -> Answer
+    ) throws(ToolFailure) -> Answer {
+        do throws(KafkaError) {
+            return try body()
+        } catch {
+            guard ClusterReach.isSilence(error) else { throw ToolFailure("\(request): \(error)") }
+            _ = try reach.topics([], admin)
+            throw ToolFailure(
+                "the broker answers other questions, and none of \(request) within "
+                    + "\(Self.requestMilliseconds / 1_000) s; the embedded broker cannot do it: its topics are made "
+                    + "when it starts")
+        }
+    }
+}
+
+/// How far a plan was carried out.
+public struct TopicApplication: Sendable, Equatable {
+    /// What still differs.
+    public var rest: TopicPlan
+    /// How many topics were made and properties changed.
+    public var changeCount = 0
+    /// What the cluster refused.
+    public var refusals: [TopicRefusal] = []
+}
+
+/// A change that a cluster refused.
+public struct TopicRefusal: Sendable, Equatable {
+    /// The topic.
+    public var topic: String
+    /// The cluster's reason.
+    public var reason: String
+}
+
+extension TopicState {
+    fileprivate init(_ topic: ClusterMetadata.Topic, _ configuration: [String: String]) {
+        self.init(
+            partitions: topic.partitions.count, replication: topic.partitions.map(\.replicaCount).min() ?? 0,
+            configuration: configuration,
+            isServed: topic.error == nil && !topic.partitions.isEmpty && topic.leaderlessPartitions.isEmpty)
+    }
+}

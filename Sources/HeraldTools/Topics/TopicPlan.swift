@@ -1,0 +1,196 @@
+internal import HeraldEvents
+public import HeraldKafka
+
+/// What differs between the topics that the settings want and those that there are, and what would mend it.
+///
+/// Nothing in it shrinks or deletes: what is more than wanted stays, and is only said.
+public struct TopicPlan: Sendable, Equatable {
+    /// What becomes of a difference.
+    public enum Action: String, Sendable {
+        /// The topic is made.
+        case create
+        /// The property is changed.
+        case change
+        /// It differs, and somebody has to decide: Kafka cannot change it, or records would be lost.
+        case byHand = "by-hand"
+        /// All is well; it is only worth knowing.
+        case none
+    }
+
+    /// One line of the plan.
+    public struct Step: Sendable, Equatable {
+        /// The topic.
+        public var topic: String
+        /// What of it.
+        public var property: TopicProperty
+        /// What it is; `nil` for a topic that there is not.
+        public var now: String?
+        /// What it has to be, or has to be at least.
+        public var wanted: String
+        /// What becomes of it.
+        public var action: Action
+        /// Why, for people; may be empty.
+        public var note: String
+    }
+
+    /// Everything worth saying, topic by topic.
+    public private(set) var steps: [Step] = []
+    /// The topics to be made.
+    public private(set) var newTopics: [NewTopic] = []
+    /// New totals of partitions, by topic.
+    public private(set) var partitionTotals: [String: Int] = [:]
+    /// Entries of configurations to be set, by topic.
+    public private(set) var configurations: [String: [String: String]] = [:]
+
+    /// Whether nothing differs.
+    public var isFulfilled: Bool { steps.allSatisfy { $0.action == .none } }
+
+    /// Whether there is something to be made or changed.
+    public var hasChanges: Bool { steps.contains { $0.action == .create || $0.action == .change } }
+
+    /// Whether something differs that only a person can mend.
+    public var needsHands: Bool { steps.contains { $0.action == .byHand } }
+
+    /// The plan for these wishes, beside the topics that there are.
+    public init(_ wishes: TopicWishes, existing: [String: TopicState]) {
+        for topic in wishes.topics(beside: existing) {
+            guard let state = existing[topic.name] else {
+                create(topic, replication: wishes.replication)
+                continue
+            }
+            checkPartitions(topic, state, isRequest: wishes.names.requests.contains(topic.name))
+            checkCopies(topic, state, wanted: wishes.replication)
+            checkPolicy(topic, state)
+            checkRetention(topic, state)
+            checkSize(topic, state)
+        }
+        let known = Set(wishes.topicNames)
+        for name in existing.keys.sorted() where !known.contains(name) && wishes.names.delay(ofTopic: name) != nil {
+            steps.append(
+                Step(
+                    topic: name, property: .topic, now: "exists", wanted: "exists", action: .none,
+                    note: "no delay of retry.delays any more; workers go on until it is empty"))
+        }
+    }
+
+    /// The same plan without what concerns these topics.
+    public func leavingOut(_ topics: Set<String>) -> TopicPlan {
+        var plan = self
+        plan.steps.removeAll { topics.contains($0.topic) }
+        plan.newTopics.removeAll { topics.contains($0.name) }
+        for topic in topics {
+            plan.partitionTotals[topic] = nil
+            plan.configurations[topic] = nil
+        }
+        return plan
+    }
+
+    private mutating func create(_ topic: WantedTopic, replication: Int?) {
+        var entries: [(TopicProperty, String)] = [
+            (.cleanupPolicy, "delete"), (.retentionMilliseconds, String(topic.retentionMilliseconds)),
+            (.maxMessageBytes, String(topic.newMessageBytes)),
+        ]
+        // One copy with a cluster's default of two in-sync copies would take no record at all.
+        if let replication, replication != 2 { entries.append((.minInSyncReplicas, replication >= 3 ? "2" : "1")) }
+        newTopics.append(
+            NewTopic(
+                name: topic.name, partitions: topic.partitions, replication: replication,
+                configuration: Dictionary(uniqueKeysWithValues: entries.map { ($0.0.rawValue, $0.1) })))
+        let all =
+            [(.partitions, String(topic.partitions)), (.replication, replication.map(String.init) ?? "default")]
+            + entries
+        steps.append(
+            Step(
+                topic: topic.name, property: .topic, now: nil,
+                wanted: all.map { "\($0.0.rawValue)=\($0.1)" }.joined(separator: " "), action: .create,
+                note: replication == nil
+                    ? "the cluster's default copies; with three or more, min.insync.replicas becomes 2" : ""))
+    }
+
+    private mutating func checkPartitions(_ topic: WantedTopic, _ state: TopicState, isRequest: Bool) {
+        guard state.partitions != topic.partitions else { return }
+        let isFewer = state.partitions < topic.partitions
+        if isFewer { partitionTotals[topic.name] = topic.partitions }
+        let moves = isRequest ? "users move to other partitions: what waits now may be overtaken by later events" : ""
+        add(
+            topic, .partitions, now: String(state.partitions), wanted: String(topic.partitions),
+            isFewer ? .change : .none, isFewer ? moves : "more than wanted is fine")
+    }
+
+    private mutating func checkCopies(_ topic: WantedTopic, _ state: TopicState, wanted: Int?) {
+        if let wanted, wanted != state.replication {
+            let isFewer = state.replication < wanted
+            add(
+                topic, .replication, now: String(state.replication), wanted: String(wanted),
+                isFewer ? .byHand : .none,
+                isFewer ? "copies are added with Kafka's kafka-reassign-partitions" : "more than wanted is fine")
+        }
+        guard let inSync = state.number(.minInSyncReplicas) else { return }
+        if inSync > state.replication {
+            add(
+                topic, .minInSyncReplicas, now: String(inSync), wanted: "at most \(state.replication)", .byHand,
+                "no record can be written: more in-sync copies are demanded than there are copies")
+        } else if state.replication >= 3, inSync < 2 {
+            set(topic, .minInSyncReplicas, now: String(inSync), to: "2", "one lost broker must not lose a record")
+        }
+    }
+
+    private mutating func checkPolicy(_ topic: WantedTopic, _ state: TopicState) {
+        let policy = state.text(.cleanupPolicy) ?? ""
+        let parts = policy.split(separator: ",").map { $0.trimming(" ") }
+        guard parts != ["delete"] else { return }
+        let why = "compaction removes all but a user's last record"
+        if parts.contains("delete") {
+            set(topic, .cleanupPolicy, now: policy, to: "delete", why)
+        } else {
+            add(
+                topic, .cleanupPolicy, now: policy, wanted: "delete", .byHand,
+                why + "; the change would delete records older than retention.ms, so decide with kafka-configs")
+        }
+    }
+
+    private mutating func checkRetention(_ topic: WantedTopic, _ state: TopicState) {
+        let wanted = topic.retentionMilliseconds
+        let now = state.number(.retentionMilliseconds) ?? 0
+        if now >= 0, now < wanted {
+            set(topic, .retentionMilliseconds, now: String(now), to: String(wanted), "")
+        } else if now != wanted {
+            add(
+                topic, .retentionMilliseconds, now: String(now), wanted: String(wanted), .none,
+                "longer than wanted is fine")
+        }
+        if let bytes = state.number(.retentionBytes), bytes >= 0 {
+            add(
+                topic, .retentionBytes, now: String(bytes), wanted: "-1", .none,
+                "a partition that grows beyond it loses records before retention.ms")
+        }
+    }
+
+    private mutating func checkSize(_ topic: WantedTopic, _ state: TopicState) {
+        let now = state.number(.maxMessageBytes) ?? 0
+        guard now < topic.messageBytes else { return }
+        set(
+            topic, .maxMessageBytes, now: String(now), to: String(topic.newMessageBytes),
+            "at least \(topic.messageBytes), or the largest records are refused")
+    }
+
+    private mutating func set(
+        _ topic: WantedTopic, _ property: TopicProperty, now: String, to value: String, _ note: String
+    ) {
+        configurations[topic.name, default: [:]][property.rawValue] = value
+        add(topic, property, now: now, wanted: value, .change, note)
+    }
+
+    private mutating func add(
+        _ topic: WantedTopic, _ property: TopicProperty, now: String, wanted: String, _ action: Action, _ note: String
+    ) {
+        steps.append(
+            Step(topic: topic.name, property: property, now: now, wanted: wanted, action: action, note: note))
+    }
+}
+
+extension Substring {
+    fileprivate func trimming(_ character: Character) -> String {
+        String(drop { $0 == character }.reversed().drop { $0 == character }.reversed())
+    }
+}

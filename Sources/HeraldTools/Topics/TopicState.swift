@@ -1,0 +1,44 @@
+/// What a cluster says of one topic.
+public struct TopicState: Sendable, Equatable {
+    /// How many partitions it has.
+    public var partitions: Int
+    /// How many copies the partition with the fewest has.
+    public var replication: Int
+    /// Its configuration, defaults included.
+    public var configuration: [String: String]
+    /// Whether every partition has a leader at the moment.
+    public var isServed: Bool
+
+    /// The state of a topic.
+    public init(partitions: Int, replication: Int, configuration: [String: String], isServed: Bool = true) {
+        self.partitions = partitions
+        self.replication = replication
+        self.configuration = configuration
+        self.isServed = isServed
+    }
+
+    func text(_ property: TopicProperty) -> String? { configuration[property.rawValue] }
+
+    /// A number of the configuration; `nil` when it is absent or none.
+    func number(_ property: TopicProperty) -> Int64? { text(property).flatMap { Int64($0) } }
+}
+
+/// What is looked at in a topic, by the name that tools of Kafka have for it.
+public enum TopicProperty: String, Sendable {
+    /// The topic itself.
+    case topic
+    /// How many partitions it has.
+    case partitions
+    /// How many copies each has.
+    case replication = "replication.factor"
+    /// What happens to old records.
+    case cleanupPolicy = "cleanup.policy"
+    /// How long records are kept, -1 for ever.
+    case retentionMilliseconds = "retention.ms"
+    /// How many bytes of a partition are kept, -1 for all.
+    case retentionBytes = "retention.bytes"
+    /// How large a record (a batch, to be exact) may be.
+    case maxMessageBytes = "max.message.bytes"
+    /// How many copies must have a record before it counts as written.
+    case minInSyncReplicas = "min.insync.replicas"
+}

@@ -1,0 +1,87 @@
+public import HeraldEvents
+
+/// What the settings want of Herald's topics.
+public struct TopicWishes: Sendable, Equatable {
+    /// The topics' names.
+    public var names: Topics
+    /// The delays, one retry topic each.
+    public var retryDelays: [DelayName]
+    /// Partitions of each topic.
+    public var partitions: Int
+    /// Copies of each partition; `nil` leaves them to the cluster.
+    public var replication: Int?
+    /// How long records are kept.
+    public var retentionMilliseconds: Int64
+    /// How long after its first call an event may still be retried.
+    public var maxElapsedMilliseconds: Int64
+    /// An event's value at most.
+    public var eventBytes: Int
+
+    /// Wishes for topics of these names.
+    public init(
+        names: Topics, retryDelays: [DelayName], partitions: Int, replication: Int?, retentionMilliseconds: Int64,
+        maxElapsedMilliseconds: Int64, eventBytes: Int
+    ) {
+        self.names = names
+        self.retryDelays = retryDelays
+        self.partitions = partitions
+        self.replication = replication
+        self.retentionMilliseconds = retentionMilliseconds
+        self.maxElapsedMilliseconds = maxElapsedMilliseconds
+        self.eventBytes = eventBytes
+    }
+
+    /// The names of all topics, in the order in which events pass them.
+    public var topicNames: [String] {
+        names.requests + [names.results] + retryDelays.map(names.retryTopic) + [names.deadLetter]
+    }
+
+    /// What every topic must be, given those that there are.
+    func topics(beside existing: [String: TopicState]) -> [WantedTopic] {
+        let largest = names.requests.compactMap { existing[$0]?.partitions }.max() ?? 0
+        let requestBytes = names.requests.map { name in
+            max(existing[name]?.number(.maxMessageBytes).map(Int.init(clamping:)) ?? newRequestBytes, eventRecordBytes)
+        }
+        let failureBytes = max(requestBytes.max() ?? 0, eventRecordBytes)
+        var topics = (names.requests + [names.results]).map { name in
+            WantedTopic(
+                name: name, partitions: partitions, retentionMilliseconds: retentionMilliseconds,
+                messageBytes: eventRecordBytes, newMessageBytes: newRequestBytes)
+        }
+        topics += retryDelays.map { delay in
+            WantedTopic(
+                name: names.retryTopic(delay), partitions: partitions,
+                // What waits longest comes at the end of the time for retries, and must not be deleted before it is due.
+                retentionMilliseconds: max(retentionMilliseconds, maxElapsedMilliseconds + delay.milliseconds),
+                messageBytes: failureBytes, newMessageBytes: failureBytes + Self.headerRoomBytes)
+        }
+        topics.append(
+            WantedTopic(
+                name: names.deadLetter, partitions: max(partitions, largest),
+                retentionMilliseconds: retentionMilliseconds, messageBytes: failureBytes,
+                newMessageBytes: failureBytes + Self.headerRoomBytes))
+        return topics
+    }
+
+    /// Room for a record's key, its headers (the history alone may have 8 KiB) and the batch around it.
+    private static let headerRoomBytes = 16_384
+
+    /// Kafka's own default for a topic.
+    private static let standardMessageBytes = 1_048_588
+
+    /// What a topic must take so that the largest event fits.
+    private var eventRecordBytes: Int { eventBytes + Self.headerRoomBytes }
+
+    private var newRequestBytes: Int { max(Self.standardMessageBytes, eventRecordBytes) }
+}
+
+/// What one topic must at least be.
+struct WantedTopic: Equatable {
+    var name: String
+    var partitions: Int
+    var retentionMilliseconds: Int64
+    /// What its largest record may have at least.
+    var messageBytes: Int
+    /// What is set when the topic is made, or has too little: more, for records that grow on their way.
+    var newMessageBytes: Int
+}

@@ -1,0 +1,63 @@
+import HeraldCommandLine
+import HeraldEvents
+import HeraldKafka
+import HeraldSettings
+import HeraldText
+import HeraldTime
+import HeraldTools
+
+/// `herald publish`: writes events to a request topic, one or many, and waits for their outcomes if told to.
+enum PublishCommand: HeraldCommand {
+    static let user = CommandOption.optional("user", .text("USER"), "Whom to notify.")
+    static let pushServices = CommandOption.optional(
+        "pns", .commaSeparated("SERVICE,…"), "The push services, separated by commas.")
+    static let message = CommandOption.optional("message", .text("TEXT"), "The message's text.")
+    static let id = CommandOption.optional(
+        "id", .text("ID"),
+        "The event's id, a new random one if not given; with --file what the ids of lines without one begin with.")
+    static let source = CommandOption.optional("source", .text("SOURCE"), "Which service sends it.")
+    static let campaign = CommandOption.optional("campaign", .text("CAMPAIGN"), "The campaign it belongs to.")
+    static let expiresIn = CommandOption.optional("expires-in", .duration(), "Never sent later than this from now.")
+    static let expiresAt = CommandOption.optional("expires-at", .moment, "Never sent after this moment.")
+    static let notBefore = CommandOption.optional("not-before", .moment, "Never sent before this moment.")
+    static let file = CommandOption.optional(
+        "file", short: "f", .file(), "Events as JSON, one on each line; - is standard input.")
+    static let topic = CommandOption.optional(
+        "topic", .text("TOPIC"), "The request topic; the first of topics.requests if not given.")
+    static let wait = CommandOption.optional("wait", .duration(), "Follow to the final results, for so long at most.")
+
+    static let declaration = CommandDeclaration(
+        "publish", "Publish events: one from options, or many from a file.",
+        details: "Every event is checked before the first is sent: with a bad one the exit status is 2 and nothing is "
+            + "sent. Each event's topic, partition and offset are printed; with --wait there is a line for each of "
+            + "its push services with the outcome, \"pending\" when there is none in time, and the exit status is 3 "
+            + "unless all are delivered.\n\nWhat was published only in part (status 3, or 5 when the cluster is gone) "
+            + "can be published again with the same --id: Herald then uses the same idempotency keys.",
+        options: [
+            user.declaration, pushServices.declaration, message.declaration, id.declaration, source.declaration,
+            campaign.declaration, expiresIn.declaration, expiresAt.declaration, notBefore.declaration,
+            file.declaration, topic.declaration, wait.declaration, OutputFormat.option.declaration,
+        ],
+        examples: [
+            .init(
+                "herald publish --user ann --pns apns,gcm --message 'Hello' --wait 30s", "One event, to its outcome."),
+            .init("herald publish --file events.jsonl -o jsonl", "Many events, one on each line."),
+        ])
+    static let takesSettings = true
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        let request = try PublishRequest(invocation.parsed)
+        let settings = try invocation.settings(requiring: [.kafka])
+        var run = try PublishRun(request, settings, invocation)
+        return try run.run()
+    }
+}
+
+extension ValueType<WallTime> {
+    /// A moment as RFC 3339 writes it.
+    fileprivate static var moment: Self {
+        Self("TIME", allowed: "an RFC 3339 date-time such as 2026-11-21T08:40:26Z") {
+            RFC3339.parse($0.utf8.span.bytes)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import HeraldCommandLine
+import HeraldEvents
+import HeraldText
+import HeraldTools
+
+/// What `herald publish` prints: a record for each event, or with `--wait` for each event and push service.
+///
+/// An output that takes no more does not end the publishing; it shows at the end.
+struct PublishOutput {
+    private var writer: RecordWriter
+    private let hasLines: Bool
+    private var failure: Console.WriteFailure?
+    /// Whether all outcomes that were written are `delivered`.
+    private(set) var isAllDelivered = true
+
+    init(_ format: OutputFormat, hasLines: Bool, hasOutcomes: Bool, console: Console) {
+        self.hasLines = hasLines
+        var columns: [RecordWriter.Column] = hasLines ? [.init("line", isNumber: true)] : []
+        columns += [
+            .init("id"), .init("user"), .init("topic"), .init("partition", isNumber: true),
+            .init("offset", isNumber: true),
+        ]
+        if hasOutcomes {
+            columns += [
+                .init("pns"), .init("outcome"), .init("status", isNumber: true), .init("reason"),
+                .init("attempts", isNumber: true),
+            ]
+        }
+        writer = RecordWriter(format, columns: columns, console: console)
+    }
+
+    mutating func write(_ publication: EventPublisher.Publication) { write(values(publication)) }
+
+    mutating func write(_ entry: OutcomeBoard.Entry) {
+        let result = entry.result
+        if result?.outcome != .delivered { isAllDelivered = false }
+        write(
+            values(entry.publication) + [
+                .string(entry.pushService), .string(result?.outcome.rawValue ?? "pending"),
+                result?.status.map(JSONValue.integer) ?? .null,
+                result?.reason.map { JSONValue.string($0.rawValue) } ?? .null,
+                result?.attempts.map(JSONValue.integer) ?? .null,
+            ])
+    }
+
+    mutating func finish() throws(Console.WriteFailure) {
+        if let failure { throw failure }
+        try writer.finish()
+    }
+
+    private func values(_ publication: EventPublisher.Publication) -> [JSONValue] {
+        let (event, place) = (publication.event, publication.place)
+        return (hasLines ? [.integer(event.line)] : []) + [
+            .string(event.id ?? place.description), .string(event.user), .string(place.topic),
+            .integer(Int(place.partition)), .integer(Int(place.offset)),
+        ]
+    }
+
+    private mutating func write(_ values: [JSONValue]) {
+        guard failure == nil else { return }
+        do throws(Console.WriteFailure) {
+            try writer.write(values)
+        } catch {
+            failure = error
+        }
+    }
+}

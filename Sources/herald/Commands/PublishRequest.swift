@@ -1,0 +1,58 @@
+import HeraldCommandLine
+import HeraldEvents
+import HeraldTime
+
+/// What `herald publish` was asked for, with what does not go together refused.
+struct PublishRequest {
+    /// Where the events come from.
+    enum Events {
+        case one(NotificationEvent)
+        case file(String)
+        case standardInput
+    }
+
+    let events: Events
+    let topic: String?
+    let idBase: String?
+    let wait: Duration?
+
+    private typealias Command = PublishCommand
+
+    init(_ parsed: ParsedCommand) throws(UsageError) {
+        topic = parsed[Command.topic]
+        idBase = parsed[Command.id]
+        wait = parsed[Command.wait]
+        if let path = parsed[Command.file] {
+            let others = [
+                Command.user.declaration, Command.pushServices.declaration, Command.message.declaration,
+                Command.source.declaration, Command.campaign.declaration, Command.expiresIn.declaration,
+                Command.expiresAt.declaration, Command.notBefore.declaration,
+            ]
+            if let other = others.first(where: { parsed.options[$0.name] != nil }) {
+                throw UsageError("--file and --\(other.name) do not go together", command: parsed.path.name)
+            }
+            events = path == "-" ? .standardInput : .file(path)
+        } else {
+            events = .one(try Self.event(parsed))
+        }
+    }
+
+    private static func event(_ parsed: ParsedCommand) throws(UsageError) -> NotificationEvent {
+        guard let user = parsed[Command.user], let services = parsed[Command.pushServices],
+            let message = parsed[Command.message]
+        else {
+            throw UsageError("--user, --pns and --message are needed, or --file", command: parsed.path.name)
+        }
+        var expiresAt = parsed[Command.expiresAt]
+        if let after = parsed[Command.expiresIn] {
+            guard expiresAt == nil else {
+                throw UsageError("--expires-in and --expires-at do not go together", command: parsed.path.name)
+            }
+            expiresAt = SystemClock.wall().advanced(byMilliseconds: after.milliseconds)
+        }
+        return NotificationEvent(
+            id: parsed[Command.id], user: user, message: message, pushServices: services,
+            source: parsed[Command.source], campaign: parsed[Command.campaign], expiresAt: expiresAt,
+            notBefore: parsed[Command.notBefore])
+    }
+}

@@ -1,0 +1,207 @@
+import HeraldCommandLine
+import HeraldEvents
+import HeraldKafka
+import HeraldSettings
+import HeraldText
+import HeraldTools
+
+/// One run of `herald publish`: check all, look at the topics, publish, and wait.
+struct PublishRun {
+    /// What is waited for is kept in memory.
+    private static let waitLimit = 100_000
+    private static let shownFailures = 20
+
+    private let request: PublishRequest
+    private let settings: Settings
+    private let invocation: Invocation
+    private let console: Console
+    private let topic: String
+    private let idBase: String
+    private var preparation: EventPreparation
+
+    init(_ request: PublishRequest, _ settings: Settings, _ invocation: Invocation) throws {
+        self.request = request
+        self.settings = settings
+        self.invocation = invocation
+        console = invocation.console
+        topic = request.topic ?? settings.topics.requests.first?.name ?? ""
+        idBase = request.idBase ?? EventPreparation.randomID()
+        let decoder = RecordDecoder(
+            pushServices: try settings.pushServices(), maxEventBytes: settings.limits.eventBytes)
+        preparation = EventPreparation(decoder: decoder, idBase: idBase)
+        let names = settings.topicNames
+        if topic == names.results || topic == names.deadLetter || names.delay(ofTopic: topic) != nil {
+            throw UsageError("\(topic) is no request topic: only Herald writes to it", command: "herald publish")
+        }
+    }
+
+    mutating func run() throws -> ExitStatus {
+        let events: LineFile?
+        let single: PreparedEvent?
+        switch request.events {
+        case .one(let event):
+            do throws(EventMistake) {
+                (events, single) = (nil, try preparation.prepare(event))
+            } catch {
+                throw CommandFailure("the event is \(Self.safe(error))", status: .usage)
+            }
+        case .file, .standardInput:
+            let file = try openFile()
+            try check(file)
+            (events, single) = (file, nil)
+        }
+        let follower = try lookAtTopics()
+        defer { follower?.close() }
+        return try publish(single, events, follower)
+    }
+
+    private func openFile() throws -> LineFile {
+        let environment = invocation.environment["TMPDIR", default: ""]
+        let directory = environment.isEmpty ? "/tmp" : environment
+        return try CommandFailure.translating { () throws(ToolFailure) in
+            switch request.events {
+            case .file(let path): try LineFile(path: path, copyingInto: directory)
+            case .standardInput, .one: try LineFile(standardInputCopiedInto: directory)
+            }
+        }
+    }
+
+    /// Checks every line, and says what is wrong with each bad one.
+    private mutating func check(_ file: LineFile) throws {
+        var (good, bad) = (0, 0)
+        var preparation = preparation
+        try CommandFailure.translating { () throws(ToolFailure) in
+            try file.forEachLine(longest: preparation.longestLine) { line throws(ToolFailure) in
+                do throws(EventMistake) {
+                    _ = try preparation.prepare(line)
+                    good += 1
+                } catch {
+                    bad += 1
+                    console.complain("line \(error.line): \(Self.safe(error))")
+                }
+            }
+        }
+        guard bad == 0 else {
+            throw CommandFailure(
+                "\(bad) of \(TopicsTool.counted(good + bad, "event")) cannot be sent; nothing was published",
+                status: .usage)
+        }
+        if request.wait != nil, good > Self.waitLimit {
+            throw CommandFailure(
+                "--wait follows at most \(Self.waitLimit) events, and there are \(good); leave it out, or split the file",
+                status: .usage)
+        }
+    }
+
+    /// Makes sure that there are topics to write to and read from, before anything is sent.
+    private func lookAtTopics() throws -> ResultFollower? {
+        let names = [topic] + (request.wait == nil ? [] : [settings.topics.results])
+        return try CommandFailure.translating { () throws(ToolFailure) in
+            let admin: Admin
+            do throws(KafkaError) {
+                admin = try Admin(properties: KafkaClientSettings.common(settings))
+            } catch {
+                throw ToolFailure("\(error)")
+            }
+            let topics = try settings.clusterReach.topics(names, admin).topics
+            for topic in topics {
+                if let error = topic.error { throw missing(topic.name, error) }
+            }
+            if !settings.topics.requests.contains(where: { $0.name == topic }) {
+                console.complain("warning: \(topic) is not in topics.requests: no worker with these settings reads it")
+            }
+            guard request.wait != nil, let results = topics.first(where: { $0.name == settings.topics.results }) else {
+                return nil
+            }
+            return try ResultFollower(
+                properties: KafkaClientSettings.resultsReader(settings), topic: results.name,
+                partitions: results.partitions.map(\.id))
+        }
+    }
+
+    private func missing(_ name: String, _ error: KafkaError) -> ToolFailure {
+        let isKnown = settings.topicWishes.topicNames.contains(name)
+        switch error.code {
+        case KafkaError.Code.unknownTopicOrPartition:
+            return ToolFailure(
+                "there is no topic \(name); "
+                    + (isKnown
+                        ? "make it with: herald topics apply" : "add it to topics.requests, then: herald topics apply")
+            )
+        case KafkaError.Code.topicAuthorizationFailed:
+            return ToolFailure("this user may not use the topic \(name); allow Describe and Write with kafka-acls")
+        default: return ToolFailure("topic \(name): \(error)")
+        }
+    }
+
+    private mutating func publish(
+        _ single: PreparedEvent?, _ file: LineFile?, _ follower: ResultFollower?
+    ) throws -> ExitStatus {
+        var output = PublishOutput(
+            invocation.parsed[OutputFormat.option], hasLines: file != nil, hasOutcomes: follower != nil,
+            console: console)
+        var board = OutcomeBoard(pushServices: preparation.pushServices)
+        let publisher = try CommandFailure.translating { () throws(ToolFailure) in
+            try EventPublisher(properties: KafkaClientSettings.publisher(settings), topic: topic)
+        }
+        func published(_ publication: EventPublisher.Publication) {
+            if follower == nil { output.write(publication) } else { board.expect(publication) }
+        }
+        if let single { _ = publisher.publish(single, onPublished: published) }
+        if let file { try send(file, publisher, published) }
+        publisher.finish(onPublished: published)
+        if let follower, let wait = request.wait, publisher.publishedCount > 0 {
+            console.remark(
+                "\(TopicsTool.counted(publisher.publishedCount, "event")) published; waiting for the results, "
+                    + "\(DurationText.format(wait)) at most")
+            try CommandFailure.translating { () throws(ToolFailure) in
+                try follower.follow(&board, for: wait) { output.write($0) }
+            }
+            for entry in board.missing { output.write(entry) }
+        }
+        try output.finish()
+        if !publisher.failures.isEmpty { throw failure(of: publisher) }
+        if follower == nil { console.remark("\(TopicsTool.counted(publisher.publishedCount, "event")) published.") }
+        return output.isAllDelivered ? .done : .partlyDone
+    }
+
+    private mutating func send(
+        _ file: LineFile, _ publisher: EventPublisher, _ published: (EventPublisher.Publication) -> Void
+    ) throws {
+        var preparation = preparation
+        do throws(ToolFailure) {
+            try file.forEachLine(longest: preparation.longestLine) { line throws(ToolFailure) in
+                guard publisher.failures.isEmpty else { return }
+                do throws(EventMistake) {
+                    _ = publisher.publish(try preparation.prepare(line), onPublished: published)
+                } catch {
+                    throw ToolFailure("line \(error.line) was changed while the file was read: \(error)")
+                }
+            }
+        } catch {
+            publisher.finish(onPublished: published)
+            throw CommandFailure(
+                "\(Self.safe(error)); \(TopicsTool.counted(publisher.publishedCount, "event")) published",
+                status: publisher.publishedCount > 0 ? .partlyDone : .failed)
+        }
+    }
+
+    private func failure(of publisher: EventPublisher) -> CommandFailure {
+        let failures = publisher.failures
+        for failure in failures.prefix(Self.shownFailures) {
+            console.complain("line \(failure.event.line): \(Self.safe(failure.error))")
+        }
+        if failures.count > Self.shownFailures {
+            console.complain("and \(failures.count - Self.shownFailures) more")
+        }
+        let isSilent = failures.contains { $0.error.code == KafkaError.Code.messageTimedOut }
+        let cause = publisher.takeNotices().last { $0.error != nil }.map { " (\(Self.safe($0.text)))" } ?? ""
+        let again = failures.first?.event.id == nil ? "" : "; publish it again with --id \(SafeText.escaped(idBase))"
+        return CommandFailure(
+            "\(TopicsTool.counted(publisher.publishedCount, "event")) published, then it failed"
+                + (isSilent ? ": no broker takes records\(cause)" : "") + again,
+            status: isSilent ? .unreachable : publisher.publishedCount > 0 ? .partlyDone : .failed)
+    }
+
+    private static func safe(_ value: some CustomStringConvertible) -> String { SafeText.escaped(value.description) }
+}

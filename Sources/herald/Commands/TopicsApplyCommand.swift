@@ -1,0 +1,46 @@
+import HeraldCommandLine
+import HeraldText
+import HeraldTools
+
+/// `herald topics apply`: makes and changes topics; never shrinks or deletes.
+enum TopicsApplyCommand: HeraldCommand {
+    private static let yes = CommandOption.flag("yes", short: "y", "Do not ask.")
+
+    static let declaration = CommandDeclaration(
+        "apply", "Make and change topics as the settings want them; nothing is shrunk or deleted.",
+        details: "Shows what differs, asks, does it, and waits until the cluster shows it. Without a terminal it needs "
+            + "--yes, or ends with 4. What can only be mended by hand, or what the cluster refused, ends with 3 when "
+            + "the rest was done, and with 1 when nothing was.",
+        options: [yes.declaration, OutputFormat.option.declaration],
+        examples: [.init("herald topics apply --config herald.yaml --yes", "Make the topics without asking.")])
+    static let takesSettings = true
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        let tool = try TopicsTool(invocation)
+        let console = invocation.console
+        let plan = try tool.showPlan()
+        guard plan.hasChanges else {
+            console.remark(TopicsTool.summary(of: plan))
+            return plan.needsHands ? .partlyDone : .done
+        }
+        let count = plan.steps.filter { $0.action == .create || $0.action == .change }.count
+        let question = "Make \(TopicsTool.counted(count, "change"))?"
+        guard try Confirmation.ask(question, isAssumed: invocation.parsed[yes], console: console) else {
+            console.complain("Nothing was changed.")
+            return .needsConfirmation
+        }
+        let application: TopicApplication
+        do throws(ToolFailure) {
+            application = try await tool.administrator.apply(plan, for: tool.wishes)
+        } catch {
+            throw CommandFailure(error)
+        }
+        for refusal in application.refusals {
+            console.complain("herald: topic \(refusal.topic): \(SafeText.escaped(refusal.reason))")
+        }
+        console.remark("\(TopicsTool.counted(application.changeCount, "change")) made.")
+        if application.rest.isFulfilled { return .done }
+        console.complain(TopicsTool.summary(of: application.rest))
+        return application.changeCount > 0 ? .partlyDone : .failed
+    }
+}

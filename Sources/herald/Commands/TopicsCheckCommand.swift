@@ -1,0 +1,19 @@
+import HeraldCommandLine
+import HeraldTools
+
+/// `herald topics check`: whether anything differs, for scripts.
+enum TopicsCheckCommand: HeraldCommand {
+    static let declaration = CommandDeclaration(
+        "check", "Check that the topics are as the settings want them.",
+        details:
+            "The exit status is 1 when something differs. More partitions or a longer retention than wanted is fine.",
+        options: [OutputFormat.option.declaration],
+        examples: [.init("herald topics check --config herald.yaml", "Fail when a topic is not as wanted.")])
+    static let takesSettings = true
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        let plan = try TopicsTool(invocation).showPlan()
+        invocation.console.remark(TopicsTool.summary(of: plan))
+        return plan.isFulfilled ? .done : .failed
+    }
+}

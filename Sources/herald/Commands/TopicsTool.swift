@@ -1,0 +1,59 @@
+import HeraldCommandLine
+import HeraldKafka
+import HeraldSettings
+import HeraldText
+import HeraldTools
+
+/// What the three commands of `herald topics` share: asking the cluster, and showing what differs.
+struct TopicsTool {
+    let wishes: TopicWishes
+    let administrator: TopicAdministrator
+    private let invocation: Invocation
+
+    init(_ invocation: Invocation) throws {
+        self.invocation = invocation
+        let settings = try invocation.settings(requiring: [.kafka])
+        wishes = settings.topicWishes
+        do throws(KafkaError) {
+            administrator = TopicAdministrator(
+                admin: try Admin(properties: KafkaClientSettings.common(settings)), reach: settings.clusterReach)
+        } catch {
+            throw CommandFailure("\(error)")
+        }
+    }
+
+    /// Asks the cluster, and shows what differs.
+    func showPlan() throws -> TopicPlan {
+        let plan = try CommandFailure.translating { () throws(ToolFailure) in try administrator.plan(wishes) }
+        var writer = RecordWriter(
+            invocation.parsed[OutputFormat.option],
+            columns: [
+                .init("topic"), .init("property"), .init("now"), .init("wanted"), .init("action"), .init("note"),
+            ], console: invocation.console)
+        // An empty table's heading says nothing.
+        if plan.steps.isEmpty, invocation.parsed[OutputFormat.option] == .table { return plan }
+        for step in plan.steps {
+            try writer.write([
+                .string(step.topic), .string(step.property.rawValue), step.now.map(Self.value) ?? .null,
+                Self.value(step.wanted), .string(step.action.rawValue), step.note.isEmpty ? .null : .string(step.note),
+            ])
+        }
+        try writer.finish()
+        return plan
+    }
+
+    /// A sentence about the whole plan.
+    static func summary(of plan: TopicPlan) -> String {
+        if plan.isFulfilled { return "The topics are as the settings want them." }
+        let byHand = plan.steps.filter { $0.action == .byHand }.count
+        let other = plan.steps.filter { $0.action == .create || $0.action == .change }.count
+        return [
+            other > 0 ? "herald topics apply makes \(counted(other, "change"))." : "",
+            byHand > 0 ? "\(counted(byHand, "difference")) can only be mended by hand." : "",
+        ].filter { !$0.isEmpty }.joined(separator: " ")
+    }
+
+    static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
+    private static func value(_ text: String) -> JSONValue { Int(text).map(JSONValue.integer) ?? .string(text) }
+}

@@ -1,0 +1,40 @@
+import HeraldCommandLine
+import HeraldEvents
+import HeraldSettings
+import HeraldText
+import HeraldTools
+
+extension Settings {
+    /// What the settings want of the topics.
+    var topicWishes: TopicWishes {
+        TopicWishes(
+            names: topicNames, retryDelays: retry.delays.compactMap { DelayName($0.text) },
+            partitions: topics.partitions, replication: topics.replicationFactor,
+            retentionMilliseconds: topics.retention.milliseconds, maxElapsedMilliseconds: retry.maxElapsed.milliseconds,
+            eventBytes: limits.eventBytes)
+    }
+
+    /// The first words with the cluster.
+    var clusterReach: ClusterReach {
+        ClusterReach(
+            bootstrapServers: kafka.bootstrapServers,
+            saslMechanism: kafka.properties["sasl.mechanism"] ?? kafka.properties["sasl.mechanisms"])
+    }
+}
+
+extension CommandFailure {
+    /// A tool's failure with the exit status of its kind; what a broker said in it is made safe to show.
+    init(_ failure: ToolFailure) {
+        let lines = failure.description.split(separator: "\n").map { SafeText.escaped(String($0)) }
+        self.init(lines.joined(separator: "\n"), status: failure.kind == .unreachable ? .unreachable : .failed)
+    }
+
+    /// Runs what a tool does, and turns its failure into the command's.
+    static func translating<Result>(_ body: () throws(ToolFailure) -> Result) throws(CommandFailure) -> Result {
+        do throws(ToolFailure) {
+            return try body()
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}

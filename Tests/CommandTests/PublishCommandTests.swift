@@ -1,0 +1,233 @@
+import Foundation
+import HeraldKafka
+import TestSupport
+import Testing
+
+@Suite("Publishing, as a process on a real broker", .realKafka("Publishing, as a process on a real broker"))
+struct PublishCommandTests {
+    private func numbers(_ record: [String: Any]) -> [Int] {
+        ["partition", "offset"].compactMap { record[$0] as? Int }
+    }
+
+    @Test("One event is a record with the user as key, and its place and new id are printed")
+    func one() async throws {
+        let world = try await TestWorld()
+        try await world.makeTopics()
+        let run = try await world.herald(
+            "publish", "--user", "ann", "--pns", "apns,gcm", "--message", "grüß\"e", "--source", "s", "--campaign", "c",
+            "--not-before", "2026-01-02T03:04:05Z", "--expires-at", "2036-01-02T03:04:05Z", "-o", "jsonl")
+        #expect(run.status == 0, "\(run.error)")
+        let printed = try #require(run.records.first)
+        let id = try #require(printed["id"] as? String)
+        #expect(id.count == 32 && run.records.count == 1)
+        #expect(printed["topic"] as? String == world.requests && printed["user"] as? String == "ann")
+        let record = try #require(try await world.records(of: world.requests, count: 1).first)
+        #expect(record.key == "ann")
+        #expect(
+            record.value == #"{"id":"\#(id)","user":"ann","message":"grüß\"e","pns":["apns","gcm"],"source":"s","#
+                + #""campaign":"c","expiresAt":"2036-01-02T03:04:05.000Z","notBefore":"2026-01-02T03:04:05.000Z"}"#)
+        #expect(numbers(printed) == [Int(record.partition), Int(record.offset)])
+        let table = try await world.herald("publish", "--user", "ann", "--pns", "apns", "--message", "m", "--id", "my")
+        #expect(table.status == 0 && table.output.hasPrefix("ID  USER  TOPIC"))
+        #expect(table.output.contains("my  ann   \(world.requests)"))
+    }
+
+    @Test("The partition is the one that Java's producers choose")
+    func partitioner() async throws {
+        let world = try await TestWorld()
+        try await world.makeTopics()
+        // murmur2 of these keys over three partitions, as org.apache.kafka.common.utils.Utils computes it.
+        for (user, partition) in [("21", Self.murmur2("21")), ("foobar", Self.murmur2("foobar"))] {
+            let run = try await world.herald(
+                "publish", "--user", user, "--pns", "apns", "--message", "m", "-o", "jsonl")
+            #expect(run.records.first?["partition"] as? Int == partition)
+        }
+    }
+
+    /// Values from the tests of Kafka's own client: murmur2("21") = -973932308, murmur2("foobar") = -790332482.
+    private static func murmur2(_ key: String) -> Int {
+        let hash: Int32 = key == "21" ? -973_932_308 : -790_332_482
+        return Int(hash & 0x7FFF_FFFF) % 3
+    }
+
+    @Test("Lines of standard input become records as they are, each user's in order, with ids where there are none")
+    func file() async throws {
+        let world = try await TestWorld()
+        try await world.makeTopics()
+        var input = "\n"
+        for index in 0..<300 {
+            input += #"{"user":"u\#(index % 7)","message":"m\#(index)","pns":"apns","extra":[1]}"# + "\n"
+        }
+        input += #"{"id":"own","user":"u","message":"m","pns":["wns"]}"#
+        let run = try await world.herald("publish", "--file", "-", "--id", "night", "-o", "jsonl", input: input)
+        #expect(run.status == 0 && run.error == "301 events published.\n")
+        let records = try await world.records(of: world.requests, count: 301)
+        #expect(records.count == 301 && run.records.count == 301)
+        #expect(records.contains { $0.value == #"{"id":"own","user":"u","message":"m","pns":["wns"]}"# })
+        var last: [String: Int] = [:]
+        for record in records where record.key != "u" {
+            let text = record.value.split(separator: #""message":"m"#)[1].prefix { $0.isNumber }
+            let index = try #require(Int(text))
+            #expect(record.value.hasPrefix(#"{"id":"night-\#(index + 2)","user":"\#(record.key)","#))
+            #expect(last.updateValue(index, forKey: record.key) ?? -1 < index)
+        }
+        let places = Set(records.map { [Int($0.partition), Int($0.offset)] })
+        #expect(Set(run.records.map(numbers)) == places)
+        #expect(Set(run.records.compactMap { $0["line"] as? Int }) == Set(2...302))
+    }
+
+    @Test("With one bad event nothing is sent, and each bad line is named with its reason")
+    func badEvents() async throws {
+        let world = try await TestWorld()
+        try await world.makeTopics()
+        let good = #"{"user":"u","message":"m","pns":"apns"}"#
+        let run = try await world.herald(
+            "publish", "--file", "-",
+            input: "\(good)\n\n{\n\(good)\n{\"user\":\"a b\",\"message\":\"m\",\"pns\":\"apns\"}")
+        #expect(run.status == 2 && run.output.isEmpty)
+        #expect(run.error.contains("line 3: malformed: ") && run.error.contains("line 5: invalid: user holds"))
+        #expect(run.error.contains("2 of 4 events cannot be sent; nothing was published"))
+        let single = try await world.herald("publish", "--user", "u", "--pns", "fax", "--message", "SECRET")
+        #expect(single.status == 2 && single.error.contains("allowed are apns, gcm, wns"))
+        #expect(!single.error.contains("SECRET"))
+        // The first record that is there is the one that is published now.
+        let last = try await world.herald("publish", "--user", "u", "--pns", "apns", "--message", "m", "-o", "jsonl")
+        #expect(last.records.first?["offset"] as? Int == 0)
+    }
+
+    @Test("--wait shows the outcome for each push service and ends with 0 when all are delivered")
+    func delivered() async throws {
+        let world = try await TestWorld()
+        try await world.makeTopics()
+        async let running = world.herald(
+            "publish", "--user", "u", "--pns", "gcm,apns", "--message", "m", "--wait", "60s", "-o", "jsonl")
+        let record = try #require(try await world.records(of: world.requests, count: 1).first)
+        var other = record
+        other.offset += 1
+        try await world.write(results: [
+            world.result(of: other, "apns", "expired"), "no result", world.result(of: record, "wns", "expired"),
+            world.result(of: record, "apns", "delivered", more: #""status":200,"attempts":1,"#),
+            world.result(of: record, "gcm", "delivered", more: #""status":200,"attempts":3,"#),
+        ])
+        let run = try await running
+        #expect(run.status == 0, "\(run.error)")
+        #expect(Set(run.records.compactMap { $0["pns"] as? String }) == ["apns", "gcm"])
+        for printed in run.records {
+            #expect(printed["outcome"] as? String == "delivered" && printed["status"] as? Int == 200)
+            #expect(printed["attempts"] as? Int == (printed["pns"] as? String == "gcm" ? 3 : 1))
+            #expect(numbers(printed) == [Int(record.partition), Int(record.offset)])
+        }
+    }
+
+    @Test("--wait ends with 3 when an outcome is another, or does not come in time")
+    func notDelivered() async throws {
+        let world = try await TestWorld()
+        try await world.makeTopics()
+        let input = #"{"user":"u","message":"m","pns":"apns"}"# + "\n" + #"{"user":"u","message":"m","pns":"apns"}"#
+        async let running = world.herald("publish", "-f", "-", "--wait", "60s", "-o", "jsonl", input: input)
+        let records = try await world.records(of: world.requests, count: 2)
+        try #require(records.count == 2)
+        try await world.write(results: [
+            world.result(of: records[0], "apns", "delivered"),
+            world.result(of: records[1], "apns", "dead-lettered", more: #""reason":"rejected","status":400,"#),
+        ])
+        let run = try await running
+        #expect(run.status == 3)
+        let outcomes = run.records.map { [$0["outcome"], $0["reason"]].map { $0 as? String } }
+        #expect(Set(outcomes) == [["delivered", nil], ["dead-lettered", "rejected"]])
+        // Results from before are not this event's.
+        let late = try await world.herald(
+            "publish", "--user", "u", "--pns", "apns", "--message", "m", "--wait", "300ms", "-o", "jsonl")
+        #expect(late.status == 3 && late.records.first?["outcome"] as? String == "pending")
+    }
+
+    @Test("A topic that is not there ends with 1 and the command that makes it, and nothing is made")
+    func missingTopic() async throws {
+        let world = try await TestWorld()
+        let event = ["--user", "u", "--pns", "apns", "--message", "m"]
+        let run = try await HeraldProgram.run(["publish"] + event, environment: world.environment)
+        #expect(run.status == 1 && run.output.isEmpty)
+        #expect(run.error == "herald: there is no topic \(world.requests); make it with: herald topics apply\n")
+        let other = try await HeraldProgram.run(
+            ["publish", "--topic", "\(world.requests).x"] + event, environment: world.environment)
+        #expect(other.status == 1 && other.error.contains("add it to topics.requests, then: herald topics apply"))
+        try await Blocking.run { try world.kafka.makeTopics([NewTopic(name: world.requests, partitions: 1)]) }
+        let waiting = try await HeraldProgram.run(
+            ["publish", "--wait", "1s"] + event, environment: world.environment)
+        #expect(waiting.status == 1 && waiting.error.contains("there is no topic \(world.results)"))
+        let sent = try await HeraldProgram.run(["publish", "-o", "jsonl"] + event, environment: world.environment)
+        #expect(sent.records.first?["offset"] as? Int == 0)
+    }
+
+    @Test("A record that the topic refuses ends with 1, or with 3 when others were published, and says how to go on")
+    func refused() async throws {
+        let world = try await TestWorld()
+        try await Blocking.run {
+            try world.kafka.makeTopics([
+                NewTopic(name: world.requests, partitions: 1, configuration: ["max.message.bytes": "600"])
+            ])
+        }
+        let large = String(repeating: "x", count: 2_000)
+        let run = try await world.herald("publish", "--user", "u", "--pns", "apns", "--message", large, "--id", "a")
+        #expect(run.status == 1, "\(run.error)")
+        #expect(run.error.contains("MSG_SIZE_TOO_LARGE") && run.error.contains("publish it again with --id a"))
+    }
+}
+
+@Suite("Publishing, as a process without a broker")
+struct PublishWithoutBrokerTests {
+    private let nowhere = ["HERALD_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1"]
+
+    @Test("A cluster out of reach ends with 5 within ten seconds and says why in one line")
+    func unreachable() async throws {
+        let start = ContinuousClock.now
+        let run = try await HeraldProgram.run(
+            ["publish", "--user", "u", "--pns", "apns", "--message", "m"], environment: nowhere)
+        #expect(run.status == 5 && run.output.isEmpty)
+        #expect(run.error.hasPrefix("herald: no broker answers at 127.0.0.1:1 (") && run.error.contains("refused"))
+        #expect(run.error.split(separator: "\n").count == 1)
+        #expect(ContinuousClock.now - start < .seconds(30))
+    }
+
+    @Test(
+        "What does not go together is a mistake of usage",
+        arguments: [
+            (["--user", "u"], "--user, --pns and --message are needed, or --file"),
+            (["--file", "x", "--user", "u"], "--file and --user do not go together"),
+            (
+                [
+                    "--user", "u", "--pns", "apns", "--message", "m", "--expires-in", "1h", "--expires-at",
+                    "2026-11-21T08:40:26Z",
+                ], "--expires-in and --expires-at do not go together"
+            ),
+            (["--user", "u", "--pns", "apns", "--message", "m", "--not-before", "noon"], "RFC 3339"),
+            (
+                ["--user", "u", "--pns", "apns", "--message", "m", "--topic", "notifications.retry.5s"],
+                "only Herald writes to it"
+            ),
+        ])
+    func usage(words: [String], expected: String) async throws {
+        let run = try await HeraldProgram.run(["publish"] + words, environment: nowhere)
+        #expect(run.status == 2 && run.error.contains(expected), "\(run.error)")
+    }
+
+    @Test("Without brokers in the settings the exit status is 78, and a file that is not there is said")
+    func settings() async throws {
+        let run = try await HeraldProgram.run(["publish", "--user", "u", "--pns", "apns", "--message", "m"])
+        #expect(run.status == 78 && run.error.contains("kafka.bootstrapServers"))
+        let file = try await HeraldProgram.run(["publish", "--file", "/no/such"], environment: nowhere)
+        #expect(file.status == 1 && file.error.contains("cannot open /no/such"))
+    }
+
+    @Test("On the embedded broker events are published, and its topics are said to be nobody's to change")
+    func embedded() async throws {
+        let cluster = try MockCluster()
+        try cluster.createTopic("notifications", partitions: 2)
+        let environment = ["HERALD_KAFKA_BOOTSTRAP_SERVERS": cluster.bootstrapServers]
+        let run = try await HeraldProgram.run(
+            ["publish", "--user", "u", "--pns", "apns", "--message", "m", "-o", "json"], environment: environment)
+        #expect(run.status == 0 && run.output.contains(#""offset": 0"#), "\(run.error)")
+        let plan = try await HeraldProgram.run(["topics", "plan"], environment: environment)
+        #expect(plan.status == 1 && plan.error.contains("the embedded broker cannot do it"), "\(plan.error)")
+    }
+}

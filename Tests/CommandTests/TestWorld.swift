@@ -1,0 +1,103 @@
+import HeraldKafka
+import TestSupport
+
+/// Topics that only one test uses, on the real broker, and the settings that name them.
+struct TestWorld: Sendable {
+    let kafka: RealKafka
+    let requests: String
+    let results: String
+    let retry: String
+    let deadLetter: String
+
+    /// Names; nothing is made.
+    init() async throws {
+        kafka = try await RealKafka.shared()
+        requests = RealKafka.uniqueName("requests")
+        results = "\(requests).results"
+        retry = "\(requests).retry"
+        deadLetter = "\(requests).dead-letter"
+    }
+
+    var environment: [String: String] {
+        [
+            "HERALD_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrapServers, "HERALD_TOPICS_REQUESTS": requests,
+            "HERALD_TOPICS_RESULTS": results, "HERALD_TOPICS_RETRY": retry, "HERALD_TOPICS_DEAD_LETTER": deadLetter,
+            "HERALD_RETRY_DELAYS": "5s,1m", "HERALD_TOPICS_PARTITIONS": "3",
+        ]
+    }
+
+    var all: [String] { [requests, results, "\(retry).5s", "\(retry).1m", deadLetter] }
+
+    func herald(_ words: String..., input: String? = nil) async throws -> HeraldProgram.Run {
+        try await HeraldProgram.run(words, environment: environment, input: input)
+    }
+
+    /// Makes the request topic and the results topic.
+    func makeTopics() async throws {
+        let topics = [requests, results].map { NewTopic(name: $0, partitions: 3) }
+        try await Blocking.run { try kafka.makeTopics(topics) }
+    }
+
+    /// One record of a topic.
+    struct Record: Sendable, Equatable {
+        var partition: Int32
+        var offset: Int64
+        var key: String
+        var value: String
+    }
+
+    /// The topic's first records, when so many are there.
+    func records(of topic: String, count: Int, partitions: Int32 = 3) async throws -> [Record] {
+        try await Blocking.run {
+            let consumer = try Consumer(properties: [
+                ("bootstrap.servers", kafka.bootstrapServers), ("group.id", "test"),
+            ])
+            defer { consumer.close() }
+            try consumer.assign(
+                (0..<partitions).map { (TopicPartition(topic: topic, partition: $0), offset: Offset.beginning) })
+            var records: [Record] = []
+            let end = ContinuousClock.now + .seconds(30)
+            while records.count < count, ContinuousClock.now < end {
+                guard let message = consumer.queue.next(waitMilliseconds: 100) else { continue }
+                defer { message.release() }
+                guard !message.isError else { continue }
+                records.append(
+                    Record(
+                        partition: message.partition, offset: message.offset, key: message.withKey(Self.text),
+                        value: message.withValue(Self.text)))
+            }
+            return records.sorted { ($0.partition, $0.offset) < ($1.partition, $1.offset) }
+        }
+    }
+
+    private static func text(_ bytes: RawSpan?) -> String {
+        guard let bytes else { return "" }
+        return bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Writes results as a worker does.
+    func write(results texts: [String]) async throws {
+        try await Blocking.run {
+            let producer = try Producer(properties: [("bootstrap.servers", kafka.bootstrapServers)])
+            let topic = try producer.topic(results)
+            for text in texts {
+                if let error = producer.produce(topic: topic, key: nil, value: text.utf8.span.bytes, token: 0) {
+                    throw error
+                }
+            }
+            try producer.flush(timeoutMilliseconds: 30_000)
+            producer.close()
+        }
+    }
+
+    func result(of record: Record, _ service: String, _ outcome: String, more: String = "") -> String {
+        #"{"id":"x","pns":"\#(service)","outcome":"\#(outcome)","completedAt":"2026-11-21T08:40:26.123Z",\#(more)"#
+            + #""origin":{"topic":"\#(requests)","partition":\#(record.partition),"offset":\#(record.offset)}}"#
+    }
+
+    /// Removes what the program has made.
+    func deleteTopics() async throws {
+        let names = all
+        _ = try await Blocking.run { try kafka.admin().deleteTopics(names, timeoutMilliseconds: 30_000) }
+    }
+}

@@ -1,0 +1,99 @@
+import HeraldEvents
+import HeraldTools
+import Testing
+
+@Suite("Events on their way into records")
+struct EventPreparationTests {
+    private func preparation(
+        base: String = "run", eventBytes: Int = 65_536, services: PushServices = .standard
+    ) -> EventPreparation {
+        EventPreparation(
+            decoder: RecordDecoder(pushServices: services, maxEventBytes: eventBytes), idBase: base)
+    }
+
+    private func line(_ text: String, number: Int = 7) -> TextLine {
+        TextLine(number: number, bytes: Array(text.utf8), byteCount: text.utf8.count)
+    }
+
+    @Test(
+        "An event without an id gets one, and one that has no room for it stays as it is",
+        arguments: [
+            (
+                #"{"user":"u","message":"m","pns":"apns"}"#, "run-7",
+                #"{"id":"run-7","user":"u","message":"m","pns":"apns"}"#
+            ),
+            (
+                #" {"user":"u","message":"{","pns":"apns","x":{}} "#, "run-7",
+                #" {"id":"run-7","user":"u","message":"{","pns":"apns","x":{}} "#
+            ),
+            (
+                #"{"user":"u","message":"m","pns":"apns","id":"mine"}"#, "mine",
+                #"{"user":"u","message":"m","pns":"apns","id":"mine"}"#
+            ),
+            (
+                #"{"user":"u","message":"m","pns":"apns","id":null}"#, nil,
+                #"{"user":"u","message":"m","pns":"apns","id":null}"#
+            ),
+        ] as [(String, String?, String)])
+    func ids(text: String, id: String?, value: String) throws {
+        var preparation = preparation()
+        let event = try preparation.prepare(line(text))
+        #expect(event.id == id && event.user == "u" && event.line == 7)
+        #expect(String(decoding: event.value, as: UTF8.self) == value)
+    }
+
+    @Test("A line at the size's limit gets no id, one byte more is refused")
+    func size() throws {
+        let text = #"{"user":"u","message":"m","pns":"apns"}"#
+        var exact = preparation(eventBytes: text.utf8.count)
+        #expect(try exact.prepare(line(text)).id == nil)
+        var small = preparation(eventBytes: text.utf8.count - 1)
+        let mistake = #expect(throws: EventMistake.self) { try small.prepare(line(text)) }
+        #expect(mistake?.reason == .oversized && mistake?.line == 7)
+    }
+
+    @Test(
+        "What Herald would refuse is refused, with its reason and without the message",
+        arguments: [
+            (#"{"user":"josé","message":"SECRET","pns":"apns"}"#, DeadLetterReason.invalid, "U+00E9"),
+            (#"{"user":"u","message":"SECRET","pns":"sms"}"#, .invalid, "apns, gcm, wns"),
+            (#"{"user":"u","message":"SECRET"}"#, .invalid, "pns is missing"),
+            (#"["SECRET"]"#, .malformed, "not a JSON object"),
+        ])
+    func mistakes(text: String, reason: DeadLetterReason, words: String) {
+        var preparation = preparation()
+        let mistake = #expect(throws: EventMistake.self) { try preparation.prepare(line(text)) }
+        #expect(mistake?.reason == reason)
+        #expect(mistake?.description.contains(words) == true, "\(String(describing: mistake))")
+        #expect(mistake?.description.contains("SECRET") == false)
+    }
+
+    @Test("A base that makes an id too long is a mistake, not an event without an id")
+    func longBase() {
+        var preparation = preparation(base: String(repeating: "x", count: 127))
+        let mistake = #expect(throws: EventMistake.self) {
+            try preparation.prepare(line(#"{"user":"u","message":"m","pns":"apns"}"#))
+        }
+        #expect(mistake?.detail.contains("128 characters") == true)
+    }
+
+    @Test("A single event takes the base as its id, its own if it has one, and aliases are resolved")
+    func single() throws {
+        let services = try PushServices(names: ["apns", "gcm"], aliases: ["fcm": "gcm"])
+        var preparation = preparation(services: services)
+        let event = try preparation.prepare(NotificationEvent(user: "u", message: "m", pushServices: ["FCM"]))
+        #expect(event.id == "run" && event.pushServices == PushServiceSet(index: 1))
+        let own = try preparation.prepare(NotificationEvent(id: "a", user: "u", message: "m", pushServices: ["apns"]))
+        #expect(own.id == "a")
+        #expect(throws: EventMistake.self) {
+            try preparation.prepare(NotificationEvent(user: "u", message: "", pushServices: ["apns"]))
+        }
+    }
+
+    @Test("New ids are 32 hexadecimal digits, each time others")
+    func randomIDs() {
+        let ids = (0..<100).map { _ in EventPreparation.randomID() }
+        #expect(Set(ids).count == 100)
+        #expect(ids.allSatisfy { $0.count == 32 && $0.allSatisfy(\.isHexDigit) })
+    }
+}

@@ -1,0 +1,197 @@
+import HeraldEvents
+import HeraldKafka
+import HeraldTools
+import Testing
+
+@Suite("What differs between wanted topics and those that there are")
+struct TopicPlanTests {
+    private static let week: Int64 = 604_800_000
+    private static let day: Int64 = 86_400_000
+
+    private static func wishes(
+        partitions: Int = 6, replication: Int? = nil, retention: Int64 = week, maxElapsed: Int64 = day,
+        eventBytes: Int = 65_536, delays: [String] = ["5s", "2h"]
+    ) -> TopicWishes {
+        TopicWishes(
+            names: Topics(), retryDelays: delays.compactMap { DelayName($0) }, partitions: partitions,
+            replication: replication, retentionMilliseconds: retention, maxElapsedMilliseconds: maxElapsed,
+            eventBytes: eventBytes)
+    }
+
+    private static let good = [
+        "cleanup.policy": "delete", "retention.ms": String(week), "retention.bytes": "-1",
+        "max.message.bytes": "1048588", "min.insync.replicas": "1",
+    ]
+
+    /// All topics as the default wishes want them, one of them changed.
+    private static func existing(
+        _ changed: String = "", partitions: Int = 6, replication: Int = 1, _ configuration: [String: String] = [:]
+    ) -> [String: TopicState] {
+        var all: [String: TopicState] = [:]
+        for name in wishes().topicNames {
+            all[name] = TopicState(partitions: 6, replication: 1, configuration: good)
+        }
+        if !changed.isEmpty {
+            all[changed] = TopicState(
+                partitions: partitions, replication: replication,
+                configuration: good.merging(configuration) { $1 })
+        }
+        return all
+    }
+
+    @Test("Nothing differs when the topics have what Kafka gives by default, and nothing would be done")
+    func fulfilled() {
+        let plan = TopicPlan(Self.wishes(), existing: Self.existing())
+        #expect(plan.isFulfilled && plan.steps.isEmpty && !plan.hasChanges && !plan.needsHands)
+    }
+
+    @Test("Where there is nothing every topic is made, with one retry topic for each delay")
+    func create() throws {
+        let plan = TopicPlan(Self.wishes(replication: 3), existing: [:])
+        #expect(plan.newTopics.map(\.name) == Self.wishes().topicNames)
+        #expect(
+            Self.wishes().topicNames == [
+                "notifications", "notifications.bulk", "notifications.results", "notifications.retry.5s",
+                "notifications.retry.2h", "notifications.dead-letter",
+            ])
+        for topic in plan.newTopics {
+            #expect(topic.partitions == 6 && topic.replication == 3)
+            #expect(topic.configuration["cleanup.policy"] == "delete")
+            #expect(topic.configuration["retention.ms"] == String(Self.week))
+            #expect(topic.configuration["min.insync.replicas"] == "2")
+        }
+        let sizes = plan.newTopics.compactMap { $0.configuration["max.message.bytes"].flatMap { Int($0) } }
+        #expect(sizes[0] == 1_048_588)
+        #expect(sizes.suffix(3).allSatisfy { $0 > sizes[0] })
+        #expect(plan.steps.allSatisfy { $0.action == .create && $0.now == nil })
+    }
+
+    @Test(
+        "In-sync copies are demanded as the number of copies allows",
+        arguments: [(1, "1"), (2, nil), (3, "2"), (4, "2"), (nil, nil)] as [(Int?, String?)])
+    func inSync(copies: Int?, wanted: String?) {
+        let plan = TopicPlan(Self.wishes(replication: copies), existing: [:])
+        #expect(plan.newTopics.allSatisfy { $0.configuration["min.insync.replicas"] == wanted })
+    }
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var topic = "notifications"
+        var partitions = 6
+        var replication = 1
+        var configuration: [String: String] = [:]
+        var wishes = TopicPlanTests.wishes()
+        var expected: [String]
+    }
+
+    private static let cases = [
+        Case(
+            testDescription: "fewer partitions are added to", partitions: 4, expected: ["partitions 4>6 change"]),
+        Case(
+            testDescription: "more partitions stay", partitions: 9,
+            expected: [
+                "partitions 9>6 none", "notifications.dead-letter partitions 6>9 change",
+            ]),
+        Case(
+            testDescription: "more partitions of a dead-letter topic are fine", topic: "notifications.dead-letter",
+            partitions: 12, expected: ["partitions 12>6 none"]),
+        Case(
+            testDescription: "a shorter retention is raised", configuration: ["retention.ms": "1000"],
+            expected: ["retention.ms 1000>604800000 change"]),
+        Case(
+            testDescription: "a longer retention stays", topic: "notifications.dead-letter",
+            configuration: ["retention.ms": "700000000"], expected: ["retention.ms 700000000>604800000 none"]),
+        Case(
+            testDescription: "keeping for ever is longer", configuration: ["retention.ms": "-1"],
+            expected: ["retention.ms -1>604800000 none"]),
+        Case(
+            testDescription: "a bound on bytes is only said", configuration: ["retention.bytes": "5000"],
+            expected: ["retention.bytes 5000>-1 none"]),
+        Case(
+            testDescription: "small records are made larger", configuration: ["max.message.bytes": "50000"],
+            expected: ["max.message.bytes 50000>1048588 change"]),
+        Case(
+            testDescription: "failed events must fit where requests fit",
+            configuration: ["max.message.bytes": "2000000"],
+            expected: ["notifications.retry.5s", "notifications.retry.2h", "notifications.dead-letter"].map {
+                "\($0) max.message.bytes 1048588>2016384 change"
+            }),
+        Case(
+            testDescription: "compaction beside deletion ends", configuration: ["cleanup.policy": "compact, delete"],
+            expected: ["cleanup.policy compact, delete>delete change"]),
+        Case(
+            testDescription: "ending compaction alone would delete", configuration: ["cleanup.policy": "compact"],
+            expected: ["cleanup.policy compact>delete by-hand"]),
+        Case(
+            testDescription: "three copies need two in sync", replication: 3,
+            expected: ["min.insync.replicas 1>2 change"]),
+        Case(testDescription: "two copies need one in sync", replication: 2, expected: []),
+        Case(
+            testDescription: "stricter is fine", replication: 4, configuration: ["min.insync.replicas": "3"],
+            expected: []),
+        Case(
+            testDescription: "more in sync than copies takes no record",
+            configuration: ["min.insync.replicas": "2"], expected: ["min.insync.replicas 2>at most 1 by-hand"]),
+    ]
+
+    @Test("A topic that differs is mended, left, or left to people", arguments: cases)
+    func differences(_ example: Case) {
+        let existing = Self.existing(
+            example.topic, partitions: example.partitions, replication: example.replication, example.configuration)
+        let plan = TopicPlan(example.wishes, existing: existing)
+        let steps = plan.steps.map { step in
+            (step.topic == example.topic ? "" : "\(step.topic) ")
+                + "\(step.property.rawValue) \(step.now ?? "")>\(step.wanted) \(step.action.rawValue)"
+        }
+        #expect(steps == example.expected)
+        #expect(plan.hasChanges == example.expected.contains { $0.hasSuffix(" change") })
+        #expect(plan.needsHands == example.expected.contains { $0.hasSuffix(" by-hand") })
+        #expect(plan.isFulfilled == (!plan.hasChanges && !plan.needsHands))
+        let changed = Set(plan.partitionTotals.keys).union(plan.configurations.keys)
+        #expect(changed == Set(plan.steps.filter { $0.action == .change }.map(\.topic)))
+    }
+
+    @Test("Missing copies are somebody's work, and more copies than wanted are fine")
+    func copies() {
+        let few = TopicPlan(Self.wishes(replication: 3), existing: Self.existing())
+        #expect(few.steps.count == 6 && few.steps.allSatisfy { $0.action == .byHand })
+        let many = TopicPlan(
+            Self.wishes(replication: 1), existing: Self.existing("notifications", replication: 2))
+        #expect(many.steps.map(\.action) == [.none])
+    }
+
+    @Test("Retry topics keep their records until the last of them is due, and the others are not touched")
+    func retention() {
+        let wishes = Self.wishes(retention: Self.day, maxElapsed: Self.day)
+        let wanted = TopicPlan(wishes, existing: [:]).newTopics.map { $0.configuration["retention.ms"] }
+        let day = Self.day
+        #expect(wanted == [day, day, day, day + 5_000, day + 7_200_000, day].map { String($0) })
+    }
+
+    @Test("Large events make room in every topic")
+    func largeEvents() {
+        let plan = TopicPlan(Self.wishes(eventBytes: 4_000_000), existing: Self.existing())
+        #expect(plan.steps.count == 6)
+        for step in plan.steps {
+            #expect(step.property == .maxMessageBytes && step.action == .change)
+            #expect((Int(step.wanted) ?? 0) > 4_000_000)
+        }
+    }
+
+    @Test("A retry topic of a former delay is said and left alone, other topics are nobody's concern")
+    func formerDelay() {
+        var existing = Self.existing()
+        existing["notifications.retry.1h"] = TopicState(partitions: 1, replication: 1, configuration: [:])
+        existing["notifications.retry.later"] = TopicState(partitions: 1, replication: 1, configuration: [:])
+        let plan = TopicPlan(Self.wishes(), existing: existing)
+        #expect(plan.steps.map(\.topic) == ["notifications.retry.1h"] && plan.isFulfilled)
+    }
+
+    @Test("A plan without a topic says and does nothing of it")
+    func leavingOut() {
+        let plan = TopicPlan(Self.wishes(partitions: 8), existing: Self.existing("notifications.bulk", partitions: 3))
+            .leavingOut(["notifications.bulk"])
+        #expect(!plan.steps.contains { $0.topic == "notifications.bulk" })
+        #expect(plan.partitionTotals.count == 5 && plan.partitionTotals["notifications.bulk"] == nil)
+    }
+}
