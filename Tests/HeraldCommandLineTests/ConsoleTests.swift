@@ -60,6 +60,29 @@ struct ConsoleTests {
         #expect(paper.written == "[]\n")
     }
 
+    @Test("Long output is written on the way: a table with one heading, an array that is whole at the end")
+    func long() throws {
+        for format in OutputFormat.allCases {
+            let paper = Paper()
+            var writer = RecordWriter(format, columns: Self.columns, console: paper.console(isTerminal: false))
+            for index in 0..<2_500 { try writer.write(["user", .integer(index), .string("a wide cell \(index)")]) }
+            #expect(!paper.written.isEmpty)
+            try writer.finish()
+            let text = paper.written
+            switch format {
+            case .table:
+                #expect(text.split(separator: "\n").count == 2_501)
+                #expect(text.hasPrefix("USER    N  LIST\n") && text.hasSuffix("user  2499  a wide cell 2499\n"))
+            case .json:
+                let whole = (0..<2_500).map { index -> JSONValue in
+                    ["user": "user", "count": .integer(index), "list": .string("a wide cell \(index)")]
+                }
+                #expect(text == JSONValue.array(whole).pretty + "\n")
+            case .jsonl: #expect(text.split(separator: "\n").count == 2_500)
+            }
+        }
+    }
+
     @Test("Colours appear on a terminal that allows them, and nowhere else")
     func colors() {
         for (isTerminal, allowsColor) in [(true, true), (true, false), (false, true), (false, false)] {

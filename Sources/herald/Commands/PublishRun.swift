@@ -55,6 +55,10 @@ struct PublishRun {
         return try publish(single, events, follower)
     }
 
+    private var isSingle: Bool {
+        if case .one = request.events { true } else { false }
+    }
+
     private func openFile() throws -> LineFile {
         let environment = invocation.environment["TMPDIR", default: ""]
         let directory = environment.isEmpty ? "/tmp" : environment
@@ -189,7 +193,8 @@ struct PublishRun {
     private func failure(of publisher: EventPublisher) -> CommandFailure {
         let failures = publisher.failures
         for failure in failures.prefix(Self.shownFailures) {
-            console.complain("line \(failure.event.line): \(Self.safe(failure.error))")
+            let place = isSingle ? "the event" : "line \(failure.event.line)"
+            console.complain("\(place): \(Self.safe(failure.error))")
         }
         if failures.count > Self.shownFailures {
             console.complain("and \(failures.count - Self.shownFailures) more")
