@@ -98,8 +98,8 @@ public final class EventPublisher {
     }
 
     private func fail(_ event: PreparedEvent, _ error: KafkaError) {
-        let cause = error.isFatal ? producer.fatalError() ?? error : error
-        failures.append(Failure(event: event.withoutValue, error: cause))
+        // What a broken producer gives up says only that; why it is broken is the cause.
+        failures.append(Failure(event: event.withoutValue, error: producer.fatalError() ?? error))
     }
 }
 

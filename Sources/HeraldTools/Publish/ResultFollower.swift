@@ -82,8 +82,10 @@ public final class ResultFollower {
     }
 
     private static func failure(_ topic: String, _ error: KafkaError) -> ToolFailure {
-        ToolFailure(
-            "results cannot be read from \(topic): \(error)",
+        let isForbidden = error.code == KafkaError.Code.topicAuthorizationFailed
+        return ToolFailure(
+            "results cannot be read from \(topic): \(error)"
+                + (isForbidden ? "; allow Read on it with kafka-acls" : ""),
             kind: ClusterReach.isSilence(error) ? .unreachable : .failed)
     }
 }

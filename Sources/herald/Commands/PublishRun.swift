@@ -133,7 +133,9 @@ struct PublishRun {
                         ? "make it with: herald topics apply" : "add it to topics.requests, then: herald topics apply")
             )
         case KafkaError.Code.topicAuthorizationFailed:
-            return ToolFailure("this user may not use the topic \(name); allow Describe and Write with kafka-acls")
+            return ToolFailure(
+                "this user may not use the topic \(name); allow \(name == topic ? "Write" : "Read") on it with kafka-acls"
+            )
         default: return ToolFailure("topic \(name): \(error)")
         }
     }
@@ -158,8 +160,10 @@ struct PublishRun {
             console.remark(
                 "\(TopicsTool.counted(publisher.publishedCount, "event")) published; waiting for the results, "
                     + "\(DurationText.format(wait)) at most")
-            try CommandFailure.translating { () throws(ToolFailure) in
+            do throws(ToolFailure) {
                 try follower.follow(&board, for: wait) { output.write($0) }
+            } catch {
+                console.complain("herald: \(Self.safe(error))")
             }
             for entry in board.missing { output.write(entry) }
         }
@@ -194,7 +198,12 @@ struct PublishRun {
         let failures = publisher.failures
         for failure in failures.prefix(Self.shownFailures) {
             let place = isSingle ? "the event" : "line \(failure.event.line)"
-            console.complain("\(place): \(Self.safe(failure.error))")
+            let isForbidden = [
+                KafkaError.Code.topicAuthorizationFailed, KafkaError.Code.clusterAuthorizationFailed,
+            ].contains(failure.error.code)
+            console.complain(
+                "\(place): \(Self.safe(failure.error))"
+                    + (isForbidden ? "; allow Write on \(topic) with kafka-acls" : ""))
         }
         if failures.count > Self.shownFailures {
             console.complain("and \(failures.count - Self.shownFailures) more")
