@@ -3,28 +3,10 @@ import Testing
 
 @Suite("The program's own commands, as a process")
 struct ConfigCommandTests {
-    /// What a run of the program left.
-    private struct Run {
-        let status: Int32
-        let output: String
-        let error: String
-    }
-
-    private func herald(_ arguments: String..., environment: [String: String] = [:]) async throws -> Run {
-        let process = Process()
-        process.executableURL = Bundle.main.bundleURL.appendingPathComponent("herald")
-        process.arguments = arguments
-        process.environment = environment
-        let pipes = [Pipe(), Pipe()]
-        process.standardOutput = pipes[0]
-        process.standardError = pipes[1]
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        async let error = pipes[1].fileHandleForReading.readDataToEndOfFile()
-        let output = pipes[0].fileHandleForReading.readDataToEndOfFile()
-        let texts = (String(decoding: output, as: UTF8.self), String(decoding: await error, as: UTF8.self))
-        process.waitUntilExit()
-        return Run(status: process.terminationStatus, output: texts.0, error: texts.1)
+    private func herald(
+        _ arguments: String..., environment: [String: String] = [:]
+    ) async throws -> HeraldProgram.Run {
+        try await HeraldProgram.run(arguments, environment: environment)
     }
 
     private func withFile<Value>(_ text: String, _ body: (String) async throws -> Value) async throws -> Value {

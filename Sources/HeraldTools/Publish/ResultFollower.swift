@@ -2,7 +2,9 @@ internal import Glibc
 internal import HeraldEvents
 internal import HeraldKafka
 
-/// Reads the results topic from the end that it had when this was made. One thread.
+/// Reads the results topic from the end that it had when this was made.
+///
+/// One thread.
 public final class ResultFollower {
     private static let requestMilliseconds = 10_000
     private static let longestWaitMilliseconds = 1_000
