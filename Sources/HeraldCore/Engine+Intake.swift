@@ -94,6 +94,7 @@ extension Engine {
         slots[place].source = Int32(source)
         slots[place].offset = offset
         slots[place].timestamp = timestamp
+        slots[place].firstAttemptAt = nil
         slots[place].event.reset()
         slots[place].failure = configuration.decoder.decode(
             topicKind: isRetry ? .retry : .request, topic: topics[sources[source].topic].name, partition: partition,

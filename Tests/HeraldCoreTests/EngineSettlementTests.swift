@@ -53,6 +53,17 @@ struct EngineSettlementTests {
         #expect(harness.summaries == expected)
     }
 
+    @Test("a record that does not decode says nothing of the event that was in its slot before")
+    func undecodableAfterCalled() {
+        var harness = EngineHarness()
+        harness.event("u")
+        harness.answer(200)
+        harness.acknowledgeAll()
+        harness.record("{")
+        #expect(harness.summaries == ["dead - malformed 0", "result - dead-lettered"])
+        #expect(harness.headers(at: 0)["herald-first-attempt-at"] == nil)
+    }
+
     @Test("makes one retry record for each delay and number of calls")
     func retryGroups() {
         var harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 10_000]) }
