@@ -160,6 +160,11 @@ extension Engine {
     ) {
         let index = serviceIndex(slot, service)
         countFailure(slot, service, result, now: now)
+        if membership != .assigned, configuration.retry.delays.isEmpty {
+            // Nowhere to go but memory: given back, and called again by the next owner.
+            services[index].phase = .idle
+            return
+        }
         let failure = RetryPolicy.Failure(
             attempts: services[index].attempts, isFirstStay: !slots[Int(slot)].isRetry, retryAfter: result.retryAfter,
             firstAttemptAt: slots[Int(slot)].firstAttemptAt ?? now.wall,
