@@ -28,8 +28,12 @@ extension Engine {
         return OffsetTracker(startingAt: offset, done: map)
     }
 
-    /// Goes on from another offset in a partition whose own was out of range, so that nothing was taken of it.
+    /// Goes on from another offset in a partition whose topic was made anew.
+    ///
+    /// What is under way of the old topic ends as always; its offsets mean nothing in the new one.
     public mutating func restart(partition: Int32, at offset: Int64) {
+        for slot in slots.indices where slots[slot].partition == partition { slots[slot].offset = Slot.noOffset }
+        committing[Int(partition)] = nil
         partitions[Int(partition)].tracker = OffsetTracker(startingAt: offset)
     }
 
@@ -88,7 +92,7 @@ extension Engine {
             membership = .left
             actions.append(.leave(complete: false))
         } else {
-            membership = .none
+            if membership != .left { membership = .none }
             actions.append(.unassign)
         }
     }

@@ -134,7 +134,9 @@ extension Engine {
         let slot = Int(production.slot.index)
         slots[slot].productionsOut -= 1
         if slots[slot].productionsOut == 0 {
-            complete(partition: slots[slot].partition, offset: slots[slot].offset)
+            if slots[slot].offset != Slot.noOffset {
+                complete(partition: slots[slot].partition, offset: slots[slot].offset)
+            }
             free(Int32(slot))
         }
         if case .stopping = membership { finishStopping(now: now) }

@@ -27,8 +27,9 @@ public struct Slot: Sendable {
     /// The index of its partition in the assignment.
     public internal(set) var partition: Int32 = 0
     var source: Int32 = 0
-    /// The record's offset.
+    /// The record's offset; ``noOffset`` when the topic that it was in is gone.
     public internal(set) var offset: Int64 = 0
+    static let noOffset: Int64 = -1
     /// The record's timestamp.
     public internal(set) var timestamp: WallTime?
     /// What the record says; its fields point into the record's value and into its scratch buffer.

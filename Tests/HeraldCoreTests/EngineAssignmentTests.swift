@@ -213,3 +213,56 @@ struct EngineAssignmentTests {
         #expect(wake.map { $0 > harness.now.monotonic } ?? true)
     }
 }
+
+@Suite("Edges of an assignment")
+struct EngineAssignmentEdgeTests {
+    @Test("a partition that begins anew forgets what was under way, and what comes then is committed")
+    func restartUnderWay() {
+        var harness = EngineHarness()
+        harness.event("a")
+        harness.event("b")
+        harness.answer(200)
+        harness.acknowledgeAll()
+        harness.pass(200)
+        #expect(harness.engine.commitPositions.map(\.offset) == [1])
+        harness.restart()
+        harness.commitEnds(.acknowledged)
+        harness.event("c")
+        harness.answer(200)
+        harness.acknowledgeAll()
+        #expect(harness.engine.load == (1, 1, 0))
+        harness.pass(200)
+        #expect(harness.takeOthers().isEmpty, "the old second event does not count for the new first one")
+        harness.answer(200)
+        harness.acknowledgeAll()
+        harness.pass(200)
+        #expect(harness.takeOthers() == [.commit(sequence: 2)])
+        #expect(harness.engine.commitPositions.map(\.offset) == [1])
+        #expect(harness.engine.load == (0, 0, 0))
+    }
+
+    @Test("without delays a stop gives back what would be called again from memory")
+    func stopWithoutDelays() {
+        var harness = EngineHarness { configuration in
+            configuration.retryDelays = []
+            configuration.retry = RetryPolicy(immediate: 2, delays: [])
+        }
+        harness.event("a")
+        harness.revoke()
+        harness.answer(503)
+        #expect(harness.summaries.isEmpty)
+        #expect(harness.takeOthers() == [.unassign])
+    }
+
+    @Test("lost after the drain was over: the group is answered, and nothing is taken any more")
+    func lostAfterDrain() {
+        var harness = EngineHarness()
+        harness.drain()
+        harness.lose()
+        #expect(harness.takeOthers() == [.leave(complete: true), .unassign])
+        harness.engine.unassigned()
+        harness.assign()
+        let isTaking = harness.engine.isTaking
+        #expect(!isTaking)
+    }
+}

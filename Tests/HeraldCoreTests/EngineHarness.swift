@@ -131,6 +131,13 @@ struct EngineHarness {
         collect()
     }
 
+    /// The request topic's partition begins anew.
+    mutating func restart() {
+        engine.restart(partition: 0, at: 0)
+        offsets[Self.request] = 0
+        collect()
+    }
+
     mutating func lose() {
         engine.lost()
         collect()
