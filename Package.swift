@@ -90,6 +90,6 @@ let package = Package(
         tests("SimulationTests", ["HeraldCore", "HeraldEvents", "HeraldTime"]),
         tests(
             "EndToEndTests",
-            ["HeraldEvents", "HeraldKafka", "HeraldHTTP", "HeraldSandbox", "HeraldTime"]),
+            ["herald", "HeraldHTTP", "HeraldKafka", "HeraldSandbox", "HeraldThreads", "HeraldTime"]),
     ]
 )

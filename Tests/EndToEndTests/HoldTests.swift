@@ -1,0 +1,76 @@
+import Foundation
+import HeraldSandbox
+import TestSupport
+import Testing
+
+@Suite("Refused credentials", .realKafka("Refused credentials"))
+struct HoldTests {
+    private static func events(_ count: Int) -> [Publication] {
+        (0..<count).map { Publication(id: "e\($0)", user: "user-\($0)") }
+    }
+
+    private static func delivered(_ count: Int) -> [String: [String: String]] {
+        Dictionary(uniqueKeysWithValues: (0..<count).map { ("e\($0)", ["apns": "delivered 200 attempts 1"]) })
+    }
+
+    @Test("When every call is refused the worker holds, loses no event and no attempt, and goes on by itself")
+    func hold() async throws {
+        var plan = World.Plan()
+        plan.misbehaviour = [.status(403)]
+        try await World.run(plan) { world in
+            let worker = try await world.startWorker()
+            try await world.publish(Self.events(200))
+            let began = try await worker.waitForLog("holding")
+            #expect(began.level == "error")
+            let called = world.backend.calls.count
+            try await world.wait("a probe was made") { world.backend.calls.count > called }
+            try await world.catchUp()
+            #expect(world.count("notifications.results") + world.deadLetters.count + world.retries.count == 0)
+            #expect(try await world.committed().values.allSatisfy { $0 == 0 })
+
+            world.backend.misbehave([])
+            try await worker.waitForLog("going on")
+            try await world.waitForResults(200)
+            try await world.waitUntilAllIsCommitted()
+            let oracle = try await Oracle(world)
+            oracle.expectResults(Self.delivered(200))
+            #expect(world.deadLetters.isEmpty && oracle.retries.isEmpty)
+            #expect(worker.logLines.count { $0.message.contains("holding") } == 1)
+        }
+    }
+
+    @Test("A password file that is mended while the worker holds is read again, and everything is delivered")
+    func passwordFile() async throws {
+        try await World.run { world in
+            let file = world.directory.appending(path: "password")
+            try "wrong\n".write(to: file, atomically: true, encoding: .utf8)
+            let worker = try await world.startWorker(
+                changing: ["backend.auth.passwordFile": file.path], removing: ["backend.auth.password"])
+            try await world.publish(Self.events(50))
+            try await worker.waitForLog("holding")
+            try "herald\n".write(to: file, atomically: true, encoding: .utf8)
+            try await world.waitForResults(50)
+            try await Oracle(world).expectResults(Self.delivered(50))
+            #expect(world.deadLetters.isEmpty && world.retries.isEmpty)
+            #expect(!worker.output.contains("wrong"))
+        }
+    }
+
+    @Test("One user that is always refused while others are delivered is rejected, and nobody else suffers")
+    func oneUser() async throws {
+        var plan = World.Plan()
+        plan.misbehaviour = [.status(403) { $0.user = "user-13" }]
+        try await World.run(plan) { world in
+            _ = try await world.startWorker()
+            try await world.publish(Self.events(50))
+            try await world.waitForResults(50)
+            let oracle = try await Oracle(world)
+            let refused = try #require(oracle.results.first { $0.id == "e13" })
+            #expect(refused.outcome == "dead-lettered" && refused.reason == "rejected" && refused.status == 403)
+            var others = Self.delivered(50)
+            others["e13"] = ["apns": refused.summary]
+            oracle.expectResults(others)
+            #expect(world.deadLetters.map { $0.heraldHeaders["herald-status"] } == ["403"])
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import HeraldSandbox
+import TestSupport
+import Testing
+
+@Suite("Many events, and workers that end", .realKafka("Many events, and workers that end"), .timeLimit(.minutes(5)))
+struct ManyEventsTests {
+    /// Users with their events in turns; some users are always rejected, some fail twice and are then delivered.
+    private static func events(users: Int, each: Int) -> (
+        publications: [Publication], expected: [String: [String: String]]
+    ) {
+        var publications: [Publication] = []
+        var expected: [String: [String: String]] = [:]
+        for number in 0..<each {
+            for index in 0..<users {
+                let (user, result) =
+                    switch index % 20 {
+                    case 0: ("rejected-\(index)", "dead-lettered rejected 400 attempts 1")
+                    case 1: ("flaky-\(index)", "delivered 200 attempts 3")
+                    default: ("user-\(index)", "delivered 200 attempts 1")
+                    }
+                let id = "\(user)_\(number)"
+                publications.append(Publication(id: id, user: user, message: "Event \(number)"))
+                expected[id] = ["apns": result]
+            }
+        }
+        return (publications, expected)
+    }
+
+    private static let misbehaviour: [Misbehaviour] = [
+        .latency(milliseconds: 5...40), .status(400) { $0.user = "rejected-*" },
+        .status(503) { ($0.user, $0.callsPerKey) = ("flaky-*", 2) },
+    ]
+
+    private static func calls(_ key: String) -> Int { key.hasPrefix("flaky-") ? 3 : 1 }
+
+    @Test("10 000 events, two workers, one stopped half way: every outcome as expected, in order, no call repeated")
+    func gracefulStop() async throws {
+        var plan = World.Plan()
+        plan.partitions = 6
+        plan.settings = ["retry.immediate": "2", "delivery.maxInFlight": "200"]
+        plan.misbehaviour = Self.misbehaviour
+        try await World.run(plan) { world in
+            let (publications, expected) = Self.events(users: 1_000, each: 10)
+            let first = try await world.startWorker()
+            let second = try await world.startWorker(changing: ["delivery.lanes": "2"])
+            try await second.waitForLog("partitions assigned", count: 2)
+            try await world.publish(publications)
+            try await world.waitForResults(publications.count / 2)
+            first.terminate()
+            #expect(try await first.waitForExit() == 0)
+            #expect(world.count("notifications.results") < publications.count, "it was not half way")
+            try await world.waitForResults(publications.count, within: 120)
+            try await world.waitUntilAllIsCommitted()
+            second.terminate()
+            #expect(try await second.waitForExit() == 0)
+
+            let oracle = try await Oracle(world)
+            oracle.expectResults(expected)
+            oracle.expectCalls(Self.calls)
+            oracle.expectUserOrder(wholly: false)
+            oracle.expectNothingPassed(try await world.committed())
+            #expect(world.deadLetters.count == 500)
+        }
+    }
+
+    @Test("kill -9 in the middle of 5 000 events loses nothing, and repeats no more than what was not committed")
+    func crash() async throws {
+        var plan = World.Plan()
+        plan.partitions = 6
+        plan.settings = ["retry.immediate": "2", "delivery.maxInFlight": "200"]
+        plan.misbehaviour = Self.misbehaviour
+        try await World.run(plan) { world in
+            let (publications, expected) = Self.events(users: 500, each: 10)
+            let first = try await world.startWorker()
+            try await world.publish(publications)
+            try await world.waitForResults(2_000)
+            first.kill()
+            let callsBefore = world.backend.calls.count
+            let committed = try await world.committed()
+            let crashed = try await Oracle(world)
+            #expect(crashed.results.count < publications.count, "it was not in the middle")
+            crashed.expectNothingPassed(committed)
+
+            let second = try await world.startWorker()
+            // At least once: some results are there twice.
+            try await world.waitUntilAllIsCommitted()
+            second.terminate()
+            #expect(try await second.waitForExit() == 0)
+
+            let oracle = try await Oracle(world)
+            oracle.expectResults(expected, repeats: true)
+            oracle.expectCalls(exactly: false) { Self.calls($0) * 2 }
+            oracle.expectNothingPassed(try await world.committed())
+            let open = Set(
+                oracle.requests.filter { $0.offset >= committed[$0.topicPartition] ?? 0 }.compactMap {
+                    ($0.json?["id"] as? String).map { "\($0):apns" }
+                })
+            let before = Set(oracle.calls.prefix(callsBefore).compactMap(\.idempotencyKey))
+            let after = Set(oracle.calls.dropFirst(callsBefore).compactMap(\.idempotencyKey))
+            #expect(before.intersection(after).subtracting(open).isEmpty, "what was committed is not called again")
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import HeraldSandbox
+import HeraldTime
+import TestSupport
+import Testing
+
+@Suite("What is sent in order", .realKafka("What is sent in order"))
+struct OrderingTests {
+    @Test(
+        "A slow event holds back its user, its partition, or nobody, as delivery.ordering says",
+        arguments: [
+            ("key", held: ["same"]), ("partition", held: ["same", "neighbour"]), ("none", held: []),
+        ] as [(String, held: Set<String>)])
+    func ordering(setting: String, held: Set<String>) async throws {
+        var plan = World.Plan()
+        plan.settings = ["delivery.ordering": setting]
+        plan.misbehaviour = [.latency(milliseconds: 4_000...4_000) { $0.pns = "gcm" }]
+        try await World.run(plan) { world in
+            _ = try await world.startWorker()
+            var events = [
+                Publication(id: "slow", user: "slow", pns: ["gcm"]), Publication(id: "same", user: "slow"),
+                Publication(id: "neighbour", user: "neighbour"), Publication(id: "elsewhere", user: "elsewhere"),
+            ]
+            for index in events.indices { events[index].partition = 0 }
+            events[3].partition = 1
+            try await world.publish(events)
+            try await world.waitForResults(4)
+            let oracle = try await Oracle(world)
+            oracle.expectCalls { _ in 1 }
+            let slow = try #require(oracle.calls.first { $0.idempotencyKey == "slow:gcm" })
+            for id in ["same", "neighbour", "elsewhere"] {
+                let call = try #require(oracle.calls.first { $0.idempotencyKey == "\(id):apns" })
+                let wait = call.receivedAt.milliseconds(since: slow.receivedAt)
+                #expect((wait >= 4_000) == held.contains(id), "\(id) was called after \(wait) ms")
+            }
+        }
+    }
+
+    @Test("With order by partition, quick retries included, each event ends before the next is called")
+    func partition() async throws {
+        var plan = World.Plan()
+        plan.settings = ["delivery.ordering": "partition", "retry.immediate": "2"]
+        plan.misbehaviour = [.status(503) { ($0.user, $0.callsPerKey) = ("*5", 2) }]
+        try await World.run(plan) { world in
+            _ = try await world.startWorker()
+            try await world.publish((0..<60).map { Publication(id: "e\($0)", user: "user-\($0)") })
+            try await world.waitForResults(60)
+            let oracle = try await Oracle(world)
+            let order = oracle.calls.compactMap { call in
+                oracle.requests.first { $0.keyText == call.user }
+            }
+            for partition in Dictionary(grouping: order, by: \.partition).values {
+                #expect(zip(partition, partition.dropFirst()).allSatisfy { $0.offset <= $1.offset })
+            }
+            #expect(order.count == 72)
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import HeraldSandbox
+import TestSupport
+import Testing
+
+@Suite("Stopping a worker", .realKafka("Stopping a worker"))
+struct StopTests {
+    private static func events(_ count: Int) -> [Publication] {
+        (0..<count).map { Publication(id: "e\($0)", user: "user-\($0)") }
+    }
+
+    private static func delivered(_ count: Int, attempts: Int = 1) -> [String: [String: String]] {
+        Dictionary(
+            uniqueKeysWithValues: (0..<count).map { ("e\($0)", ["apns": "delivered 200 attempts \(attempts)"]) })
+    }
+
+    @Test("SIGTERM with a slow backend: what was called is finished, recorded and never called again, exit 0")
+    func slowBackend() async throws {
+        var plan = World.Plan()
+        plan.settings = ["delivery.maxInFlight": "50"]
+        plan.misbehaviour = [.latency(milliseconds: 300...300)]
+        try await World.run(plan) { world in
+            let first = try await world.startWorker()
+            try await world.publish(Self.events(200))
+            try await world.wait("calls are under way") { world.backend.calls.count >= 70 }
+            first.terminate()
+            #expect(try await first.waitForExit() == 0)
+            try await world.catchUp()
+            let called = world.backend.calls.count
+            #expect(called < 200, "there was something left to do")
+            #expect(world.count("notifications.results") == called, "every call that was made has its result")
+
+            let second = try await world.startWorker()
+            try await world.waitForResults(200)
+            try await world.waitUntilAllIsCommitted()
+            second.terminate()
+            #expect(try await second.waitForExit() == 0)
+            let oracle = try await Oracle(world)
+            oracle.expectResults(Self.delivered(200))
+            oracle.expectCalls { _ in 1 }
+        }
+    }
+
+    @Test("SIGTERM with events that wait behind their user's others, or for their moment, repeats no call")
+    func waitingEvents() async throws {
+        var plan = World.Plan()
+        plan.partitions = 1
+        plan.misbehaviour = [.latency(milliseconds: 1_500...1_500) { $0.user = "slow" }]
+        try await World.run(plan) { world in
+            let first = try await world.startWorker()
+            let slow = (0..<5).map { Publication(id: "slow\($0)", user: "slow") }
+            try await world.publish(slow + Self.events(50))
+            try await world.waitForResults(50)
+            first.terminate()
+            #expect(try await first.waitForExit() == 0)
+
+            _ = try await world.startWorker()
+            try await world.waitUntilAllIsCommitted()
+            let oracle = try await Oracle(world)
+            oracle.expectCalls { _ in 1 }
+            oracle.expectResults(
+                Self.delivered(50).merging(slow.indices.map { ("slow\($0)", ["apns": "delivered 200 attempts 1"]) }) {
+                    $1
+                })
+            oracle.expectUserOrder(wholly: true)
+        }
+    }
+
+    @Test("SIGTERM with a hanging backend ends with 0 at the drain deadline, and the next worker gets the events")
+    func hangingBackend() async throws {
+        var plan = World.Plan()
+        plan.settings = ["delivery.drainTimeout": "1s", "backend.timeout": "60s"]
+        plan.misbehaviour = [.hang()]
+        try await World.run(plan) { world in
+            let first = try await world.startWorker()
+            try await world.publish(Self.events(20))
+            try await world.wait("all are called") { world.backend.calls.count == 20 }
+            let start = ContinuousClock.now
+            first.terminate()
+            #expect(try await first.waitForExit() == 0)
+            #expect(ContinuousClock.now - start >= .milliseconds(900), "it waits for the drain's deadline")
+            #expect(try await world.committed().values.allSatisfy { $0 == 0 })
+
+            world.backend.misbehave([])
+            let second = try await world.startWorker()
+            try await world.waitForResults(20)
+            try await world.waitUntilAllIsCommitted()
+            second.terminate()
+            #expect(try await second.waitForExit() == 0)
+            let oracle = try await Oracle(world)
+            oracle.expectResults(Self.delivered(20))
+            oracle.expectCalls { _ in 2 }
+        }
+    }
+
+    @Test("A second signal ends the worker at once with 1, and nothing more is committed")
+    func secondSignal() async throws {
+        var plan = World.Plan()
+        plan.settings = ["delivery.drainTimeout": "1h", "backend.timeout": "10m"]
+        plan.misbehaviour = [.hang { $0.user = "user-7" }]
+        try await World.run(plan) { world in
+            let worker = try await world.startWorker()
+            try await world.publish(Self.events(20))
+            try await world.waitForResults(19)
+            worker.terminate()
+            try await worker.waitForLog("draining")
+            let committed = try await world.committed()
+            #expect(worker.isRunning)
+            worker.terminate()
+            #expect(try await worker.waitForExit(within: 10) == 1)
+            #expect(try await world.committed() == committed)
+            try await Oracle(world).expectNothingPassed(committed)
+        }
+    }
+
+    @Test("A worker that was stopped longer than its session wakes up, joins again and loses nothing")
+    func zombie() async throws {
+        var plan = World.Plan()
+        plan.settings = ["delivery.maxInFlight": "20"]
+        plan.misbehaviour = [.latency(milliseconds: 50...50)]
+        try await World.run(plan) { world in
+            let first = try await world.startWorker()
+            try await world.publish(Self.events(300))
+            try await world.waitForResults(40)
+            first.pause()
+            let second = try await world.startWorker()
+            try await second.waitForLog("partitions assigned")
+            try await world.waitForResults(300)
+            try await world.waitUntilAllIsCommitted()
+            first.resume()
+            try await first.waitForLog("partitions lost")
+            try await first.waitForLog("partitions assigned", count: 2)
+            for worker in [first, second] {
+                worker.terminate()
+                #expect(try await worker.waitForExit() == 0)
+            }
+            let oracle = try await Oracle(world)
+            oracle.expectResults(Self.delivered(300), repeats: true)
+            oracle.expectCalls(exactly: false) { _ in 2 }
+            oracle.expectNothingPassed(try await world.committed())
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Glibc
+import HeraldHTTP
+import HeraldKafka
+import HeraldThreads
+import Synchronization
+
+/// Reads whole topics from their beginning as they grow, committed records only, on a thread of its own.
+final class Follower: Sendable {
+    private struct State {
+        var records: [String: [StoredRecord]] = [:]
+        /// The offset behind the last record that was read.
+        var positions: [TopicPartition: Int64] = [:]
+        var errors: [String] = []
+        var isStopping = false
+    }
+
+    private let state = Mutex(State())
+    private let wakeup: Wakeup
+    private let thread = Mutex<OwnThread?>(nil)
+
+    /// Starts to read these partitions.
+    init(bootstrapServers: String, partitions: [TopicPartition]) throws {
+        wakeup = try Wakeup()
+        let started = try OwnThread(name: "follower") { [self] in
+            do {
+                try follow(bootstrapServers, partitions)
+            } catch {
+                state.withLock { $0.errors.append("\(error)") }
+            }
+        }
+        thread.withLock { $0 = started }
+    }
+
+    private func follow(_ servers: String, _ partitions: [TopicPartition]) throws {
+        let consumer = try Consumer(properties: [
+            ("bootstrap.servers", servers), ("group.id", "follower"), ("auto.offset.reset", "earliest"),
+            ("isolation.level", "read_committed"), ("fetch.wait.max.ms", "100"), ("reconnect.backoff.max.ms", "500"),
+        ])
+        consumer.queue.notify(wakeup.descriptor)
+        try consumer.assign(partitions.map { ($0, offset: Offset.beginning) })
+        while !state.withLock({ $0.isStopping }) {
+            while let message = consumer.queue.next() {
+                take(message)
+                message.release()
+            }
+            var descriptor = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
+            _ = poll(&descriptor, 1, 200)
+            wakeup.drain()
+        }
+        consumer.close()
+    }
+
+    private func take(_ message: Message) {
+        guard message.error == nil else {
+            // Brokers that are away are what some tests are about: librdkafka goes on by itself.
+            return
+        }
+        let record = StoredRecord(message)
+        state.withLock { state in
+            state.records[record.topic, default: []].append(record)
+            state.positions[record.topicPartition] = record.offset + 1
+        }
+    }
+
+    /// What was read of a topic so far, each partition in its order.
+    func records(of topic: String) -> [StoredRecord] { state.withLock { $0.records[topic] ?? [] } }
+
+    /// How many records were read of a topic so far.
+    func count(of topic: String) -> Int { state.withLock { $0.records[topic]?.count ?? 0 } }
+
+    /// Whether everything below these offsets was read; throws when reading has failed.
+    func hasRead(to ends: [TopicPartition: Int64]) throws -> Bool {
+        try state.withLock { state in
+            if let error = state.errors.first { throw WorldError("reading the topics failed: \(error)") }
+            return ends.allSatisfy { (state.positions[$0.key] ?? 0) >= $0.value }
+        }
+    }
+
+    /// Stops reading and waits for the thread's end.
+    func stop() {
+        state.withLock { $0.isStopping = true }
+        wakeup.signal()
+        thread.withLock { $0 }?.join()
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import Glibc
+import TestSupport
+
+/// The real `herald` as a child process, with its log in a file of its own.
+final class HeraldProcess: Sendable {
+    /// A line of the log.
+    struct LogLine: Sendable {
+        var level: String
+        var message: String
+        /// The whole line.
+        var text: String
+    }
+
+    /// How long anything may take that only a hanging process does not do, in seconds.
+    static let patience = 60
+
+    private let process: ChildProcess
+    private let log: URL
+
+    /// Starts `herald` with these arguments; standard output and error are appended to `log`.
+    init(_ arguments: [String], log: URL, environment: [String: String] = [:]) throws {
+        self.log = log
+        let program = Bundle.main.bundleURL.appending(path: "herald").path
+        process = try ChildProcess([program] + arguments, environment: environment, output: log)
+    }
+
+    /// What it has written so far.
+    var output: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
+
+    /// The complete lines of its log.
+    var logLines: [LogLine] {
+        output.split(separator: "\n").compactMap { line in
+            guard let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
+                let level = object["level"] as? String, let message = object["message"] as? String
+            else { return nil }
+            return LogLine(level: level, message: message, text: String(line))
+        }
+    }
+
+    /// Waits for a line whose message contains `part`.
+    @discardableResult
+    func waitForLog(_ part: String, count: Int = 1, within seconds: Int = patience) async throws -> LogLine {
+        var found: [LogLine] = []
+        _ = try await eventually(within: seconds) {
+            found = logLines.filter { $0.message.contains(part) }
+            return found.count >= count || !process.isRunning
+        }
+        guard found.count >= count, let last = found.last else {
+            throw WorldError("the log has no line with \"\(part)\" within \(seconds) s:\n\(tail)")
+        }
+        return last
+    }
+
+    /// Waits for the end: its exit status, or 128 and the signal.
+    func waitForExit(within seconds: Int = patience) async throws -> Int32 {
+        guard try await eventually(within: seconds, { !process.isRunning }) else {
+            throw WorldError("the process has not ended within \(seconds) s:\n\(tail)")
+        }
+        return process.wait()
+    }
+
+    /// Whether it runs.
+    var isRunning: Bool { process.isRunning }
+
+    /// Asks it to stop (SIGTERM).
+    func terminate() { process.signal(SIGTERM) }
+
+    /// Ends it at once (SIGKILL) and waits until it is gone.
+    func kill() { process.kill() }
+
+    /// Stops it from running (SIGSTOP), as a hang does.
+    func pause() { process.signal(SIGSTOP) }
+
+    /// Lets it run again (SIGCONT).
+    func resume() { process.signal(SIGCONT) }
+
+    /// The end of the log, for a failure's description.
+    var tail: String { output.split(separator: "\n").suffix(12).joined(separator: "\n") }
+}
+
+/// Why a test's world is not as it should be.
+struct WorldError: Error, CustomStringConvertible {
+    var description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

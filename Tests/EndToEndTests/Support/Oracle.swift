@@ -1,0 +1,111 @@
+import HeraldKafka
+import HeraldSandbox
+import Testing
+
+/// Holds what came out against what had to come out, from the records and the backend's own log alone.
+struct Oracle {
+    let results: [ResultRecord]
+    let requests: [StoredRecord]
+    let retries: [StoredRecord]
+    let calls: [RecordedCall]
+
+    /// Looks at a world after everything in it was read.
+    init(_ world: World) async throws {
+        try await world.catchUp()
+        results = try world.results
+        requests = world.requests
+        retries = world.retries
+        calls = world.backend.calls
+    }
+
+    /// Every event and push service ended as told, and no other did.
+    ///
+    /// - Parameters:
+    ///   - expected: for each event's id and push service the result's summary.
+    ///   - repeats: whether a result may be there more than once, all of them with the same outcome.
+    func expectResults(
+        _ expected: [String: [String: String]], repeats: Bool = false, location: SourceLocation = #_sourceLocation
+    ) {
+        var problems: [String] = []
+        let found = Dictionary(grouping: results) { "\($0.id ?? "")|\($0.pns ?? "")" }
+        var known: Set<String> = []
+        for (id, services) in expected {
+            for (service, summary) in services {
+                let name = "\(id)|\(service)"
+                known.insert(name)
+                let summaries = found[name]?.map(\.summary) ?? []
+                if summaries.isEmpty {
+                    problems.append("\(name): no result")
+                } else if summaries.contains(where: { repeats ? !$0.hasPrefix(summary) : $0 != summary }) {
+                    problems.append("\(name): \(summaries), expected \(summary)")
+                } else if summaries.count > 1, !repeats {
+                    problems.append("\(name): \(summaries.count) results")
+                }
+            }
+        }
+        for name in found.keys where !known.contains(name) { problems.append("\(name): nobody asked for this result") }
+        expectNone(problems, location)
+    }
+
+    /// No idempotency key was called more often than told.
+    func expectCalls(
+        exactly: Bool = true, location: SourceLocation = #_sourceLocation, _ allowed: (String) -> Int
+    ) {
+        var problems: [String] = []
+        for (key, calls) in Dictionary(grouping: calls, by: { $0.idempotencyKey ?? "none" }) {
+            let limit = allowed(key)
+            if exactly ? calls.count != limit : calls.count > limit {
+                problems.append("\(key): \(calls.count) calls, expected \(limit)")
+            }
+        }
+        expectNone(problems, location)
+    }
+
+    /// Each user's events were called for the first time in the order in which they lie in their partition.
+    ///
+    /// - Parameter wholly: all calls of an event come before the first of the next, not only its first.
+    func expectUserOrder(wholly: Bool, location: SourceLocation = #_sourceLocation) {
+        var problems: [String] = []
+        let byEvent = Dictionary(grouping: calls) { call in
+            String((call.idempotencyKey ?? "").split(separator: ":").first ?? "")
+        }
+        for (user, events) in Dictionary(grouping: requests, by: { $0.keyText ?? "" }) {
+            var last = (number: 0, id: "")
+            for event in events.sorted(by: { $0.offset < $1.offset }) {
+                guard let id = event.json?["id"] as? String, let calls = byEvent[id],
+                    let first = calls.map(\.number).min(), let end = calls.map(\.number).max()
+                else { continue }
+                if first < last.number { problems.append("\(user): \(id) was called before \(last.id)") }
+                last = (wholly ? end : first, id)
+            }
+        }
+        expectNone(problems, location)
+    }
+
+    /// Everything below the committed offsets is finished: each push service has a result, or goes on in a retry record
+    /// that is not committed.
+    func expectNothingPassed(_ committed: [TopicPartition: Int64], location: SourceLocation = #_sourceLocation) {
+        func isCommitted(_ record: StoredRecord) -> Bool { record.offset < committed[record.topicPartition] ?? 0 }
+        let ended = Set(results.map { "\($0.origin) \($0.pns ?? "")" })
+        let alive = Set(
+            retries.filter { !isCommitted($0) }.flatMap { record in
+                record.remainingServices.map { "\(record.heraldHeaders["herald-origin"] ?? "") \($0)" }
+            })
+        var problems: [String] = []
+        for record in requests + retries where isCommitted(record) && record.value != nil {
+            let origin = record.heraldHeaders["herald-origin"] ?? record.place
+            var services = record.remainingServices
+            if services.isEmpty { services = record.json?["pns"] as? [String] ?? [""] }
+            for service in services
+            where !ended.contains("\(origin) \(service)") && !alive.contains("\(origin) \(service)") {
+                problems.append("\(record.place) \(service): committed and not finished")
+            }
+        }
+        expectNone(problems, location)
+    }
+
+    private func expectNone(_ problems: [String], _ location: SourceLocation) {
+        let shown = problems.sorted().prefix(5).joined(separator: "; ")
+        #expect(problems.isEmpty, "\(problems.count) problems: \(shown)", sourceLocation: location)
+    }
+}

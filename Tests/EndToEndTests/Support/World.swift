@@ -1,0 +1,262 @@
+import Foundation
+import HeraldKafka
+import HeraldSandbox
+import Synchronization
+import TestSupport
+import Testing
+
+/// What one test has for itself: topics on a real Kafka, a reference backend, settings, and workers.
+final class World: Sendable {
+    /// What a test may ask for.
+    struct Plan: Sendable {
+        /// Partitions of every topic.
+        var partitions = 2
+        /// Changes to the settings.
+        var settings: [String: String] = [:]
+        /// More topics, by their short names.
+        var more: [String] = []
+        /// A topic that is not made, by its short name.
+        var missing: String?
+        /// How the backend misbehaves from the start.
+        var misbehaviour: [Misbehaviour] = []
+        /// The cluster; `nil` is the one that all tests share.
+        var kafka: RealKafka?
+    }
+
+    /// The beginning of every topic's name, and the group.
+    let name: String
+    let bootstrapServers: String
+    let backend: ReferenceBackend
+    let settings: WorkerSettings
+    let directory: URL
+    private let partitions: [TopicPartition]
+    private let follower: Follower
+    private let queries: ConsumerQueries
+    private let processes = Mutex<[HeraldProcess]>([])
+
+    /// Runs a test in a world of its own and clears it away.
+    static func run(_ plan: Plan = Plan(), _ body: (World) async throws -> Void) async throws {
+        await WorldGate.shared.enter()
+        defer { WorldGate.shared.leave() }
+        let kafka: RealKafka
+        if let own = plan.kafka { kafka = own } else { kafka = try await RealKafka.shared() }
+        let world = try await Blocking.run { try World(plan, kafka) }
+        do {
+            try await body(world)
+        } catch {
+            Issue.record("\(error)\nThe workers' logs end with:\n\(world.logTails)")
+        }
+        try await Blocking.run { world.clear() }
+    }
+
+    private init(_ plan: Plan, _ kafka: RealKafka) throws {
+        name = RealKafka.uniqueName("e2e")
+        bootstrapServers = kafka.bootstrapServers
+        directory = FileManager.default.temporaryDirectory.appending(path: name)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        var configuration = ReferenceBackend.Configuration()
+        configuration.misbehaviour = plan.misbehaviour
+        backend = try ReferenceBackend(configuration)
+        settings = Self.settings(name, bootstrapServers, backend.url).changing(plan.settings)
+        let topics =
+            ["notifications", "notifications.bulk", "notifications.results", "notifications.dead-letter"]
+            + settings.delays.map { "notifications.retry.\($0)" } + plan.more
+        let made = topics.filter { $0 != plan.missing }.map { [name] in
+            NewTopic(name: "\(name).\($0)", partitions: plan.partitions)
+        }
+        try kafka.makeTopics(made)
+        partitions = made.flatMap { topic in
+            (0..<plan.partitions).map { TopicPartition(topic: topic.name, partition: Int32($0)) }
+        }
+        follower = try Follower(bootstrapServers: bootstrapServers, partitions: partitions)
+        queries = try Consumer(properties: [("bootstrap.servers", bootstrapServers), ("group.id", name)]).queries
+    }
+
+    private static func settings(_ name: String, _ servers: String, _ url: String) -> WorkerSettings {
+        WorkerSettings([
+            "kafka.bootstrapServers": "[\"\(servers.split(separator: ",").joined(separator: "\", \""))\"]",
+            "kafka.group": name,
+            "kafka.properties": #"{session.timeout.ms: "6000", heartbeat.interval.ms: "500"}"#,
+            "topics.requests": "[\(name).notifications, \(name).notifications.bulk]",
+            "topics.results": "\(name).notifications.results",
+            "topics.retry": "\(name).notifications.retry",
+            "topics.deadLetter": "\(name).notifications.dead-letter",
+            "backend.url": url,
+            "backend.auth.username": "herald",
+            "backend.auth.password": "herald",
+            "retry.immediate": "0",
+            "retry.delays": "[1s, 2s]",
+            "delivery.drainTimeout": "20s",
+        ])
+    }
+
+    private var logTails: String { processes.withLock { $0 }.map(\.tail).joined(separator: "\n--\n") }
+
+    private func clear() {
+        for process in processes.withLock({ $0 }) { process.kill() }
+        backend.stop()
+        follower.stop()
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    /// The full name of a topic.
+    func topic(_ shortName: String) -> String { "\(name).\(shortName)" }
+
+    // MARK: Workers
+
+    /// Starts a worker and waits until it has partitions.
+    func startWorker(
+        changing changes: [String: String] = [:], removing removed: [String] = []
+    ) async throws -> HeraldProcess {
+        let worker = try spawnWorker(changing: changes, removing: removed)
+        try await worker.waitForLog("partitions assigned")
+        return worker
+    }
+
+    /// Starts a worker and waits for nothing.
+    func spawnWorker(
+        changing changes: [String: String] = [:], removing removed: [String] = []
+    ) throws -> HeraldProcess {
+        var settings = settings.changing(changes)
+        for path in removed { settings[path] = nil }
+        let number = processes.withLock { $0.count }
+        let file = directory.appending(path: "worker-\(number).yaml")
+        try settings.text.write(to: file, atomically: true, encoding: .utf8)
+        let worker = try HeraldProcess(
+            ["worker", "--config", file.path], log: directory.appending(path: "worker-\(number).log"))
+        processes.withLock { $0.append(worker) }
+        return worker
+    }
+
+    // MARK: Records
+
+    /// Publishes in order and waits until the broker has everything.
+    func publish(_ publications: [Publication]) async throws {
+        try await Blocking.run { [self] in
+            let producer = try Producer(properties: [
+                ("bootstrap.servers", bootstrapServers), ("enable.idempotence", "true"), ("linger.ms", "5"),
+            ])
+            for publication in publications {
+                try producer.publish(publication, to: producer.topic(topic(publication.topic)))
+            }
+            var failed: KafkaError?
+            try producer.flush(timeoutMilliseconds: 60_000) { _, error in failed = failed ?? error }
+            producer.close()
+            if let failed { throw failed }
+        }
+    }
+
+    /// What was read of a topic so far, by its short name.
+    func records(_ shortName: String) -> [StoredRecord] { follower.records(of: topic(shortName)) }
+
+    /// How many records of a topic were read so far.
+    func count(_ shortName: String) -> Int { follower.count(of: topic(shortName)) }
+
+    /// The records of all request topics.
+    var requests: [StoredRecord] { records("notifications") + records("notifications.bulk") }
+
+    /// The records of all retry topics.
+    var retries: [StoredRecord] {
+        retryTopics.flatMap { follower.records(of: $0) }
+    }
+
+    private var retryTopics: Set<String> {
+        Set(partitions.map(\.topic).filter { $0.hasPrefix(topic("notifications.retry.")) })
+    }
+
+    /// The dead letters.
+    var deadLetters: [StoredRecord] { records("notifications.dead-letter") }
+
+    /// The results.
+    var results: [ResultRecord] {
+        get throws { try records("notifications.results").map { try ResultRecord($0) } }
+    }
+
+    /// Waits until `condition` holds.
+    func wait(
+        _ what: String, within seconds: Int = HeraldProcess.patience, until condition: () throws -> Bool
+    ) async throws {
+        guard try await eventually(within: seconds, condition) else {
+            throw WorldError("after \(seconds) s it was not so: \(what)")
+        }
+    }
+
+    /// Waits until there are this many results.
+    func waitForResults(_ expected: Int, within seconds: Int = HeraldProcess.patience) async throws {
+        do {
+            try await wait("\(expected) results", within: seconds) { count("notifications.results") >= expected }
+        } catch {
+            throw WorldError("\(error); there are \(count("notifications.results"))")
+        }
+    }
+
+    /// Waits until everything that the brokers have now was read.
+    func catchUp() async throws {
+        let ends = try await ends(of: partitions)
+        try await wait("everything is read") { try follower.hasRead(to: ends) }
+    }
+
+    private func ends(of partitions: [TopicPartition]) async throws -> [TopicPartition: Int64] {
+        try await Blocking.run { [queries] in
+            var ends: [TopicPartition: Int64] = [:]
+            for partition in partitions {
+                ends[partition] = try queries.watermarks(of: partition, timeoutMilliseconds: 30_000).high
+            }
+            return ends
+        }
+    }
+
+    // MARK: Offsets
+
+    /// The partitions that workers consume.
+    private var consumed: [TopicPartition] {
+        let topics = retryTopics.union([topic("notifications"), topic("notifications.bulk")])
+        return partitions.filter { topics.contains($0.topic) }
+    }
+
+    /// What the group has committed, 0 where there is nothing.
+    func committed() async throws -> [TopicPartition: Int64] {
+        let consumed = consumed
+        let positions = try await Blocking.run { [queries] in
+            try queries.committed(consumed, timeoutMilliseconds: 30_000)
+        }
+        return Dictionary(positions.map { ($0.partition, max($0.offset, 0)) }, uniquingKeysWith: { $1 })
+    }
+
+    /// Waits until the group has committed everything that there is.
+    func waitUntilAllIsCommitted() async throws {
+        let end = ContinuousClock.now + .seconds(HeraldProcess.patience)
+        while true {
+            let (ends, committed) = (try await ends(of: consumed), try await committed())
+            let open = ends.filter { $0.value != committed[$0.key] ?? 0 }
+            if open.isEmpty { return }
+            guard ContinuousClock.now < end else {
+                throw WorldError("not all is committed: \(open.keys.map { "\($0)" }.sorted())")
+            }
+        }
+    }
+
+    /// Commits offsets for the group, which has to be without members.
+    func commit(_ offsets: [TopicPartition: Int64]) async throws {
+        try await Blocking.run { [bootstrapServers, name] in
+            let consumer = try Consumer(properties: [("bootstrap.servers", bootstrapServers), ("group.id", name)])
+            let outcomes = consumer.makeEventQueue()
+            let positions = offsets.map { CommitPosition(partition: $0.key, offset: $0.value) }
+            if let error = consumer.commit(positions, token: 1, reportTo: outcomes) { throw error }
+            var failure: KafkaError?
+            var isDone = false
+            let end = ContinuousClock.now + .seconds(30)
+            while !isDone, ContinuousClock.now < end {
+                outcomes.commits { _, error, parts in
+                    isDone = true
+                    failure = error ?? parts.compactMap(\.error).first
+                }
+                consumer.queue.next()?.release()
+                usleep(10_000)
+            }
+            consumer.close()
+            if let failure { throw failure }
+            if !isDone { throw WorldError("the commit has no outcome") }
+        }
+    }
+}
