@@ -88,7 +88,11 @@ struct ManyEventsTests {
             #expect(try await second.waitForExit() == 0)
 
             let oracle = try await Oracle(world)
-            oracle.expectResults(expected, repeats: true)
+            // Calls before the crash that nobody has recorded are missing from the attempts.
+            oracle.expectResults(
+                expected.mapValues { services in
+                    services.mapValues { $0.replacing(" attempts 3", with: "") }
+                }, repeats: true)
             oracle.expectCalls(exactly: false) { Self.calls($0) * 2 }
             oracle.expectNothingPassed(try await world.committed())
             let open = Set(

@@ -73,7 +73,7 @@ struct RecordTests {
                     ]) { $1 })
 
             #expect(world.retries.map { $0.topic.split(separator: ".").last } == ["1s", "2s"])
-            for (index, retry) in world.retries.sorted(by: { $0.timestamp < $1.timestamp }).enumerated() {
+            for (index, retry) in world.retries.enumerated() {
                 expectUntouched(retry, request)
                 var headers = retry.heraldHeaders
                 try expectHistory(

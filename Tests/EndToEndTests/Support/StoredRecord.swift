@@ -75,6 +75,14 @@ struct StoredRecord: Sendable {
     /// A header of Herald's as a number.
     func number(_ header: String) -> Int64? { heraldHeaders[header].flatMap { Int64($0) } }
 
+    /// The push services that the event itself names, plain or in a CloudEvent; none of what cannot be read.
+    var ownServices: [String] {
+        guard let json else { return [] }
+        let names = (json["data"] as? [String: Any] ?? json)["pns"]
+        let list = names as? [String] ?? (names as? String).map { [$0] } ?? []
+        return list.map { $0.lowercased() }
+    }
+
     /// The push services that `herald-pns` names.
     var remainingServices: [String] {
         heraldHeaders["herald-pns"]?.split(separator: ",").map { String($0) } ?? []

@@ -155,9 +155,9 @@ final class World: Sendable {
     /// The records of all request topics.
     var requests: [StoredRecord] { records("notifications") + records("notifications.bulk") }
 
-    /// The records of all retry topics.
+    /// The records of all retry topics, the oldest first.
     var retries: [StoredRecord] {
-        retryTopics.flatMap { follower.records(of: $0) }
+        retryTopics.flatMap { follower.records(of: $0) }.sorted { $0.timestamp < $1.timestamp }
     }
 
     private var retryTopics: Set<String> {
