@@ -90,6 +90,6 @@ let package = Package(
         tests("SimulationTests", ["HeraldCore", "HeraldEvents", "HeraldTime"]),
         tests(
             "EndToEndTests",
-            ["herald", "HeraldHTTP", "HeraldKafka", "HeraldSandbox", "HeraldThreads", "HeraldTime"]),
+            ["herald", "HeraldKafka", "HeraldSandbox", "HeraldThreads", "HeraldTime"]),
     ]
 )

@@ -1,5 +1,4 @@
 import Glibc
-import HeraldHTTP
 import HeraldKafka
 import HeraldThreads
 import Synchronization
