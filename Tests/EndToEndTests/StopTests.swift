@@ -61,7 +61,7 @@ struct StopTests {
                 Self.delivered(50).merging(slow.indices.map { ("slow\($0)", ["apns": "delivered 200 attempts 1"]) }) {
                     $1
                 })
-            oracle.expectUserOrder(wholly: true)
+            oracle.expectUserOrder()
         }
     }
 
