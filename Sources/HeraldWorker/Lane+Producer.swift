@@ -80,6 +80,8 @@ extension Lane {
             }
             if engine.actions.count > 256 { carryOut(now: now) }
         }
+        // Before a record is taken: it may get a slot whose former message is not released yet.
+        carryOut(now: now)
         let (notices, _) = producer.takeNotices()
         for notice in notices { logger.kafka(notice) }
         if let error = producer.fatalError() {
