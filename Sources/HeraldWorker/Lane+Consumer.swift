@@ -55,6 +55,22 @@ extension Lane {
 
     /// Serves the consumer's own queue: rebalances, errors, and records that came before their partition was forwarded.
     func hearConsumer() {
+        takeUnforwarded()
+        while let rebalance = consumer.takeRebalance() {
+            hear(rebalance)
+            carryOut(now: moment)
+        }
+        let (notices, dropped) = consumer.takeNotices()
+        for notice in notices { logger.kafka(notice) }
+        if dropped > 0 { logger.warning("librdkafka's log lines were dropped", ["count": .int(dropped)]) }
+        if let error = consumer.fatalError() {
+            end = .failed("the consumer can't go on: \(error). Start the worker again.")
+        }
+    }
+
+    /// Takes the records that came before their partition was forwarded; before anything is taken from its queue, because
+    /// what is taken late would count as dealt with.
+    private func takeUnforwarded() {
         while let message = consumer.queue.next() {
             if message.isError {
                 hearError(message)
@@ -67,16 +83,6 @@ extension Lane {
                 message.release()
             }
             carryOut(now: moment)
-        }
-        while let rebalance = consumer.takeRebalance() {
-            hear(rebalance)
-            carryOut(now: moment)
-        }
-        let (notices, dropped) = consumer.takeNotices()
-        for notice in notices { logger.kafka(notice) }
-        if dropped > 0 { logger.warning("librdkafka's log lines were dropped", ["count": .int(dropped)]) }
-        if let error = consumer.fatalError() {
-            end = .failed("the consumer can't go on: \(error). Start the worker again.")
         }
     }
 
@@ -93,12 +99,13 @@ extension Lane {
         case KafkaError.Code.autoOffsetReset, KafkaError.Code.offsetOutOfRange:
             let queries = consumer.queries
             let mailbox = self.mailbox
+            let reading = self.reading
             helper.async {
                 let range = Result<OffsetRange, KafkaError> { () throws(KafkaError) in
                     let (low, high) = try queries.watermarks(of: partition, timeoutMilliseconds: 10_000)
                     return OffsetRange(low: low, high: high)
                 }
-                mailbox.post(.range(partition, range))
+                mailbox.post(.range(partition, reading: reading, range))
             }
         case KafkaError.Code.topicAuthorizationFailed where engine.counters.taken == 0:
             end = .failed(
@@ -118,8 +125,9 @@ extension Lane {
     }
 
     /// The offset to take next is not there: records were lost to retention, or the topic was made anew.
-    func judgeRange(of partition: TopicPartition, _ result: Result<OffsetRange, KafkaError>) {
-        guard let index = engine.index(of: partition.partition, in: partition.topic),
+    func judgeRange(of partition: TopicPartition, reading: Int, _ result: Result<OffsetRange, KafkaError>) {
+        // While partitions go, an assignment would be the wrong answer to the group.
+        guard engine.isTaking, let index = engine.index(of: partition.partition, in: partition.topic),
             let wanted = engine.nextOffset(of: index)
         else { return }
         switch result {
@@ -143,19 +151,49 @@ extension Lane {
                         "committed": .int(Int(wanted)),
                     ])
                 engine.restart(partition: index, at: range.low)
-                goOn(partition, at: range.low)
+                readAgain()
             case .none:
-                goOn(partition, at: wanted)
+                // Read again since, or good after all.
+                if reading == self.reading { readAgain() }
             }
         }
     }
 
-    private func goOn(_ partition: TopicPartition, at offset: Int64) {
-        do {
-            try consumer.seek([(partition, offset: offset)])
-        } catch {
-            end = .failed("\(partition) could not be read from offset \(offset): \(error). Start the worker again.")
+    /// Reads every partition from what the engine takes next.
+    ///
+    /// librdkafka stops reading a partition whose offset is out of range, and no seek moves it (`_STATE`); an assignment
+    /// does. The engine keeps what is under way.
+    private func readAgain() {
+        let positions = engine.sourceList.flatMap(\.partitions).map { index in
+            let position = engine.position(of: index)
+            return (
+                TopicPartition(topic: position.topic, partition: position.number),
+                offset: engine.nextOffset(of: index) ?? Offset.beginning
+            )
         }
+        read(positions)
+        guard end == nil else { return }
+        forward()
+    }
+
+    private func read(_ positions: [(TopicPartition, offset: Int64)]) {
+        reading += 1
+        do {
+            try consumer.assign(positions)
+        } catch {
+            end = .failed("the partitions could not be taken: \(error). Start the worker again.")
+        }
+    }
+
+    /// Gives each of the engine's sources its queue's records.
+    private func forward() {
+        for (source, queue) in zip(engine.sourceList, queues) {
+            for partition in source.partitions {
+                let position = engine.position(of: partition)
+                consumer.forward(TopicPartition(topic: position.topic, partition: position.number), to: queue)
+            }
+        }
+        takeUnforwarded()
     }
 
     // MARK: Assignments
@@ -179,11 +217,11 @@ extension Lane {
         }
     }
 
-    private func askCommitted(_ partitions: [TopicPartition]) {
+    private func askCommitted(_ partitions: [TopicPartition], after pause: DispatchTimeInterval = .seconds(0)) {
         let queries = consumer.queries
         let mailbox = self.mailbox
         let assignment = self.assignment
-        helper.async {
+        helper.asyncAfter(deadline: .now() + pause) {
             let result = Result<[CommitPosition], KafkaError> { () throws(KafkaError) in
                 partitions.isEmpty ? [] : try queries.committed(partitions, timeoutMilliseconds: 10_000)
             }
@@ -197,7 +235,7 @@ extension Lane {
         switch result {
         case .failure(let error):
             logger.warning("what was committed is not known yet: \(error)")
-            askCommitted(partitions)
+            askCommitted(partitions, after: Self.questionPause)
         case .success(let positions):
             pendingAssignment = nil
             begin(positions)
@@ -222,23 +260,16 @@ extension Lane {
                     topic: topic, number: position.partition.partition, startOffset: isFresh ? nil : position.offset,
                     metadata: isFresh ? "" : position.metadata))
         }
-        do {
-            try consumer.assign(known)
-        } catch {
-            end = .failed("the partitions could not be taken: \(error). Start the worker again.")
-            return
-        }
+        read(known)
+        guard end == nil else { return }
         engine.assigned(assigned, topics: topics, now: moment)
         guard engine.isTaking else { return }
-        queues = engine.sourceList.map { source in
+        queues = engine.sourceList.map { _ in
             let queue = consumer.makeQueue()
             queue.notify(consumerWakeup.descriptor)
-            for partition in source.partitions {
-                let position = engine.position(of: partition)
-                consumer.forward(TopicPartition(topic: position.topic, partition: position.number), to: queue)
-            }
             return queue
         }
+        forward()
         logger.info("partitions assigned", ["count": .int(assigned.count)])
     }
 
@@ -285,6 +316,7 @@ extension Lane {
             engine.committed(sequence: sequence, Self.outcome(failure), now: now)
             if let failure { logger.warning("the commit failed: \(failure)") }
         }
+        carryOut(now: now)
     }
 
     private static func outcome(_ error: KafkaError?) -> CommitOutcome {

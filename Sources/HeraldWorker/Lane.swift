@@ -30,6 +30,8 @@ final class Lane {
     static let tellInterval: Int64 = 30_000
     /// The queues are polled this often (milliseconds) even if nobody wakes the loop: a sign of life for the group.
     static let pollInterval: Int64 = 500
+    /// A question to the brokers that failed is asked again after this long.
+    static let questionPause = DispatchTimeInterval.seconds(1)
 
     let configuration: LaneConfiguration
     let logger: Logger
@@ -62,6 +64,8 @@ final class Lane {
     var queues: [MessageQueue] = []
     /// Counts assignments, so that what the helper found out for an older one is dropped.
     var assignment = 0
+    /// Counts how often reading began, so that what is said of an older one is known as such.
+    var reading = 0
     /// The partitions of an assignment that is not answered yet.
     var pendingAssignment: [TopicPartition]?
 
@@ -178,7 +182,7 @@ final class Lane {
             logger.info("draining")
             engine.drain(now: moment)
         case .committed(let assignment, let result): answerAssignment(assignment, result)
-        case .range(let partition, let result): judgeRange(of: partition, result)
+        case .range(let partition, let reading, let result): judgeRange(of: partition, reading: reading, result)
         case .backend(let result): takeSecrets(result)
         }
         carryOut(now: moment)

@@ -12,7 +12,7 @@ enum LaneMessage: Sendable {
     /// The backend's secrets were read again: what came of it, or why they could not be read.
     case backend(Result<BackendConfiguration, SecretsUnreadable>)
     /// How far a partition reaches whose committed offset is out of range.
-    case range(TopicPartition, Result<OffsetRange, KafkaError>)
+    case range(TopicPartition, reading: Int, Result<OffsetRange, KafkaError>)
 }
 
 /// Secrets that could not be read again; the former ones stay in use.

@@ -1,0 +1,110 @@
+import HeraldKafka
+import TestSupport
+import Testing
+
+/// What the lane relies on at the edges of an assignment.
+@Suite("Edges of an assignment on a real broker", .realKafka("Edges of an assignment on a real broker"))
+struct AssignmentEdgeTests {
+    private func producer(_ kafka: RealKafka) throws -> Producer {
+        try Producer(properties: [("bootstrap.servers", kafka.bootstrapServers), ("linger.ms", "0")])
+    }
+
+    @Test("A member without partitions is asked to give back nothing before it is assigned some")
+    func emptyAssignment() async throws {
+        let kafka = try await RealKafka.shared()
+        let topic = try kafka.makeTopic("standby", partitions: 1)
+        let one = TopicPartition(topic: topic, partition: 0)
+        let first = try Member(kafka.bootstrapServers, group: topic)
+        try first.consumer.subscribe([topic])
+        try await first.poll("the first member has the partition") { first.history.count == 1 }
+        let second = try Member(kafka.bootstrapServers, group: topic)
+        try second.consumer.subscribe([topic])
+        try await Member.poll([first, second], "one of them stands by") {
+            first.history.count == 3 && second.history.count == 1
+        }
+        let standby = first.history.last == .assign([]) ? first : second
+        let busy = standby === first ? second : first
+        busy.consumer.close()
+        let before = standby.history.count
+        try await standby.poll("the other takes over") { standby.history.last == .assign([one]) }
+        #expect(Array(standby.history[before...]) == [.revoke([], lost: false), .assign([one])])
+        standby.consumer.close()
+    }
+
+    @Test("Leaving the group does not wait for the answer to a rebalance", arguments: [true, false])
+    func closing(revoking: Bool) async throws {
+        let kafka = try await RealKafka.shared()
+        let topic = try kafka.makeTopic("closing", partitions: 2)
+        let first = try Member(kafka.bootstrapServers, group: topic)
+        let second = try Member(kafka.bootstrapServers, group: topic)
+        first.answers = revoking
+        try first.consumer.subscribe([topic])
+        if revoking {
+            try await first.poll("it has everything") { first.history.count == 1 }
+            first.answers = false
+            try second.consumer.subscribe([topic])
+        }
+        try await Member.poll([first, second], "a rebalance is noted") { first.pending != nil }
+        try first.consumer.beginClosing()
+        try await first.poll("it leaves", seconds: 5) { first.consumer.isClosed }
+        for member in [first, second] { member.consumer.close() }
+    }
+
+    @Test("No seek moves a partition whose offset was out of range, but a new assignment does, in the same queue")
+    func outOfRange() async throws {
+        let kafka = try await RealKafka.shared()
+        let topic = try kafka.makeTopic("range", partitions: 2)
+        let producer = try producer(kafka)
+        for partition: Int32 in 0..<2 { try producer.fill(topic, partition: partition, 0..<10) }
+        let member = try Member(kafka.bootstrapServers, group: topic, properties: [("auto.offset.reset", "error")])
+        let both = [TopicPartition(topic: topic, partition: 0), TopicPartition(topic: topic, partition: 1)]
+        let queue = member.consumer.makeQueue()
+        try member.consumer.assign([(both[0], offset: 1_000), (both[1], offset: 0)])
+        for partition in both { member.consumer.forward(partition, to: queue) }
+        func poll(_ what: Comment, until condition: () -> Bool) async throws {
+            try await member.poll(what) {
+                member.drain(queue)
+                return condition()
+            }
+        }
+        try await poll("one is out of range, the other is read") {
+            member.records.count == 10 && !member.errors.isEmpty
+        }
+        #expect(member.errors.map(\.code) == [KafkaError.Code.autoOffsetReset])
+        let refusal = #expect(throws: KafkaError.self) {
+            try member.consumer.seek([(both[0], offset: 0)], timeoutMilliseconds: 5_000)
+        }
+        #expect(refusal?.code == KafkaError.Code.state)
+
+        member.records = []
+        try member.consumer.assign([(both[0], offset: 0), (both[1], offset: 5)])
+        for partition in both { member.consumer.forward(partition, to: queue) }
+        try await poll("both go on") { member.records.count == 15 }
+        #expect(member.records.filter { $0.partition == 1 }.map(\.offset) == Array(5..<10))
+        member.consumer.close()
+    }
+
+    @Test("Records that come before their partition is forwarded stay in the consumer's queue, the later ones do not")
+    func lateForward() async throws {
+        let kafka = try await RealKafka.shared()
+        let topic = try kafka.makeTopic("late")
+        let producer = try producer(kafka)
+        try producer.fill(topic, 0..<10)
+        let member = try Member(kafka.bootstrapServers, group: topic)
+        try member.consumer.assign([(TopicPartition(topic: topic, partition: 0), offset: 0)])
+        let patience = ContinuousClock.now + .seconds(10)
+        var first: Message?
+        while first == nil && ContinuousClock.now < patience { first = member.consumer.queue.next() }
+        #expect(first?.offset == 0)
+        first?.release()
+        let queue = member.consumer.makeQueue()
+        member.consumer.forward(TopicPartition(topic: topic, partition: 0), to: queue)
+        try producer.fill(topic, 10..<20)
+        let end = ContinuousClock.now + .seconds(10)
+        while member.records.isEmpty && ContinuousClock.now < end { member.drain(queue) }
+        #expect(member.records.first?.offset == 10, "who polls this queue first would skip what came before")
+        member.drain(member.consumer.queue)
+        #expect(member.records.contains { $0.offset == 1 })
+        member.consumer.close()
+    }
+}
