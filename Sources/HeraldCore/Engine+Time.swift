@@ -27,18 +27,23 @@ extension Engine {
         run(now: now)
         switch membership {
         case .assigned:
-            if hasNewWatermark, !commitInFlight, now.monotonic >= nextCommit { startCommit() }
+            commitIfDue(now: now)
         case .stopping(let stopping):
             if !stopping.isCommitting {
                 finishStopping(now: now)
+                commitIfDue(now: now)
             } else if now.monotonic >= stopping.deadline {
                 endStopping(stopping)
-            } else if !commitInFlight, now.monotonic >= nextCommit {
-                startCommit()
+            } else {
+                commitIfDue(now: now)
             }
         case .none, .left:
             break
         }
+    }
+
+    private mutating func commitIfDue(now: Moment) {
+        if hasNewWatermark, !commitInFlight, now.monotonic >= nextCommit { startCommit() }
     }
 
     /// When the engine wants its next ``tick(now:)`` at the latest; `nil` when nothing waits.
@@ -47,19 +52,10 @@ extension Engine {
         func consider(_ moment: MonotonicTime) {
             earliest = min(earliest ?? moment, moment)
         }
-        if hasNewWatermark, !commitInFlight, commitsByTime { consider(nextCommit) }
+        if hasNewWatermark, !commitInFlight, membership != .none, membership != .left { consider(nextCommit) }
         if let hold, hold.probe == nil, !wanted.isEmpty { consider(hold.nextProbe) }
         if case .stopping(let stopping) = membership { consider(stopping.deadline) }
         return earliest
-    }
-
-    /// While what is under way is waited for, the last commit waits too.
-    private var commitsByTime: Bool {
-        switch membership {
-        case .assigned: true
-        case .stopping(let stopping): stopping.isCommitting
-        case .none, .left: false
-        }
     }
 
     private mutating func quickRetryIsDue(_ entry: DueQueue.Entry) {

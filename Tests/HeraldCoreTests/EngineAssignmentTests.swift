@@ -152,6 +152,25 @@ struct EngineAssignmentTests {
         #expect(harness.takeOthers() == [.leave(complete: true)])
     }
 
+    @Test("drain: what is done meanwhile is committed meanwhile, in case the end never comes")
+    func commitsDuringDrain() {
+        var harness = EngineHarness()
+        harness.event("slow")
+        harness.event("quick")
+        harness.drain()
+        let slow = harness.takeCall()
+        harness.answer(200)
+        harness.acknowledgeAll()
+        harness.pass(200)
+        #expect(harness.others == [.commit(sequence: 1)])
+        harness.commitEnds(.acknowledged)
+        harness.answer(slow, CallResult(status: 200))
+        harness.acknowledgeAll()
+        #expect(harness.others == [.commit(sequence: 2)])
+        harness.commitEnds(.acknowledged)
+        #expect(harness.takeOthers() == [.leave(complete: true)])
+    }
+
     @Test("drain: what would be retried from memory goes to a delay, so that nobody calls it again too soon")
     func drainWithRetry() {
         var harness = EngineHarness()
