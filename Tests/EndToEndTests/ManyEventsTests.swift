@@ -63,6 +63,40 @@ struct ManyEventsTests {
         }
     }
 
+    @Test("Workers that come and go while 6 000 events and their retries flow: no call repeated, one result each")
+    func comingAndGoing() async throws {
+        var plan = World.Plan()
+        plan.partitions = 6
+        // The flaky users' third call comes through a delay topic.
+        plan.settings = [
+            "retry.immediate": "1", "retry.delays": "[500ms, 1s]", "delivery.maxInFlight": "50",
+            "delivery.lanes": "2",
+        ]
+        plan.misbehaviour = Self.misbehaviour
+        try await World.run(plan) { world in
+            let (publications, expected) = Self.events(users: 600, each: 10)
+            var worker = try await world.startWorker()
+            for round in 0..<4 {
+                let part = publications.count / 4
+                try await world.publish(Array(publications[round * part..<(round + 1) * part]))
+                let next = try await world.startWorker()
+                worker.terminate()
+                #expect(try await worker.waitForExit() == 0)
+                worker = next
+            }
+            try await world.waitForResults(publications.count, within: 120)
+            try await world.waitUntilAllIsCommitted()
+            worker.terminate()
+            #expect(try await worker.waitForExit() == 0)
+
+            let oracle = try await Oracle(world)
+            oracle.expectResults(expected)
+            oracle.expectCalls(Self.calls)
+            oracle.expectUserOrder()
+            oracle.expectNothingPassed(try await world.committed())
+        }
+    }
+
     @Test(
         "kill -9 in the middle of 5 000 events loses nothing, and repeats only what was in flight or not committed yet")
     func crash() async throws {

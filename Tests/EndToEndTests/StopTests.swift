@@ -137,4 +137,34 @@ struct StopTests {
             oracle.expectNothingPassed(try await world.committed())
         }
     }
+
+    @Test(
+        "A static member that was killed goes on at once with its partitions, and a double of it ends the first with 1")
+    func staticMember() async throws {
+        var plan = World.Plan()
+        plan.settings = [
+            "kafka.instance": "pod-0", "kafka.staticMembership": "true",
+            // Nobody waits that long in this test: it shows that nobody waits for it.
+            "kafka.properties": #"{session.timeout.ms: "120000", heartbeat.interval.ms: "500"}"#,
+        ]
+        try await World.run(plan) { world in
+            let first = try await world.startWorker()
+            try await world.publish(Array(Self.events(20).prefix(10)))
+            try await world.waitForResults(10)
+            try await world.waitUntilAllIsCommitted()
+            first.kill()
+            let second = try await world.startWorker()
+            try await world.publish(Array(Self.events(20).dropFirst(10)))
+            try await world.waitForResults(20)
+
+            let double = try await world.startWorker()
+            #expect(try await second.waitForExit() == 1)
+            #expect(second.logLines.last { $0.level == "error" }?.message.contains("FENCED") == true)
+            double.terminate()
+            #expect(try await double.waitForExit() == 0)
+            let oracle = try await Oracle(world)
+            oracle.expectResults(Self.delivered(20))
+            oracle.expectCalls { _ in 1 }
+        }
+    }
 }
