@@ -53,12 +53,18 @@ let package = Package(
                 "HeraldBackend", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldTelemetry",
                 "HeraldThreads", "HeraldTime",
             ]),
+        module(
+            "HeraldDemo",
+            [
+                "HeraldBackend", "HeraldBytes", "HeraldCommandLine", "HeraldEvents", "HeraldKafka", "HeraldSandbox",
+                "HeraldText", "HeraldThreads", "HeraldTime", "HeraldWorker",
+            ]),
         module("HeraldSandbox", ["HeraldBytes", "HeraldHTTP", "HeraldKafka", "HeraldThreads", "HeraldTime"]),
         module("HeraldTools", ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldTime"]),
         .executableTarget(
             name: "herald",
             dependencies: [
-                "HeraldBackend", "HeraldCommandLine", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
+                "HeraldBackend", "HeraldCommandLine", "HeraldCore", "HeraldDemo", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
                 "HeraldSandbox", "HeraldSettings", "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime",
                 "HeraldTools", "HeraldWorker",
             ],
@@ -80,6 +86,9 @@ let package = Package(
         tests("HeraldCommandLineTests", ["HeraldCommandLine", "HeraldText"]),
         tests("HeraldTelemetryTests", ["HeraldTelemetry", "HeraldTime"]),
         tests("HeraldSandboxTests", ["HeraldSandbox", "HeraldHTTP", "HeraldThreads", "HeraldTime"]),
+        tests(
+            "HeraldDemoTests",
+            ["HeraldCommandLine", "HeraldDemo", "HeraldEvents", "HeraldSandbox", "HeraldText", "HeraldTime"]),
         tests("HeraldToolsTests", ["HeraldEvents", "HeraldKafka", "HeraldTime", "HeraldTools"]),
         tests(
             "CommandTests",

@@ -94,7 +94,7 @@ extension Console.Stream {
     /// A file descriptor, which stays open.
     fileprivate static func descriptor(_ descriptor: Int32) -> Self {
         let isTerminal = isatty(descriptor) == 1
-        return Self(isTerminal: isTerminal, width: isTerminal ? columns(descriptor) ?? 80 : 80) {
+        return Self(isTerminal: isTerminal, width: isTerminal ? TerminalSize.of(descriptor)?.columns ?? 80 : 80) {
             text throws(Console.WriteFailure) in
             var rest = Array(text.utf8)[...]
             while !rest.isEmpty {
@@ -109,11 +109,5 @@ extension Console.Stream {
                 }
             }
         }
-    }
-
-    private static func columns(_ descriptor: Int32) -> Int? {
-        var size = winsize()
-        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-        return Int(size.ws_col)
     }
 }

@@ -120,20 +120,3 @@ public struct RecordWriter {
         }
     }
 }
-
-extension String {
-    /// Columns that a terminal takes for it: two for East Asian wide characters and emoji, one for the rest.
-    var displayWidth: Int {
-        reduce(0) { width, character in
-            guard let scalar = character.unicodeScalars.first else { return width }
-            let isWide =
-                switch scalar.value {
-                case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF,
-                    0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1FAFF, 0x20000...0x3FFFD:
-                    true
-                default: false
-                }
-            return width + (isWide ? 2 : 1)
-        }
-    }
-}

@@ -14,6 +14,7 @@ enum CommandTable {
         .command(WorkerCommand.self),
         .command(SendCommand.self),
         .command(RegisterCommand.self),
+        .command(DemoCommand.self),
         .command(BackendCommand.self),
         .command(PublishCommand.self),
         .group(

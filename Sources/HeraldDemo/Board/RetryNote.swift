@@ -1,0 +1,43 @@
+import HeraldBytes
+import HeraldEvents
+import HeraldTime
+
+/// What the headers of a record in a retry topic say.
+struct RetryNote: Equatable {
+    /// The topic's delay, as it is written.
+    var delay: String
+    /// The push services that are still to do.
+    var pushServices: [String]
+    /// Calls made so far for each of them.
+    var attempts: Int
+    /// When the event goes on.
+    var dueAt: WallTime
+    var reason: RetryReason
+    /// The status of the last answer, if there was one.
+    var status: Int?
+
+    init(
+        delay: String, pushServices: [String], attempts: Int, dueAt: WallTime, reason: RetryReason, status: Int? = nil
+    ) {
+        self.delay = delay
+        self.pushServices = pushServices
+        self.attempts = attempts
+        self.dueAt = dueAt
+        self.reason = reason
+        self.status = status
+    }
+
+    /// Reads the headers of a record; nil when one is missing or wrong.
+    init?(delay: String, headers: HeaderList) {
+        guard let services = headers.lastValue(named: HeaderName.pushServices.literal)?.text,
+            let due = headers.lastValue(named: HeaderName.notBefore.literal)?.decimal,
+            let reason = headers.lastValue(named: HeaderName.reason.literal)?.text,
+            let known = RetryReason(rawValue: reason)
+        else { return nil }
+        self.init(
+            delay: delay, pushServices: services.split(separator: ",").map { String($0) },
+            attempts: Int(headers.lastValue(named: HeaderName.attempts.literal)?.decimal ?? 0),
+            dueAt: WallTime(milliseconds: due), reason: known,
+            status: headers.lastValue(named: HeaderName.status.literal)?.decimal.map { Int($0) })
+    }
+}

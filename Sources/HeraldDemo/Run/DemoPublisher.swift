@@ -1,0 +1,50 @@
+import HeraldBytes
+import HeraldKafka
+import HeraldThreads
+
+/// Publishes the stream's events to the request topic, as any service would.
+final class DemoPublisher {
+    /// A record that the broker did not take.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private let producer: Producer
+    private let topic: ProducerTopic
+
+    init(bootstrapServers: String, topic: String, wakeup: Wakeup) throws {
+        producer = try Producer(properties: [
+            ("bootstrap.servers", bootstrapServers), ("client.id", "demo-publisher"), ("acks", "all"),
+            ("enable.idempotence", "true"), ("message.timeout.ms", "10000"),
+        ])
+        self.topic = try producer.topic(topic)
+        producer.notify(wakeup.descriptor)
+    }
+
+    deinit { producer.close() }
+
+    /// Hands one event to the client.
+    func publish(_ event: DemoEvent) throws {
+        let headers = ProducerHeaders(capacity: event.headers.count + 1)
+        for header in event.headers { headers.append(name: header.name, value: header.value.utf8Bytes.span.bytes) }
+        headers.append(name: DemoEvent.numberHeader, value: "\(event.number)")
+        let error = producer.produce(
+            topic: topic, key: event.scene.user.utf8Bytes.span.bytes, value: event.value.span.bytes, headers: headers,
+            token: UInt64(event.number))
+        if let error { throw Failure(description: "event \(event.number) could not be published: \(error)") }
+    }
+
+    /// Looks at what the broker has acknowledged; throws when it did not take an event.
+    func serve() throws {
+        var failure: Failure?
+        producer.deliveries { number, error in
+            guard let error else { return }
+            failure = Failure(description: "event \(number) could not be published: \(error)")
+        }
+        if let failure { throw failure }
+    }
+}
+
+extension String {
+    fileprivate var utf8Bytes: [UInt8] { Array(utf8) }
+}

@@ -1,0 +1,177 @@
+import Glibc
+public import HeraldCommandLine
+import HeraldEvents
+import HeraldSandbox
+import HeraldThreads
+import HeraldTime
+public import HeraldWorker
+
+/// One run of the demo: a worker, the stream of events, the table that shows their way, and the check at the end.
+public final class DemoRun {
+    /// So often the live table is drawn again, because times in it pass.
+    private static let frameMilliseconds: Int64 = 100
+    /// How long the topics may take to be read to their ends after the worker has gone.
+    private static let readingMilliseconds: Int64 = 3_000
+
+    private let world: DemoWorld
+    private let console: Console
+    private let format: OutputFormat
+    private let log: LogPipe
+    private let wakeup: Wakeup
+    private let stopped: Guarded<Bool>
+    private let watcher: TopicWatcher
+    private let publisher: DemoPublisher
+    private let start = SystemClock.monotonic()
+    private var board = DemoBoard()
+    private var screen: LiveScreen?
+    private var pace: DemoPace
+
+    /// Prepares a run; live, when a person watches and did not ask for a single round.
+    ///
+    /// - Parameter log: where the worker's lines arrive.
+    public init(_ world: DemoWorld, log: LogPipe, console: Console, format: OutputFormat, isLive: Bool) throws {
+        self.world = world
+        self.console = console
+        self.format = format
+        self.log = log
+        wakeup = try Wakeup()
+        stopped = Guarded(false)
+        watcher = try TopicWatcher(
+            bootstrapServers: world.bootstrapServers, topics: world.topics, list: world.topicList, wakeup: wakeup)
+        publisher = try DemoPublisher(
+            bootstrapServers: world.bootstrapServers, topic: world.topics.requests[0], wakeup: wakeup)
+        screen = isLive ? LiveScreen(console.error) : nil
+        pace = DemoPace(isLive ? .live : .once, sceneCount: DemoScript.scenes.count)
+    }
+
+    /// Gives what ends the run from another thread: nothing more is published, and the worker drains.
+    public var stopping: @Sendable () -> Void {
+        { [stopped, wakeup] in
+            stopped.withLock { $0 = true }
+            wakeup.signal()
+        }
+    }
+
+    /// What a terminal needs to be as it was, when the process ends at once.
+    public static let restoringTerminal = LiveScreen.restoring
+
+    /// Runs the worker and the stream, and writes what came of it; whether all is as it must be.
+    ///
+    /// Blocks; call it once.
+    public func run(_ worker: Worker) throws -> Bool {
+        let thread = try WorkerThread(worker, wakeup: wakeup)
+        let outcome = Result { try play(thread) }
+        thread.stop()
+        let drained = Result { try serve { thread.end != nil } }
+        thread.join()
+        let read = Result { try readToTheEnd() }
+        try? screen?.end()
+        screen = nil
+        for line in log.takeLines() { console.complain(line) }
+        if case .failed(let sentence) = thread.end { throw CommandFailure(sentence) }
+        try outcome.get()
+        try drained.get()
+        try read.get()
+        return try report()
+    }
+
+    // MARK: The stream
+
+    private func play(_ worker: WorkerThread) throws {
+        while worker.end == nil {
+            if stopped.withLock({ $0 }) { pace.stop() }
+            switch pace.next(isSettled: board.isSettled, now: elapsed) {
+            case .publish(let count): for _ in 0..<count { try publishNext() }
+            case .wait(let moment):
+                try serveOnce(until: moment)
+            case .end: return
+            }
+        }
+    }
+
+    private func publishNext() throws {
+        let number = board.entries.count
+        let scene = DemoScript.scenes[number % DemoScript.scenes.count]
+        let event = DemoEvent(scene, number: number, now: SystemClock.wall())
+        board.published(event)
+        try publisher.publish(event)
+    }
+
+    private func serve(until isOver: () -> Bool) throws {
+        while !isOver() { try serveOnce(until: elapsed + Self.frameMilliseconds) }
+    }
+
+    /// Takes what has come, shows it, and waits for more, but not longer than until that moment.
+    private func serveOnce(until moment: Int64) throws {
+        wakeup.drain()
+        try publisher.serve()
+        // Calls first: an outcome whose call is not known yet would look as if nobody had been called.
+        board.take(world.backend.calls)
+        let hasRead = try watcher.read(into: &board)
+        try show()
+        guard !hasRead else { return }
+        let limit = screen == nil ? moment : min(moment, elapsed + Self.frameMilliseconds)
+        waitForNews(milliseconds: max(0, limit - elapsed))
+    }
+
+    private func waitForNews(milliseconds: Int64) {
+        var waiting = [
+            pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: log.readingEnd, events: Int16(POLLIN), revents: 0),
+        ]
+        _ = poll(&waiting, nfds_t(waiting.count), Int32(clamping: milliseconds))
+    }
+
+    /// The worker has gone: what it wrote last is read.
+    private func readToTheEnd() throws {
+        let end = elapsed + Self.readingMilliseconds
+        while try !watcher.hasReadAll(), elapsed < end { try serveOnce(until: elapsed + Self.frameMilliseconds) }
+        board.take(world.backend.calls)
+        try show()
+    }
+
+    private var elapsed: Int64 { SystemClock.monotonic().milliseconds(since: start) }
+
+    // MARK: What is shown
+
+    private func show() throws {
+        let lines = log.takeLines()
+        guard screen != nil else {
+            for line in lines { console.complain(line) }
+            return
+        }
+        let size = TerminalSize.of(STDERR_FILENO) ?? TerminalSize(columns: console.error.width, rows: 24)
+        let table = LiveTable(size: size) { [console] in console.styled($0, $1, on: console.error) }
+        let title =
+            "herald demo, \(elapsed / 1_000) s · broker \(world.bootstrapServers) · backend \(world.backend.url)"
+        try screen?.draw(
+            table.lines(board, title: title, hint: hint, now: SystemClock.wall()), above: lines, size: size)
+    }
+
+    private var hint: String {
+        if stopped.withLock({ $0 }) { return "draining" }
+        if board.results.isEmpty { return "the worker joins its group: about 3 s" }
+        return pace.isPublishing ? "Ctrl-C ends" : "waiting for the rest"
+    }
+
+    private func report() throws -> Bool {
+        let report = DemoReport(console: console, format: format)
+        let wasStopped = stopped.withLock { $0 }
+        try report.write(OutcomeCounts(board))
+        try report.write(DemoDevice.all.prefix(DemoDevice.shownCount), world.backend)
+        var differences = DemoCheck(board, isWhole: !wasStopped).differences
+        if board.isSettled { differences += DemoDevice.differences(board, world.backend) }
+        for difference in differences { console.complain("demo: \(difference)") }
+        if wasStopped, board.openCount > 0 {
+            console.remark(
+                "\(board.openCount) outcomes are missing because the demo was ended. On a broker that keeps its records "
+                    + "the next worker would go on with them.")
+        }
+        if differences.isEmpty {
+            console.remark(
+                "All \(board.results.count) outcomes are what the stream must give: in the results topic, in the dead "
+                    + "letters, in the backend's calls.")
+        }
+        return differences.isEmpty
+    }
+}

@@ -1,0 +1,92 @@
+import HeraldBytes
+import HeraldEvents
+import HeraldKafka
+import HeraldSandbox
+import HeraldThreads
+
+/// Reads every topic from its beginning, as a member of no group, and tells the board what each record says.
+final class TopicWatcher {
+    /// A record that is not what the contract says.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private static let questionTimeout = 5_000
+
+    private let consumer: Consumer
+    private let topics: Topics
+    private let partitions: [TopicPartition]
+    /// The offset after the last record that was read, by partition.
+    private var positions: [TopicPartition: Int64] = [:]
+
+    init(bootstrapServers: String, topics: Topics, list: [EmbeddedBroker.Topic], wakeup: Wakeup) throws {
+        self.topics = topics
+        partitions = list.flatMap { topic in
+            (0..<topic.partitions).map { TopicPartition(topic: topic.name, partition: Int32($0)) }
+        }
+        consumer = try Consumer(properties: [
+            ("bootstrap.servers", bootstrapServers), ("client.id", "demo-watcher"),
+            // The client wants one; nothing is committed.
+            ("group.id", "demo-watcher"), ("isolation.level", "read_committed"), ("auto.offset.reset", "earliest"),
+            // The embedded broker holds a fetch back for this long although records have come.
+            ("fetch.wait.max.ms", "50"),
+        ])
+        consumer.queue.notify(wakeup.descriptor)
+        try consumer.assign(partitions.map { ($0, offset: Offset.beginning) })
+    }
+
+    deinit { consumer.close() }
+
+    /// Reads what has come; whether anything has.
+    func read(into board: inout DemoBoard) throws -> Bool {
+        var hasRead = false
+        while let message = consumer.queue.next() {
+            defer { message.release() }
+            // Errors pass: librdkafka goes on by itself, and what never comes is missed at the end.
+            guard !message.isError else { continue }
+            hasRead = true
+            try take(message, into: &board)
+        }
+        return hasRead
+    }
+
+    /// Whether everything that the topics hold at this moment has been read; asks the broker.
+    func hasReadAll() throws -> Bool {
+        for partition in partitions {
+            let end = try consumer.watermarks(of: partition, timeoutMilliseconds: Self.questionTimeout).high
+            if positions[partition, default: 0] < end { return false }
+        }
+        return true
+    }
+
+    private func take(_ message: Message, into board: inout DemoBoard) throws {
+        let topic = message.topicName()
+        positions[TopicPartition(topic: topic, partition: message.partition)] = message.offset + 1
+        var headers = HeaderList()
+        message.forEachHeader { headers.append(name: $0, value: $1) }
+        if topics.requests.contains(topic) {
+            let origin = Origin(topic: topic, partition: message.partition, offset: message.offset)
+            guard let number = headers.lastValue(named: DemoEvent.numberHeader)?.decimal else { return }
+            board.placed(Int(number), at: origin)
+        } else if topic == topics.results {
+            let result = try NotificationResult(decoding: Self.value(of: message))
+            board.take(.result(result), origin: result.origin)
+        } else if topic == topics.deadLetter {
+            let key = message.withKey(Self.bytes)
+            let letter = try DeadLetter(key: key, value: Self.value(of: message), headers: headers)
+            board.take(.deadLetter(letter), origin: letter.origin)
+        } else if let delay = topics.delay(ofTopic: topic) {
+            guard let note = RetryNote(delay: delay.description, headers: headers),
+                let place = headers.lastValue(named: HeaderName.origin.literal)?.text, let origin = Origin(place)
+            else { throw Failure(description: "a record of \(topic) does not have the contract's headers") }
+            board.take(.retry(note), origin: origin)
+        }
+    }
+
+    private static func value(of message: Message) -> [UInt8] { message.withValue(bytes) ?? [] }
+
+    private static func bytes(_ span: RawSpan?) -> [UInt8]? {
+        guard let span else { return nil }
+        return span.withUnsafeBytes { Array($0) }
+    }
+}

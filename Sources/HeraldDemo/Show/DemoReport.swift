@@ -1,0 +1,46 @@
+import HeraldBackend
+import HeraldCommandLine
+import HeraldEvents
+import HeraldSandbox
+import HeraldText
+
+/// What is written at the end: the table of outcomes, what two devices received, and whether all is as it must be.
+struct DemoReport {
+    /// Of each device so many notifications are shown, the newest.
+    private static let shownPayloads = 3
+
+    let console: Console
+    let format: OutputFormat
+
+    /// The outcomes by kind, with what the stream must give beside them.
+    func write(_ counts: OutcomeCounts) throws {
+        var writer = RecordWriter(
+            format,
+            columns: [
+                .init("outcome"), .init("reason"), .init("pns"), .init("status", isNumber: true),
+                .init("count", isNumber: true), .init("expected", isNumber: true),
+            ], console: console)
+        for row in counts.rows {
+            try writer.write([
+                .string(row.kind.outcome.rawValue), row.kind.reason.map { .string($0.rawValue) } ?? .null,
+                row.kind.pushService.map { .string($0) } ?? .null, row.kind.status.map { .integer($0) } ?? .null,
+                .integer(row.count), .integer(row.expected),
+            ])
+        }
+        try writer.finish()
+    }
+
+    /// The newest notifications of these devices; only beside a table, because it is for people.
+    func write(_ devices: ArraySlice<DemoDevice>, _ backend: ReferenceBackend) throws {
+        guard format == .table else { return }
+        for device in devices {
+            let payloads = backend.payloads(ofHandle: device.handle.text)
+            try console.print("")
+            try console.print(
+                "\(device.user)'s device on \(device.platform.rawValue) received "
+                    + (payloads.count == 1 ? "1 notification:" : "\(payloads.count) notifications:"))
+            if payloads.count > Self.shownPayloads { try console.print("  …") }
+            for payload in payloads.suffix(Self.shownPayloads) { try console.print("  \(SafeText.escaped(payload))") }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import HeraldCommandLine
+
+/// The lines at a terminal's cursor that are written again and again in the same place; other lines go above them.
+struct LiveScreen {
+    /// Gives the terminal back as it was: lines may wrap, the cursor shows.
+    static let restoring = "\u{1B}[?7h\u{1B}[?25h"
+    private static let taking = "\u{1B}[?7l\u{1B}[?25l"
+    private static let clearing = "\u{1B}[2J\u{1B}[H"
+
+    private let stream: Console.Stream
+    private var lineCount = 0
+    private var size: TerminalSize?
+
+    init(_ stream: Console.Stream) {
+        self.stream = stream
+    }
+
+    /// Replaces the lines, after `above`, which stays; the terminal has this size now.
+    mutating func draw(_ lines: [String], above: [String] = [], size: TerminalSize) throws(Console.WriteFailure) {
+        var text = ""
+        if self.size == nil { text += Self.taking }
+        if let known = self.size, known != size {
+            // Nobody knows where the terminal has put the lines.
+            text += Self.clearing
+        } else if lineCount > 0 {
+            text += "\u{1B}[\(lineCount)A\r"
+        }
+        for line in above + lines { text += line + "\u{1B}[K\n" }
+        try stream.write(text + "\u{1B}[J")
+        lineCount = lines.count
+        self.size = size
+    }
+
+    /// Leaves the lines where they are.
+    mutating func end() throws(Console.WriteFailure) {
+        guard size != nil else { return }
+        size = nil
+        lineCount = 0
+        try stream.write(Self.restoring)
+    }
+}

@@ -1,0 +1,96 @@
+import HeraldEvents
+import HeraldSandbox
+
+/// The scenes of the demo in their order, one user for each; the settings' retry policy is part of what they expect.
+enum DemoScript {
+    /// The delays between later calls, as the setting is written.
+    ///
+    /// Short, or nobody would wait for the end; the scenes count on two immediate retries and on these two.
+    static let delays = ["1s", "3s"]
+    /// Calls at most for each push service: the first, two immediate retries, one after each delay.
+    static let callLimit = 5
+    /// More than a message may have.
+    private static let tooLong = String(repeating: "and on ", count: 600)
+
+    /// Every scene; the first one is delivered at once, and shows that the worker is at work.
+    static let scenes: [DemoScene] = [
+        DemoScene(
+            user: "alice", message: "Your parcel is here", pushServices: ["apns", "gcm"],
+            expected: [.delivered("apns"), .delivered("gcm")]),
+        DemoScene(
+            user: "bob", message: "A CloudEvent as JSON", pushServices: ["gcm"], form: .structuredCloudEvent,
+            expected: [.delivered("gcm")]),
+        DemoScene(
+            user: "grace", message: "One of three fails", pushServices: ["apns", "gcm", "wns"],
+            rules: [
+                .status(503) {
+                    $0.user = "grace"
+                    $0.pns = "gcm"
+                }
+            ],
+            expected: [
+                .delivered("apns"),
+                .dead("gcm", .attemptsExhausted, status: 503, calls: callLimit, waits: true),
+                .delivered("wns"),
+            ]),
+        DemoScene(
+            user: "judy", message: "Not before 5 s from now", pushServices: ["apns"], notBeforeAfter: 5_000,
+            expected: [.delivered("apns", waits: true)]),
+        DemoScene(
+            user: "erin", message: "Fails 3 times, waits 1 s", pushServices: ["gcm"],
+            rules: [refusing("erin", calls: 3)], expected: [.delivered("gcm", calls: 4, waits: true)]),
+        DemoScene(
+            user: "carol", message: "A CloudEvent in headers", pushServices: ["wns"], form: .binaryCloudEvent,
+            expected: [.delivered("wns")]),
+        DemoScene(
+            user: "dave", message: "Fails twice", pushServices: ["apns"], rules: [refusing("dave", calls: 2)],
+            expected: [.delivered("apns", calls: 3)]),
+        DemoScene(
+            user: "frank", message: "Told to wait for 2 s", pushServices: ["wns"],
+            rules: [
+                .status(429) {
+                    $0.user = "frank"
+                    $0.callsPerKey = 1
+                    $0.retryAfter = "2"
+                }
+            ],
+            expected: [.delivered("wns", calls: 2, waits: true)]),
+        DemoScene(
+            user: "heidi", message: "The backend refuses it", pushServices: ["apns"],
+            rules: [.status(400) { $0.user = "heidi" }],
+            expected: [.dead("apns", .rejected, status: 400, calls: 1)]),
+        DemoScene(
+            user: "mallory", message: "Torn JSON", pushServices: [], form: .tornJSON,
+            expected: [.unreadable(.malformed)]),
+        DemoScene(
+            user: "ivan", message: "The line breaks once", pushServices: ["gcm"],
+            rules: [
+                .hangUp {
+                    $0.user = "ivan"
+                    $0.callsPerKey = 1
+                }
+            ],
+            expected: [.delivered("gcm", calls: 2)]),
+        DemoScene(
+            user: "jos\u{E9}", message: "A user that no tag can hold", pushServices: ["apns"],
+            expected: [.unreadable(.invalid)]),
+        DemoScene(
+            user: "kim", message: "Too late", pushServices: ["gcm"], expiresAfter: -60_000,
+            expected: [.expired("gcm")]),
+        DemoScene(
+            user: "olivia", message: "Too long: on and on \(tooLong)", pushServices: ["wns"],
+            expected: [.unreadable(.oversized)]),
+    ]
+
+    /// The rules of all scenes, and behind them what makes calls take their time.
+    static let misbehaviour: [Misbehaviour] =
+        [.latency(milliseconds: 30...150)] + scenes.flatMap(\.rules)
+
+    /// 503 to the first calls of each notification for the user.
+    private static func refusing(_ user: String, calls: Int) -> Misbehaviour {
+        .status(503) {
+            $0.user = user
+            $0.callsPerKey = calls
+        }
+    }
+}

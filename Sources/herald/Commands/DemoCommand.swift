@@ -1,0 +1,67 @@
+import Glibc
+import HeraldCommandLine
+import HeraldDemo
+import HeraldSandbox
+import HeraldSettings
+import HeraldTelemetry
+import HeraldThreads
+import HeraldWorker
+
+/// `herald demo`: the whole of Herald in one process, to be watched.
+enum DemoCommand: HeraldCommand {
+    private static let once = CommandOption.flag(
+        "once",
+        "Publish each kind of event once, check the outcomes, and exit with 0 or 1; always so without a terminal.")
+    private static let verbose = CommandOption.flag(
+        "verbose", short: "v", "Show what the worker logs; without it only its errors.")
+
+    static let declaration = CommandDeclaration(
+        "demo", "Show every outcome on an embedded broker and a reference backend.",
+        details:
+            "It starts an embedded broker, a reference backend that misbehaves towards some users, and an ordinary "
+            + "worker; registers a few devices; publishes events; and shows what becomes of each. On a terminal it goes "
+            + "on for about 40 seconds or until Ctrl-C. The embedded broker keeps nothing.",
+        options: [once.declaration, verbose.declaration, OutputFormat.option.declaration],
+        examples: [
+            .init("herald demo", "Watch it."),
+            .init("herald demo --once", "Check it, in less than 30 seconds."),
+        ])
+    static let takesSettings = false
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        let console = invocation.console
+        let world = try DemoWorld()
+        for notice in world.notices { console.remark(notice) }
+        let settings = try Settings.load(
+            SettingsSources(file: .bytes(Array(world.settings.utf8), name: "the demo's settings")),
+            requiring: [.kafka, .backend]
+        ).settings
+        let log = try LogPipe()
+        let writer = try LogWriter(descriptor: log.writingEnd, format: .text(coloured: false))
+        let worker = Worker(
+            configuration: try settings.workerConfiguration(),
+            logger: Logger(writer, level: invocation.parsed[verbose] ? .info : .error))
+
+        try await DemoDevice.registerAll(backendURL: world.backend.url)
+        let isWatched = console.output.isTerminal && console.error.isTerminal && !console.isQuiet
+        let run = try DemoRun(
+            world, log: log, console: console, format: invocation.parsed[OutputFormat.option],
+            isLive: isWatched && !invocation.parsed[once])
+        try StopSignals.catchAll()
+        let signals = try OwnThread(name: "signals") { [stop = run.stopping] in
+            _ = StopSignals.wait()
+            stop()
+            _ = StopSignals.wait()
+            if isWatched { try? console.error.write(DemoRun.restoringTerminal) }
+            _exit(ExitStatus.failed.rawValue)
+        }
+        defer {
+            writer.close(within: .seconds(1))
+            world.backend.stop()
+        }
+        let isGood = try run.run(worker)
+        // The thread waits for signals as long as the process lives.
+        withExtendedLifetime(signals) {}
+        return isGood ? .done : .failed
+    }
+}
