@@ -84,9 +84,10 @@ public struct Console: Sendable {
     /// A line for people on standard error, also when quiet; a broken standard error is nobody's concern.
     public func complain(_ text: String) { try? error.write(text + "\n") }
 
-    /// A line for people on standard error, unless quiet.
+    /// A line for people on standard error, unless quiet; a terminal gets it broken at spaces.
     public func remark(_ text: String) {
-        if !isQuiet { complain(text) }
+        guard !isQuiet else { return }
+        complain(error.isTerminal ? Wrapping.lines(text, width: error.width).joined(separator: "\n") : text)
     }
 }
 

@@ -65,7 +65,10 @@ public final class DemoRun {
         let drained = Result { try serve { thread.end != nil } }
         thread.join()
         let read = Result { try readToTheEnd() }
-        try? screen?.end()
+        if screen != nil {
+            try? screen?.end()
+            console.complain("")
+        }
         screen = nil
         for line in log.takeLines() { console.complain(line) }
         if case .failed(let sentence) = thread.end { throw CommandFailure(sentence) }
@@ -164,10 +167,10 @@ public final class DemoRun {
         for difference in differences { console.complain("demo: \(difference)") }
         if wasStopped, board.openCount > 0 {
             console.remark(
-                "\(board.openCount) outcomes are missing because the demo was ended. On a broker that keeps its records "
-                    + "the next worker would go on with them.")
+                "Ended before every outcome was there; missing: \(board.openCount). On a broker that keeps its records the "
+                    + "next worker would go on.")
         }
-        if differences.isEmpty {
+        if differences.isEmpty, !board.results.isEmpty {
             console.remark(
                 "All \(board.results.count) outcomes are what the stream must give: in the results topic, in the dead "
                     + "letters, in the backend's calls.")

@@ -36,9 +36,13 @@ struct DemoReport {
         for device in devices {
             let payloads = backend.payloads(ofHandle: device.handle.text)
             try console.print("")
-            try console.print(
-                "\(device.user)'s device on \(device.platform.rawValue) received "
-                    + (payloads.count == 1 ? "1 notification:" : "\(payloads.count) notifications:"))
+            let count =
+                switch payloads.count {
+                case 0: "nothing"
+                case 1: "1 notification:"
+                default: "\(payloads.count) notifications:"
+                }
+            try console.print("\(device.user)'s device on \(device.platform.rawValue) received \(count)")
             if payloads.count > Self.shownPayloads { try console.print("  …") }
             for payload in payloads.suffix(Self.shownPayloads) { try console.print("  \(SafeText.escaped(payload))") }
         }

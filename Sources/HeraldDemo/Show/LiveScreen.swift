@@ -6,6 +6,7 @@ struct LiveScreen {
     static let restoring = "\u{1B}[?7h\u{1B}[?25h"
     private static let taking = "\u{1B}[?7l\u{1B}[?25l"
     private static let clearing = "\u{1B}[2J\u{1B}[H"
+    private static let clearingBelow = "\u{1B}[J"
 
     private let stream: Console.Stream
     private var lineCount = 0
@@ -25,8 +26,12 @@ struct LiveScreen {
         } else if lineCount > 0 {
             text += "\u{1B}[\(lineCount)A\r"
         }
-        for line in above + lines { text += line + "\u{1B}[K\n" }
-        try stream.write(text + "\u{1B}[J")
+        if !above.isEmpty {
+            // These may wrap.
+            text += Self.clearingBelow + Self.restoring + above.map { $0 + "\n" }.joined() + Self.taking
+        }
+        for line in lines { text += line + "\u{1B}[K\n" }
+        try stream.write(text + Self.clearingBelow)
         lineCount = lines.count
         self.size = size
     }

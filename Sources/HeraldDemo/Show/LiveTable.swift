@@ -12,10 +12,10 @@ struct LiveTable {
 
     /// Lines that are not events: title, headings, an empty one, the totals.
     private static let frameLines = 4
-    private static let userColumns = 8
+    private static let userColumns = 7
     private static let serviceColumns = 4
     private static let callColumns = 5
-    private static let stateColumns = 36...48
+    private static let stateColumns = 33...48
     private static let messageColumns = 8...48
     private static let gap = "  "
 

@@ -18,7 +18,7 @@ enum DemoScript {
             user: "alice", message: "Your parcel is here", pushServices: ["apns", "gcm"],
             expected: [.delivered("apns"), .delivered("gcm")]),
         DemoScene(
-            user: "bob", message: "A CloudEvent as JSON", pushServices: ["gcm"], form: .structuredCloudEvent,
+            user: "bob", message: "CloudEvent as JSON", pushServices: ["gcm"], form: .structuredCloudEvent,
             expected: [.delivered("gcm")]),
         DemoScene(
             user: "grace", message: "One of three fails", pushServices: ["apns", "gcm", "wns"],
@@ -34,19 +34,19 @@ enum DemoScript {
                 .delivered("wns"),
             ]),
         DemoScene(
-            user: "judy", message: "Not before 5 s from now", pushServices: ["apns"], notBeforeAfter: 5_000,
+            user: "judy", message: "Not for the next 5 s", pushServices: ["apns"], notBeforeAfter: 5_000,
             expected: [.delivered("apns", waits: true)]),
         DemoScene(
-            user: "erin", message: "Fails 3 times, waits 1 s", pushServices: ["gcm"],
+            user: "erin", message: "Fails three times", pushServices: ["gcm"],
             rules: [refusing("erin", calls: 3)], expected: [.delivered("gcm", calls: 4, waits: true)]),
         DemoScene(
-            user: "carol", message: "A CloudEvent in headers", pushServices: ["wns"], form: .binaryCloudEvent,
+            user: "carol", message: "CloudEvent in headers", pushServices: ["wns"], form: .binaryCloudEvent,
             expected: [.delivered("wns")]),
         DemoScene(
             user: "dave", message: "Fails twice", pushServices: ["apns"], rules: [refusing("dave", calls: 2)],
             expected: [.delivered("apns", calls: 3)]),
         DemoScene(
-            user: "frank", message: "Told to wait for 2 s", pushServices: ["wns"],
+            user: "frank", message: "Told to wait 2 s", pushServices: ["wns"],
             rules: [
                 .status(429) {
                     $0.user = "frank"
@@ -56,14 +56,14 @@ enum DemoScript {
             ],
             expected: [.delivered("wns", calls: 2, waits: true)]),
         DemoScene(
-            user: "heidi", message: "The backend refuses it", pushServices: ["apns"],
+            user: "heidi", message: "Refused for good", pushServices: ["apns"],
             rules: [.status(400) { $0.user = "heidi" }],
             expected: [.dead("apns", .rejected, status: 400, calls: 1)]),
         DemoScene(
             user: "mallory", message: "Torn JSON", pushServices: [], form: .tornJSON,
             expected: [.unreadable(.malformed)]),
         DemoScene(
-            user: "ivan", message: "The line breaks once", pushServices: ["gcm"],
+            user: "ivan", message: "Connection breaks once", pushServices: ["gcm"],
             rules: [
                 .hangUp {
                     $0.user = "ivan"
@@ -72,7 +72,7 @@ enum DemoScript {
             ],
             expected: [.delivered("gcm", calls: 2)]),
         DemoScene(
-            user: "jos\u{E9}", message: "A user that no tag can hold", pushServices: ["apns"],
+            user: "jos\u{E9}", message: "No tag holds this user", pushServices: ["apns"],
             expected: [.unreadable(.invalid)]),
         DemoScene(
             user: "kim", message: "Too late", pushServices: ["gcm"], expiresAfter: -60_000,

@@ -29,6 +29,7 @@ enum DemoCommand: HeraldCommand {
     static let takesSettings = false
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        try StopSignals.catchAll()
         let console = invocation.console
         let world = try DemoWorld()
         for notice in world.notices { console.remark(notice) }
@@ -47,7 +48,6 @@ enum DemoCommand: HeraldCommand {
         let run = try DemoRun(
             world, log: log, console: console, format: invocation.parsed[OutputFormat.option],
             isLive: isWatched && !invocation.parsed[once])
-        try StopSignals.catchAll()
         let signals = try OwnThread(name: "signals") { [stop = run.stopping] in
             _ = StopSignals.wait()
             stop()

@@ -1,0 +1,67 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("herald demo, as a process", .disabled(if: ThreadSanitizer.isActive, "librdkafka crashes it"))
+struct DemoCommandTests {
+    private func demo(_ words: String...) async throws -> (status: Int32, output: String, seconds: Double) {
+        let output = FileManager.default.temporaryDirectory.appendingPathComponent("herald-demo-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: output) }
+        let program = Bundle.main.bundleURL.appendingPathComponent("herald").path
+        let start = ContinuousClock.now
+        let process = try ChildProcess([program, "demo"] + words, output: output)
+        defer { process.kill() }
+        let status = try await Blocking.run { process.wait() }
+        let time = ContinuousClock.now - start
+        return (status, try String(contentsOf: output, encoding: .utf8), time / .seconds(1))
+    }
+
+    @Test("--once shows every outcome as it must be, within 30 seconds, in plain text, and ends with 0")
+    func once() async throws {
+        let run = try await demo("--once")
+        #expect(run.status == 0, "\(run.output)")
+        #expect(run.seconds < 30)
+        for line in [
+            "The embedded broker keeps nothing",
+            "OUTCOME        REASON              PNS   STATUS  COUNT  EXPECTED\n",
+            "delivered                          apns     200      4         4\n",
+            "dead-lettered  malformed                             1         1\n",
+            "dead-lettered  attempts-exhausted  gcm      503      1         1\n",
+            "expired                            gcm               1         1\n",
+            "alice's device on apns received 1 notification:\n  {\"aps\":{\"alert\":\"From herald: Your parcel is here\"}}\n",
+            "grace's device on wns received 1 notification:\n",
+            "All 17 outcomes are what the stream must give",
+        ] {
+            #expect(run.output.contains(line), "\(run.output)")
+        }
+        #expect(!run.output.contains("\u{1B}"))
+        #expect(!run.output.contains("librdkafka"))
+    }
+
+    @Test("Without a terminal it does the same without --once, and as JSON it writes the outcomes alone")
+    func json() async throws {
+        let run = try await demo("--quiet", "-o", "jsonl")
+        #expect(run.status == 0, "\(run.output)")
+        #expect(run.output.split(separator: "\n").count == 9)
+        #expect(
+            run.output.contains(#"{"outcome":"delivered","pns":"apns","status":200,"count":4,"expected":4}"# + "\n"))
+        #expect(run.output.contains(#"{"outcome":"dead-lettered","reason":"malformed","count":1,"expected":1}"# + "\n"))
+    }
+
+    @Test("Told to stop, it drains and ends with 0")
+    func stop() async throws {
+        let output = FileManager.default.temporaryDirectory.appendingPathComponent("herald-demo-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: output) }
+        let program = Bundle.main.bundleURL.appendingPathComponent("herald").path
+        let process = try ChildProcess([program, "demo", "--once"], output: output)
+        defer { process.kill() }
+        // Its first words come after the signals are caught.
+        _ = try await eventually {
+            (try? String(contentsOf: output, encoding: .utf8))?.contains("keeps nothing") == true
+        }
+        process.signal(SIGINT)
+        let status = try await Blocking.run { process.wait() }
+        #expect(status == 0)
+        #expect(try String(contentsOf: output, encoding: .utf8).contains("Ended before every outcome was there"))
+    }
+}

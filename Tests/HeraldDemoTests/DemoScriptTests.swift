@@ -1,0 +1,73 @@
+import HeraldEvents
+import HeraldSandbox
+import HeraldTime
+import Testing
+
+@testable import HeraldDemo
+
+@Suite("The demo's script")
+struct DemoScriptTests {
+    private static let now = WallTime(milliseconds: 1_800_000_000_000)
+
+    @Test(
+        "An event decodes to its scene, or fails with the reason that the scene expects", arguments: DemoScript.scenes)
+    func decodes(_ scene: DemoScene) {
+        let event = DemoEvent(scene, number: 7, now: Self.now)
+        var headers = HeaderList()
+        for header in event.headers { headers.append(header.name, header.value) }
+        var decoded = DecodedEvent()
+        let failure = RecordDecoder().decode(
+            topicKind: .request, topic: "notifications", partition: 0, offset: 0, value: event.value.span.bytes,
+            headers: headers, into: &decoded)
+        if let failure {
+            #expect(scene.expected == [.unreadable(failure.reason)])
+        } else {
+            let known = PushServices.standard
+            #expect(decoded.pushServices.map { known.names[$0] }.sorted() == scene.pushServices.sorted())
+            #expect(scene.expected.map(\.pushService) == scene.pushServices)
+            #expect(decoded.expiresAt == scene.expiresAfter.map { Self.now.advanced(byMilliseconds: $0) })
+            #expect(decoded.notBefore == scene.notBeforeAfter.map { Self.now.advanced(byMilliseconds: $0) })
+        }
+    }
+
+    @Test("It shows every outcome: quick and delayed retries, a split, and each way to fail that it can provoke")
+    func complete() {
+        let all = DemoScript.scenes.flatMap(\.expected)
+        #expect(all.contains { $0.outcome == .delivered && $0.calls == 1 && !$0.waits })
+        #expect(all.contains { $0.outcome == .delivered && $0.calls > 1 && !$0.waits })
+        #expect(all.contains { $0.outcome == .delivered && $0.calls > 1 && $0.waits })
+        #expect(DemoScript.scenes.contains { $0.notBeforeAfter != nil })
+        #expect(
+            DemoScript.scenes.contains { scene in
+                scene.expected.count == 3 && scene.expected.count { $0.outcome == .delivered } == 2
+            })
+        #expect(all.contains { $0.outcome == .expired })
+        let reasons = Set(all.compactMap(\.reason))
+        #expect(reasons == [.malformed, .invalid, .oversized, .rejected, .attemptsExhausted])
+    }
+
+    @Test("Each scene has a user of its own, and its rules concern nobody else")
+    func users() {
+        #expect(Set(DemoScript.scenes.map(\.user)).count == DemoScript.scenes.count)
+        for scene in DemoScript.scenes { #expect(scene.rules.allSatisfy { $0.user == scene.user }) }
+    }
+
+    @Test("The first scene is delivered at the first call")
+    func first() {
+        #expect(DemoScript.scenes[0].expected.allSatisfy { $0.outcome == .delivered && $0.calls == 1 })
+    }
+
+    @Test(
+        "The idempotency key gives number and push service back, and only the demo's own",
+        arguments: [
+            ("demo-7:apns", true), ("demo-7", false), ("demo-x:apns", false), ("other-7:apns", false),
+            ("demo-7:apns:gcm", false), ("", false),
+        ])
+    func keys(_ key: String, _ isKnown: Bool) {
+        let parsed = DemoEvent.parse(idempotencyKey: key)
+        #expect((parsed != nil) == isKnown)
+        if let parsed { #expect(parsed == (7, "apns")) }
+        let event = DemoEvent(DemoScript.scenes[0], number: 7, now: Self.now)
+        #expect(event.idempotencyKey("apns") == "demo-7:apns")
+    }
+}

@@ -1,0 +1,47 @@
+import Glibc
+import HeraldCommandLine
+import HeraldThreads
+import Testing
+
+@testable import HeraldDemo
+
+@Suite("The demo's screen and log")
+struct LiveScreenTests {
+    private static let size = TerminalSize(columns: 80, rows: 24)
+
+    @Test("Lines are written again in their place, other lines above them, and the terminal is given back at the end")
+    func draw() throws {
+        let written = Guarded("")
+        func take() -> String {
+            written.withLock { text in
+                defer { text = "" }
+                return text
+            }
+        }
+        var screen = LiveScreen(
+            Console.Stream(isTerminal: true) { text in written.withLock { $0 += text } })
+        try screen.draw(["one", "two"], size: Self.size)
+        #expect(take() == "\u{1B}[?7l\u{1B}[?25lone\u{1B}[K\ntwo\u{1B}[K\n\u{1B}[J")
+        try screen.draw(["three"], size: Self.size)
+        #expect(take() == "\u{1B}[2A\rthree\u{1B}[K\n\u{1B}[J")
+        try screen.draw(["four"], above: ["a log line"], size: Self.size)
+        #expect(
+            take() == "\u{1B}[1A\r\u{1B}[J\u{1B}[?7h\u{1B}[?25ha log line\n\u{1B}[?7l\u{1B}[?25lfour\u{1B}[K\n\u{1B}[J")
+        try screen.draw(["five"], size: TerminalSize(columns: 40, rows: 24))
+        #expect(take() == "\u{1B}[2J\u{1B}[Hfive\u{1B}[K\n\u{1B}[J")
+        try screen.end()
+        #expect(take() == "\u{1B}[?7h\u{1B}[?25h")
+        try screen.end()
+        #expect(take().isEmpty)
+    }
+
+    @Test("Log lines come out whole, in their order, and never make anybody wait")
+    func log() throws {
+        let log = try LogPipe()
+        #expect(log.takeLines().isEmpty)
+        #expect(write(log.writingEnd, "first\nsec", 9) == 9)
+        #expect(log.takeLines() == ["first"])
+        #expect(write(log.writingEnd, "ond\nthird\n", 10) == 10)
+        #expect(log.takeLines() == ["second", "third"])
+    }
+}
