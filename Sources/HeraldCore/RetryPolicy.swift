@@ -36,10 +36,10 @@ public struct RetryPolicy: Sendable {
         self.maxElapsed = maxElapsed
     }
 
-    /// The longest wait that a `Retry-After` is allowed to ask for (milliseconds): the longest delay.
+    /// The longest wait that a `Retry-After` is allowed to ask for (milliseconds): an hour, or the longest delay.
     ///
     /// Without a bound a backend that answers with a date years away would end every event as `time-exhausted`.
-    public var retryAfterLimit: Int64 { delays.last ?? 0 }
+    public var retryAfterLimit: Int64 { max(delays.last ?? 0, 3_600_000) }
 
     /// What happens after a call that failed for now.
     public enum Decision: Equatable, Sendable {
