@@ -44,9 +44,6 @@ extension Engine {
     /// not due in one partition must not hold back another.
     public var sourceList: [Source] { sources }
 
-    /// How long the last commit before a stop may take at least (milliseconds).
-    static let commitGrace: Int64 = 5_000
-
     private mutating func addToSource(_ partition: Int32) {
         let topic = partitions[Int(partition)].topic
         let number = Int(partitions[Int(partition)].number)
@@ -174,8 +171,7 @@ extension Engine {
         dropEverything()
         for source in sources.indices { resume(source: source) }
         stopping.isCommitting = true
-        // However late it is: the last commit gets its time, or what was done would be done again.
-        stopping.deadline = max(stopping.deadline, now.monotonic.advanced(byMilliseconds: Self.commitGrace))
+        stopping.allowCommit(now: now.monotonic)
         membership = .stopping(stopping)
         guard !commitInFlight else { return }
         if hasNewWatermark { startCommit() } else { endStopping(stopping) }

@@ -128,9 +128,13 @@ extension Engine {
         case .failedForNow, .refused:
             hasNewWatermark = true
         }
-        guard case .stopping(let stopping) = membership, stopping.isCommitting else { return }
+        guard case .stopping(var stopping) = membership, stopping.isCommitting else { return }
         switch outcome {
-        case .acknowledged: if hasNewWatermark { startCommit() } else { endStopping(stopping) }
+        case .acknowledged where hasNewWatermark:
+            stopping.allowCommit(now: now.monotonic)
+            membership = .stopping(stopping)
+            startCommit()
+        case .acknowledged: endStopping(stopping)
         case .refused: endStopping(stopping)
         case .failedForNow: break
         }

@@ -247,6 +247,9 @@ enum Membership: Sendable, Equatable {
 }
 
 struct Stopping: Sendable, Equatable {
+    /// How long the last commit may take at least (milliseconds).
+    static let commitGrace: Int64 = 5_000
+
     /// Whether the worker leaves, and not only the partitions.
     var leaves: Bool
     var deadline: MonotonicTime
@@ -254,4 +257,9 @@ struct Stopping: Sendable, Equatable {
     var isCommitting = false
     /// Events that were under way when the deadline passed.
     var gaveUp = 0
+
+    /// However late it is: the last commit gets its time, or what was done would be done again.
+    mutating func allowCommit(now: MonotonicTime) {
+        deadline = max(deadline, now.advanced(byMilliseconds: Self.commitGrace))
+    }
 }

@@ -260,6 +260,26 @@ struct EngineAssignmentEdgeTests {
         #expect(harness.engine.load == (0, 0, 0))
     }
 
+    @Test("the last commit gets its time, also when it had to wait for the one before until the deadline")
+    func lateLastCommit() {
+        var harness = EngineHarness { $0.drainTimeout = 6_000 }
+        harness.event("a")
+        harness.answer(200)
+        harness.acknowledgeAll()
+        harness.pass(200)
+        harness.event("b")
+        harness.drain()
+        harness.answer(200)
+        harness.acknowledgeAll()
+        #expect(harness.others == [.commit(sequence: 1)])
+        harness.time += 6_000
+        harness.commitEnds(.acknowledged)
+        harness.pass(0)
+        #expect(harness.others == [.commit(sequence: 2)])
+        harness.commitEnds(.acknowledged)
+        #expect(harness.takeOthers() == [.leave(complete: true)])
+    }
+
     @Test("without delays a stop gives back what would be called again from memory")
     func stopWithoutDelays() {
         var harness = EngineHarness { configuration in
