@@ -1,3 +1,4 @@
+import HeraldCore
 import HeraldEvents
 import HeraldTime
 
@@ -27,10 +28,24 @@ struct Checkers {
     private var lastFirstCall: [String: Int64] = [:]
     private var called: Set<String> = []
 
-    let maximumCalls: Int
+    /// Duties whose final answer a worker has heard.
+    private var answered: Set<Duty> = []
+    /// For each duty that waits for another call: the moment before which it must not come.
+    private var notBefore: [Duty: Int64] = [:]
 
-    init(maximumCalls: Int) {
-        self.maximumCalls = maximumCalls
+    let maximumCalls: Int
+    private let immediate: Int
+    private let delays: [Int64]
+    private let ordering: Ordering
+    /// How far two clocks may be apart.
+    private let tolerance: Int64
+
+    init(_ scenario: Scenario) {
+        immediate = scenario.immediate
+        delays = scenario.delays.map(\.milliseconds)
+        maximumCalls = 1 + scenario.immediate + scenario.delays.count
+        ordering = scenario.ordering
+        tolerance = 2 * scenario.skew
     }
 
     mutating func fail(_ text: String) {
@@ -52,7 +67,11 @@ struct Checkers {
         }
     }
 
-    mutating func resultAppended(_ duty: Duty, outcome: String) {
+    mutating func resultAppended(_ duty: Duty, outcome: String, reason: DeadLetterReason?) {
+        let made = calls[duty, default: 0]
+        if reason == .attemptsExhausted, made < maximumCalls {
+            fail("\(duty) was given up after \(made) calls, \(maximumCalls) are allowed")
+        }
         results[duty, default: []].append(outcome)
     }
 
@@ -89,15 +108,42 @@ struct Checkers {
     mutating func faultHit(_ duty: Duty) {
         // Each fault can repeat at most what one stay in memory makes.
         excused[duty, default: 0] += maximumCalls
+        notBefore[duty] = nil
     }
 
-    mutating func called(_ duty: Duty, countsAsAttempt: Bool) {
+    mutating func called(_ duty: Duty, countsAsAttempt: Bool, now: Int64) {
+        if let moment = notBefore.removeValue(forKey: duty), now < moment - tolerance {
+            fail("a retry of \(duty) was \(moment - now) ms early")
+        }
+        if results[duty] != nil { excuse(duty, "\(duty) was called after its final result") }
+        if answered.contains(duty) { excuse(duty, "promise 3: \(duty) was called again after its final answer") }
         guard countsAsAttempt else { return }
         calls[duty, default: 0] += 1
         let allowed = maximumCalls + excused[duty, default: 0]
         if calls[duty, default: 0] > allowed {
             fail("promise 3: \(duty) was called \(calls[duty, default: 0]) times, \(allowed) are allowed")
         }
+    }
+
+    /// A worker has heard an answer that needs no other call.
+    mutating func answeredForGood(_ duty: Duty) {
+        answered.insert(duty)
+    }
+
+    /// A probe that ended a hold counts as the call that it was.
+    mutating func probeCounted(_ duty: Duty) {
+        calls[duty, default: 0] += 1
+    }
+
+    /// A call failed for now: when its worker has heard of it, the next one has to wait.
+    ///
+    /// After a fault nobody knows how many calls a worker has counted.
+    mutating func failedForNow(_ duty: Duty, retryAfter: Int64?, now: Int64) {
+        guard excused[duty] == nil else { return }
+        var wait: Int64 = retryAfter ?? 0
+        let index = calls[duty, default: 0] - 1 - immediate
+        if index >= 0, index < delays.count { wait = max(wait, delays[index]) }
+        notBefore[duty] = now + wait
     }
 
     /// An event left its request topic for a retry topic: from here on it may be overtaken.
@@ -109,7 +155,7 @@ struct Checkers {
     mutating func firstCall(user: String, place: Place, offset: Int64) {
         let name = "\(place.topic)/\(place.partition)/\(offset)"
         guard called.insert(name).inserted else { return }
-        let line = "\(user)@\(place.topic)"
+        let line = "\(ordering == .key ? user : "")@\(place.topic)/\(place.partition)"
         if let last = lastFirstCall[line], last > offset {
             fail("promise 4: \(name) of \(user) was first called after offset \(last) of the same user")
         }

@@ -16,13 +16,23 @@ struct Scenario {
     var burst = 10
     var crashes = 4
     var stops = 2
+    /// How often a worker is frozen (SIGSTOP, a paused virtual machine), some of them for longer than their session.
+    var freezes = 2
+    /// How often every topic gets one more partition.
+    var growths = 1
+    /// No worker's wall clock is off by more than this (milliseconds).
+    var skew: Int64 = 0
     /// Whether the backend's password breaks, its name vanishes and so on for a while.
     var storms = true
     var calmBackend = false
     var hanging: Set<String> = []
     var forbidden: Set<String> = ["user-3"]
-    /// Share of produced records that the producer refuses, in thousandths.
-    var produceFailures = 10
+    /// Share of produced records that the producer or the broker refuses, in thousandths.
+    var produceFailures = 20
+    /// Share of appended records whose acknowledgement is lost or seconds late, in thousandths.
+    var acknowledgementFailures = 5
+    /// Share of commits that do not arrive, or whose reply is lost or seconds late, in thousandths.
+    var commitFailures = 30
     var ordering = Ordering.key
     var maxInFlight = 40
     var immediate = 2
@@ -58,17 +68,18 @@ struct Scenario {
     /// One published event: the record, its partition, and the services that must each get a final result ("" for an
     /// event that can't be read; none for a tombstone).
     func event(number: Int, now: Int64, random: inout SplitMix64) -> (
-        record: LogRecord, partition: Int32, services: [String]
+        record: LogRecord, topic: String, partition: Int32, services: [String]
     ) {
         let user = Int(random.next() % UInt64(users))
         let key = Array("user-\(user)".utf8)
         let partition = Int32(user % Int(partitions))
         let kind = plainEvents ? 99 : random.next() % 100
+        let topic = topics.requests[user % 4 == 0 ? 1 : 0]
         var record = LogRecord(key: key, value: nil, timestamp: now)
-        if kind < 2 { return (record, partition, []) }
+        if kind < 2 { return (record, topic, partition, []) }
         if kind < 5 {
             record.value = Array(#"{"user":"user-\#(user)","pns":"#.utf8)
-            return (record, partition, [""])
+            return (record, topic, partition, [""])
         }
         let services = pushServices.names.filter { _ in random.next() % 2 == 0 }
         let chosen = services.isEmpty ? [pushServices.names[0]] : services
@@ -79,10 +90,25 @@ struct Scenario {
         if kind < 80 { fields.append(#""id":"event-\#(number)""#) }
         if kind < 12 { fields.append(#""expiresAt":"\#(moment(now + Int64(random.next() % 40_000)))""#) }
         if kind >= 12 && kind < 22 {
-            fields.append(#""notBefore":"\#(moment(now + Int64(random.next() % 60_000)))""#)
+            fields.append(#""notBefore":"\#(moment(now + Int64(random.next() % (kind < 20 ? 60_000 : 900_000))))""#)
         }
         record.value = Array("{\(fields.joined(separator: ","))}".utf8)
-        return (record, partition, chosen)
+        return (record, topic, partition, chosen)
+    }
+
+    /// Weather and workers as calm as can be.
+    mutating func calm() {
+        crashes = 0
+        stops = 0
+        freezes = 0
+        growths = 0
+        storms = false
+        calmBackend = true
+        forbidden = []
+        plainEvents = true
+        produceFailures = 0
+        acknowledgementFailures = 0
+        commitFailures = 0
     }
 
     private func moment(_ milliseconds: Int64) -> String {
@@ -92,13 +118,13 @@ struct Scenario {
     }
 
     /// The duty and outcome that a result record is about.
-    static func readResult(_ record: LogRecord) -> (Duty, String) {
+    static func readResult(_ record: LogRecord) -> (Duty, String, DeadLetterReason?) {
         guard let value = record.value, let result = try? NotificationResult(decoding: value) else {
-            return (Duty(origin: "unreadable", service: ""), "")
+            return (Duty(origin: "unreadable", service: ""), "", nil)
         }
         return (
             Duty(origin: result.origin.description, service: result.pushService ?? ""),
-            result.outcome.rawValue
+            result.outcome.rawValue, result.reason
         )
     }
 }

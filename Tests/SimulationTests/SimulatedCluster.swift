@@ -23,6 +23,10 @@ struct LogRecord {
     var value: [UInt8]?
     var headers = HeaderList()
     var timestamp: Int64
+    /// The end of a transaction: it has an offset, and no consumer sees it.
+    var isMarker = false
+
+    static func marker(_ timestamp: Int64) -> Self { Self(timestamp: timestamp, isMarker: true) }
 }
 
 /// The broker's side: logs, one group with generations and eager rebalances, committed offsets.
@@ -42,13 +46,28 @@ struct SimulatedCluster {
     private(set) var members: [Int: Member] = [:]
     private(set) var generation = 0
     private(set) var isRebalancing = false
-    let consumed: [Place]
+    private(set) var consumed: [Place] = []
+    private(set) var partitions: Int32 = 0
+    private let consumedTopics: [String]
+    private let otherTopics: [String]
 
     init(partitions: Int32, consumedTopics: [String], otherTopics: [String]) {
-        for topic in consumedTopics + otherTopics {
-            for partition in 0..<partitions { logs[Place(topic: topic, partition: partition)] = [] }
-        }
-        consumed = logs.keys.filter { consumedTopics.contains($0.topic) }.sorted()
+        self.consumedTopics = consumedTopics
+        self.otherTopics = otherTopics
+        for _ in 0..<partitions { addPartition() }
+    }
+
+    private mutating func addPartition() {
+        for topic in consumedTopics + otherTopics { logs[Place(topic: topic, partition: partitions)] = [] }
+        for topic in consumedTopics { consumed.append(Place(topic: topic, partition: partitions)) }
+        consumed.sort()
+        partitions += 1
+    }
+
+    /// Every topic gets one more partition.
+    mutating func grow() -> [Int] {
+        addPartition()
+        return members.isEmpty ? [] : startRebalance()
     }
 
     mutating func append(_ record: LogRecord, to place: Place) -> Int64 {
@@ -101,7 +120,9 @@ struct SimulatedCluster {
         generation += 1
         let names = members.keys.sorted()
         var shares: [Int: [Place]] = [:]
-        for (index, place) in consumed.enumerated() { shares[names[index % names.count], default: []].append(place) }
+        // As the range assignor: each topic's partitions in a row, so that some members may get none.
+        let share = (Int(partitions) + names.count - 1) / names.count
+        for place in consumed { shares[names[Int(place.partition) / share], default: []].append(place) }
         return names.map { name in
             members[name]?.generation = generation
             members[name]?.isWaiting = false

@@ -11,15 +11,19 @@ final class Simulation {
         case publish
         case tick(worker: Int, incarnation: Int)
         case answer(worker: Int, incarnation: Int, CallToken, CallResult)
-        case append(worker: Int, incarnation: Int, ProductionID, Place, LogRecord, lost: Bool)
+        case append(worker: Int, incarnation: Int, ProductionID, Place, LogRecord, ProductionFailure?)
         case acknowledge(worker: Int, incarnation: Int, ProductionID, ProductionFailure?)
         case commit(worker: Int, incarnation: Int, sequence: UInt64, generation: Int, [Position])
         case committed(worker: Int, incarnation: Int, sequence: UInt64, CommitOutcome)
         case revoked(worker: Int, incarnation: Int)
+        case lost(worker: Int, incarnation: Int)
         case unassigned(worker: Int, incarnation: Int)
         case assigned(worker: Int, incarnation: Int, generation: Int, [Place])
         case crash
         case stop
+        case freeze
+        case thaw(worker: Int, incarnation: Int)
+        case grow
         case start(worker: Int)
         case sessionEnds(worker: Int, incarnation: Int)
         case weather
@@ -51,7 +55,7 @@ final class Simulation {
             partitions: scenario.partitions,
             consumedTopics: topics.requests + scenario.delays.map { topics.retryTopic($0) },
             otherTopics: [topics.results, topics.deadLetter])
-        checkers = Checkers(maximumCalls: 1 + scenario.immediate + scenario.delays.count)
+        checkers = Checkers(scenario)
         backend.forbidden = scenario.forbidden
         backend.hanging = scenario.hanging
         if scenario.calmBackend {
@@ -82,8 +86,10 @@ final class Simulation {
         for index in workers.indices { schedule(.start(worker: index), after: between(0, 50)) }
         schedule(.publish, after: 10)
         schedule(.pardon, after: 200_000)
-        if scenario.crashes > 0 { for _ in 0..<scenario.crashes { schedule(.crash, after: between(100, 60_000)) } }
+        for _ in 0..<scenario.crashes { schedule(.crash, after: between(100, 60_000)) }
         for _ in 0..<scenario.stops { schedule(.stop, after: between(100, 60_000)) }
+        for _ in 0..<scenario.freezes { schedule(.freeze, after: between(100, 60_000)) }
+        for _ in 0..<scenario.growths { schedule(.grow, after: between(100, 60_000)) }
         if scenario.storms { schedule(.weather, after: between(500, 5_000)) }
         let end = now + scenario.longest
         while let (at, step) = agenda.next() {
@@ -107,31 +113,39 @@ final class Simulation {
     private var isQuiet: Bool {
         guard published >= scenario.events else { return false }
         return cluster.consumed.allSatisfy { place in
-            (cluster.committed[place] ?? 0) == Int64(cluster.logs[place]?.count ?? 0)
+            (cluster.logs[place] ?? []).dropFirst(Int(cluster.committed[place] ?? 0)).allSatisfy(\.isMarker)
         }
     }
 
     private func perform(_ step: Step) {
+        if let (worker, incarnation) = receiver(of: step), workers[worker].incarnation == incarnation,
+            let thaw = workers[worker].frozenUntil
+        {
+            // It hears of everything when it wakes up, in this order.
+            agenda.add(step, at: max(now, thaw))
+            return
+        }
         switch step {
         case .publish: publish()
         case .start(let worker): workers[worker].start()
         case .crash: if let worker = anyRunning() { workers[worker].crash() }
         case .stop: if let worker = anyRunning() { workers[worker].drain() }
+        case .freeze: if let worker = anyRunning() { workers[worker].freeze() }
+        case .thaw(let worker, let incarnation):
+            if workers[worker].incarnation == incarnation, workers[worker].isRunning { workers[worker].thaw() }
+        case .grow: rebalance(telling: cluster.grow())
         case .weather: changeWeather()
         case .pardon: backend.forbidden = []
         case .sessionEnds(let worker, let incarnation):
             rebalance(telling: cluster.remove(memberID(worker, incarnation)))
-        case .append(let worker, let incarnation, let id, let place, let record, let lost):
+        case .append(let worker, let incarnation, let id, let place, let record, let failure):
             // What has left the process arrives, whether or not the process still lives.
             appendProduced(record, to: place)
-            if !lost { reply(.acknowledge(worker: worker, incarnation: incarnation, id, nil)) }
+            let late = failure == nil && chance(scenario.acknowledgementFailures) ? between(1_000, 5_000) : 0
+            schedule(
+                .acknowledge(worker: worker, incarnation: incarnation, id, failure), after: late + between(0, 15))
         case .commit(let worker, let incarnation, let sequence, let generation, let positions):
-            let accepted = cluster.accepts(member: memberID(worker, incarnation), generation: generation)
-            if accepted { for position in positions { commit(position) } }
-            reply(
-                .committed(
-                    worker: worker, incarnation: incarnation, sequence: sequence,
-                    accepted ? (chance(20) ? .failedForNow : .acknowledged) : .refused))
+            arrive(worker, incarnation, sequence: sequence, generation: generation, positions)
         case .tick(let worker, let incarnation): deliver(worker, incarnation) { $0.tick() }
         case .answer(let worker, let incarnation, let token, let result):
             deliver(worker, incarnation) { $0.answer(token, result) }
@@ -140,14 +154,52 @@ final class Simulation {
         case .committed(let worker, let incarnation, let sequence, let outcome):
             deliver(worker, incarnation) { $0.committed(sequence, outcome) }
         case .revoked(let worker, let incarnation): deliver(worker, incarnation) { $0.revoked() }
+        case .lost(let worker, let incarnation): deliver(worker, incarnation) { $0.lost() }
         case .assigned(let worker, let incarnation, let generation, let places):
             // A member hears of a generation once it has asked for it, and not when the next one has begun.
             guard cluster.isMember(memberID(worker, incarnation), of: generation) else { return }
             deliver(worker, incarnation) { $0.assigned(places, generation: generation) }
-        case .unassigned(let worker, let incarnation):
-            cluster.unassigned(memberID(worker, incarnation))
-            finishRebalance()
+        case .unassigned(let worker, let incarnation): unassigned(worker, incarnation)
         }
+    }
+
+    private func unassigned(_ worker: Int, _ incarnation: Int) {
+        let member = memberID(worker, incarnation)
+        if cluster.members[member] != nil {
+            cluster.unassigned(member)
+            finishRebalance()
+        } else if workers[worker].incarnation == incarnation, workers[worker].isRunning {
+            // Its session had ended: it joins anew.
+            workers[worker].rejoin()
+        }
+    }
+
+    /// The process that a step is told to; `nil` for what happens elsewhere.
+    private func receiver(of step: Step) -> (worker: Int, incarnation: Int)? {
+        switch step {
+        case .tick(let worker, let incarnation), .revoked(let worker, let incarnation): (worker, incarnation)
+        case .answer(let worker, let incarnation, _, _), .acknowledge(let worker, let incarnation, _, _):
+            (worker, incarnation)
+        case .committed(let worker, let incarnation, _, _), .assigned(let worker, let incarnation, _, _):
+            (worker, incarnation)
+        case .publish, .append, .commit, .unassigned, .crash, .stop, .freeze, .thaw, .grow, .lost, .start, .sessionEnds,
+            .weather, .pardon:
+            nil
+        }
+    }
+
+    /// A commit reaches the broker, or not, and so does its reply the worker.
+    private func arrive(
+        _ worker: Int, _ incarnation: Int, sequence: UInt64, generation: Int, _ positions: [Position]
+    ) {
+        let accepted = cluster.accepts(member: memberID(worker, incarnation), generation: generation)
+        let fault = chance(scenario.commitFailures) ? random.next() % 3 : 3
+        if accepted, fault != 0 { for position in positions { commit(position) } }
+        let outcome: CommitOutcome = fault < 2 ? .failedForNow : accepted ? .acknowledged : .refused
+        if fault == 0 || fault == 2 || !accepted { workers[worker].commitFailed(incarnation) }
+        schedule(
+            .committed(worker: worker, incarnation: incarnation, sequence: sequence, outcome),
+            after: fault == 2 ? between(1_000, 12_000) : between(0, 15))
     }
 
     private func deliver(_ worker: Int, _ incarnation: Int, _ input: (SimulatedWorker) -> Void) {
@@ -155,10 +207,8 @@ final class Simulation {
         input(workers[worker])
     }
 
-    private func reply(_ step: Step) { schedule(step, after: between(0, 15)) }
-
     private func anyRunning() -> Int? {
-        let running = workers.indices.filter { workers[$0].isRunning }
+        let running = workers.indices.filter { workers[$0].isRunning && workers[$0].frozenUntil == nil }
         return running.isEmpty ? nil : running[Int(random.next() % UInt64(running.count))]
     }
 
@@ -214,12 +264,12 @@ final class Simulation {
         let offset = cluster.append(record, to: place)
         let name = "\(place.topic)/\(place.partition)/\(offset)"
         if place.topic == scenario.topics.results {
-            let (duty, outcome) = Scenario.readResult(record)
-            checkers.resultAppended(duty, outcome: outcome)
+            let (duty, outcome, reason) = Scenario.readResult(record)
+            checkers.resultAppended(duty, outcome: outcome, reason: reason)
         } else if place.topic != scenario.topics.deadLetter {
             checkers.retryAppended(
                 at: name, origin: record.headers.text(.origin) ?? "", services: record.headers.services)
-            for worker in workers where worker.isRunning { worker.recordsArrived() }
+            for worker in workers { worker.recordsArrived() }
         }
     }
 
@@ -227,11 +277,12 @@ final class Simulation {
         for _ in 0..<scenario.burst where published < scenario.events {
             let event = scenario.event(number: published, now: now, random: &random)
             published += 1
-            let place = Place(topic: scenario.topics.requests[0], partition: event.partition)
+            let place = Place(topic: event.topic, partition: event.partition)
             let offset = cluster.append(event.record, to: place)
+            if chance(30) { _ = cluster.append(.marker(now), to: place) }
             checkers.requestAppended(at: "\(place.topic)/\(place.partition)/\(offset)", services: event.services)
         }
-        for worker in workers where worker.isRunning { worker.recordsArrived() }
+        for worker in workers { worker.recordsArrived() }
         if published < scenario.events { schedule(.publish, after: between(1, 100)) }
     }
 }

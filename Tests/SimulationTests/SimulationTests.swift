@@ -24,25 +24,14 @@ struct SimulationTests {
     func calm(seed: UInt64) {
         var scenario = Scenario(seed: seed)
         scenario.workers = 1
-        scenario.crashes = 0
-        scenario.stops = 0
-        scenario.storms = false
-        scenario.calmBackend = true
-        scenario.forbidden = []
-        scenario.plainEvents = true
-        scenario.produceFailures = 0
+        scenario.calm()
         run(scenario)
     }
 
     @Test("a user whose calls hang for ever delays nobody else", arguments: UInt64(1)...5)
     func slowUser(seed: UInt64) {
         var scenario = Scenario(seed: seed)
-        scenario.crashes = 0
-        scenario.stops = 0
-        scenario.storms = false
-        scenario.calmBackend = true
-        scenario.plainEvents = true
-        scenario.forbidden = []
+        scenario.calm()
         scenario.hanging = ["user-1"]
         scenario.events = 200
         run(scenario)
@@ -52,6 +41,21 @@ struct SimulationTests {
     func otherOrders(ordering: Ordering, seed: UInt64) {
         var scenario = Scenario(seed: seed)
         scenario.ordering = ordering
+        run(scenario)
+    }
+
+    @Test("workers whose clocks differ by seconds lose nothing and call nothing too soon", arguments: UInt64(1)...10)
+    func skew(seed: UInt64) {
+        var scenario = Scenario(seed: seed)
+        scenario.skew = 3_000
+        run(scenario)
+    }
+
+    @Test("more workers than partitions", arguments: UInt64(1)...10)
+    func standby(seed: UInt64) {
+        var scenario = Scenario(seed: seed)
+        scenario.partitions = 2
+        scenario.workers = 4
         run(scenario)
     }
 
