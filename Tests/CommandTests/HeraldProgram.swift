@@ -17,6 +17,11 @@ enum HeraldProgram {
         }
     }
 
+    /// A program that was built with a sanitizer reads its options from the environment.
+    private static let sanitizerOptions = ProcessInfo.processInfo.environment.filter {
+        $0.key.hasSuffix("SAN_OPTIONS")
+    }
+
     /// Runs it to its end, without a terminal, on threads that nobody else waits for.
     static func run(
         _ arguments: [String], environment: [String: String] = [:], input: String? = nil
@@ -24,7 +29,7 @@ enum HeraldProgram {
         let process = Process()
         process.executableURL = Bundle.main.bundleURL.appendingPathComponent("herald")
         process.arguments = arguments
-        process.environment = environment
+        process.environment = environment.merging(sanitizerOptions) { given, _ in given }
         let (output, error, given) = (Pipe(), Pipe(), Pipe())
         process.standardOutput = output
         process.standardError = error
