@@ -1,0 +1,43 @@
+"""The events of the benchmark, and the request that the worker makes of one."""
+
+import json
+
+SIZE = 200
+USERS = 5_000
+
+
+def event(number):
+    """One event of SIZE bytes and its user."""
+    user = f"user-{number * 7919 % USERS:05}"
+    value = {"id": f"bench-{number:08}", "user": user, "message": "", "pns": ["apns"], "source": "bench"}
+    value["message"] = ("Your parcel is on its way. " * 8)[: SIZE - len(json.dumps(value, separators=(",", ":")))]
+    return user, json.dumps(value, separators=(",", ":"))
+
+
+def produce(processes, bootstrap, topic, count):
+    path = processes.directory / "events"
+    with open(path, "w") as file:
+        for number in range(count):
+            user, value = event(number)
+            file.write(f"{user}\t{value}\n")
+    processes.run(["kcat", "-P", "-b", bootstrap, "-t", topic, "-K\t", "-l", str(path),
+                   "-X", "partitioner=murmur2_random", "-X", "linger.ms=20", "-X", "queue.buffering.max.messages=1000000"])
+    path.unlink()
+
+
+def wrk_script(directory):
+    """Writes what `wrk` needs to post the request that the worker posts for the first event."""
+    user, value = event(0)
+    body = json.dumps(json.loads(value)["message"])
+    path = f"{directory}/request.lua"
+    with open(path, "w") as file:
+        file.write(f"""\
+wrk.method = "POST"
+wrk.path = "/api/notifications?pns=apns&to_tag={user}"
+wrk.body = [==[{body}]==]
+wrk.headers["Authorization"] = "Basic YmVuY2g6YmVuY2g="
+wrk.headers["User-Agent"] = "herald"
+wrk.headers["Content-Type"] = "application/json; charset=utf-8"
+wrk.headers["Idempotency-Key"] = "bench-00000000:apns"
+""")
+    return path
