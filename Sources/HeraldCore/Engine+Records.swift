@@ -73,7 +73,7 @@ extension Engine {
         let detail = production.isTrimmed ? "" : detail(of: production, in: slot)
         var history: [UInt8] = []
         if !production.isTrimmed {
-            let entries = slot.failures.filter { production.services.contains(Int($0.service)) }.map(entry)
+            let entries = slot.failures.filter { production.services.contains(Int($0.service)) }.map { entry($0) }
             let before = slot.event.bytes(of: slot.event.history, value: value)
             if !entries.isEmpty || before.byteCount > 0 {
                 AttemptHistory.append(entries, to: before, into: &history)

@@ -18,7 +18,10 @@ import HeraldTime
 /// | `Engine+Calls.swift` | wanted calls, answers, holds |
 /// | `Engine+Settlement.swift` | the records of a decided event, their acknowledgement |
 /// | `Engine+Time.swift` | tick, commits |
-public struct Engine: Sendable {
+///
+/// Not copyable: whoever calls a method of an engine that an object keeps would copy all of it first, a reference count
+/// for each of its arrays.
+public struct Engine: ~Copyable, Sendable {
     /// What the engine was told at its start.
     public let configuration: EngineConfiguration
     /// What is to be done, in order.

@@ -16,16 +16,16 @@ extension Lane {
         message.withValue { value in
             guard let value else { return }
             engine.withSlot(token.slot.index) { slot in
-                let event = slot.event
+                // Through the slot, because a copy of its event would cost a reference count.
                 calls.send(
                     token: token.rawValue, deadline: deadline, now: now.monotonic,
                     pushService: name.span.bytes,
-                    user: event.bytes(of: event.user, value: value),
-                    message: event.bytes(of: event.message, value: value),
-                    idempotencyKey: event.bytes(
-                        of: event.replayKey.isPresent ? event.replayKey : event.id, value: value),
-                    traceparent: event.traceparent.isPresent
-                        ? event.bytes(of: event.traceparent, value: value) : nil)
+                    user: slot.event.bytes(of: slot.event.user, value: value),
+                    message: slot.event.bytes(of: slot.event.message, value: value),
+                    idempotencyKey: slot.event.bytes(
+                        of: slot.event.replayKey.isPresent ? slot.event.replayKey : slot.event.id, value: value),
+                    traceparent: slot.event.traceparent.isPresent
+                        ? slot.event.bytes(of: slot.event.traceparent, value: value) : nil)
             }
         }
     }

@@ -8,7 +8,7 @@ import Testing
 struct EngineAssignmentTests {
     @Test("revoked: what is in flight ends, the last commit is made, and only then the partitions are given back")
     func revoked() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("a")
         harness.event("a")
         harness.revoke()
@@ -24,14 +24,14 @@ struct EngineAssignmentTests {
 
     @Test("revoked with nothing under way: answered at once")
     func idle() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.revoke()
         #expect(harness.takeOthers() == [.unassign])
     }
 
     @Test("revoked while a call hangs: given up after the set time")
     func revokedWhileHanging() {
-        var harness = EngineHarness { $0.revokeTimeout = 3_000 }
+        let harness = EngineHarness { $0.revokeTimeout = 3_000 }
         harness.event("a")
         harness.revoke()
         harness.pass(2_999)
@@ -42,7 +42,7 @@ struct EngineAssignmentTests {
 
     @Test("the last commit gets its time although the set time is over")
     func lateCommit() {
-        var harness = EngineHarness { $0.revokeTimeout = 3_000 }
+        let harness = EngineHarness { $0.revokeTimeout = 3_000 }
         harness.event("a")
         harness.event("b")
         harness.answer(200)
@@ -57,7 +57,7 @@ struct EngineAssignmentTests {
 
     @Test("what was done beyond the committed offset is not done again by the next owner")
     func completions() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("slow")
         harness.event("quick")
         let slow = harness.takeCall()
@@ -81,7 +81,7 @@ struct EngineAssignmentTests {
 
     @Test("foreign metadata is reported and ignored")
     func foreign() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.engine.unassigned()
         harness.assign(metadata: "somebody@else")
         harness.pass(0)
@@ -92,7 +92,7 @@ struct EngineAssignmentTests {
 
     @Test("lost: everything is dropped and nothing is committed")
     func lost() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("a")
         harness.event("b")
         harness.answer(200)
@@ -104,7 +104,7 @@ struct EngineAssignmentTests {
 
     @Test("answers and acknowledgements for an older assignment are dropped")
     func stale() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("a")
         harness.event("b")
         let late = harness.takeCall()
@@ -122,7 +122,7 @@ struct EngineAssignmentTests {
 
     @Test("a commit's outcome for an older assignment is dropped")
     func staleCommit() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("a")
         harness.answer(200)
         harness.acknowledgeAll()
@@ -141,7 +141,7 @@ struct EngineAssignmentTests {
 
     @Test("drain: takes nothing more, finishes, commits, leaves")
     func drain() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("a")
         harness.drain()
         let source = harness.engine.nextSource()
@@ -154,7 +154,7 @@ struct EngineAssignmentTests {
 
     @Test("drain: what is done meanwhile is committed meanwhile, in case the end never comes")
     func commitsDuringDrain() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("slow")
         harness.event("quick")
         harness.drain()
@@ -173,7 +173,7 @@ struct EngineAssignmentTests {
 
     @Test("drain: what would be retried from memory goes to a delay, so that nobody calls it again too soon")
     func drainWithRetry() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("a", "apns,gcm")
         harness.answer(200)
         harness.answer(503)
@@ -186,7 +186,7 @@ struct EngineAssignmentTests {
 
     @Test("drain during a hold: waiting events are given back unharmed")
     func drainInHold() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("a")
         harness.answer(CallResult(failure: .tls))
         _ = harness.takeOthers()
@@ -197,7 +197,7 @@ struct EngineAssignmentTests {
 
     @Test("drain with a hanging backend: ends at its deadline")
     func drainDeadline() {
-        var harness = EngineHarness { $0.drainTimeout = 5_000 }
+        let harness = EngineHarness { $0.drainTimeout = 5_000 }
         harness.event("a")
         harness.drain()
         harness.pass(5_000)
@@ -206,7 +206,7 @@ struct EngineAssignmentTests {
 
     @Test("a commit that failed for now is made again, one that was refused is not")
     func commitFailures() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("a")
         harness.answer(200)
         harness.acknowledgeAll()
@@ -221,7 +221,7 @@ struct EngineAssignmentTests {
 
     @Test("the engine never asks to be woken in the past, so that no loop spins", arguments: [true, false])
     func wakes(draining: Bool) {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("a")
         harness.event("b")
         harness.answer(200)
@@ -237,7 +237,7 @@ struct EngineAssignmentTests {
 struct EngineAssignmentEdgeTests {
     @Test("a partition that begins anew forgets what was under way, and what comes then is committed")
     func restartUnderWay() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("a")
         harness.event("b")
         harness.answer(200)
@@ -282,7 +282,7 @@ struct EngineAssignmentEdgeTests {
 
     @Test("without delays a stop gives back what would be called again from memory")
     func stopWithoutDelays() {
-        var harness = EngineHarness { configuration in
+        let harness = EngineHarness { configuration in
             configuration.retryDelays = []
             configuration.retry = RetryPolicy(immediate: 2, delays: [])
         }
@@ -295,7 +295,7 @@ struct EngineAssignmentEdgeTests {
 
     @Test("lost after the drain was over: the group is answered, and nothing is taken any more")
     func lostAfterDrain() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.drain()
         harness.lose()
         #expect(harness.takeOthers() == [.leave(complete: true), .unassign])

@@ -4,7 +4,7 @@ import HeraldTime
 @testable import HeraldCore
 
 /// Drives one engine by hand: two request topics and the retry topics `1s` and `10s`, one partition each.
-struct EngineHarness {
+final class EngineHarness {
     var engine: Engine
     /// Milliseconds on both clocks.
     var time: Int64 = 1_000_000_000
@@ -33,7 +33,7 @@ struct EngineHarness {
         Moment(monotonic: MonotonicTime(nanoseconds: time * 1_000_000), wall: WallTime(milliseconds: time))
     }
 
-    mutating func assign(metadata: String = "") {
+    func assign(metadata: String = "") {
         let topics = [
             ConsumedTopic(name: "notifications", role: .request(weight: 10)),
             ConsumedTopic(name: "notifications.bulk", role: .request(weight: 1)),
@@ -50,7 +50,7 @@ struct EngineHarness {
     // MARK: Inputs
 
     @discardableResult
-    mutating func record(_ json: String?, on source: Int = request, headers: [(String, String)] = []) -> Intake {
+    func record(_ json: String?, on source: Int = request, headers: [(String, String)] = []) -> Intake {
         let offset = offsets[source, default: 0]
         let value = json.map { Array($0.utf8) }
         var list = HeaderList()
@@ -73,7 +73,7 @@ struct EngineHarness {
 
     /// An event for `user` on `services`.
     @discardableResult
-    mutating func event(
+    func event(
         _ user: String, _ services: String = "apns", on source: Int = request, more: String = "",
         headers: [(String, String)] = []
     ) -> Intake {
@@ -84,73 +84,73 @@ struct EngineHarness {
     }
 
     /// Answers the oldest call that is under way.
-    mutating func answer(_ result: CallResult) {
+    func answer(_ result: CallResult) {
         answer(calls.removeFirst(), result)
     }
 
-    mutating func answer(_ status: Int) { answer(CallResult(status: status)) }
+    func answer(_ status: Int) { answer(CallResult(status: status)) }
 
-    mutating func answer(_ token: CallToken, _ result: CallResult) {
+    func answer(_ token: CallToken, _ result: CallResult) {
         engine.answer(token, result, now: now, entropy: 0)
         collect()
     }
 
-    mutating func takeCall() -> CallToken { calls.removeFirst() }
+    func takeCall() -> CallToken { calls.removeFirst() }
 
     /// The broker acknowledges everything that was produced.
-    mutating func acknowledgeAll() {
+    func acknowledgeAll() {
         let ids = produced.map(\.id)
         produced.removeAll()
         for id in ids { engine.delivered(id, now: now) }
         collect()
     }
 
-    mutating func fail(_ id: ProductionID, _ failure: ProductionFailure) {
+    func fail(_ id: ProductionID, _ failure: ProductionFailure) {
         engine.failed(id, failure, now: now)
         collect()
     }
 
-    mutating func pass(_ milliseconds: Int64) {
+    func pass(_ milliseconds: Int64) {
         time += milliseconds
         engine.tick(now: now)
         collect()
     }
 
-    mutating func changeCredentials() {
+    func changeCredentials() {
         engine.credentialsChanged(now: now)
         collect()
     }
 
-    mutating func drain() {
+    func drain() {
         engine.drain(now: now)
         collect()
     }
 
-    mutating func revoke() {
+    func revoke() {
         engine.revoked(now: now)
         collect()
     }
 
     /// The request topic's partition begins anew.
-    mutating func restart() {
+    func restart() {
         engine.restart(partition: 0, at: 0)
         offsets[Self.request] = 0
         collect()
     }
 
-    mutating func lose() {
+    func lose() {
         engine.lost()
         collect()
     }
 
-    mutating func commitEnds(_ outcome: CommitOutcome) {
+    func commitEnds(_ outcome: CommitOutcome) {
         for action in takeOthers() {
             if case .commit(let sequence) = action { engine.committed(sequence: sequence, outcome, now: now) }
         }
         collect()
     }
 
-    private mutating func collect() {
+    private func collect() {
         for action in engine.actions {
             switch action {
             case .call(let token): calls.append(token)
@@ -164,7 +164,7 @@ struct EngineHarness {
 
     // MARK: What came out
 
-    mutating func takeOthers() -> [Action] {
+    func takeOthers() -> [Action] {
         defer { others.removeAll() }
         return others
     }

@@ -8,7 +8,7 @@ import Testing
 struct EngineHoldTests {
     @Test("begins when the credentials are refused twice, loses no attempt, and ends when a probe gets through")
     func credentials() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("a")
         harness.answer(401)
         #expect(harness.calls.count == 1)
@@ -29,7 +29,7 @@ struct EngineHoldTests {
 
     @Test("changed credentials are tried at once")
     func changedCredentials() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("a")
         harness.answer(401)
         harness.answer(401)
@@ -44,7 +44,7 @@ struct EngineHoldTests {
         "begins at once when the backend can't be reached safely",
         arguments: [(CallFailure.tls, HoldReason.tls), (.nameNotFound, .nameNotFound)])
     func unreachable(failure: CallFailure, reason: HoldReason) {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("a")
         harness.answer(CallResult(failure: failure))
         #expect(harness.takeOthers() == [.notice(.holdBegan(reason))])
@@ -56,7 +56,7 @@ struct EngineHoldTests {
 
     @Test("probes with a different event each time, and rejects the one that is refused while others get through")
     func onlyOneIsRefused() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("bad")
         harness.answer(403)
         harness.answer(403)
@@ -77,7 +77,7 @@ struct EngineHoldTests {
 
     @Test("an event that is refused twice while others get through is rejected without a hold")
     func refusedAmongOthers() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("bad")
         harness.answer(403)
         let second = harness.takeCall()
@@ -90,7 +90,7 @@ struct EngineHoldTests {
 
     @Test("an answer to a call that was sent before the password changed proves nothing")
     func lateAnswer() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("early")
         harness.event("refused")
         let early = harness.takeCall()
@@ -103,7 +103,7 @@ struct EngineHoldTests {
 
     @Test("a probe without an answer proves nothing and counts as no attempt")
     func silentProbe() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("a")
         harness.answer(CallResult(failure: .tls))
         harness.pass(1_000)
@@ -116,7 +116,7 @@ struct EngineHoldTests {
 
     @Test("takes only a few events more, to probe with")
     func taking() {
-        var harness = EngineHarness { $0.maxInFlight = 1_000 }
+        let harness = EngineHarness { $0.maxInFlight = 1_000 }
         harness.event("a")
         harness.answer(CallResult(failure: .tls))
         var taken = 0
@@ -130,7 +130,7 @@ struct EngineHoldTests {
 
     @Test("the waits between probes double up to half a minute")
     func backoff() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("a")
         harness.answer(CallResult(failure: .tls))
         for wait in [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000] as [Int64] {

@@ -8,7 +8,7 @@ import Testing
 struct EngineOrderTests {
     @Test("one user's events are called one after another, other users' at once")
     func key() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         for user in ["a", "a", "b", "a"] { harness.event(user) }
         #expect(harness.usersInFlight == ["a", "b"])
         harness.answer(200)
@@ -17,7 +17,7 @@ struct EngineOrderTests {
 
     @Test("the next event of a user waits for quick retries, but not for a retry topic")
     func quickRetries() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("a")
         harness.event("a")
         harness.answer(503)
@@ -31,7 +31,7 @@ struct EngineOrderTests {
 
     @Test("a partition's events are called one after another when that is asked for")
     func partition() {
-        var harness = EngineHarness { $0.ordering = .partition }
+        let harness = EngineHarness { $0.ordering = .partition }
         for user in ["a", "b", "c"] { harness.event(user) }
         #expect(harness.usersInFlight == ["a"])
         harness.answer(200)
@@ -40,14 +40,14 @@ struct EngineOrderTests {
 
     @Test("everything is called at once when no order is asked for")
     func none() {
-        var harness = EngineHarness { $0.ordering = .none }
+        let harness = EngineHarness { $0.ordering = .none }
         for _ in 0..<3 { harness.event("a") }
         #expect(harness.usersInFlight == ["a", "a", "a"])
     }
 
     @Test("no more calls are in flight than allowed, and nothing is taken meanwhile")
     func maxInFlight() {
-        var harness = EngineHarness { $0.maxInFlight = 3 }
+        let harness = EngineHarness { $0.maxInFlight = 3 }
         for number in 0..<3 { harness.event("u\(number)") }
         let next = harness.engine.nextSource()
         #expect(next == nil)
@@ -59,7 +59,7 @@ struct EngineOrderTests {
 
     @Test("a record for which there is no room is refused and can be offered again")
     func noRoom() {
-        var harness = EngineHarness { $0.maxInFlight = 1 }
+        let harness = EngineHarness { $0.maxInFlight = 1 }
         let room = harness.engine.configuration.maxBuffered
         for _ in 0..<room { harness.event("a") }
         let refused = harness.event("b")
@@ -72,7 +72,7 @@ struct EngineOrderTests {
 
     @Test("request topics are taken by weight")
     func weights() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         var taken: [Int: Int] = [:]
         harness.engine.exhausted(source: EngineHarness.oneSecond)
         harness.engine.exhausted(source: EngineHarness.tenSeconds)
@@ -84,7 +84,7 @@ struct EngineOrderTests {
 
     @Test("an empty topic is not asked again before something arrives")
     func exhausted() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         for source in 0..<4 { harness.engine.exhausted(source: source) }
         let nothing = harness.engine.nextSource()
         #expect(nothing == nil)
@@ -95,7 +95,7 @@ struct EngineOrderTests {
 
     @Test("a retry is never early, and holds back only its own partition")
     func retryNotEarly() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         let due = harness.time + 1_000
         harness.event(
             "a", on: EngineHarness.oneSecond,
@@ -115,7 +115,7 @@ struct EngineOrderTests {
 
     @Test("a retry topic is not fetched while its first record is far from due")
     func pause() {
-        var harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 60_000]) }
+        let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 60_000]) }
         harness.engine.unassigned()
         harness.engine.assigned(
             [AssignedPartition(topic: 0, number: 0, startOffset: 0)],
@@ -132,7 +132,7 @@ struct EngineOrderTests {
     @Test(
         "an event that may not be sent yet goes to the longest delay that is not longer, and waits the rest in memory")
     func notBefore() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         // The harness's clock stands at 1970-01-12T13:46:40Z.
         harness.event("a", more: #","notBefore":"1970-01-12T13:46:51Z""#)
         #expect(harness.summaries == ["retry 10s apns not-before 0"])
@@ -157,7 +157,7 @@ struct EngineOrderTests {
 
     @Test("a wait below the shortest delay is waited in memory, and the user's order is kept")
     func shortNotBefore() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("a", more: #","notBefore":"1970-01-12T13:46:40.500Z""#)
         harness.event("a")
         #expect(harness.calls.isEmpty && harness.summaries.isEmpty)
@@ -167,7 +167,7 @@ struct EngineOrderTests {
 
     @Test("an event that expires while it waits for its user is not called")
     func expiresWhileWaiting() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("a")
         harness.event("a", more: #","expiresAt":"1970-01-12T13:46:41Z""#)
         harness.time += 2_000
@@ -178,7 +178,7 @@ struct EngineOrderTests {
 
     @Test("a long chain of one user's expired events does not need a deep stack")
     func longChain() {
-        var harness = EngineHarness { $0.maxInFlight = 20_000 }
+        let harness = EngineHarness { $0.maxInFlight = 20_000 }
         harness.event("a")
         for _ in 0..<30_000 { harness.event("a", more: #","expiresAt":"1970-01-12T13:46:41Z""#) }
         harness.time += 2_000

@@ -8,7 +8,7 @@ import Testing
 struct EngineSettlementTests {
     @Test("gives one result for each service, and the offset counts once all are acknowledged")
     func delivered() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("u", "apns,gcm")
         harness.answer(200)
         #expect(harness.summaries.isEmpty)
@@ -47,7 +47,7 @@ struct EngineSettlementTests {
             ),
         ] as [([Int], [String])])
     func split(statuses: [Int], expected: [String]) {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("u", "apns,gcm,wns")
         for status in statuses { harness.answer(CallResult(status: status, retryAfter: status == 429 ? 0 : nil)) }
         #expect(harness.summaries == expected)
@@ -55,7 +55,7 @@ struct EngineSettlementTests {
 
     @Test("a record that does not decode says nothing of the event that was in its slot before")
     func undecodableAfterCalled() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("u")
         harness.answer(200)
         harness.acknowledgeAll()
@@ -66,7 +66,7 @@ struct EngineSettlementTests {
 
     @Test("makes one retry record for each delay and number of calls")
     func retryGroups() {
-        var harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 10_000]) }
+        let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 10_000]) }
         harness.event("u", "apns,gcm,wns")
         harness.answer(CallResult(status: 503))
         harness.answer(CallResult(status: 503, retryAfter: 12_000))
@@ -82,7 +82,7 @@ struct EngineSettlementTests {
             (#"{"user":"u","pns":["apns"],"message":"\#(String(repeating: "x", count: 990))"}"#, "oversized"),
         ])
     func undecodable(json: String, reason: String) {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.record(json)
         #expect(harness.summaries == ["dead - \(reason) 0", "result - dead-lettered"])
         #expect(harness.calls.isEmpty)
@@ -91,7 +91,7 @@ struct EngineSettlementTests {
 
     @Test("gives an expired event a result for each service and one dead letter, without a call")
     func expired() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("u", "apns,wns", more: #","expiresAt":"1970-01-01T00:00:01Z""#)
         #expect(harness.summaries == ["result apns expired", "dead apns,wns expired 0", "result wns expired"])
         #expect(harness.calls.isEmpty)
@@ -99,7 +99,7 @@ struct EngineSettlementTests {
 
     @Test("counts and skips a record without a value")
     func tombstone() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         let intake = harness.record(nil)
         #expect(intake == .done)
         #expect(harness.engine.counters.tombstones == 1)
@@ -109,14 +109,14 @@ struct EngineSettlementTests {
 
     @Test("ends an event that was replayed too often")
     func replays() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("u", headers: [("herald-replays", "6"), ("herald-origin", "notifications/0/1")])
         #expect(harness.summaries == ["result apns dead-lettered", "dead apns replays-exhausted 0"])
     }
 
     @Test("tries quickly, then through each delay, and ends as attempts-exhausted")
     func ladder() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("u")
         harness.answer(503)
         harness.pass(300)
@@ -143,7 +143,7 @@ struct EngineSettlementTests {
 
     @Test("leaves diagnostics out of a record that is too large, then keeps it as a dead letter, and never gives it up")
     func tooLarge() {
-        var harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [1_000]) }
+        let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [1_000]) }
         harness.event("u")
         harness.answer(CallResult(status: 503, detail: "busy"))
         #expect(harness.headers(at: 0)["herald-history"] != nil)
@@ -164,7 +164,7 @@ struct EngineSettlementTests {
 
     @Test("offers a record again that the broker would not take")
     func refused() {
-        var harness = EngineHarness()
+        let harness = EngineHarness()
         harness.event("u")
         harness.answer(200)
         let id = harness.produced[0].id

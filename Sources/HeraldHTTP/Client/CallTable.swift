@@ -3,8 +3,8 @@ internal import HeraldTime
 /// The calls of a pool: their requests' bytes, the order of their deadlines, and the order in which they wait for a
 /// connection.
 ///
-/// A finished call's slot and memory serve the next one.
-struct CallTable {
+/// A finished call's slot and memory serve the next one. Not copyable, so that reading from it cannot retain its arrays.
+struct CallTable: ~Copyable {
     /// No call, and no connection.
     static let none = IndexList.none
 
@@ -18,6 +18,18 @@ struct CallTable {
         var keepsBody = false
         var isUsed = false
         var request: [UInt8] = []
+
+        fileprivate mutating func begin(
+            token: UInt64, deadline: MonotonicTime, now: MonotonicTime, keepsBody: Bool
+        ) {
+            self.token = token
+            self.deadline = deadline
+            sentAt = now
+            connection = CallTable.none
+            self.keepsBody = keepsBody
+            isUsed = true
+            request.removeAll(keepingCapacity: true)
+        }
     }
 
     private var calls: [Call] = []
@@ -38,7 +50,7 @@ struct CallTable {
     var longestWaiting: Int32 { waiting.first }
 
     subscript(index: Int32) -> Call {
-        get { calls[Int(index)] }
+        _read { yield calls[Int(index)] }
         _modify { yield &calls[Int(index)] }
     }
 
@@ -61,7 +73,7 @@ struct CallTable {
             calls.append(Call())
         }
         let index = free.removeLast()
-        begin(&calls[Int(index)], token: token, deadline: deadline, now: now, keepsBody: keepsBody)
+        calls[Int(index)].begin(token: token, deadline: deadline, now: now, keepsBody: keepsBody)
         // Calls with one time-out come in the order of their deadlines: the place is nearly always the last.
         var previous = deadlines.last
         while previous != Self.none, calls[Int(previous)].deadline > deadline {
@@ -69,18 +81,6 @@ struct CallTable {
         }
         deadlines.insert(index, after: previous)
         return index
-    }
-
-    private func begin(
-        _ call: inout Call, token: UInt64, deadline: MonotonicTime, now: MonotonicTime, keepsBody: Bool
-    ) {
-        call.token = token
-        call.deadline = deadline
-        call.sentAt = now
-        call.connection = Self.none
-        call.keepsBody = keepsBody
-        call.isUsed = true
-        call.request.removeAll(keepingCapacity: true)
     }
 
     /// Gives a finished call's slot back.
