@@ -40,15 +40,14 @@ struct AnswerReaderTests {
     }
 
     @Test(
-        "Retry-After and Content-Type are found in any case, the first of each, cut at 256 bytes",
+        "Retry-After is found in any case, the first of several, cut at 256 bytes",
         arguments: [1, 7, 9_999])
     func headers(size: Int) {
-        let long = String(repeating: "9", count: 300)
-        let text =
-            "HTTP/1.1 429 No\r\nretry-AFTER:  120 \r\nRetry-After: 5\r\nX-Retry-After: 7\r\ncontent-type: \(long)\r\n"
-            + "Content-Length: 0\r\nRetry-Afte: 8\r\n\r\n"
         let reader = AnswerReader()
-        for _ in 1...2 {
+        for value in ["120", String(repeating: "9", count: 300)] {
+            let text =
+                "HTTP/1.1 429 No\r\nRetry-Afte: 8\r\nX-Retry-After: 7\r\nretry-AFTER:  \(value) \r\nRetry-After: 5\r\n"
+                + "Content-Length: 0\r\nRetry-After-: 9\r\n\r\n"
             reader.begin(keepsBody: false)
             var rest = Array(text.utf8)[...]
             var last = AnswerReader.Progress.incomplete
@@ -57,8 +56,7 @@ struct AnswerReaderTests {
                 rest = rest.dropFirst(size)
             }
             #expect(last == .complete(isReusable: true))
-            #expect(String(decoding: reader.retryAfter, as: UTF8.self).trimmingSuffix() == "120")
-            #expect(String(decoding: reader.contentType, as: UTF8.self) == String(long.prefix(256)))
+            #expect(String(decoding: reader.retryAfter, as: UTF8.self).trimmingSuffix() == value.prefix(256))
         }
     }
 

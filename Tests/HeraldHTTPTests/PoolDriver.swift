@@ -7,7 +7,6 @@ struct Ended: Equatable {
     var status: Int
     var failure: FailureKind?
     var retryAfter: String
-    var contentType: String
     var body: String
     var milliseconds: Int64
 }
@@ -79,7 +78,7 @@ final class PoolDriver {
         let all = pool.completions.map { completion in
             Ended(
                 token: completion.token, status: completion.status, failure: completion.failure,
-                retryAfter: text(completion.retryAfter), contentType: text(completion.contentType),
+                retryAfter: text(completion.retryAfter),
                 body: text(completion.body), milliseconds: completion.durationNanoseconds / 1_000_000)
         }
         pool.removeCompletions()

@@ -61,9 +61,6 @@ final class AnswerReader {
     /// The value of the first Retry-After header, at most ``valueLimit`` bytes; empty without one.
     var retryAfter: [UInt8] { state.pointee.retryAfter }
 
-    /// The value of the first Content-Type header, at most ``valueLimit`` bytes; empty without one.
-    var contentType: [UInt8] { state.pointee.contentType }
-
     /// The first ``bodyLimit`` bytes of the body; empty for a 2xx answer whose body nobody wants.
     var body: [UInt8] { state.pointee.body }
 

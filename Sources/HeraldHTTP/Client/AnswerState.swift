@@ -15,25 +15,17 @@ struct AnswerState {
     private(set) var isBodyCut = false
     private(set) var fault: AnswerReader.Fault?
     private(set) var retryAfter: [UInt8] = []
-    private(set) var contentType: [UInt8] = []
     private(set) var body: [UInt8] = []
 
     private var keepsBody = false
     private var bodyCount = 0
-    private var name: [UInt8] = []
+    /// How many letters of `Retry-After` the name has matched so far; -1 for another name.
+    private var matchedCount = 0
     private var isInValue = false
-    private var kept = Kept.nothing
+    private var keepsValue = false
     private var hasRetryAfter = false
-    private var hasContentType = false
 
-    private enum Kept {
-        case nothing
-        case retryAfter
-        case contentType
-    }
-
-    /// Longer than any name that matters, by one byte.
-    private static let nameLimit = 13
+    private static let retryAfterName: StaticString = "retry-after"
 
     mutating func begin(keepsBody: Bool) {
         received = 0
@@ -51,51 +43,34 @@ struct AnswerState {
 
     private mutating func beginHeaders() {
         retryAfter.removeAll(keepingCapacity: true)
-        contentType.removeAll(keepingCapacity: true)
-        name.removeAll(keepingCapacity: true)
+        matchedCount = 0
         isInValue = false
-        kept = .nothing
+        keepsValue = false
         hasRetryAfter = false
-        hasContentType = false
     }
 
     private mutating func appendName(_ piece: UnsafeRawBufferPointer) {
         if isHeaderRead { return }
         if isInValue {
             isInValue = false
-            name.removeAll(keepingCapacity: true)
+            matchedCount = 0
         }
-        let room = Self.nameLimit - name.count
-        if room > 0 { name.append(contentsOf: piece.prefix(room)) }
+        let expected = Self.retryAfterName
+        for byte in piece where matchedCount >= 0 {
+            let isMatch = matchedCount < expected.utf8CodeUnitCount && expected.utf8Start[matchedCount] == byte | 0x20
+            matchedCount = isMatch ? matchedCount + 1 : -1
+        }
     }
 
     private mutating func appendValue(_ piece: UnsafeRawBufferPointer) {
         if isHeaderRead { return }
         if !isInValue {
             isInValue = true
-            kept = .nothing
-            // The first of several headers of one name counts.
-            if !hasRetryAfter, isName("retry-after") {
-                kept = .retryAfter
-                hasRetryAfter = true
-            } else if !hasContentType, isName("content-type") {
-                kept = .contentType
-                hasContentType = true
-            }
+            // The first of several counts.
+            keepsValue = !hasRetryAfter && matchedCount == Self.retryAfterName.utf8CodeUnitCount
+            if keepsValue { hasRetryAfter = true }
         }
-        switch kept {
-        case .nothing: break
-        case .retryAfter: retryAfter.append(contentsOf: piece.prefix(AnswerReader.valueLimit - retryAfter.count))
-        case .contentType: contentType.append(contentsOf: piece.prefix(AnswerReader.valueLimit - contentType.count))
-        }
-    }
-
-    private func isName(_ expected: StaticString) -> Bool {
-        guard name.count == expected.utf8CodeUnitCount else { return false }
-        return expected.withUTF8Buffer { letters in
-            for index in letters.indices where name[index] | 0x20 != letters[index] { return false }
-            return true
-        }
+        if keepsValue { retryAfter.append(contentsOf: piece.prefix(AnswerReader.valueLimit - retryAfter.count)) }
     }
 
     private mutating func endHeaders(_ parser: http_parser) -> Int32 {

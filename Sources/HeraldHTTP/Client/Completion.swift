@@ -23,8 +23,6 @@ public struct Completion: Sendable {
     public let durationNanoseconds: Int64
     /// The value of the Retry-After header.
     public let retryAfter: Text
-    /// The value of the Content-Type header.
-    public let contentType: Text
     /// The first 64 KiB of the answer's body (of a 2xx answer only if asked for); for a failure, one line for people.
     public let body: Text
 }

@@ -222,14 +222,13 @@ public final class ConnectionPool {
         texts.append(contentsOf: detail.utf8)
         complete(
             call, status: 0, failure: kind, retryAfter: Completion.Text(start: 0, count: 0),
-            contentType: Completion.Text(start: 0, count: 0),
             body: Completion.Text(start: start, count: texts.count - start), now: now)
     }
 
     func succeed(_ call: Int32, _ reader: AnswerReader, now: MonotonicTime) {
         complete(
             call, status: Int(reader.status), failure: nil, retryAfter: keep(reader.retryAfter),
-            contentType: keep(reader.contentType), body: keep(reader.body), now: now)
+            body: keep(reader.body), now: now)
     }
 
     private func keep(_ bytes: [UInt8]) -> Completion.Text {
@@ -239,7 +238,7 @@ public final class ConnectionPool {
     }
 
     private func complete(
-        _ call: Int32, status: Int, failure: FailureKind?, retryAfter: Completion.Text, contentType: Completion.Text,
+        _ call: Int32, status: Int, failure: FailureKind?, retryAfter: Completion.Text,
         body: Completion.Text, now: MonotonicTime
     ) {
         let sentAt = calls[call].sentAt
@@ -247,7 +246,7 @@ public final class ConnectionPool {
             Completion(
                 token: calls[call].token, status: status, failure: failure, sentAt: sentAt,
                 durationNanoseconds: now.nanoseconds - sentAt.nanoseconds, retryAfter: retryAfter,
-                contentType: contentType, body: body))
+                body: body))
         calls.release(call)
     }
 }
