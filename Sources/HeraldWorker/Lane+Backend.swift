@@ -69,7 +69,7 @@ extension Lane {
     func hearAnswers(now: Moment) {
         calls.drain { ended in
             engine.answer(
-                CallToken(rawValue: ended.token), result(of: ended, now: now), now: now, entropy: random.next())
+                CallToken(rawValue: ended.token), result(of: ended, now: now), now: now, entropy: jitter.next())
         }
         carryOut(now: now)
     }

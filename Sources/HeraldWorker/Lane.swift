@@ -54,7 +54,7 @@ final class Lane {
     var end: LaneEnd?
     /// Set when the engine has left: how the drain ended.
     var leaving: LaneEnd?
-    var random = SystemRandomNumberGenerator()
+    var jitter = JitterSource(seed: .random(in: .min ... .max))
 
     /// The message in each of the engine's slots.
     var messages: [Message?]
