@@ -6,6 +6,8 @@ struct RequestWriter: Sendable {
     private let commonHeaders: [UInt8]
     /// `POST {path}?pns=`.
     private let notificationStart: [UInt8]
+    /// Everything between a notification's user and the length of its body.
+    private let notificationMiddle: [UInt8]
     private let path: [UInt8]
 
     init(_ configuration: BackendConfiguration) {
@@ -17,6 +19,8 @@ struct RequestWriter: Sendable {
         commonHeaders = Array(headers.utf8)
         path = Array(configuration.path.utf8)
         notificationStart = Array("POST \(configuration.path)?pns=".utf8)
+        notificationMiddle = Array(
+            " HTTP/1.1\r\n\(headers)Content-Type: application/json; charset=utf-8\r\nContent-Length: ".utf8)
     }
 
     /// Appends the call for one notification.
@@ -34,9 +38,7 @@ struct RequestWriter: Sendable {
         PercentEncoding.append(pushService, to: &output)
         output.append(text: "&to_tag=")
         PercentEncoding.append(user, to: &output)
-        output.append(text: " HTTP/1.1\r\n")
-        output.append(contentsOf: commonHeaders)
-        output.append(text: "Content-Type: application/json; charset=utf-8\r\nContent-Length: ")
+        output.append(contentsOf: notificationMiddle)
         output.append(decimal: Int64(scratch.count))
         output.append(text: "\r\nIdempotency-Key: ")
         PercentEncoding.appendIdempotencyKey(idempotencyKey, to: &output)

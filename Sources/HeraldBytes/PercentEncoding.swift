@@ -15,16 +15,17 @@ public enum PercentEncoding {
     }
 
     private static func append(_ bytes: RawSpan, keeping kept: ASCIISet, to output: inout [UInt8]) {
+        var runStart = 0
         for offset in 0..<bytes.byteCount {
             let byte = bytes[byteAt: offset]
-            if kept.contains(byte) {
-                output.append(byte)
-            } else {
-                output.append(0x25)
-                output.append(hexDigit(byte >> 4))
-                output.append(hexDigit(byte & 0xF))
-            }
+            if kept.contains(byte) { continue }
+            output.append(copying: bytes.extracting(runStart..<offset))
+            output.append(0x25)
+            output.append(hexDigit(byte >> 4))
+            output.append(hexDigit(byte & 0xF))
+            runStart = offset + 1
         }
+        output.append(copying: bytes.extracting(runStart..<bytes.byteCount))
     }
 
     private static func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }

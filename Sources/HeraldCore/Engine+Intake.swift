@@ -95,7 +95,6 @@ extension Engine {
         slots[place].offset = offset
         slots[place].timestamp = timestamp
         slots[place].firstAttemptAt = nil
-        slots[place].event.reset()
         slots[place].failure = configuration.decoder.decode(
             topicKind: isRetry ? .retry : .request, topic: topics[sources[source].topic].name, partition: partition,
             offset: offset, value: value, headers: headers, into: &slots[place].event)
