@@ -262,7 +262,7 @@ struct EngineAssignmentEdgeTests {
 
     @Test("the last commit gets its time, also when it had to wait for the one before until the deadline")
     func lateLastCommit() {
-        var harness = EngineHarness { $0.drainTimeout = 6_000 }
+        let harness = EngineHarness { $0.drainTimeout = 6_000 }
         harness.event("a")
         harness.answer(200)
         harness.acknowledgeAll()
