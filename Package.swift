@@ -64,7 +64,8 @@ let package = Package(
         .executableTarget(
             name: "herald",
             dependencies: [
-                "HeraldBackend", "HeraldCommandLine", "HeraldCore", "HeraldDemo", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
+                "HeraldBackend", "HeraldCommandLine", "HeraldCore", "HeraldDemo", "HeraldEvents", "HeraldHTTP",
+                "HeraldKafka",
                 "HeraldSandbox", "HeraldSettings", "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime",
                 "HeraldTools", "HeraldWorker",
             ],
