@@ -132,6 +132,10 @@ struct TopicsOnThreeBrokersTests {
             ).map { [$0.value("min.insync.replicas"), $0.value("retention.ms")] }
         }
         #expect(values == [["2", "604800000"], ["2", "604800000"]])
-        #expect(try await HeraldProgram.run(["topics", "check"], environment: environment).status == 0)
+        // Each of the three brokers hears of a topic's settings a moment after it was answered.
+        let areSettled = try await eventually {
+            try await HeraldProgram.run(["topics", "check"], environment: environment).status == 0
+        }
+        #expect(areSettled)
     }
 }

@@ -156,6 +156,8 @@ struct StopTests {
             let second = try await world.startWorker()
             try await world.publish(Array(Self.events(20).dropFirst(10)))
             try await world.waitForResults(20)
+            // The one that is fenced dies: what it has not committed by then would be repeated, and rightly.
+            try await world.waitUntilAllIsCommitted()
 
             let double = try await world.startWorker()
             #expect(try await second.waitForExit() == 1)
