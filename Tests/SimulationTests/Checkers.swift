@@ -30,6 +30,10 @@ struct Checkers {
 
     /// Duties whose final answer a worker has heard.
     private var answered: Set<Duty> = []
+    /// What the backend has answered to each duty's calls.
+    private var statuses: [Duty: Set<Int>] = [:]
+    private var firstRefusal: [Duty: Int64] = [:]
+    private var lastAcceptance: Int64 = 0
     /// For each duty that waits for another call: the moment before which it must not come.
     private var notBefore: [Duty: Int64] = [:]
 
@@ -68,6 +72,15 @@ struct Checkers {
     }
 
     mutating func resultAppended(_ duty: Duty, outcome: String, reason: DeadLetterReason?) {
+        let seen = statuses[duty] ?? []
+        if outcome == Outcome.delivered.rawValue, !seen.contains(200) {
+            fail("\(duty) is said to be delivered, and the backend never took it")
+        }
+        // Refused credentials are an event's own fault only if others got through after its first refusal.
+        let isOwnFault = firstRefusal[duty].map { $0 < lastAcceptance } ?? false
+        if reason == .rejected, !seen.contains(400), !isOwnFault {
+            fail("\(duty) is said to be rejected, and the backend never rejected it")
+        }
         let made = calls[duty, default: 0]
         if reason == .attemptsExhausted, made < maximumCalls {
             fail("\(duty) was given up after \(made) calls, \(maximumCalls) are allowed")
@@ -122,6 +135,16 @@ struct Checkers {
         let allowed = maximumCalls + excused[duty, default: 0]
         if calls[duty, default: 0] > allowed {
             fail("promise 3: \(duty) was called \(calls[duty, default: 0]) times, \(allowed) are allowed")
+        }
+    }
+
+    /// The backend's side of a call, whether or not anybody hears of it.
+    mutating func backendAnswered(_ duty: Duty, status: Int, now: Int64) {
+        statuses[duty, default: []].insert(status)
+        switch status {
+        case 401, 403: firstRefusal[duty] = firstRefusal[duty] ?? now
+        case 0: break
+        default: lastAcceptance = now
         }
     }
 

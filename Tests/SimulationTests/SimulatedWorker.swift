@@ -30,6 +30,8 @@ final class SimulatedWorker {
     private let skew: Int64
     /// The record that is being called for each user, or each partition, by the order that is kept.
     private var active: [String: String] = [:]
+    /// Records on their way to the broker.
+    private var produced: Set<ProductionID> = []
     /// Calls that count as an attempt.
     private var counted: Set<CallToken> = []
 
@@ -148,6 +150,9 @@ final class SimulatedWorker {
     }
 
     func acknowledged(_ id: ProductionID, _ failure: ProductionFailure?) {
+        if produced.remove(id) == nil, engine.production(id) != nil {
+            simulation.checkers.fail("an acknowledgement of an earlier record is taken for another")
+        }
         if let failure {
             engine.failed(id, failure, now: moment)
         } else {
@@ -223,6 +228,7 @@ final class SimulatedWorker {
         commitIsDoubtful = false
         active = [:]
         counted = []
+        produced = []
     }
 
     // MARK: Carrying out
@@ -390,6 +396,7 @@ final class SimulatedWorker {
             || engine.hold != nil
         for duty in duties(of: position) where duty.service == service {
             simulation.checkers.called(duty, countsAsAttempt: !uncounted, now: simulation.now)
+            simulation.checkers.backendAnswered(duty, status: result.status, now: simulation.now)
         }
         if !uncounted { counted.insert(token) }
         simulation.schedule(.answer(worker: index, incarnation: incarnation, token, result), after: after)
@@ -404,6 +411,7 @@ final class SimulatedWorker {
             simulation.checkers.fail("a record is to be produced for a slot without one")
             return
         }
+        produced.insert(id)
         settled(position)
         if production.kind == .retry { simulation.checkers.movedToRetry(name(position)) }
         if simulation.chance(simulation.scenario.produceFailures) {

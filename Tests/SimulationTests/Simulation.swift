@@ -34,6 +34,8 @@ final class Simulation {
 
     /// A run that needs more turns in circles.
     static let mostSteps = 2_000_000
+    /// More steps at one moment mean that a loop spins.
+    static let mostStepsAtOnce = 20_000
 
     let scenario: Scenario
     var random: SplitMix64
@@ -92,9 +94,15 @@ final class Simulation {
         for _ in 0..<scenario.growths { schedule(.grow, after: between(100, 60_000)) }
         if scenario.storms { schedule(.weather, after: between(500, 5_000)) }
         let end = now + scenario.longest
+        var atOnce = 0
         while let (at, step) = agenda.next() {
+            atOnce = at == now ? atOnce + 1 : 0
             now = at
             steps += 1
+            if atOnce > Self.mostStepsAtOnce {
+                checkers.fail("a loop spins at \(now - start) ms of virtual time")
+                break
+            }
             if now > end || steps > Self.mostSteps {
                 checkers.fail("the run did not become quiet within \(now - start) ms of virtual time")
                 break
