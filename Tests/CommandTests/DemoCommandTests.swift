@@ -4,23 +4,20 @@ import Testing
 
 @Suite("herald demo, as a process", .disabled(if: ThreadSanitizer.isActive, "librdkafka crashes it"))
 struct DemoCommandTests {
-    private func demo(_ words: String...) async throws -> (status: Int32, output: String, seconds: Double) {
+    private func demo(_ words: String...) async throws -> (status: Int32, output: String) {
         let output = FileManager.default.temporaryDirectory.appendingPathComponent("herald-demo-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: output) }
         let program = Bundle.main.bundleURL.appendingPathComponent("herald").path
-        let start = ContinuousClock.now
         let process = try ChildProcess([program, "demo"] + words, output: output)
         defer { process.kill() }
         let status = try await Blocking.run { process.wait() }
-        let time = ContinuousClock.now - start
-        return (status, try String(contentsOf: output, encoding: .utf8), time / .seconds(1))
+        return (status, try String(contentsOf: output, encoding: .utf8))
     }
 
-    @Test("--once shows every outcome as it must be, within 30 seconds, in plain text, and ends with 0")
+    @Test("--once shows every outcome as it must be, in plain text, and ends with 0")
     func once() async throws {
         let run = try await demo("--once")
         #expect(run.status == 0, "\(run.output)")
-        #expect(run.seconds < 30)
         for line in [
             "The embedded broker keeps nothing",
             "OUTCOME        REASON              PNS   STATUS  COUNT  EXPECTED\n",
