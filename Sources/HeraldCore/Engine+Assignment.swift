@@ -14,6 +14,7 @@ extension Engine {
         }
         committing = Array(repeating: nil, count: partitions.count)
         for index in partitions.indices { addToSource(Int32(index)) }
+        divideRetryWeight()
         cursor = 0
         membership = .assigned
         nextCommit = now.monotonic.advanced(byMilliseconds: configuration.commitInterval)
@@ -60,6 +61,14 @@ extension Engine {
         sources[source].partitions.append(partition)
         while sources[source].indices.count <= number { sources[source].indices.append(-1) }
         sources[source].indices[number] = partition
+    }
+
+    /// A retry topic has one weight, however many partitions of it there are.
+    private mutating func divideRetryWeight() {
+        for index in sources.indices where sources[index].delay != nil {
+            let topic = sources[index].topic
+            sources[index].weight = max(1, Self.retryWeight / sources.count { $0.topic == topic })
+        }
     }
 
     private mutating func append(_ source: Source) -> Int {

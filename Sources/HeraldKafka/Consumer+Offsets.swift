@@ -10,6 +10,8 @@ extension Consumer {
         let list = TopicPartitionList(positions)
         let timeout = ClientHandle.milliseconds(timeoutMilliseconds)
         try KafkaError.check(consuming: rd_kafka_seek_partitions(handle.client, list.pointer, timeout))
+        // Without a time to wait each partition says `_IN_PROGRESS`: the seek has begun.
+        guard timeoutMilliseconds > 0 else { return }
         if let error = list.firstError { throw error }
     }
 
