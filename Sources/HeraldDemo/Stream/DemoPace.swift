@@ -22,9 +22,9 @@ struct DemoPace {
     static let liveTime: Int64 = 30_000
     private static let liveInterval: Int64 = 600
     /// What is not settled so long after the last event was published never will be.
-    private static let patience: Int64 = 20_000
+    private static let patience: Int64 = 12_000
     /// The worker has to be at work by then.
-    private static let startLimit: Int64 = 20_000
+    private static let startLimit: Int64 = 12_000
 
     private let kind: Kind
     private let sceneCount: Int
