@@ -17,9 +17,9 @@ enum HeraldProgram {
         }
     }
 
-    /// A program that was built with a sanitizer reads its options from the environment.
+    /// A program that was built with a sanitizer reads its options from the environment, and needs what is preloaded.
     private static let sanitizerOptions = ProcessInfo.processInfo.environment.filter {
-        $0.key.hasSuffix("SAN_OPTIONS")
+        $0.key.hasSuffix("SAN_OPTIONS") || $0.key == "LD_PRELOAD"
     }
 
     /// Runs it to its end, without a terminal, on threads that nobody else waits for.
