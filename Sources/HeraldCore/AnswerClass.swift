@@ -25,14 +25,6 @@ public enum CallFailure: UInt8, Sendable, CaseIterable {
     /// The backend's name has no address.
     case nameNotFound
 
-    /// Whether this says that the backend as a whole can't be reached safely, so that every event waits (a hold).
-    public var holds: Bool {
-        switch self {
-        case .tls, .nameNotFound: true
-        case .refused, .reset, .timeout, .brokenHTTP: false
-        }
-    }
-
     /// The word for it in records and logs.
     public var word: String {
         switch self {

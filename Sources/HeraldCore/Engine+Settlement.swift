@@ -15,12 +15,6 @@ extension Engine {
         return productions[Int(id.index)].production
     }
 
-    /// The number of calls made so far and the last detail for one service of an event, for its records.
-    public func facts(slot: Int32, service: Int) -> (attempts: Int, status: Int, detail: String?) {
-        let state = services[serviceIndex(slot, service)]
-        return (state.attempts, state.status, state.detail)
-    }
-
     mutating func decideAll(_ slot: Int32, _ verdict: ServiceState.Verdict, now: Moment) {
         for service in slots[Int(slot)].open { decide(slot, service, verdict, now: now) }
     }

@@ -70,11 +70,6 @@ public final class MockCluster: @unchecked Sendable {
         rd_kafka_mock_push_request_errors_array(cluster, kind.rawValue, errors.count, errors)
     }
 
-    /// Takes back the errors that were pushed and not used.
-    public func clearRequestErrors(_ kind: RequestKind) {
-        rd_kafka_mock_clear_request_errors(cluster, kind.rawValue)
-    }
-
     /// Metadata and transactions say this error of the topic from now on, 0 for none any more.
     public func setError(ofTopic name: String, _ code: Int32) {
         rd_kafka_mock_topic_set_error(cluster, name, rd_kafka_resp_err_t(rawValue: code))
