@@ -81,13 +81,6 @@ public final class MockCluster: @unchecked Sendable {
             rd_kafka_mock_partition_set_leader(cluster, partition.topic, partition.partition, broker))
     }
 
-    /// Cuts a broker off (-1: all of them), for good.
-    ///
-    /// There is no way back: librdkafka opens the same port again then, and ends the process when somebody else has it.
-    public func brokerDown(_ broker: Int32) throws(KafkaError) {
-        try KafkaError.check(rd_kafka_mock_broker_set_down(cluster, broker))
-    }
-
     /// Delays a broker's (-1: every broker's) answers.
     public func setRoundTripTime(of broker: Int32 = -1, milliseconds: Int) throws(KafkaError) {
         try KafkaError.check(rd_kafka_mock_broker_set_rtt(cluster, broker, Int32(clamping: milliseconds)))
