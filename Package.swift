@@ -40,7 +40,7 @@ let package = Package(
         module("HeraldTime", ["HeraldBytes"]),
         module("HeraldEvents", ["HeraldBytes", "HeraldTime"], settings: [.enableExperimentalFeature("Lifetimes")]),
         module("HeraldCore", ["HeraldEvents", "HeraldTime"]),
-        module("HeraldKafka", ["CRDKafka"]),
+        module("HeraldKafka", ["CRDKafka", "HeraldThreads"]),
         module("HeraldHTTP", ["CCurl", "CEpoll", "CHTTPParser", "CMicroHTTPD", "HeraldThreads", "HeraldTime"]),
         module("HeraldBackend", ["HeraldBytes", "HeraldHTTP", "HeraldThreads", "HeraldTime"]),
         module("HeraldText"),

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import HeraldThreads
 
 /// A log line or an error that a Kafka client reports on its own, not as an answer to a call.
 public struct ClientNotice: Sendable {
@@ -20,7 +20,7 @@ final class NoticeBuffer: Sendable {
         var dropped = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     func add(_ notice: ClientNotice) {
         state.withLock { state in

@@ -85,13 +85,17 @@ struct SettingsFileTests {
             ("retry: {immediate: 2", "not valid YAML"), ("a: b: c", "not valid YAML"),
             ("? [a]\n: b", "a key must be plain text"),
             ("a: \"\u{0}\"", "not valid YAML"), ("a: %b", "not valid YAML"),
-            (String(repeating: "# comment\n", count: 200_000), ""),
         ])
     func hostile(yaml: String, message: String) {
         let found = mistakes(yaml)
-        #expect(found.count == (message.isEmpty ? 0 : 1))
-        #expect(found.first?.contains(message) ?? message.isEmpty, "\(found)")
-        #expect(found.first?.hasPrefix("herald.yaml:") ?? message.isEmpty)
+        #expect(found.count == 1)
+        #expect(found.first?.contains(message) == true, "\(found)")
+        #expect(found.first?.hasPrefix("herald.yaml:") == true)
+    }
+
+    @Test("Any number of comments is no mistake")
+    func comments() {
+        #expect(mistakes(String(repeating: "# comment\n", count: 200_000)).isEmpty)
     }
 
     @Test("A file that is none of ours is left after a hundred mistakes")
