@@ -11,12 +11,24 @@ public enum Action: Sendable, Equatable {
     case produce(ProductionID)
     /// The record in this slot is settled or given up: free its message.
     case release(slot: Int32)
-    /// Commit ``Engine/commitPositions``, and report with ``Engine/committed(sequence:_:now:)``.
+    /// Commit ``Engine/commitPositions``, in the transaction if there is one, and report with
+    /// ``Engine/committed(sequence:_:now:)``; the same number again: make the same call again.
     case commit(sequence: UInt64)
+    /// Open a transaction, to which every record belongs that is produced from now on.
+    case begin
+    /// Abort the transaction, and report with ``Engine/aborted(_:now:)``.
+    case abort
+    /// Make a new producer, because the former is of no more use; report with ``Engine/producerReady(now:)``.
+    case renewProducer
+    /// Nobody knows whether the commit with this number was made: compare what the group has committed with
+    /// ``Engine/commitPositions``, and report with ``Engine/committed(sequence:_:now:)`` (`abortable` when it was not).
+    case lookUp(sequence: UInt64)
     /// Stop fetching a partition whose next record is not due for long.
     case pause(partition: Int32)
     /// Fetch it again.
     case resume(partition: Int32)
+    /// Read a partition again from ``Engine/nextOffset(of:)``: a record of it was not taken.
+    case rewind(partition: Int32)
     /// Answer the revoked assignment, then report with ``Engine/unassigned()``.
     case unassign
     /// The drain is over: leave the group and stop. `complete` when nothing was given up.
@@ -36,6 +48,8 @@ public enum Notice: Sendable, Equatable {
     case foreignMetadata(topic: String, partition: Int32)
     /// The broker refuses a record although everything that could be was trimmed; it is offered again and again.
     case recordRefused
+    /// Somebody else produces under this worker's name (`kafka.instance`): the worker can't go on.
+    case rival
     /// A drain or a revocation ran into its deadline with this many events unsettled: they will be taken again.
     case gaveUp(events: Int)
 }

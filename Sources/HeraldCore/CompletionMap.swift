@@ -8,7 +8,7 @@ struct CompletionMap: Equatable {
     /// The most characters that a text has: the default of the broker's `offset.metadata.max.bytes`.
     static let limit = 4_096
     /// The most bytes of payload that fit into it, behind three letters and a check sum of four bytes.
-    private static let payloadLimit = (limit - 3) / 4 * 3 - 4
+    static let payloadLimit = (limit - 3) / 4 * 3 - 4
     private static let version: [UInt8] = Array("h1".utf8)
     /// A map that reaches further than this is not ours: nothing stays in memory that long.
     private static let farthest: Int64 = 1 << 32

@@ -22,6 +22,8 @@ struct DueQueue {
         case resume
         /// A record that the broker would not take is produced again.
         case production
+        /// An event that had a record refused is offered again.
+        case refusedEvent
     }
 
     private var entries: [Entry] = []

@@ -91,8 +91,9 @@ extension Engine {
     }
 
     /// The partitions are gone, somebody else may have them: everything of them is dropped and nothing is committed.
-    public mutating func lost() {
+    public mutating func lost(now: Moment) {
         dropEverything()
+        abandonTransaction(now: now)
         for source in sources.indices { resume(source: source) }
         if case .stopping(let stopping) = membership, stopping.leaves {
             membership = .left
@@ -104,8 +105,10 @@ extension Engine {
     }
 
     /// The revoked assignment was answered.
-    public mutating func unassigned() {
+    public mutating func unassigned(now: Moment) {
         dropEverything()
+        abandonTransaction(now: now)
+        forgetPositions()
         partitions.removeAll(keepingCapacity: true)
         sources.removeAll(keepingCapacity: true)
         commitInFlight = false
@@ -127,86 +130,5 @@ extension Engine {
         case .left:
             break
         }
-    }
-
-    private mutating func stop(leaving: Bool, timeout: Int64, now: Moment) {
-        let deadline = now.monotonic.advanced(byMilliseconds: timeout)
-        membership = .stopping(Stopping(leaves: leaving, deadline: deadline))
-        endHold(silently: true)
-        for index in slots.indices { stopWaiting(Int32(index), now: now) }
-        wanted.removeAll()
-        activations.removeAll()
-        finishStopping(now: now)
-    }
-
-    /// What has no call under way ends here: what was never called is given back, the rest is settled with what is known.
-    private mutating func stopWaiting(_ slot: Int32, now: Moment) {
-        switch slots[Int(slot)].phase {
-        case .free, .settling:
-            break
-        case .behindUser, .waiting:
-            free(slot)
-        case .active:
-            if slots[Int(slot)].callsOut == 0 { settleForStop(slot, now: now) }
-        }
-    }
-
-    /// Settles an event whose calls have ended while partitions go: services that were not called, or would be called
-    /// again from memory, go to the first delay, so that those that are done need not be called again.
-    mutating func settleForStop(_ slot: Int32, now: Moment) {
-        let place = Int(slot)
-        let hasFacts = slots[place].event.pushServices.contains { service in
-            let state = services[serviceIndex(slot, service)]
-            return state.phase == .decided || state.attempts > slots[place].event.attempts
-        }
-        guard hasFacts, let shortest = configuration.retry.delays.first else {
-            free(slot)
-            return
-        }
-        let due = now.wall.advanced(byMilliseconds: shortest)
-        for service in slots[place].open {
-            decide(slot, service, .retry(delay: 0, due: due, reason: .blocked), now: now)
-        }
-    }
-
-    /// Goes on with a stop when nothing is under way any more.
-    mutating func finishStopping(now: Moment) {
-        guard case .stopping(var stopping) = membership, !stopping.isCommitting else { return }
-        if callsInFlight > 0 || productionsOut > 0 {
-            guard now.monotonic >= stopping.deadline else { return }
-            stopping.gaveUp = slots.count - freeSlots.count
-            actions.append(.notice(.gaveUp(events: stopping.gaveUp)))
-        }
-        dropEverything()
-        for source in sources.indices { resume(source: source) }
-        stopping.isCommitting = true
-        stopping.allowCommit(now: now.monotonic)
-        membership = .stopping(stopping)
-        guard !commitInFlight else { return }
-        if hasNewWatermark { startCommit() } else { endStopping(stopping) }
-    }
-
-    mutating func endStopping(_ stopping: Stopping) {
-        if stopping.leaves {
-            membership = .left
-            actions.append(.leave(complete: stopping.gaveUp == 0))
-        } else {
-            membership = .none
-            actions.append(.unassign)
-        }
-    }
-
-    /// Gives up every event in memory; answers and acknowledgements that come for them later are stale.
-    mutating func dropEverything() {
-        for index in slots.indices where slots[index].phase != .free { free(Int32(index)) }
-        for index in productions.indices where productions[index].production != nil { freeProduction(Int32(index)) }
-        productionsOut = 0
-        callsInFlight = 0
-        wanted.removeAll()
-        activations.removeAll()
-        due.removeAll()
-        order.removeAll()
-        waitingCount = 0
-        endHold(silently: true)
     }
 }

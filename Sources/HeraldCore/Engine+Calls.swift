@@ -18,6 +18,7 @@ extension Engine {
     private mutating func activate(_ slot: Int32, now: Moment) {
         let place = Int(slot)
         slots[place].phase = .active
+        slots[place].activeSince = now.monotonic
         if isExpired(slot, now: now) {
             decideAll(slot, .expired, now: now)
             return
@@ -170,7 +171,8 @@ extension Engine {
             firstAttemptAt: slots[Int(slot)].firstAttemptAt ?? now.wall,
             expiresAt: slots[Int(slot)].event.expiresAt)
         let decision = configuration.retry.decide(
-            failure, now: now.wall, quickAllowed: membership == .assigned, entropy: entropy)
+            failure, now: now.wall, quickAllowed: membership == .assigned && !slots[Int(slot)].isBlocking,
+            entropy: entropy)
         switch decision {
         case .quick(let wait):
             services[index].phase = .resting
@@ -215,10 +217,12 @@ extension Engine {
         actions.append(.notice(.holdBegan(reason)))
     }
 
-    mutating func endHold(silently: Bool = false) {
+    private mutating func endHold(now: Moment) {
         guard let hold else { return }
         self.hold = nil
-        if !silently { actions.append(.notice(.holdEnded(hold.reason))) }
+        actions.append(.notice(.holdEnded(hold.reason)))
+        // Who waited for the backend's end of the hold was not held up by another event.
+        for index in slots.indices where slots[index].phase == .active { slots[index].activeSince = now.monotonic }
     }
 
     /// A hold ends when its probe is answered with any status but a refusal; no answer at all proves nothing.
@@ -233,7 +237,7 @@ extension Engine {
         case .failedForNow:
             hold?.probeFailed(now: now.monotonic)
         case .answered(.delivered), .answered(.rejected), .answered(.transient):
-            endHold()
+            endHold(now: now)
         }
     }
 

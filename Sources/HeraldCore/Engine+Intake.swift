@@ -11,7 +11,9 @@ extension Engine {
 
     /// The source to take the next record from, or `nil` when nothing should be taken now.
     public mutating func nextSource() -> Int? {
-        guard case .assigned = membership, !freeSlots.isEmpty else { return nil }
+        guard case .assigned = membership, !freeSlots.isEmpty, bufferedBytes < configuration.maxBufferedBytes else {
+            return nil
+        }
         if hold != nil {
             guard wanted.count + callsInFlight < Hold.probeCandidates else { return nil }
         } else {
@@ -74,6 +76,7 @@ extension Engine {
         guard let slot = freeSlots.last else { return .noRoom }
         let index = sources[source].indices[number]
         if partitions[Int(index)].tracker == nil { partitions[Int(index)].tracker = OffsetTracker(startingAt: offset) }
+        guard mayTake(offset, of: index) else { return .done }
         hasNewWatermark = true
         guard partitions[Int(index)].tracker?.take(offset) == .new else {
             counters.doneBefore += 1
@@ -95,6 +98,10 @@ extension Engine {
         slots[place].offset = offset
         slots[place].timestamp = timestamp
         slots[place].firstAttemptAt = nil
+        slots[place].activeSince = now.monotonic
+        slots[place].isBlocking = false
+        slots[place].bytes = value.byteCount
+        bufferedBytes += value.byteCount
         slots[place].failure = configuration.decoder.decode(
             topicKind: isRetry ? .retry : .request, topic: topics[sources[source].topic].name, partition: partition,
             offset: offset, value: value, headers: headers, into: &slots[place].event)
@@ -106,6 +113,35 @@ extension Engine {
         }
         run(now: now)
         return .kept(id)
+    }
+
+    /// Whether a record may be taken now, or has to be read again later.
+    ///
+    /// A record that was not taken is the next one of its partition that is: what was read ahead behind it comes again
+    /// with it, and would make it look like a gap.
+    private mutating func mayTake(_ offset: Int64, of index: Int32) -> Bool {
+        let place = Int(index)
+        if let expected = partitions[place].expected {
+            guard offset <= expected else { return false }
+            if offset == expected { partitions[place].expected = nil }
+        }
+        if partitions[place].tracker?.mayTake(offset) == false {
+            partitions[place].expected = offset
+            partitions[place].isFull = true
+            actions.append(.pause(partition: index))
+            return false
+        }
+        return true
+    }
+
+    /// Goes on with partitions whose map has room again.
+    mutating func takeFromFullAgain() {
+        for index in partitions.indices where partitions[index].isFull {
+            guard partitions[index].tracker?.hasMuchRoom == true else { continue }
+            partitions[index].isFull = false
+            actions.append(.resume(partition: Int32(index)))
+            actions.append(.rewind(partition: Int32(index)))
+        }
     }
 
     /// Prepares a decoded event and lets it go where its moment wants it.

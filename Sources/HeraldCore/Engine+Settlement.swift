@@ -4,6 +4,8 @@ import HeraldTime
 extension Engine {
     /// How long to wait before a refused record is offered again (milliseconds).
     static let productionPause: Int64 = 1_000
+    /// The longest wait before a refused record is offered again, in a transaction (milliseconds).
+    static let longestProductionPause: Int64 = 60_000
     /// How long to wait for room in the producer's queue (milliseconds).
     static let queueFullPause: Int64 = 10
 
@@ -26,19 +28,19 @@ extension Engine {
         services[index].verdict = verdict
         services[index].decidedAt = now.wall
         slots[Int(slot)].open.remove(service)
-        if slots[Int(slot)].isDecided { settle(slot) }
+        if slots[Int(slot)].isDecided { settle(slot, now: now) }
     }
 
     /// Every service is decided: the records are produced, and the next event of the user may go.
-    private mutating func settle(_ slot: Int32) {
+    private mutating func settle(_ slot: Int32, now: Moment) {
         leaveOrder(slot)
         slots[Int(slot)].phase = .settling
         let event = slots[Int(slot)].event.pushServices
         var grouped = PushServiceSet()
         for service in event {
             let state = services[serviceIndex(slot, service)]
-            if let outcome = state.verdict.outcome { produceResult(slot, service, state, outcome) }
-            guard state.verdict != .delivered, !grouped.contains(service) else { continue }
+            if let outcome = state.verdict.outcome { addResult(slot, service, state, outcome) }
+            guard state.verdict.goesOn, !grouped.contains(service) else { continue }
             var production = self.production(slot, state)
             for other in event where other >= service {
                 let candidate = services[serviceIndex(slot, other)]
@@ -49,8 +51,9 @@ extension Engine {
                 production.attempts = max(production.attempts, candidate.attempts)
             }
             if production.kind == .retry { counters.retried += 1 }
-            produce(production)
+            add(production)
         }
+        send(slot, now: now)
     }
 
     /// An event that could not be read: a dead letter with its bytes, and one result.
@@ -61,14 +64,18 @@ extension Engine {
         var letter = Production(slot: id(of: slot), kind: .deadLetter, services: PushServiceSet())
         letter.deadLetterReason = reason
         letter.decidedAt = now.wall
-        produce(letter)
+        add(letter)
         var result = letter
         result.kind = .result
         result.outcome = .deadLettered
-        produce(result)
+        add(result)
+        send(slot, now: now)
     }
 
-    private mutating func produceResult(_ slot: Int32, _ service: Int, _ state: ServiceState, _ outcome: Outcome) {
+    @discardableResult
+    private mutating func addResult(
+        _ slot: Int32, _ service: Int, _ state: ServiceState, _ outcome: Outcome
+    ) -> Int32 {
         var result = Production(slot: id(of: slot), kind: .result, services: PushServiceSet())
         result.services.insert(service)
         result.outcome = outcome
@@ -79,9 +86,10 @@ extension Engine {
         switch outcome {
         case .delivered: counters.delivered += 1
         case .expired: counters.expired += 1
-        case .deadLettered, .cancelled, .duplicate: counters.deadLettered += 1
+        case .duplicate: counters.duplicates += 1
+        case .deadLettered, .cancelled: counters.deadLettered += 1
         }
-        produce(result)
+        return add(result)
     }
 
     /// The retry or dead letter that a verdict asks for, still without its services.
@@ -98,12 +106,14 @@ extension Engine {
             production.retryReason = reason
         case .dead(let reason): production.deadLetterReason = reason
         case .expired: production.deadLetterReason = .expired
-        case .none, .delivered: preconditionFailure("only what failed goes on")
+        case .none, .delivered, .duplicate: preconditionFailure("only what failed goes on")
         }
         return production
     }
 
-    private mutating func produce(_ production: Production) {
+    /// Notes a record that the event has to cause.
+    @discardableResult
+    private mutating func add(_ production: Production) -> Int32 {
         let index: Int32
         if let free = freeProductions.popLast() {
             index = free
@@ -111,27 +121,55 @@ extension Engine {
             index = Int32(productions.count)
             productions.append(ProductionPlace())
         }
+        let slot = Int(production.slot.index)
         productions[Int(index)].production = production
-        slots[Int(production.slot.index)].productionsOut += 1
+        productions[Int(index)].next = -1
         productionsOut += 1
+        var last = slots[slot].firstProduction
+        guard last >= 0 else {
+            slots[slot].firstProduction = index
+            return index
+        }
+        while productions[Int(last)].next >= 0 { last = productions[Int(last)].next }
+        productions[Int(last)].next = index
+        return index
+    }
+
+    /// Has the event's records produced.
+    mutating func emit(_ slot: Int32) {
+        var index = slots[Int(slot)].firstProduction
+        while index >= 0 {
+            emit(production: index)
+            index = productions[Int(index)].next
+        }
+    }
+
+    private mutating func emit(production index: Int32) {
         actions.append(.produce(ProductionID(index: index, generation: productions[Int(index)].generation)))
     }
 
-    /// The broker has acknowledged a record.
+    /// What is said of the event's records from now on is not about the ones that were produced before.
+    mutating func renameProductions(of slot: Int32) {
+        var index = slots[Int(slot)].firstProduction
+        while index >= 0 {
+            productions[Int(index)].generation &+= 1
+            index = productions[Int(index)].next
+        }
+    }
+
+    /// The broker has acknowledged a record; not told of those in a transaction, whose commit stands for all.
     public mutating func delivered(_ id: ProductionID, now: Moment) {
         guard let production = production(id) else {
             counters.stale += 1
             return
         }
-        freeProduction(id.index)
-        productionsOut -= 1
-        let slot = Int(production.slot.index)
-        slots[slot].productionsOut -= 1
-        if slots[slot].productionsOut == 0 {
-            if slots[slot].offset != Slot.noOffset {
-                complete(partition: slots[slot].partition, offset: slots[slot].offset)
+        let slot = production.slot.index
+        remove(production: id.index, of: slot)
+        if slots[Int(slot)].firstProduction < 0 {
+            if slots[Int(slot)].offset != Slot.noOffset {
+                complete(partition: slots[Int(slot)].partition, offset: slots[Int(slot)].offset)
             }
-            free(Int32(slot))
+            free(slot)
         }
         if case .stopping = membership { finishStopping(now: now) }
         run(now: now)
@@ -139,36 +177,78 @@ extension Engine {
 
     /// A record was not produced.
     ///
-    /// It is trimmed or offered again; a settlement is never given up.
+    /// It is trimmed or offered again; a settlement is never given up. A transaction of which a record failed is aborted.
     public mutating func failed(_ id: ProductionID, _ failure: ProductionFailure, now: Moment) {
         guard let production = production(id) else {
             counters.stale += 1
             return
         }
+        // An abort fails everything that is still on its way, which says nothing about the records.
+        if configuration.isAtomic, transaction.phase != .open, transaction.phase != .committing { return }
         switch failure {
+        case .queueFull:
+            if configuration.isAtomic { transaction.withheld += 1 }
+            offerAgain(id, after: Self.queueFullPause, now: now)
+            return
         case .tooLarge where !production.isTrimmed && production.kind != .result:
             productions[Int(id.index)].production?.isTrimmed = true
-            actions.append(.produce(id))
+            if !configuration.isAtomic { emit(production: id.index) }
         case .tooLarge where production.kind == .retry:
             // The delay topic takes less than the topic that it came from: then it can only be kept as a dead letter.
-            var letter = production
-            letter.kind = .deadLetter
-            letter.deadLetterReason = .oversized
-            letter.decidedAt = now.wall
-            productions[Int(id.index)].production = letter
-            actions.append(.produce(id))
-            for service in letter.services {
-                let index = serviceIndex(letter.slot.index, service)
-                services[index].verdict = .dead(.oversized)
-                services[index].decidedAt = now.wall
-                produceResult(letter.slot.index, service, services[index], .deadLettered)
-            }
-        case .queueFull:
-            offerAgain(id, after: Self.queueFullPause, now: now)
-        case .tooLarge, .other:
+            keepAsDeadLetter(id.index, production, now: now)
+        case .tooLarge:
             actions.append(.notice(.recordRefused))
-            offerAgain(id, after: Self.productionPause, now: now)
+            if configuration.isAtomic {
+                leaveOut(production.slot, now: now)
+            } else {
+                offerAgain(id, after: Self.productionPause, now: now)
+            }
+        case .other:
+            if !configuration.isAtomic { offerAgain(id, after: Self.productionPause, now: now) }
         }
+        if configuration.isAtomic { transactionFailed(now: now) }
+    }
+
+    private mutating func keepAsDeadLetter(_ index: Int32, _ production: Production, now: Moment) {
+        var letter = production
+        letter.kind = .deadLetter
+        letter.deadLetterReason = .oversized
+        letter.decidedAt = now.wall
+        productions[Int(index)].production = letter
+        // In a transaction all of them come again with the next one.
+        if !configuration.isAtomic { emit(production: index) }
+        for service in letter.services {
+            let state = serviceIndex(letter.slot.index, service)
+            services[state].verdict = .dead(.oversized)
+            services[state].decidedAt = now.wall
+            let result = addResult(letter.slot.index, service, services[state], .deadLettered)
+            if !configuration.isAtomic { emit(production: result) }
+        }
+    }
+
+    /// A record of this event is refused whatever is done: the event waits outside, because each try of it costs all others
+    /// their transaction.
+    private mutating func leaveOut(_ id: SlotID, now: Moment) {
+        let slot = Int(id.index)
+        slots[slot].phase = .refused
+        let pause = min(Self.productionPause << min(slots[slot].refusals, 10), Self.longestProductionPause)
+        slots[slot].refusals += 1
+        due.add(
+            .init(due: now.monotonic.advanced(byMilliseconds: pause), slot: id, service: 0, purpose: .refusedEvent))
+    }
+
+    /// The event is offered again that had a record refused.
+    mutating func refusedEventIsDue(_ id: SlotID, now: Moment) {
+        guard isCurrent(id), slots[Int(id.index)].phase == .refused else { return }
+        slots[Int(id.index)].phase = .settling
+        send(id.index, now: now)
+    }
+
+    /// A record that had to wait is offered again.
+    mutating func productionIsDue(_ id: ProductionID) {
+        guard production(id) != nil else { return }
+        if configuration.isAtomic { transaction.withheld -= 1 }
+        actions.append(.produce(id))
     }
 
     private mutating func offerAgain(_ id: ProductionID, after pause: Int64, now: Moment) {
@@ -178,10 +258,23 @@ extension Engine {
                 slot: SlotID(index: id.index, generation: id.generation), service: 0, purpose: .production))
     }
 
-    mutating func freeProduction(_ index: Int32) {
+    private mutating func remove(production index: Int32, of slot: Int32) {
+        let next = productions[Int(index)].next
+        if slots[Int(slot)].firstProduction == index {
+            slots[Int(slot)].firstProduction = next
+        } else {
+            var before = slots[Int(slot)].firstProduction
+            while productions[Int(before)].next != index { before = productions[Int(before)].next }
+            productions[Int(before)].next = next
+        }
+        free(production: index)
+    }
+
+    private mutating func free(production index: Int32) {
         productions[Int(index)].production = nil
         productions[Int(index)].generation &+= 1
         freeProductions.append(index)
+        productionsOut -= 1
     }
 
     mutating func complete(partition: Int32, offset: Int64) {
@@ -210,7 +303,10 @@ extension Engine {
         slots[place].failures.removeAll(keepingCapacity: true)
         slots[place].open = PushServiceSet()
         slots[place].callsOut = 0
-        slots[place].productionsOut = 0
+        slots[place].refusals = 0
+        while slots[place].firstProduction >= 0 { remove(production: slots[place].firstProduction, of: slot) }
+        bufferedBytes -= slots[place].bytes
+        slots[place].bytes = 0
         freeSlots.append(slot)
         actions.append(.release(slot: slot))
     }
@@ -235,9 +331,13 @@ extension ServiceState.Verdict {
     var outcome: Outcome? {
         switch self {
         case .delivered: .delivered
+        case .duplicate: .duplicate
         case .expired: .expired
         case .dead: .deadLettered
         case .none, .retry: nil
         }
     }
+
+    /// Whether the event goes on as a retry or dead letter.
+    var goesOn: Bool { self != .delivered && self != .duplicate }
 }

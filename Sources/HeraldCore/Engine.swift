@@ -17,7 +17,11 @@ import HeraldTime
 /// | `Engine+Intake.swift` | which source to take from; record |
 /// | `Engine+Calls.swift` | wanted calls, answers, holds |
 /// | `Engine+Settlement.swift` | the records of a decided event, their acknowledgement |
-/// | `Engine+Time.swift` | tick, commits |
+/// | `Engine+Commits.swift` | commits of offsets, and what follows their outcome |
+/// | `Engine+Transactions.swift` | the transaction in which records and offsets become durable together |
+/// | `Engine+Stopping.swift` | drain and revocation: what is under way is waited for, then comes the last commit |
+/// | `Engine+Blocked.swift` | what holds up others for too long |
+/// | `Engine+Time.swift` | tick |
 ///
 /// Not copyable: whoever calls a method of an engine that an object keeps would copy all of it first, a reference count
 /// for each of its arrays.
@@ -48,10 +52,12 @@ public struct Engine: ~Copyable, Sendable {
     var order: UserOrder
     var due: DueQueue
     var waitingCount = 0
+    var bufferedBytes = 0
 
     // Work within one input.
     var wanted: Ring<CallToken>
     var activations: Ring<SlotID>
+    var nextSweep = MonotonicTime(nanoseconds: .min)
 
     // Calls.
     var callsInFlight = 0
@@ -70,6 +76,8 @@ public struct Engine: ~Copyable, Sendable {
     var hasNewWatermark = false
     var nextCommit = MonotonicTime(nanoseconds: .min)
     var committing: [CommittedPosition?] = []
+    var lastCommitFailed = false
+    var transaction = Transaction()
 
     /// An engine without an assignment.
     public init(configuration: EngineConfiguration) {
@@ -146,6 +154,8 @@ public struct Counters: Sendable, Equatable {
     public var deadLettered = 0
     /// Final outcomes: expired.
     public var expired = 0
+    /// Final outcomes: duplicates.
+    public var duplicates = 0
     /// Retry records.
     public var retried = 0
     /// Answers and acknowledgements that belonged to an event that was given up.
@@ -213,6 +223,10 @@ struct Partition: Sendable {
     var number: Int32
     /// `nil` until the first record tells where the partition begins.
     var tracker: OffsetTracker?
+    /// Nothing more is taken, because what is done beyond the watermark would not fit into a commit.
+    var isFull = false
+    /// The offset that was not taken and has to come next.
+    var expected: Int64?
 }
 
 /// One queue to take from: a request topic, or one partition of a retry topic.
@@ -237,32 +251,6 @@ public struct Source: Sendable {
 struct ProductionPlace: Sendable {
     var generation: UInt32 = 0
     var production: Production?
-}
-
-/// Whether the engine has partitions.
-enum Membership: Sendable, Equatable {
-    case none
-    case assigned
-    /// Partitions go, or the worker stops: what is under way is waited for.
-    case stopping(Stopping)
-    /// A drain was carried out: nothing more is done.
-    case left
-}
-
-struct Stopping: Sendable, Equatable {
-    /// How long the last commit may take at least (milliseconds).
-    static let commitGrace: Int64 = 5_000
-
-    /// Whether the worker leaves, and not only the partitions.
-    var leaves: Bool
-    var deadline: MonotonicTime
-    /// Everything under way has ended, and the last commit is on its way.
-    var isCommitting = false
-    /// Events that were under way when the deadline passed.
-    var gaveUp = 0
-
-    /// However late it is: the last commit gets its time, or what was done would be done again.
-    mutating func allowCommit(now: MonotonicTime) {
-        deadline = max(deadline, now.advanced(byMilliseconds: Self.commitGrace))
-    }
+    /// The next record of the same event; -1 = none.
+    var next: Int32 = -1
 }

@@ -30,6 +30,8 @@ struct OffsetTracker {
     private var first = 0
     /// One above the highest offset that an earlier owner has done.
     private var mapEnd: Int64
+    /// Below it, taking an offset can't make the map outgrow its limit, whatever completes.
+    private var takingEnd: Int64 = 0
     /// Counts what happened, and what of it the broker has acknowledged.
     private var changes = 0
     private var committedChanges = 0
@@ -52,6 +54,24 @@ struct OffsetTracker {
 
     /// How many offsets lie between the watermark and the highest taken one.
     var distance: Int64 { next - watermark }
+
+    /// Whether `offset` may be taken: what is done beyond the watermark must fit into a commit whatever completes.
+    func mayTake(_ offset: Int64) -> Bool {
+        offset < max(watermark + Self.safeDistance, takingEnd)
+    }
+
+    /// Whether a partition that was full is worth fetching again.
+    var hasMuchRoom: Bool { next - watermark < Self.safeDistance / 2 || takingEnd - next > 64 }
+
+    /// Over a distance up to this a bit set fits always.
+    static let safeDistance = Int64(CompletionMap.payloadLimit * 8 - 64)
+    /// What one more offset adds to run lengths at most: the length of an open run and of one that is done, below 2^21.
+    private static let bytesOfRun = 6
+
+    /// Notes how long the text of the map is just now.
+    mutating func allowTaking(mapBytes: Int) {
+        takingEnd = next + Int64(max(0, CompletionMap.payloadLimit - mapBytes) / Self.bytesOfRun)
+    }
 
     /// Whether a commit would tell the broker something new.
     var hasUncommitted: Bool { changes > committedChanges }
@@ -94,6 +114,12 @@ struct OffsetTracker {
         changes += 1
         set(offset)
         if offset == watermark { advance() }
+    }
+
+    /// Notes that what `offset` caused became durable together with a commit that said so.
+    mutating func completeAcknowledged(_ offset: Int64) {
+        complete(offset)
+        committedChanges += 1
     }
 
     /// Notes that the broker has acknowledged a commit of what was known at `mark`.

@@ -11,8 +11,10 @@ public struct Slot: Sendable {
         case waiting
         /// Calls are wanted, under way or waiting for a quick retry.
         case active
-        /// Everything is decided; its records are on their way to the broker.
+        /// Everything is decided; its records are on their way to the broker, or wait for the next transaction.
         case settling
+        /// Everything is decided, and a record of it is refused: it is left out of transactions for a while.
+        case refused
     }
 
     /// How often the slot was used.
@@ -39,12 +41,21 @@ public struct Slot: Sendable {
     /// The services that are not decided yet.
     var open = PushServiceSet()
     var callsOut: UInt8 = 0
-    var productionsOut: Int32 = 0
+    /// The first of its records, a chain through ``ProductionPlace/next``; -1 = none.
+    var firstProduction: Int32 = -1
+    /// How often a record of it was refused although everything that could be was left out.
+    var refusals: Int64 = 0
     /// When the first call was made.
     public internal(set) var firstAttemptAt: WallTime?
     /// The calls of this stay in memory that failed.
     public internal(set) var failures: [FailedAttempt] = []
     var userHash: UInt64 = 0
+    /// The size of the record's value.
+    var bytes = 0
+    /// When it became the first of its user, or was taken.
+    var activeSince = MonotonicTime(nanoseconds: .min)
+    /// It holds up others for too long: it goes to a delay topic instead of being called again from memory.
+    var isBlocking = false
 
     var isDecided: Bool { open.isEmpty }
 }
@@ -74,6 +85,8 @@ struct ServiceState: Sendable {
     enum Verdict: Equatable {
         case none
         case delivered
+        /// The same event came before: not called.
+        case duplicate
         case expired
         case dead(DeadLetterReason)
         case retry(delay: Int, due: WallTime, reason: RetryReason?)

@@ -74,6 +74,17 @@ struct UserOrder {
         return successor == Self.none ? nil : successor
     }
 
+    /// The first slot behind the active `slot`, which stands alone from now on; each is followed by ``behind(_:)``.
+    mutating func takeFollowers(of slot: Int32) -> Int32? {
+        let first = follower[Int(slot)]
+        follower[Int(slot)] = Self.none
+        last[Int(slot)] = slot
+        return first == Self.none ? nil : first
+    }
+
+    /// The slot behind one that ``takeFollowers(of:)`` gave.
+    func behind(_ slot: Int32) -> Int32? { follower[Int(slot)] == Self.none ? nil : follower[Int(slot)] }
+
     /// Forgets everybody.
     mutating func removeAll() {
         for index in buckets.indices { buckets[index] = Self.none }

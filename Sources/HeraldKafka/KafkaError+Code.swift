@@ -11,6 +11,10 @@ extension KafkaError {
         public static let fenced = RD_KAFKA_RESP_ERR__FENCED.rawValue
         /// Another consumer has joined with the same `group.instance.id`.
         public static let fencedInstanceID = RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID.rawValue
+        /// The brokers are too old for what is asked.
+        public static let unsupportedFeature = RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE.rawValue
+        /// The brokers do not know this version of a request.
+        public static let unsupportedVersion = RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION.rawValue
         /// The call does not fit the present state, such as a produce outside of a transaction.
         public static let state = RD_KAFKA_RESP_ERR__STATE.rawValue
         /// Another call of this kind has not ended yet.

@@ -96,8 +96,9 @@ enum SettingsTable {
     // Delivery
 
     static let deliveryGuarantee = Setting(
-        "delivery.guarantee", .choice(DeliveryGuarantee.self, notYet: [.atomic]), default: "at-least-once",
-        "How results, retries, dead letters and offsets become durable together.")
+        "delivery.guarantee", .choice(DeliveryGuarantee.self), default: "atomic",
+        "Records and offsets in one transaction (atomic), or offsets after the records (at-least-once: for brokers without transactions)."
+    )
     static let deliveryOrdering = Setting(
         "delivery.ordering", .choice(DeliveryOrdering.self), default: "key",
         "What is sent in order: one user's events, a partition's, or nothing.")

@@ -210,7 +210,7 @@ extension Lane {
                 pendingAssignment = nil
                 unassign()
             } else if lost {
-                engine.lost()
+                engine.lost(now: moment)
             } else {
                 engine.revoked(now: moment)
             }
@@ -260,6 +260,7 @@ extension Lane {
                     topic: topic, number: position.partition.partition, startOffset: isFresh ? nil : position.offset,
                     metadata: isFresh ? "" : position.metadata))
         }
+        groupMetadata = consumer.groupMetadata()
         read(known)
         guard end == nil else { return }
         engine.assigned(assigned, topics: topics, now: moment)
@@ -277,12 +278,27 @@ extension Lane {
     func unassign() {
         releaseEverything()
         queues.removeAll()
+        groupMetadata = nil
         do {
             try consumer.unassign()
         } catch {
             logger.warning("the partitions could not be given back: \(error)")
         }
-        engine.unassigned()
+        engine.unassigned(now: moment)
+    }
+
+    /// Reads a partition again from the record that the engine did not take.
+    func rewind(_ partition: Int32) {
+        guard let offset = engine.nextOffset(of: partition) else { return }
+        let position = engine.position(of: partition)
+        do {
+            try consumer.seek(
+                [(TopicPartition(topic: position.topic, partition: position.number), offset: offset)],
+                timeoutMilliseconds: 0)
+        } catch {
+            // It is asked for again.
+            logger.warning("\(position.topic) [\(position.number)] could not be read again from \(offset): \(error)")
+        }
     }
 
     func setPaused(_ isPaused: Bool, _ partition: Int32) {
@@ -298,28 +314,35 @@ extension Lane {
     // MARK: Commits
 
     func commit(_ sequence: UInt64, now: Moment) {
-        let positions = engine.commitPositions.map { committed in
+        let positions = commitPositions()
+        if let transactionCalls {
+            transactionCalls.commit(sequence, positions, group: groupMetadata)
+        } else if let error = consumer.commit(positions, token: sequence, reportTo: commits) {
+            logger.warning("the commit was not sent: \(error)")
+            engine.committed(sequence: sequence, .failedForNow, now: now)
+        }
+    }
+
+    /// What the engine wants committed, in the client's words.
+    func commitPositions() -> [CommitPosition] {
+        engine.commitPositions.map { committed in
             let position = engine.position(of: committed.partition)
             return CommitPosition(
                 partition: TopicPartition(topic: position.topic, partition: position.number),
                 offset: committed.offset, metadata: committed.metadata)
-        }
-        if let error = consumer.commit(positions, token: sequence, reportTo: commits) {
-            logger.warning("the commit was not sent: \(error)")
-            engine.committed(sequence: sequence, .failedForNow, now: now)
         }
     }
 
     func hearCommits(now: Moment) {
         commits.commits { sequence, error, results in
             let failure = error ?? results.compactMap(\.error).first
-            engine.committed(sequence: sequence, Self.outcome(failure), now: now)
+            engine.committed(sequence: sequence, Self.outcome(ofCommit: failure), now: now)
             if let failure { logger.warning("the commit failed: \(failure)") }
         }
         carryOut(now: now)
     }
 
-    private static func outcome(_ error: KafkaError?) -> CommitOutcome {
+    private static func outcome(ofCommit error: KafkaError?) -> CommitOutcome {
         guard let error else { return .acknowledged }
         switch error.code {
         case KafkaError.Code.illegalGeneration, KafkaError.Code.unknownMemberID, KafkaError.Code.fencedInstanceID,

@@ -16,19 +16,17 @@ extension Lane {
                 message.forEachHeader { name, value in headers.append(name: name, value: value) }
             }
             engine.write(production, value: value, headers: headers, into: &output)
-            return message.withKey { key in
+            return message.withKey { key -> KafkaError? in
                 switch production.kind {
                 case .result:
                     let result = output.value
-                    return producer.produce(
-                        topic: resultTopic, key: key, value: result.span.bytes, token: id.rawValue)
+                    return records.produceResult(key: key, value: result.span.bytes, token: id.rawValue)
                 case .retry:
-                    return producer.produce(
-                        topic: retryTopics[production.delay], key: key, value: value, headers: producerHeaders(),
-                        token: id.rawValue)
+                    return records.produceRetry(
+                        delay: production.delay, key: key, value: value, headers: producerHeaders(), token: id.rawValue)
                 case .deadLetter:
-                    return producer.produce(
-                        topic: deadLetterTopic, key: key, value: value, headers: producerHeaders(), token: id.rawValue)
+                    return records.produceDeadLetter(
+                        key: key, value: value, headers: producerHeaders(), token: id.rawValue)
                 }
             }
         }
@@ -61,7 +59,7 @@ extension Lane {
     }
 
     /// Says that records are refused, when that begins and then now and again: a broker that refuses one refuses all.
-    private func tellOnce(of error: KafkaError, now: Moment) {
+    func tellOnce(of error: KafkaError, now: Moment) {
         guard error.code != produceTrouble?.code || now.monotonic >= tellAgain else { return }
         produceTrouble = error
         tellAgain = now.monotonic.advanced(byMilliseconds: Self.tellInterval)
@@ -70,7 +68,7 @@ extension Lane {
 
     /// Hears which records the broker has.
     func hearDeliveries(now: Moment) {
-        _ = producer.deliveries { token, error in
+        _ = records.client.deliveries { token, error in
             let id = ProductionID(rawValue: token)
             if let error {
                 failed(id, error, now: now)
@@ -82,9 +80,13 @@ extension Lane {
         }
         // Before a record is taken: it may get a slot whose former message is not released yet.
         carryOut(now: now)
-        let (notices, _) = producer.takeNotices()
+        let (notices, _) = records.client.takeNotices()
         for notice in notices { logger.kafka(notice) }
-        if let error = producer.fatalError() {
+        guard let error = records.client.fatalError() else { return }
+        if configuration.engine.isAtomic, error.code != KafkaError.Code.clusterAuthorizationFailed {
+            engine.producerLost(isFenced: error.code == KafkaError.Code.fenced, now: now)
+            carryOut(now: now)
+        } else {
             end = .failed(
                 error.code == KafkaError.Code.clusterAuthorizationFailed
                     ? "Herald may not produce: run kafka-acls --add --allow-principal User:NAME --operation Write "

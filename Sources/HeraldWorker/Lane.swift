@@ -42,12 +42,18 @@ final class Lane {
     let consumerWakeup: Wakeup
     let producerWakeup: Wakeup
     let consumer: Consumer
-    let producer: Producer
+    /// Where records go; made anew when the broker does not know the producer any more.
+    var records: RecordProducer
+    /// The producer's transactional calls; `nil` without transactions.
+    var transactionCalls: TransactionCalls?
+    let transactionQueue: DispatchQueue
+    /// Who this member was when its partitions were assigned: its offsets are accepted for that generation only.
+    var groupMetadata: GroupMetadata?
+    var isSubscribed = false
+    /// An abort is under way, whose report is still to come.
+    var isAborting = false
     let commits: EventQueue
     let calls: BackendCalls
-    let resultTopic: ProducerTopic
-    let deadLetterTopic: ProducerTopic
-    let retryTopics: [ProducerTopic]
     let pushServiceNames: [[UInt8]]
 
     var engine: Engine
@@ -97,16 +103,10 @@ final class Lane {
         consumerWakeup = try Wakeup()
         producerWakeup = try Wakeup()
         consumer = try Consumer(properties: configuration.consumerProperties)
-        producer = try Producer(properties: configuration.producerProperties)
+        transactionQueue = DispatchQueue(label: "herald.lane.\(configuration.number).transactions")
+        records = try RecordProducer(configuration: configuration)
         commits = consumer.makeEventQueue()
         calls = BackendCalls(loop: loop, owner: Owner.backend, configuration: configuration.backend)
-        resultTopic = try producer.topic(configuration.topics.results)
-        deadLetterTopic = try producer.topic(configuration.topics.deadLetter)
-        var retryTopics: [ProducerTopic] = []
-        for delay in configuration.engine.retryDelays {
-            retryTopics.append(try producer.topic(configuration.topics.retryTopic(delay)))
-        }
-        self.retryTopics = retryTopics
         pushServiceNames = configuration.engine.decoder.pushServices.names.map { Array($0.utf8) }
         engine = Engine(configuration: configuration.engine)
         messages = Array(repeating: nil, count: configuration.engine.maxBuffered)
@@ -118,8 +118,18 @@ final class Lane {
         try loop.add(mailbox.wakeup.descriptor, token: EventToken(owner: Owner.mailbox), interest: .readable)
         consumer.queue.notify(consumerWakeup.descriptor)
         commits.notify(consumerWakeup.descriptor)
-        producer.notify(producerWakeup.descriptor)
-        try consumer.subscribe(configuration.subscription)
+        records.client.notify(producerWakeup.descriptor)
+        // Nothing is taken before it is certain that it can be settled.
+        if configuration.engine.isAtomic { makeTransactionCalls() } else { subscribe() }
+    }
+
+    func subscribe() {
+        isSubscribed = true
+        do {
+            try consumer.subscribe(configuration.subscription)
+        } catch {
+            end = .failed("the topics could not be subscribed to: \(error).")
+        }
     }
 
     var moment: Moment { Moment(monotonic: SystemClock.monotonic(), wall: SystemClock.wall()) }
@@ -183,6 +193,7 @@ final class Lane {
             engine.drain(now: moment)
         case .committed(let assignment, let result): answerAssignment(assignment, result)
         case .range(let partition, let reading, let result): judgeRange(of: partition, reading: reading, result)
+        case .transaction(let report): hear(report)
         case .backend(let result): takeSecrets(result)
         }
         carryOut(now: moment)
@@ -199,6 +210,14 @@ final class Lane {
             case .produce(let id): produce(id, now: now)
             case .release(let slot): release(slot)
             case .commit(let sequence): commit(sequence, now: now)
+            case .begin: beginTransaction(now: now)
+            case .abort:
+                isAborting = true
+                transactionCalls?.abort()
+            case .renewProducer: renewProducer()
+            case .lookUp(let sequence):
+                transactionCalls?.lookUp(sequence, commitPositions(), queries: consumer.queries)
+            case .rewind(let partition): rewind(partition)
             case .pause(let partition): setPaused(true, partition)
             case .resume(let partition): setPaused(false, partition)
             case .unassign: unassign()
@@ -227,8 +246,11 @@ final class Lane {
         let deadline = SystemClock.monotonic().advanced(byMilliseconds: 10_000)
         do {
             try consumer.beginClosing()
-            while !consumer.isClosed && SystemClock.monotonic() < deadline {
+            while !consumer.isClosed || isAborting, SystemClock.monotonic() < deadline {
                 hearConsumer()
+                for message in mailbox.take() { hear(message) }
+                // An abort waits until its failed records were heard of.
+                hearDeliveries(now: moment)
                 carryOut(now: moment)
                 _ = loop.wait(timeoutMilliseconds: 10)
                 consumerWakeup.drain()
@@ -240,12 +262,12 @@ final class Lane {
     }
 
     private func close(_ how: LaneEnd) -> LaneEnd {
+        mailbox.close()
         releaseEverything()
         queues.removeAll()
         calls.close()
         consumer.close()
-        producer.purge()
-        producer.close()
+        records.client.close()
         return how
     }
 }

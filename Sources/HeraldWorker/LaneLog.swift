@@ -21,6 +21,10 @@ extension Lane {
             logger.error(
                 "a record is too large for its topic even without diagnostics; raise the topic's max.message.bytes. "
                     + "It is offered again and nothing of its partition is committed beyond it.")
+        case .rival:
+            end = .failed(
+                "another process writes under this worker's name: two workers must never share kafka.instance. "
+                    + "Give each its own, or leave it out. Nothing is lost.")
         case .gaveUp(let events):
             logger.warning(
                 "the time to drain is over; events under way will be taken again",

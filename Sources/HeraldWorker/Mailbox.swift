@@ -7,6 +7,8 @@ import HeraldThreads
 enum LaneMessage: Sendable {
     /// Stop taking, finish, leave.
     case drain
+    /// What became of a transactional call.
+    case transaction(TransactionReport)
     /// What the group had committed for the partitions of a coming assignment.
     case committed(assignment: Int, Result<[CommitPosition], KafkaError>)
     /// The backend's secrets were read again: what came of it, or why they could not be read.
@@ -30,6 +32,7 @@ struct OffsetRange: Sendable {
 /// The one way into a lane from outside of its thread.
 final class Mailbox: Sendable {
     private let messages = Guarded<[LaneMessage]>([])
+    private let closed = Guarded(false)
     /// Wakes the lane's loop.
     let wakeup: Wakeup
 
@@ -42,6 +45,12 @@ final class Mailbox: Sendable {
         messages.withLock { $0.append(message) }
         wakeup.signal()
     }
+
+    /// Whether nobody reads it any more.
+    var isClosed: Bool { closed.withLock { $0 } }
+
+    /// Nobody reads it any more: who tries something again and again for the lane stops.
+    func close() { closed.withLock { $0 = true } }
 
     /// Takes everything that was left, on the lane's thread.
     func take() -> [LaneMessage] {

@@ -8,13 +8,19 @@ public struct WorkerConfiguration: Sendable {
     public var lanes: [LaneConfiguration]
     /// librdkafka's properties for the questions at the start.
     public var adminProperties: [(String, String)]
+    /// Whether the brokers have to have transactions.
+    public var needsTransactions: Bool
     /// The topics that have to exist.
     public var requiredTopics: [String]
 
     /// A worker's configuration.
-    public init(lanes: [LaneConfiguration], adminProperties: [(String, String)], requiredTopics: [String]) {
+    public init(
+        lanes: [LaneConfiguration], adminProperties: [(String, String)], needsTransactions: Bool,
+        requiredTopics: [String]
+    ) {
         self.lanes = lanes
         self.adminProperties = adminProperties
+        self.needsTransactions = needsTransactions
         self.requiredTopics = requiredTopics
     }
 }
@@ -107,6 +113,16 @@ public final class Worker: Sendable {
 
     // MARK: The start
 
+    /// librdkafka's embedded broker answers to transactions, and throws their offsets away.
+    private func checkTransactions(_ admin: Admin) -> WorkerEnd? {
+        guard configuration.needsTransactions,
+            admin.clusterID(timeoutMilliseconds: Self.questionTimeout)?.hasPrefix("mockCluster") == true
+        else { return nil }
+        return .failed(
+            "this is librdkafka's embedded broker, which has no real transactions: set delivery.guarantee to at-least-once."
+        )
+    }
+
     /// Waits for the brokers and checks that the topics exist; `nil` when the lanes may start.
     private func checkTopics() -> WorkerEnd? {
         var wasTold = false
@@ -117,7 +133,7 @@ public final class Worker: Sendable {
                     let metadata = try admin.metadata(timeoutMilliseconds: Self.questionTimeout)
                     let present = Set(metadata.topics.map(\.name))
                     let missing = configuration.requiredTopics.filter { !present.contains($0) }
-                    if missing.isEmpty { return nil }
+                    if missing.isEmpty { return checkTransactions(admin) }
                     let verb = missing.count == 1 ? "is" : "are"
                     return .failed(
                         "\(missing.joined(separator: ", ")) \(verb) missing, or Herald may not see "

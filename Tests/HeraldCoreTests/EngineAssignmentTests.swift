@@ -67,7 +67,7 @@ struct EngineAssignmentTests {
         let positions = harness.engine.commitPositions
         #expect(positions.map(\.offset) == [0])
         harness.lose()
-        harness.engine.unassigned()
+        harness.engine.unassigned(now: harness.now)
         harness.assign(metadata: positions[0].metadata)
         harness.event("slow")
         harness.event("quick")
@@ -82,7 +82,7 @@ struct EngineAssignmentTests {
     @Test("foreign metadata is reported and ignored")
     func foreign() {
         let harness = EngineHarness()
-        harness.engine.unassigned()
+        harness.engine.unassigned(now: harness.now)
         harness.assign(metadata: "somebody@else")
         harness.pass(0)
         #expect(harness.takeOthers() == [.notice(.foreignMetadata(topic: "notifications", partition: 0))])
@@ -111,7 +111,7 @@ struct EngineAssignmentTests {
         harness.answer(200)
         let lateRecord = harness.produced[0].id
         harness.lose()
-        harness.engine.unassigned()
+        harness.engine.unassigned(now: harness.now)
         harness.assign()
         harness.event("c")
         harness.answer(late, CallResult(status: 200))
@@ -129,7 +129,7 @@ struct EngineAssignmentTests {
         harness.pass(200)
         #expect(harness.takeOthers() == [.commit(sequence: 1)])
         harness.lose()
-        harness.engine.unassigned()
+        harness.engine.unassigned(now: harness.now)
         harness.assign()
         harness.engine.committed(sequence: 1, .acknowledged, now: harness.now)
         harness.event("a")
@@ -299,7 +299,7 @@ struct EngineAssignmentEdgeTests {
         harness.drain()
         harness.lose()
         #expect(harness.takeOthers() == [.leave(complete: true), .unassign])
-        harness.engine.unassigned()
+        harness.engine.unassigned(now: harness.now)
         harness.assign()
         let isTaking = harness.engine.isTaking
         #expect(!isTaking)

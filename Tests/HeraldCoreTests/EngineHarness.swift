@@ -139,7 +139,7 @@ final class EngineHarness {
     }
 
     func lose() {
-        engine.lost()
+        engine.lost(now: now)
         collect()
     }
 

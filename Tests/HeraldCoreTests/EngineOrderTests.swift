@@ -116,7 +116,7 @@ struct EngineOrderTests {
     @Test("a retry topic is not fetched while its first record is far from due")
     func pause() {
         let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 60_000]) }
-        harness.engine.unassigned()
+        harness.engine.unassigned(now: harness.now)
         harness.engine.assigned(
             [AssignedPartition(topic: 0, number: 0, startOffset: 0)],
             topics: [ConsumedTopic(name: "notifications.retry.60s", role: .retry(delay: 60_000))], now: harness.now)
@@ -180,9 +180,9 @@ struct EngineOrderTests {
     func longChain() {
         let harness = EngineHarness { $0.maxInFlight = 20_000 }
         harness.event("a")
-        for _ in 0..<30_000 { harness.event("a", more: #","expiresAt":"1970-01-12T13:46:41Z""#) }
+        for _ in 0..<20_000 { harness.event("a", more: #","expiresAt":"1970-01-12T13:46:41Z""#) }
         harness.time += 2_000
         harness.answer(200)
-        #expect(harness.summaries.count == 1 + 2 * 30_000)
+        #expect(harness.summaries.count == 1 + 2 * 20_000)
     }
 }

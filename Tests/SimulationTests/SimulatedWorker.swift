@@ -99,7 +99,7 @@ final class SimulatedWorker {
     func lost() {
         guard isZombie else { return }
         hitInMemory()
-        engine.lost()
+        engine.lost(now: moment)
         go()
     }
 
@@ -293,13 +293,18 @@ final class SimulatedWorker {
                     .commit(
                         worker: index, incarnation: incarnation, sequence: sequence, generation: generation, positions),
                     after: simulation.between(0, 20))
+            case .begin, .abort, .renewProducer, .lookUp:
+                simulation.checkers.fail("at-least-once knows no transactions")
+            case .rewind(let partition):
+                fetched[places[Int(partition)]] = engine.nextOffset(of: partition)
+                engine.recordsArrived()
             case .pause(let partition): isPaused.insert(places[Int(partition)])
             case .resume(let partition):
                 isPaused.remove(places[Int(partition)])
                 engine.recordsArrived()
             case .unassign:
                 if commitIsDoubtful { hitInMemory() }
-                engine.unassigned()
+                engine.unassigned(now: moment)
                 if !records.isEmpty { simulation.checkers.fail("\(records.count) records outlive their assignment") }
                 forgetAssignment()
                 simulation.schedule(

@@ -7,19 +7,43 @@ enum KafkaClientSettings {
         joined(base(settings), settings)
     }
 
-    /// A producer that loses nothing: idempotent, acknowledged by all replicas, never giving up by itself.
-    static func producer(_ settings: Settings) -> [(String, String)] {
-        joined(
+    /// The broker ends a transaction by itself that is open for so long (milliseconds), unless the user says otherwise.
+    static func transactionTimeout(_ settings: Settings) -> Int64 {
+        settings.kafka.properties["transaction.timeout.ms"].flatMap { Int64($0) } ?? 10_000
+    }
+
+    /// A lane's producer, which loses nothing: idempotent, acknowledged by all replicas.
+    ///
+    /// - Parameter instance: The worker's name, which no other worker has.
+    static func producer(_ settings: Settings, lane: Int, instance: String) -> [(String, String)] {
+        var properties =
             base(settings) + [
                 ("acks", "all"),
                 ("enable.idempotence", "true"),
                 // Below that a producer wakes a thread for nearly every record.
                 ("linger.ms", "5"),
-                // A settlement is never given up: what the broker will not take is held, and offered again.
-                ("message.timeout.ms", "0"),
                 // The topic decides what is too large, not the client.
                 ("message.max.bytes", "10485760"),
-            ], settings)
+            ]
+        switch settings.delivery.guarantee {
+        case .atLeastOnce:
+            // A settlement is never given up: what the broker will not take is held, and offered again.
+            properties.append(("message.timeout.ms", "0"))
+        case .atomic:
+            let timeout = String(transactionTimeout(settings))
+            properties += [
+                ("transactional.id", "\(settings.kafka.group)-\(instance)-\(lane)"),
+                // As short as a session: until it is over nobody reads what a worker left open that was killed.
+                ("transaction.timeout.ms", timeout),
+                // What takes longer is aborted, and written again.
+                ("message.timeout.ms", timeout),
+                // The commit says whether the broker has the records.
+                ("delivery.report.only.error", "true"),
+                // A commit right after another waits this long for the broker to end the one before.
+                ("retry.backoff.ms", "2"),
+            ]
+        }
+        return joined(properties, settings)
     }
 
     /// A tool's producer: it loses nothing either, and tells within a bounded time when a broker is gone.

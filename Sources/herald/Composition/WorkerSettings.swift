@@ -22,6 +22,8 @@ extension Settings {
 
     /// What the worker's lanes need, divided among them.
     func workerConfiguration() throws -> WorkerConfiguration {
+        // Its own unless it was given: two workers that share a transactional id fence each other.
+        let instance = kafka.instance ?? String(UInt64.random(in: .min ... .max), radix: 36)
         let delays = retry.delays.compactMap { DelayName($0.text) }
         let lanes = try (0..<delivery.lanes).map { number -> LaneConfiguration in
             let share = share(of: delivery.maxInFlight, lane: number)
@@ -31,13 +33,15 @@ extension Settings {
             }
             return LaneConfiguration(
                 number: number, consumerProperties: KafkaClientSettings.consumer(self, lane: number),
-                producerProperties: KafkaClientSettings.producer(self), topics: topicNames,
+                producerProperties: KafkaClientSettings.producer(self, lane: number, instance: instance),
+                topics: topicNames,
                 requestWeights: topics.requests.map(\.weight), engine: try engineConfiguration(delays, share),
                 backend: try backendConfiguration(connectionLimit: connections),
                 readBackendAgain: hasSecretFiles ? readAgain : nil)
         }
         return WorkerConfiguration(
             lanes: lanes, adminProperties: KafkaClientSettings.common(self),
+            needsTransactions: delivery.guarantee == .atomic,
             requiredTopics: topicNames.requests + [topicNames.results]
                 + delays.map { topicNames.retryTopic($0) } + [topicNames.deadLetter])
     }
@@ -53,6 +57,10 @@ extension Settings {
             case .partition: .partition
             case .none: .none
             }
+        engine.isAtomic = delivery.guarantee == .atomic
+        engine.transactionTimeout = KafkaClientSettings.transactionTimeout(self)
+        engine.blockedAfter = max(engine.blockedAfter, backend.timeout.milliseconds * 3 / 2)
+        engine.maxBufferedBytes = max(limits.eventBytes, engine.maxBufferedBytes / delivery.lanes)
         engine.maxInFlight = maxInFlight
         engine.commitInterval = delivery.commitInterval.milliseconds
         engine.drainTimeout = delivery.drainTimeout.milliseconds

@@ -1,0 +1,49 @@
+import HeraldEvents
+import HeraldTime
+
+extension Engine {
+    /// Events that block others are looked for this often (milliseconds).
+    static let sweepInterval: Int64 = 1_000
+
+    /// Looks for events that hold up others for too long, now and then.
+    ///
+    /// What they hold up is their partition's watermark and the events of their user, and with those the memory of all.
+    mutating func sweep(now: Moment) {
+        guard now.monotonic >= nextSweep else { return }
+        nextSweep = now.monotonic.advanced(byMilliseconds: Self.sweepInterval)
+        takeFromFullAgain()
+        for index in partitions.indices where partitions[index].expected != nil && !partitions[index].isFull {
+            actions.append(.rewind(partition: Int32(index)))
+        }
+        // In a hold everybody waits for the backend, and nobody for an event.
+        guard hold == nil, let delay = configuration.retry.delays.first else { return }
+        let limit = now.monotonic.advanced(byMilliseconds: -configuration.blockedAfter)
+        for index in slots.indices where slots[index].phase == .active && slots[index].activeSince <= limit {
+            unblock(Int32(index), due: now.wall.advanced(byMilliseconds: delay), now: now)
+        }
+    }
+
+    /// Moves an event that has been called, and is not decided after so long, out of the way of others.
+    ///
+    /// A call under way can't be taken back; what becomes of it is not called again from memory.
+    private mutating func unblock(_ slot: Int32, due: WallTime, now: Moment) {
+        let isCalled = slots[Int(slot)].open.contains { service in
+            let phase = services[serviceIndex(slot, service)].phase
+            return phase == .calling || phase == .resting
+        }
+        guard isCalled else { return }
+        slots[Int(slot)].isBlocking = true
+        // With `partition` the order is everybody's: nobody may be moved out of it.
+        if configuration.ordering == .key, slots[Int(slot)].isOrdered {
+            var next = order.takeFollowers(of: slot)
+            while let follower = next {
+                next = order.behind(follower)
+                slots[Int(follower)].isOrdered = false
+                decideAll(follower, .retry(delay: 0, due: due, reason: .blocked), now: now)
+            }
+        }
+        for service in slots[Int(slot)].open where services[serviceIndex(slot, service)].phase == .resting {
+            decide(slot, service, .retry(delay: 0, due: due, reason: .blocked), now: now)
+        }
+    }
+}

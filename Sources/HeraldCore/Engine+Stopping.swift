@@ -1,0 +1,156 @@
+import HeraldEvents
+import HeraldTime
+
+/// Whether the engine has partitions.
+enum Membership: Sendable, Equatable {
+    case none
+    case assigned
+    /// Partitions go, or the worker stops: what is under way is waited for.
+    case stopping(Stopping)
+    /// A drain was carried out: nothing more is done.
+    case left
+}
+
+struct Stopping: Sendable, Equatable {
+    /// How long the last commit may take at least (milliseconds).
+    static let commitGrace: Int64 = 5_000
+
+    /// Whether the worker leaves, and not only the partitions.
+    var leaves: Bool
+    var deadline: MonotonicTime
+    /// No call is under way any more, and what was settled is being committed.
+    var isCommitting = false
+    /// Events that were given up unsettled: they will be taken again.
+    var gaveUp = 0
+
+    /// However late it is: the last commit gets its time, or what was done would be done again.
+    mutating func allowCommit(now: MonotonicTime) {
+        deadline = max(deadline, now.advanced(byMilliseconds: Self.commitGrace))
+    }
+}
+
+extension Engine {
+    /// Nothing more is taken and called; what is under way is waited for until the deadline.
+    mutating func stop(leaving: Bool, timeout: Int64, now: Moment) {
+        let deadline = now.monotonic.advanced(byMilliseconds: timeout)
+        membership = .stopping(Stopping(leaves: leaving, deadline: deadline))
+        hold = nil
+        for index in slots.indices { stopWaiting(Int32(index), now: now) }
+        wanted.removeAll()
+        activations.removeAll()
+        finishStopping(now: now)
+    }
+
+    /// What has no call under way ends here: what was never called is given back, the rest is settled with what is known.
+    private mutating func stopWaiting(_ slot: Int32, now: Moment) {
+        switch slots[Int(slot)].phase {
+        case .free, .settling, .refused:
+            break
+        case .behindUser, .waiting:
+            free(slot)
+        case .active:
+            if slots[Int(slot)].callsOut == 0 { settleForStop(slot, now: now) }
+        }
+    }
+
+    /// Settles an event whose calls have ended while partitions go: services that were not called, or would be called
+    /// again from memory, go to the first delay, so that those that are done need not be called again.
+    mutating func settleForStop(_ slot: Int32, now: Moment) {
+        let place = Int(slot)
+        let hasFacts = slots[place].event.pushServices.contains { service in
+            let state = services[serviceIndex(slot, service)]
+            return state.phase == .decided || state.attempts > slots[place].event.attempts
+        }
+        guard hasFacts, let shortest = configuration.retry.delays.first else {
+            free(slot)
+            return
+        }
+        let due = now.wall.advanced(byMilliseconds: shortest)
+        for service in slots[place].open {
+            decide(slot, service, .retry(delay: 0, due: due, reason: .blocked), now: now)
+        }
+    }
+
+    /// Goes on with a stop when no call is under way any more, or the time is over.
+    mutating func finishStopping(now: Moment) {
+        guard case .stopping(var stopping) = membership, !stopping.isCommitting else { return }
+        if callsInFlight > 0 || (!configuration.isAtomic && productionsOut > 0) {
+            guard now.monotonic >= stopping.deadline else { return }
+        }
+        stopping.gaveUp = dropUnsettled()
+        if stopping.gaveUp > 0 { actions.append(.notice(.gaveUp(events: stopping.gaveUp))) }
+        for source in sources.indices { resume(source: source) }
+        stopping.isCommitting = true
+        stopping.allowCommit(now: now.monotonic)
+        membership = .stopping(stopping)
+        commitForStop(now: now)
+    }
+
+    /// Goes on with the last commit of a stop, and ends the stop when there is nothing to commit any more.
+    mutating func commitForStop(now: Moment) {
+        guard case .stopping(let stopping) = membership, stopping.isCommitting else { return }
+        if now.monotonic >= stopping.deadline {
+            endStopping(now: now)
+        } else if configuration.isAtomic {
+            advanceTransaction(now: now)
+            if transaction.isIdle, !hasUncommitted { endStopping(now: now) }
+        } else if !commitInFlight {
+            if !hasUncommitted {
+                endStopping(now: now)
+            } else if now.monotonic >= nextCommit || !lastCommitFailed {
+                startCommit(now: now)
+            }
+        }
+    }
+
+    /// Ends a stop; what is not committed by now will be taken again.
+    mutating func endStopping(now: Moment) {
+        guard case .stopping(var stopping) = membership else { return }
+        let dropped = slots.count - freeSlots.count
+        if dropped > 0 {
+            stopping.gaveUp += dropped
+            actions.append(.notice(.gaveUp(events: dropped)))
+        }
+        dropEverything()
+        abandonTransaction(now: now)
+        if stopping.leaves {
+            membership = .left
+            actions.append(.leave(complete: stopping.gaveUp == 0))
+        } else {
+            membership = .none
+            actions.append(.unassign)
+        }
+    }
+
+    /// Gives up what is not settled, and says how many events that were.
+    private mutating func dropUnsettled() -> Int {
+        guard configuration.isAtomic else {
+            let dropped = slots.count - freeSlots.count
+            dropEverything()
+            return dropped
+        }
+        var dropped = 0
+        for index in slots.indices where slots[index].phase != .free && slots[index].phase != .settling {
+            free(Int32(index))
+            dropped += 1
+        }
+        forgetCalls()
+        return dropped
+    }
+
+    /// Gives up every event in memory; answers and acknowledgements that come for them later are stale.
+    mutating func dropEverything() {
+        for index in slots.indices where slots[index].phase != .free { free(Int32(index)) }
+        due.removeAll()
+        forgetCalls()
+    }
+
+    private mutating func forgetCalls() {
+        callsInFlight = 0
+        wanted.removeAll()
+        activations.removeAll()
+        order.removeAll()
+        waitingCount = 0
+        hold = nil
+    }
+}

@@ -1,0 +1,81 @@
+import Dispatch
+import HeraldCore
+import HeraldKafka
+import HeraldTelemetry
+import HeraldThreads
+import HeraldTime
+
+extension Lane {
+    /// Starts to make the producer ready; its report comes through the mailbox.
+    func makeTransactionCalls() {
+        let calls = TransactionCalls(client: records.client, queue: transactionQueue, mailbox: mailbox)
+        transactionCalls = calls
+        calls.prepare()
+    }
+
+    /// Makes a new producer in place of one that the broker does not know any more.
+    func renewProducer() {
+        logger.warning("the producer is made anew; what it had not committed is written again")
+        let former = records
+        do {
+            records = try RecordProducer(configuration: configuration)
+        } catch {
+            end = .failed("the producer could not be made anew: \(error). Start the worker again; nothing is lost.")
+            return
+        }
+        records.client.notify(producerWakeup.descriptor)
+        // Letting go of a client waits for its threads.
+        transactionQueue.async { former.client.close() }
+        makeTransactionCalls()
+    }
+
+    func beginTransaction(now: Moment) {
+        do throws(KafkaError) {
+            try records.client.beginTransaction()
+        } catch {
+            tellOnce(of: error, now: now)
+            if error.isFatal {
+                engine.producerLost(isFenced: error.code == KafkaError.Code.fenced, now: now)
+            } else {
+                engine.transactionFailed(now: now)
+            }
+        }
+    }
+
+    func hear(_ report: TransactionReport) {
+        let now = moment
+        switch report {
+        case .ready:
+            if !isSubscribed { subscribe() }
+            engine.producerReady(now: now)
+        case .waiting(let error):
+            logger.warning("the brokers do not make the producer ready yet, trying on: \(error)")
+        case .notReady(let error):
+            end = .failed(sentence(ofNotReady: error))
+        case .committed(let sequence, let error, let outcome):
+            if let error {
+                logger.warning("the transaction was not committed: \(error)")
+            } else {
+                hasProduced = true
+            }
+            engine.committed(sequence: sequence, outcome, now: now)
+        case .aborted(let error, let outcome):
+            isAborting = false
+            if let error { logger.warning("the transaction was not aborted: \(error)") }
+            engine.aborted(outcome, now: now)
+        }
+    }
+
+    private func sentence(ofNotReady error: KafkaError) -> String {
+        switch error.code {
+        case KafkaError.Code.transactionalIDAuthorizationFailed:
+            "Herald may not use its transactional id: run kafka-acls --add --allow-principal User:NAME --operation Write "
+                + "--operation Describe --transactional-id GROUP --resource-pattern-type prefixed (GROUP is kafka.group), "
+                + "or set delivery.guarantee to at-least-once."
+        case KafkaError.Code.unsupportedFeature, KafkaError.Code.unsupportedVersion:
+            "the brokers have no transactions: \(error). Set delivery.guarantee to at-least-once to work without."
+        default:
+            "the producer can't be made ready for transactions: \(error). Start the worker again; nothing is lost."
+        }
+    }
+}

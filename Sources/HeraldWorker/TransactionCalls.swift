@@ -1,0 +1,118 @@
+import Dispatch
+import HeraldCore
+import HeraldKafka
+
+/// What became of a transactional call.
+enum TransactionReport: Sendable {
+    /// The producer has its name, and what an earlier holder of it left open is ended.
+    case ready
+    /// No broker makes it ready at the moment; it is tried on.
+    case waiting(KafkaError)
+    /// It can't be made ready, and waiting will not mend it.
+    case notReady(KafkaError)
+    /// A commit, or the question what became of one.
+    case committed(sequence: UInt64, KafkaError?, CommitOutcome)
+    /// An abort.
+    case aborted(KafkaError?, CommitOutcome)
+}
+
+/// The transactional calls of one producer, which block, one after another on a queue of their own.
+final class TransactionCalls: Sendable {
+    /// How long one try may take (milliseconds); what it does not finish is asked for again.
+    private static let timeout = 10_000
+
+    private let client: Producer
+    private let queue: DispatchQueue
+    private let mailbox: Mailbox
+    /// The commit whose offsets are in the transaction already; only touched on the queue.
+    private nonisolated(unsafe) var offsetsSent: UInt64 = 0
+
+    init(client: Producer, queue: DispatchQueue, mailbox: Mailbox) {
+        self.client = client
+        self.queue = queue
+        self.mailbox = mailbox
+    }
+
+    /// Makes the producer ready, however long that takes.
+    func prepare() {
+        queue.async { [self] in
+            while !mailbox.isClosed {
+                do throws(KafkaError) {
+                    try client.initTransactions(timeoutMilliseconds: Self.timeout)
+                    mailbox.post(.transaction(.ready))
+                    return
+                } catch {
+                    let isPassing = error.isRetriable || error.code == KafkaError.Code.timedOut
+                    mailbox.post(.transaction(isPassing ? .waiting(error) : .notReady(error)))
+                    if !isPassing { return }
+                }
+            }
+        }
+    }
+
+    /// Sends the offsets and commits; of a commit that is asked for again, what was done already is not done twice.
+    func commit(_ sequence: UInt64, _ positions: [CommitPosition], group: GroupMetadata?) {
+        queue.async { [self] in
+            report { error, outcome in
+                .committed(sequence: sequence, error, outcome)
+            } after: { () throws(KafkaError) in
+                if offsetsSent != sequence, !positions.isEmpty, let group {
+                    try client.sendOffsets(positions, group: group, timeoutMilliseconds: Self.timeout)
+                }
+                offsetsSent = sequence
+                try client.commitTransaction(timeoutMilliseconds: Self.timeout)
+            }
+        }
+    }
+
+    /// Aborts what is open.
+    func abort() {
+        queue.async { [self] in
+            report { error, outcome in
+                .aborted(error, outcome)
+            } after: { () throws(KafkaError) in
+                try client.abortTransaction(timeoutMilliseconds: Self.timeout)
+            }
+        }
+    }
+
+    /// Finds out whether a commit was made whose outcome nobody knows: if so, the group stands where it said.
+    func lookUp(_ sequence: UInt64, _ positions: [CommitPosition], queries: ConsumerQueries) {
+        queue.async { [mailbox] in
+            do throws(KafkaError) {
+                let present = try queries.committed(positions.map(\.partition), timeoutMilliseconds: Self.timeout)
+                let wasMade = !positions.isEmpty && positions.allSatisfy { present.contains($0) }
+                mailbox.post(
+                    .transaction(.committed(sequence: sequence, nil, wasMade ? .acknowledged : .abortable)))
+            } catch {
+                mailbox.post(.transaction(.committed(sequence: sequence, error, .failedForNow)))
+            }
+        }
+    }
+
+    private func report(
+        _ report: (KafkaError?, CommitOutcome) -> TransactionReport, after call: () throws(KafkaError) -> Void
+    ) {
+        do {
+            try call()
+            mailbox.post(.transaction(report(nil, .acknowledged)))
+        } catch {
+            mailbox.post(.transaction(report(error, Self.outcome(of: error))))
+        }
+    }
+
+    /// What an error of a transactional call wants: the same call again, an abort, or a new producer.
+    static func outcome(of error: KafkaError) -> CommitOutcome {
+        if error.isFatal { return .fatal(isFenced: error.code == KafkaError.Code.fenced) }
+        switch error.code {
+        case KafkaError.Code.illegalGeneration, KafkaError.Code.unknownMemberID, KafkaError.Code.fencedInstanceID,
+            KafkaError.Code.assignmentLost:
+            return .refused
+        default: break
+        }
+        if error.isAbortable { return .abortable }
+        if error.isRetriable || error.code == KafkaError.Code.timedOut { return .failedForNow }
+        // What librdkafka has no word for leaves the transaction in a state that nobody knows.
+        return .fatal(isFenced: false)
+    }
+}
