@@ -115,6 +115,15 @@ extension Engine {
         return .kept(id)
     }
 
+    /// A partition was read to its end, which is this offset: behind the last record there may be offsets without one (the
+    /// ends of transactions), and a group that has dealt with everything stands behind those.
+    public mutating func endReached(of partition: Int32, at offset: Int64) {
+        let place = Int(partition)
+        guard case .assigned = membership, partitions[place].expected == nil, offset > 0 else { return }
+        if partitions[place].tracker == nil { partitions[place].tracker = OffsetTracker(startingAt: 0) }
+        if partitions[place].tracker?.reachEnd(offset) == true { hasNewWatermark = true }
+    }
+
     /// Whether a record may be taken now, or has to be read again later.
     ///
     /// A record that was not taken is the next one of its partition that is: what was read ahead behind it comes again

@@ -94,6 +94,18 @@ struct OffsetTracker {
         return wasDone ? .doneBefore : .new
     }
 
+    /// Notes that the partition was read up to `offset`: what lies below and did not come never will.
+    ///
+    /// True when that says something new.
+    mutating func reachEnd(_ offset: Int64) -> Bool {
+        guard offset > next else { return false }
+        changes += 1
+        skip(to: offset)
+        next = max(next, offset)
+        advance()
+        return true
+    }
+
     /// Offsets up to `offset` will not come any more.
     private mutating func skip(to offset: Int64) {
         if watermark == next && offset >= mapEnd {

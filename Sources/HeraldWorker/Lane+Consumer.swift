@@ -115,7 +115,10 @@ extension Lane {
             end = .failed(
                 "Herald may not join its group: run kafka-acls --add --allow-principal User:NAME --operation Read "
                     + "--group NAME (kafka.group).")
-        case KafkaError.Code.maxPollExceeded, KafkaError.Code.partitionEOF:
+        case KafkaError.Code.partitionEOF:
+            guard let index = engine.index(of: partition.partition, in: partition.topic) else { return }
+            engine.endReached(of: index, at: message.offset)
+        case KafkaError.Code.maxPollExceeded:
             break
         default:
             logger.warning(

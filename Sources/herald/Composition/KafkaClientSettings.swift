@@ -81,6 +81,8 @@ enum KafkaClientSettings {
                 ("isolation.level", "read_committed"),
                 ("session.timeout.ms", "10000"),
                 ("allow.auto.create.topics", "false"),
+                // Behind a partition's last record lie the ends of transactions: a group that is done stands behind them.
+                ("enable.partition.eof", "true"),
                 // A new retry topic is found within this time.
                 ("topic.metadata.refresh.interval.ms", "30000"),
                 // More than a second of work: below it librdkafka before 2.3 stops fetching for a second at a time.

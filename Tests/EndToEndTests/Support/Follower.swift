@@ -33,7 +33,8 @@ final class Follower: Sendable {
     private func follow(_ servers: String, _ partitions: [TopicPartition]) throws {
         let consumer = try Consumer(properties: [
             ("bootstrap.servers", servers), ("group.id", "follower"), ("auto.offset.reset", "earliest"),
-            ("isolation.level", "read_committed"), ("fetch.wait.max.ms", "100"), ("reconnect.backoff.max.ms", "500"),
+            ("isolation.level", "read_committed"), ("enable.partition.eof", "true"), ("fetch.wait.max.ms", "100"),
+            ("reconnect.backoff.max.ms", "500"),
         ])
         consumer.queue.notify(wakeup.descriptor)
         try consumer.assign(partitions.map { ($0, offset: Offset.beginning) })
@@ -50,7 +51,12 @@ final class Follower: Sendable {
     }
 
     private func take(_ message: Message) {
-        guard message.error == nil else {
+        if let error = message.error {
+            // Behind the last record there may be the ends of transactions.
+            if error.code == KafkaError.Code.partitionEOF {
+                let partition = TopicPartition(topic: message.topicName(), partition: message.partition)
+                state.withLock { $0.positions[partition] = message.offset }
+            }
             // Brokers that are away are what some tests are about: librdkafka goes on by itself.
             return
         }
