@@ -7,7 +7,7 @@ import HeraldTime
 /// each time it comes: what is remembered are the last `size` events, not the last `size` different ones.
 ///
 /// What the window has passed is forgotten at once but leaves the tables little by little, two for each event that
-/// comes: no call ever has a backlog to work off.
+/// comes: only growing takes more than a moment, and the last time comes at half of the limit.
 struct DuplicateWindow {
     private static let smallestCapacity = 1_024
 
@@ -40,8 +40,8 @@ struct DuplicateWindow {
 
     /// Remembers an event as of now.
     ///
-    /// - Parameter time: When it came; not before the event before it, else it counts as having come with that; and
-    ///   not later than the clock: what is ahead of it may hide older events until ``evict(now:)`` sets it right.
+    /// - Parameter time: When it came. Before the event before it, it counts as having come with that one; ahead of the
+    ///   clock, it may hide older events until ``evict(now:)`` sets it right.
     /// - Returns: Whether the same identity was remembered and within the window already.
     mutating func insert(_ hash: UInt64, at time: WallTime) -> Bool {
         guard limit > 0 else { return false }
