@@ -111,6 +111,7 @@ extension Engine {
         forgetPositions()
         partitions.removeAll(keepingCapacity: true)
         sources.removeAll(keepingCapacity: true)
+        duplicates.removeAll()
         commitInFlight = false
         hasNewWatermark = false
         if membership != .left { membership = .none }

@@ -11,6 +11,7 @@ extension Engine {
     mutating func sweep(now: Moment) {
         guard now.monotonic >= nextSweep else { return }
         nextSweep = now.monotonic.advanced(byMilliseconds: Self.sweepInterval)
+        duplicates.evict(now: now.wall)
         takeFromFullAgain()
         for index in partitions.indices where partitions[index].expected != nil && !partitions[index].isFull {
             actions.append(.rewind(partition: Int32(index)))

@@ -80,6 +80,8 @@ extension Engine {
         hasNewWatermark = true
         guard partitions[Int(index)].tracker?.take(offset) == .new else {
             counters.doneBefore += 1
+            rememberDone(
+                source: source, partition: index, offset: offset, value: value, headers: headers, now: now)
             return .done
         }
         counters.taken += 1
@@ -109,7 +111,7 @@ extension Engine {
         if let failure = slots[place].failure {
             settleUndecodable(slot, reason: failure.reason, now: now)
         } else {
-            begin(slot, value: value, partition: partition, now: now)
+            begin(slot, value: value, now: now)
         }
         run(now: now)
         return .kept(id)
@@ -154,7 +156,7 @@ extension Engine {
     }
 
     /// Prepares a decoded event and lets it go where its moment wants it.
-    private mutating func begin(_ slot: Int32, value: RawSpan, partition: Int32, now: Moment) {
+    private mutating func begin(_ slot: Int32, value: RawSpan, now: Moment) {
         let place = Int(slot)
         slots[place].open = slots[place].event.pushServices
         slots[place].firstAttemptAt = slots[place].event.firstAttemptAt
@@ -176,6 +178,8 @@ extension Engine {
             decideAll(slot, .dead(.replaysExhausted), now: now)
         } else if slots[place].isRetry {
             admitRetry(slot, now: now)
+        } else if remember(slot, value: value, partition: slots[place].partition, now: now) {
+            decideAll(slot, .duplicate, now: now)
         } else {
             lineUp(slot)
         }

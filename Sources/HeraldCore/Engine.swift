@@ -15,6 +15,7 @@ import HeraldTime
 /// |---|---|
 /// | `Engine+Assignment.swift` | assigned, revoked, lost, drain |
 /// | `Engine+Intake.swift` | which source to take from; record |
+/// | `Engine+Duplicates.swift` | events that came before |
 /// | `Engine+Calls.swift` | wanted calls, answers, holds |
 /// | `Engine+Settlement.swift` | the records of a decided event, their acknowledgement |
 /// | `Engine+Commits.swift` | commits of offsets, and what follows their outcome |
@@ -52,6 +53,7 @@ public struct Engine: ~Copyable, Sendable {
     var order: UserOrder
     var due: DueQueue
     var waitingCount = 0
+    var duplicates: DuplicateWindow
     var bufferedBytes = 0
 
     // Work within one input.
@@ -89,6 +91,7 @@ public struct Engine: ~Copyable, Sendable {
         freeSlots = (0..<Int32(capacity)).reversed()
         order = UserOrder(slots: capacity)
         due = DueQueue(capacity: capacity)
+        duplicates = DuplicateWindow(size: configuration.duplicateSize, window: configuration.duplicateWindow)
         let none = SlotID(index: 0, generation: 0)
         wanted = Ring(capacity: capacity, filler: CallToken(slot: none, service: 0))
         activations = Ring(capacity: 64, filler: none)

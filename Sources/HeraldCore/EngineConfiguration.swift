@@ -59,6 +59,14 @@ public struct EngineConfiguration: Sendable {
     ///
     /// Default 5.
     public var maxReplays = 5
+    /// An event that came before within so long (milliseconds) is a duplicate.
+    ///
+    /// Default 0: none is.
+    public var duplicateWindow: Int64 = 0
+    /// So many events are remembered for that at most.
+    ///
+    /// Default 0.
+    public var duplicateSize = 0
     /// Makes the users' hash this process's own.
     public var hashSeed: UInt64 = 0
 

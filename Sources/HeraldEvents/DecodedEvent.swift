@@ -8,6 +8,8 @@ public import HeraldTime
 public struct DecodedEvent: Sendable {
     /// The producer's id, or `topic/partition/offset` of the request when it gave none.
     public internal(set) var id = ByteField.absent
+    /// Whether ``id`` is the producer's own: only then can the same event come again.
+    public internal(set) var hasOwnID = true
     /// Whom to notify.
     public internal(set) var user = ByteField.absent
     /// The message's text.

@@ -67,6 +67,7 @@ public struct RecordDecoder: Sendable {
     }
 
     private func setDefaultID(topic: String, partition: Int32, offset: Int64, into event: inout DecodedEvent) {
+        event.hasOwnID = false
         if event.origin.isPresent {
             event.id = event.origin
             return

@@ -85,6 +85,23 @@ public final class ConsumerQueries: Sendable {
         return list.elements.map(\.commitPosition)
     }
 
+    /// The offset of each partition's first record at or after a moment (milliseconds since the Unix epoch); left out where
+    /// there is none.
+    ///
+    /// An embedded broker knows none.
+    public func offsets(
+        of partitions: [TopicPartition], at milliseconds: Int64, timeoutMilliseconds: Int
+    ) throws(KafkaError) -> [TopicPartition: Int64] {
+        let list = TopicPartitionList(partitions.map { ($0, offset: milliseconds) })
+        try KafkaError.check(
+            rd_kafka_offsets_for_times(
+                handle.client, list.pointer, ClientHandle.milliseconds(timeoutMilliseconds)))
+        if let error = list.firstError { throw error }
+        var found: [TopicPartition: Int64] = [:]
+        for element in list.elements where element.offset >= 0 { found[element.topicPartition] = element.offset }
+        return found
+    }
+
     /// The partition's first offset and the one that its next record gets (open transactions included).
     public func watermarks(
         of partition: TopicPartition, timeoutMilliseconds: Int

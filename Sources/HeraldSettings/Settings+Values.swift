@@ -38,7 +38,9 @@ extension Settings {
             lanes: values[Table.deliveryLanes],
             maxInFlight: values[Table.deliveryMaxInFlight],
             commitInterval: values[Table.deliveryCommitInterval],
-            drainTimeout: values[Table.deliveryDrainTimeout])
+            drainTimeout: values[Table.deliveryDrainTimeout],
+            dedupe: Dedupe(
+                window: values[Table.deliveryDedupeWindow], size: values[Table.deliveryDedupeSize]))
         retry = Retry(
             immediate: values[Table.retryImmediate],
             delays: values[Table.retryDelays],

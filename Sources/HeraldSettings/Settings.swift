@@ -114,6 +114,16 @@ public struct Settings: Sendable {
         public let commitInterval: Duration
         /// How long a stop waits for calls on their way.
         public let drainTimeout: Duration
+        /// How events that come again are recognised.
+        public let dedupe: Dedupe
+    }
+
+    /// `delivery.dedupe.*`.
+    public struct Dedupe: Sendable {
+        /// How long an event is remembered.
+        public let window: Duration
+        /// How many events are remembered, of the process.
+        public let size: Int
     }
 
     /// `retry.*`.

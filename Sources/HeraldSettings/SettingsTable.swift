@@ -115,6 +115,13 @@ enum SettingsTable {
         "delivery.drainTimeout", .duration(.zero...(.seconds(3_600))), default: "30s",
         "How long a stopping worker waits for calls on their way.")
 
+    static let deliveryDedupeWindow = Setting(
+        "delivery.dedupe.window", .duration(.zero...(.seconds(12 * 3_600))), default: "10m",
+        "An event with the source, id and user of one that came so recently is a duplicate; 0 turns it off.")
+    static let deliveryDedupeSize = Setting(
+        "delivery.dedupe.size", .wholeNumber(0...100_000_000), default: "1000000",
+        "The last events that are remembered for that, of the process, 16 bytes each at most; 0 turns it off.")
+
     // Retry
 
     static let retryImmediate = Setting(
@@ -155,7 +162,7 @@ enum SettingsTable {
         backendAuthPassword, backendAuthPasswordFile, backendAuthToken, backendAuthTokenFile, backendTLSCAFile,
         backendTLSCertificateFile, backendTLSKeyFile,
         deliveryGuarantee, deliveryOrdering, deliveryLanes, deliveryMaxInFlight, deliveryCommitInterval,
-        deliveryDrainTimeout,
+        deliveryDrainTimeout, deliveryDedupeWindow, deliveryDedupeSize,
         retryImmediate, retryDelays, retryMaxElapsed, retryReplays,
         limitsEventBytes, logLevel, logFormat, adminListen,
     ]
@@ -163,7 +170,7 @@ enum SettingsTable {
     /// Settings and sections of the contract that this version has not built yet: naming them is a mistake that says so.
     static let notYet = [
         "topics.campaigns", "topics.state", "topics.audit", "backend.auth.tokenURL", "backend.auth.clientID",
-        "backend.auth.clientSecret", "backend.auth.clientSecretFile", "backend.auth.scope", "delivery.dedupe",
+        "backend.auth.clientSecret", "backend.auth.clientSecretFile", "backend.auth.scope",
         "limits.perSecond", "limits.pushServices", "holds", "admin.token", "admin.tokenFile",
     ]
 }

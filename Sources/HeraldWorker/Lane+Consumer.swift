@@ -179,7 +179,7 @@ extension Lane {
         forward()
     }
 
-    private func read(_ positions: [(TopicPartition, offset: Int64)]) {
+    func read(_ positions: [(TopicPartition, offset: Int64)]) {
         reading += 1
         do {
             try consumer.assign(positions)
@@ -189,7 +189,7 @@ extension Lane {
     }
 
     /// Gives each of the engine's sources its queue's records.
-    private func forward() {
+    func forward() {
         for (source, queue) in zip(engine.sourceList, queues) {
             for partition in source.partitions {
                 let position = engine.position(of: partition)
@@ -197,162 +197,5 @@ extension Lane {
             }
         }
         takeUnforwarded()
-    }
-
-    // MARK: Assignments
-
-    private func hear(_ rebalance: Rebalance) {
-        assignment += 1
-        switch rebalance {
-        case .assign(let partitions):
-            pendingAssignment = partitions
-            askCommitted(partitions)
-        case .revoke(_, let lost):
-            logger.info(lost ? "partitions lost" : "partitions revoked")
-            if pendingAssignment != nil {
-                pendingAssignment = nil
-                unassign()
-            } else if lost {
-                engine.lost(now: moment)
-            } else {
-                engine.revoked(now: moment)
-            }
-        }
-    }
-
-    private func askCommitted(_ partitions: [TopicPartition], after pause: DispatchTimeInterval = .seconds(0)) {
-        let queries = consumer.queries
-        let mailbox = self.mailbox
-        let assignment = self.assignment
-        helper.asyncAfter(deadline: .now() + pause) {
-            let result = Result<[CommitPosition], KafkaError> { () throws(KafkaError) in
-                partitions.isEmpty ? [] : try queries.committed(partitions, timeoutMilliseconds: 10_000)
-            }
-            mailbox.post(.committed(assignment: assignment, result))
-        }
-    }
-
-    /// The helper has found out where to begin: now the assignment is answered.
-    func answerAssignment(_ assignment: Int, _ result: Result<[CommitPosition], KafkaError>) {
-        guard assignment == self.assignment, let partitions = pendingAssignment else { return }
-        switch result {
-        case .failure(let error):
-            logger.warning("what was committed is not known yet: \(error)")
-            askCommitted(partitions, after: Self.questionPause)
-        case .success(let positions):
-            pendingAssignment = nil
-            begin(positions)
-        }
-    }
-
-    /// Consumes these partitions from what was committed, from the beginning where nothing was.
-    private func begin(_ positions: [CommitPosition]) {
-        var topics: [ConsumedTopic] = []
-        var assigned: [AssignedPartition] = []
-        var known: [(TopicPartition, offset: Int64)] = []
-        for position in positions {
-            let name = position.partition.topic
-            // Named like a retry topic by the pattern, but with a delay beyond all bounds: left alone.
-            guard let role = configuration.role(of: name) else { continue }
-            let isFresh = position.offset == Offset.none
-            known.append((position.partition, isFresh ? Offset.beginning : position.offset))
-            let topic = topics.firstIndex { $0.name == name } ?? topics.count
-            if topic == topics.count { topics.append(ConsumedTopic(name: name, role: role)) }
-            assigned.append(
-                AssignedPartition(
-                    topic: topic, number: position.partition.partition, startOffset: isFresh ? nil : position.offset,
-                    metadata: isFresh ? "" : position.metadata))
-        }
-        groupMetadata = consumer.groupMetadata()
-        read(known)
-        guard end == nil else { return }
-        engine.assigned(assigned, topics: topics, now: moment)
-        guard engine.isTaking else { return }
-        queues = engine.sourceList.map { _ in
-            let queue = consumer.makeQueue()
-            queue.notify(consumerWakeup.descriptor)
-            return queue
-        }
-        forward()
-        logger.info("partitions assigned", ["count": .int(assigned.count)])
-    }
-
-    /// Answers a revoked assignment; the engine has given everything back before.
-    func unassign() {
-        releaseEverything()
-        queues.removeAll()
-        groupMetadata = nil
-        do {
-            try consumer.unassign()
-        } catch {
-            logger.warning("the partitions could not be given back: \(error)")
-        }
-        engine.unassigned(now: moment)
-    }
-
-    /// Reads a partition again from the record that the engine did not take.
-    func rewind(_ partition: Int32) {
-        guard let offset = engine.nextOffset(of: partition) else { return }
-        let position = engine.position(of: partition)
-        do {
-            try consumer.seek(
-                [(TopicPartition(topic: position.topic, partition: position.number), offset: offset)],
-                timeoutMilliseconds: 0)
-        } catch {
-            // It is asked for again.
-            logger.warning("\(position.topic) [\(position.number)] could not be read again from \(offset): \(error)")
-        }
-    }
-
-    func setPaused(_ isPaused: Bool, _ partition: Int32) {
-        let position = engine.position(of: partition)
-        let names = [TopicPartition(topic: position.topic, partition: position.number)]
-        do {
-            if isPaused { try consumer.pause(names) } else { try consumer.resume(names) }
-        } catch {
-            logger.warning("\(isPaused ? "pausing" : "resuming") \(names[0]) failed: \(error)")
-        }
-    }
-
-    // MARK: Commits
-
-    func commit(_ sequence: UInt64, now: Moment) {
-        let positions = commitPositions()
-        if let transactionCalls {
-            transactionCalls.commit(sequence, positions, group: groupMetadata)
-        } else if let error = consumer.commit(positions, token: sequence, reportTo: commits) {
-            logger.warning("the commit was not sent: \(error)")
-            engine.committed(sequence: sequence, .failedForNow, now: now)
-        }
-    }
-
-    /// What the engine wants committed, in the client's words.
-    func commitPositions() -> [CommitPosition] {
-        engine.commitPositions.map { committed in
-            let position = engine.position(of: committed.partition)
-            return CommitPosition(
-                partition: TopicPartition(topic: position.topic, partition: position.number),
-                offset: committed.offset, metadata: committed.metadata)
-        }
-    }
-
-    func hearCommits(now: Moment) {
-        commits.commits { sequence, error, results in
-            let failure = error ?? results.compactMap(\.error).first
-            engine.committed(sequence: sequence, Self.outcome(ofCommit: failure), now: now)
-            if let failure { logger.warning("the commit failed: \(failure)") }
-        }
-        carryOut(now: now)
-    }
-
-    private static func outcome(ofCommit error: KafkaError?) -> CommitOutcome {
-        guard let error else { return .acknowledged }
-        switch error.code {
-        case KafkaError.Code.illegalGeneration, KafkaError.Code.unknownMemberID, KafkaError.Code.fencedInstanceID,
-            KafkaError.Code.assignmentLost:
-            return .refused
-        default:
-            return .failedForNow
-        }
     }
 }

@@ -10,11 +10,19 @@ enum LaneMessage: Sendable {
     /// What became of a transactional call.
     case transaction(TransactionReport)
     /// What the group had committed for the partitions of a coming assignment.
-    case committed(assignment: Int, Result<[CommitPosition], KafkaError>)
+    case committed(assignment: Int, Result<[StartPosition], KafkaError>)
     /// The backend's secrets were read again: what came of it, or why they could not be read.
     case backend(Result<BackendConfiguration, SecretsUnreadable>)
     /// How far a partition reaches whose committed offset is out of range.
     case range(TopicPartition, reading: Int, Result<OffsetRange, KafkaError>)
+}
+
+/// Where a partition of a coming assignment is taken up.
+struct StartPosition: Sendable {
+    /// What the group has committed.
+    var committed: CommitPosition
+    /// Where its records are read from, to find out which events came before; `nil` when that is not wanted.
+    var history: Int64?
 }
 
 /// Secrets that could not be read again; the former ones stay in use.

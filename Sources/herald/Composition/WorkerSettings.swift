@@ -61,6 +61,8 @@ extension Settings {
         engine.transactionTimeout = KafkaClientSettings.transactionTimeout(self)
         engine.blockedAfter = max(engine.blockedAfter, backend.timeout.milliseconds * 3 / 2)
         engine.maxBufferedBytes = max(limits.eventBytes, engine.maxBufferedBytes / delivery.lanes)
+        engine.duplicateWindow = delivery.dedupe.window.milliseconds
+        engine.duplicateSize = delivery.dedupe.window == .zero ? 0 : delivery.dedupe.size / delivery.lanes
         engine.maxInFlight = maxInFlight
         engine.commitInterval = delivery.commitInterval.milliseconds
         engine.drainTimeout = delivery.drainTimeout.milliseconds
