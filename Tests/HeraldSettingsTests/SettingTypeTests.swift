@@ -35,7 +35,6 @@ struct SettingTypeTests {
             ("limits-event-bytes", "64kb", "is not a number of bytes"), ("limits-event-bytes", "63", "is out of range"),
             ("limits-event-bytes", "9999999999999KiB", "is out of range"),
             ("delivery-ordering", "keys", #"is unknown, did you mean "key"?; allowed: key, partition, none"#),
-            ("delivery-guarantee", "atomic", "is not available in this version; allowed: at-least-once"),
             ("backend-auth-kind", "oauth2", "is not available in this version; allowed: basic, bearer, none"),
             ("admin-listen", "127.0.0.1:9464", "is not available in this version; allowed: off"),
             ("admin-listen", "localhost:9464", "is not an address to listen on"),

@@ -65,7 +65,7 @@ struct SettingsSourcesTests {
         #expect(flags["backend.tls.caFile"] == "backend-tls-ca-file")
         #expect(Set(flags.values).count == flags.count)
         #expect(SettingsFlag.isNotYet("backend-auth-token-url"))
-        #expect(SettingsFlag.isNotYet("delivery-dedupe-window"))
+        #expect(SettingsFlag.isNotYet("holds-fuse-of"))
         #expect(!SettingsFlag.isNotYet("backend-auth-token"))
     }
 
