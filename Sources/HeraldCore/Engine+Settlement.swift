@@ -145,6 +145,7 @@ extension Engine {
     }
 
     private mutating func emit(production index: Int32) {
+        transaction.hasUnheardRecords = true
         actions.append(.produce(ProductionID(index: index, generation: productions[Int(index)].generation)))
     }
 
@@ -248,7 +249,7 @@ extension Engine {
     mutating func productionIsDue(_ id: ProductionID) {
         guard production(id) != nil else { return }
         if configuration.isAtomic { transaction.withheld -= 1 }
-        actions.append(.produce(id))
+        emit(production: id.index)
     }
 
     private mutating func offerAgain(_ id: ProductionID, after pause: Int64, now: Moment) {

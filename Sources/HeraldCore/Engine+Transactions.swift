@@ -35,6 +35,8 @@ struct Transaction: Sendable {
     var pending: [SlotID] = []
     /// Records that the producer's queue had no room for, and that have to get in before the commit.
     var withheld = 0
+    /// The lane has not handed all records to the producer yet, which may refuse them: a commit would succeed without.
+    var hasUnheardRecords = false
     var openedAt = MonotonicTime(nanoseconds: .min)
     /// When what was not answered for good is asked again.
     var askAgain: MonotonicTime?
@@ -119,7 +121,7 @@ extension Engine {
                 hasNewWatermark ? max(nextCommit, transaction.nextBegin) : nil
             }
         case .open:
-            if transaction.isDoomed || isCrowded {
+            if transaction.isDoomed || isCrowded || isLastCommit {
                 MonotonicTime(nanoseconds: .min)
             } else {
                 transaction.withheld > 0 ? nil : nextCommit
@@ -133,13 +135,15 @@ extension Engine {
         transaction.withheld == 0 && transaction.members.count >= configuration.transactionRoom / 2
     }
 
-    private func isCommitDue(now: Moment) -> Bool {
-        if case .stopping(let stopping) = membership, stopping.isCommitting { return true }
-        return now.monotonic >= nextCommit || isCrowded
+    /// A stop has come to its last commit, which waits for nothing but the records.
+    private var isLastCommit: Bool {
+        if case .stopping(let stopping) = membership { stopping.isCommitting && transaction.withheld == 0 } else { false }
     }
 
+    private func isCommitDue(now: Moment) -> Bool { now.monotonic >= nextCommit || isCrowded || isLastCommit }
+
     private mutating func commitTransactionIfDue(now: Moment) {
-        guard transaction.withheld == 0, isCommitDue(now: now) else { return }
+        guard transaction.withheld == 0, !transaction.hasUnheardRecords, isCommitDue(now: now) else { return }
         startTransactionCommit(now: now)
     }
 

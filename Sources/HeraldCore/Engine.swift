@@ -101,6 +101,7 @@ public struct Engine: ~Copyable, Sendable {
     /// Forgets the actions that were carried out.
     public mutating func clearActions() {
         actions.removeAll(keepingCapacity: true)
+        transaction.hasUnheardRecords = false
     }
 
     /// The event in a slot.
