@@ -137,7 +137,11 @@ extension Engine {
 
     /// A stop has come to its last commit, which waits for nothing but the records.
     private var isLastCommit: Bool {
-        if case .stopping(let stopping) = membership { stopping.isCommitting && transaction.withheld == 0 } else { false }
+        if case .stopping(let stopping) = membership {
+            stopping.isCommitting && transaction.withheld == 0
+        } else {
+            false
+        }
     }
 
     private func isCommitDue(now: Moment) -> Bool { now.monotonic >= nextCommit || isCrowded || isLastCommit }

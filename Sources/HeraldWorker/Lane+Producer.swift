@@ -47,6 +47,9 @@ extension Lane {
             engine.failed(id, .queueFull, now: now)
         case KafkaError.Code.messageSizeTooLarge:
             engine.failed(id, .tooLarge, now: now)
+        case KafkaError.Code.purgedInQueue, KafkaError.Code.purgedInFlight:
+            // Of a transaction that is aborted.
+            engine.failed(id, .other, now: now)
         case KafkaError.Code.topicAuthorizationFailed where !hasProduced:
             let topic = engine.production(id).map { engine.topic(of: $0) } ?? "a topic"
             end = .failed(

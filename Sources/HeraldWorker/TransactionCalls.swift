@@ -24,8 +24,16 @@ final class TransactionCalls: Sendable {
     private let client: Producer
     private let queue: DispatchQueue
     private let mailbox: Mailbox
-    /// The commit whose offsets are in the transaction already; only touched on the queue.
-    private nonisolated(unsafe) var offsetsSent: UInt64 = 0
+    /// The commit under way; only touched on the queue.
+    private nonisolated(unsafe) var underWay: Commit?
+
+    /// What a commit says, and how far it came.
+    private struct Commit {
+        var sequence: UInt64
+        var positions: [CommitPosition]
+        var group: GroupMetadata?
+        var hasSentOffsets = false
+    }
 
     init(client: Producer, queue: DispatchQueue, mailbox: Mailbox) {
         self.client = client
@@ -50,19 +58,33 @@ final class TransactionCalls: Sendable {
         }
     }
 
-    /// Sends the offsets and commits; of a commit that is asked for again, what was done already is not done twice.
+    /// Sends the offsets and commits.
+    ///
+    /// A commit that is asked for again is the same, also when its partitions have gone meanwhile: the records must never
+    /// become visible without the offsets. What was done of it is not done twice.
     func commit(_ sequence: UInt64, _ positions: [CommitPosition], group: GroupMetadata?) {
         queue.async { [self] in
-            report { error, outcome in
-                .committed(sequence: sequence, error, outcome)
+            if underWay?.sequence != sequence {
+                underWay = Commit(sequence: sequence, positions: positions, group: group)
+            }
+            report {
+                .committed(sequence: sequence, $0, $1)
             } after: { () throws(KafkaError) in
-                if offsetsSent != sequence, !positions.isEmpty, let group {
-                    try client.sendOffsets(positions, group: group, timeoutMilliseconds: Self.timeout)
-                }
-                offsetsSent = sequence
+                try sendOffsets()
                 try client.commitTransaction(timeoutMilliseconds: Self.timeout)
             }
         }
+    }
+
+    private func sendOffsets() throws(KafkaError) {
+        guard let commit = underWay, !commit.hasSentOffsets else { return }
+        if !commit.positions.isEmpty {
+            guard let group = commit.group else {
+                throw KafkaError(code: KafkaError.Code.assignmentLost, isAbortable: true)
+            }
+            try client.sendOffsets(commit.positions, group: group, timeoutMilliseconds: Self.timeout)
+        }
+        underWay?.hasSentOffsets = true
     }
 
     /// Aborts what is open.
