@@ -102,6 +102,16 @@ public final class ConsumerQueries: Sendable {
         return found
     }
 
+    /// Where each partition ends for this consumer (a `read_committed` one: before the first open transaction).
+    ///
+    /// An embedded broker does not say.
+    public func ends(
+        of partitions: [TopicPartition], timeoutMilliseconds: Int
+    ) throws(KafkaError) -> [TopicPartition: Int64] {
+        // ListOffsets' timestamp for the latest offset.
+        try offsets(of: partitions, at: -1, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
     /// The partition's first offset and the one that its next record gets (open transactions included).
     public func watermarks(
         of partition: TopicPartition, timeoutMilliseconds: Int

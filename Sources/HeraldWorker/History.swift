@@ -18,12 +18,15 @@ struct History: Sendable {
         let known = committed.filter { $0.offset > 0 && topics.contains($0.partition.topic) }
         guard size > 0, !known.isEmpty else { return committed.map { StartPosition(committed: $0) } }
         let share = Int64(size / known.count)
-        let first = try queries.offsets(
-            of: known.map(\.partition), at: begin.milliseconds, timeoutMilliseconds: 10_000)
+        let partitions = known.map(\.partition)
+        let ends = try queries.ends(of: partitions, timeoutMilliseconds: 10_000)
+        let first = try queries.offsets(of: partitions, at: begin.milliseconds, timeoutMilliseconds: 10_000)
         var starts: [StartPosition] = []
         for position in committed {
-            let history = first[position.partition].map { first in
-                max(first < position.offset ? first : 0, position.offset - share)
+            var history: Int64?
+            // A topic that ends before it was made anew: its records are no history, but new.
+            if let end = ends[position.partition], end >= position.offset, let first = first[position.partition] {
+                history = max(first < position.offset ? first : 0, position.offset - share)
             }
             starts.append(StartPosition(committed: position, history: history))
         }

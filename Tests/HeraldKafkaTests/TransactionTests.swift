@@ -50,6 +50,29 @@ struct TransactionTests {
         return member.records.map(\.text)
     }
 
+    @Test("A partition's end and its offset at a moment are those that a reader of committed records sees")
+    func offsetsAtMoments() async throws {
+        let kafka = try await RealKafka.shared()
+        let topic = try kafka.makeTopic("moments")
+        let partition = TopicPartition(topic: topic, partition: 0)
+        let producer = try producer(kafka, id: topic)
+        try producer.initTransactions(timeoutMilliseconds: 30_000)
+        for _ in 0..<3 {
+            try producer.beginTransaction()
+            #expect(try producer.produce(topic, value: [1], token: 1) == nil)
+            _ = try await serving(producer) { try $0.commitTransaction(timeoutMilliseconds: 30_000) }
+        }
+        let member = try Member(
+            kafka.bootstrapServers, group: topic, properties: [("isolation.level", "read_committed")])
+        let queries = member.consumer.queries
+        // Each record is followed by the end of its transaction.
+        #expect(
+            try await eventually { try queries.ends(of: [partition], timeoutMilliseconds: 10_000) == [partition: 6] })
+        #expect(try queries.offsets(of: [partition], at: 0, timeoutMilliseconds: 10_000) == [partition: 0])
+        let never = Int64(Date.distantFuture.timeIntervalSince1970) * 1_000
+        #expect(try queries.offsets(of: [partition], at: never, timeoutMilliseconds: 10_000).isEmpty)
+    }
+
     @Test("Records and offsets become visible together; what was aborted is never read")
     func commitAndAbort() async throws {
         let kafka = try await RealKafka.shared()
