@@ -22,6 +22,8 @@ public struct HeaderList: Sendable {
 
     /// Removes all headers, and keeps the memory unless told otherwise.
     public mutating func removeAll(keepingCapacity: Bool = true) {
+        // Most records have none, and each array would be checked for other owners.
+        if entries.isEmpty { return }
         storage.removeAll(keepingCapacity: keepingCapacity)
         entries.removeAll(keepingCapacity: keepingCapacity)
     }

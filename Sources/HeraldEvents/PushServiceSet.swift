@@ -3,6 +3,12 @@ public struct PushServiceSet: Sequence, Hashable, Sendable, ExpressibleByArrayLi
     /// One bit for each push service.
     public var rawValue: UInt64
 
+    /// The empty set.
+    @inlinable
+    public init() {
+        rawValue = 0
+    }
+
     /// The set with these bits.
     @inlinable
     public init(rawValue: UInt64) {
