@@ -248,7 +248,11 @@ extension Engine {
     /// A record that had to wait is offered again.
     mutating func productionIsDue(_ id: ProductionID) {
         guard production(id) != nil else { return }
-        if configuration.isAtomic { transaction.withheld -= 1 }
+        if configuration.isAtomic {
+            // After an abort it comes again with all others.
+            guard transaction.phase == .open else { return }
+            transaction.withheld -= 1
+        }
         emit(production: id.index)
     }
 
