@@ -242,6 +242,8 @@ extension Engine {
     mutating func refusedEventIsDue(_ id: SlotID, now: Moment) {
         guard isCurrent(id), slots[Int(id.index)].phase == .refused else { return }
         slots[Int(id.index)].phase = .settling
+        // The abort may take longer than the pause: at its end all members come again.
+        guard !transaction.members.contains(id) else { return }
         send(id.index, now: now)
     }
 
