@@ -184,8 +184,10 @@ extension Engine {
             counters.stale += 1
             return
         }
-        // An abort fails everything that is still on its way, which says nothing about the records.
-        if configuration.isAtomic, transaction.phase != .open, transaction.phase != .committing { return }
+        if configuration.isAtomic, transaction.phase != .open, transaction.phase != .committing {
+            // An abort fails everything that is still on its way, which says nothing about the records but their size.
+            guard failure == .tooLarge, transaction.phase == .aborting else { return }
+        }
         switch failure {
         case .queueFull:
             if configuration.isAtomic { transaction.withheld += 1 }
