@@ -215,9 +215,12 @@ extension Engine {
             return
         }
         transaction.isInDoubt = transaction.phase == .committing || transaction.phase == .resolving
+        if !transaction.isInDoubt {
+            membersWaitAgain(now: now)
+            endTransaction(now: now, succeeded: false)
+        }
         transaction.phase = .preparing
         transaction.askAgain = nil
-        if !transaction.isInDoubt { membersWaitAgain(now: now) }
         actions.append(.renewProducer)
     }
 
