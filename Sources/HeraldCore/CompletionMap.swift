@@ -10,8 +10,8 @@ struct CompletionMap: Equatable {
     /// The most bytes of payload that fit into it, behind three letters and a check sum of four bytes.
     static let payloadLimit = (limit - 3) / 4 * 3 - 4
     private static let version: [UInt8] = Array("h1".utf8)
-    /// A map that reaches further than this is not ours: nothing stays in memory that long.
-    private static let farthest: Int64 = 1 << 32
+    /// No map reaches further than this, nor is one read that does: 2 MiB of bits.
+    static let farthest: Int64 = 1 << 24
 
     /// The ranges that are done, rising, none touching another.
     private(set) var done: [Range<Int64>] = []
@@ -26,6 +26,21 @@ struct CompletionMap: Equatable {
     }
 
     // MARK: Text
+
+    /// Whether the payload of so many runs that are done is within `limit` bytes, wherever they lie below `distance`.
+    static func fits(runs: Int, within distance: Int64, into limit: Int) -> Bool {
+        guard distance < farthest else { return false }
+        if distance <= Int64(limit) * 8 { return true }
+        // A byte for the length of each run, open or done, and one more for those that are too long for it, and so on; of
+        // long ones there can't be many.
+        var bytes = 2 * runs
+        var long = Int(distance >> 7)
+        while long > 0 {
+            bytes += min(2 * runs, long)
+            long >>= 7
+        }
+        return bytes <= limit
+    }
 
     /// The map as a text for a commit of `offset`; empty when nothing is done beyond it.
     ///
@@ -45,7 +60,7 @@ struct CompletionMap: Equatable {
     init?(text: String, committed offset: Int64) {
         let characters = Array(text.utf8)
         if characters.isEmpty { return }
-        guard characters.count > 3, characters.count <= Self.limit, Array(characters[0..<2]) == Self.version,
+        guard offset >= 0, offset < .max - Self.farthest, characters.count > 3, characters.count <= Self.limit, Array(characters[0..<2]) == Self.version,
             let bytes = Base64.decode(characters[3...]), bytes.count > 4
         else { return nil }
         let letter = characters[2]

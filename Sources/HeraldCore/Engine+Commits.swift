@@ -54,7 +54,6 @@ extension Engine {
             committing[index] = nil
             guard let tracker = trackers[index], tracker.hasUncommitted else { continue }
             let text = tracker.completions.text(committing: tracker.watermark)
-            partitions[index].tracker?.allowTaking(mapBytes: text.utf8.count)
             committing[index] = CommittedPosition(
                 partition: Int32(index), offset: tracker.watermark, metadata: text,
                 mark: partitions[index].tracker?.mark ?? 0)
@@ -76,6 +75,7 @@ extension Engine {
                 nextCommit = now.monotonic.advanced(byMilliseconds: Self.commitPause)
             } else {
                 acknowledgePositions()
+                takeFromFullAgain()
             }
             // Somebody else has the partitions: what is not committed by now never will be.
             if outcome == .refused, case .stopping(let stopping) = membership, stopping.isCommitting {
@@ -97,7 +97,14 @@ extension Engine {
             partitions[Int(position.partition)].tracker?.acknowledge(position.mark)
         }
         forgetPositions()
-        takeFromFullAgain()
+    }
+
+    /// Notes whether the next commit will say of this slot's record that it is done.
+    mutating func noteDecided(_ slot: Int32, _ isDecided: Bool) {
+        let place = Int(slot)
+        guard slots[place].offset != Slot.noOffset else { return }
+        let partition = Int(slots[place].partition)
+        if isDecided { partitions[partition].tracker?.decide() } else { partitions[partition].tracker?.undecide() }
     }
 
     mutating func forgetPositions() {

@@ -148,7 +148,9 @@ extension Engine {
     /// Goes on with partitions whose map has room again.
     mutating func takeFromFullAgain() {
         for index in partitions.indices where partitions[index].isFull {
-            guard partitions[index].tracker?.hasMuchRoom == true else { continue }
+            guard let expected = partitions[index].expected,
+                partitions[index].tracker?.hasMuchRoom(for: expected) == true
+            else { continue }
             partitions[index].isFull = false
             actions.append(.resume(partition: Int32(index)))
             actions.append(.rewind(partition: Int32(index)))

@@ -234,6 +234,7 @@ extension Engine {
     private mutating func leaveOut(_ id: SlotID, now: Moment) {
         let slot = Int(id.index)
         slots[slot].phase = .refused
+        noteDecided(id.index, false)
         let pause = min(Self.productionPause << min(slots[slot].refusals, 10), Self.longestProductionPause)
         slots[slot].refusals += 1
         due.add(
@@ -245,8 +246,7 @@ extension Engine {
         guard isCurrent(id), slots[Int(id.index)].phase == .refused else { return }
         slots[Int(id.index)].phase = .settling
         // The abort may take longer than the pause: at its end all members come again.
-        guard !transaction.members.contains(id) else { return }
-        send(id.index, now: now)
+        if transaction.members.contains(id) { noteDecided(id.index, true) } else { send(id.index, now: now) }
     }
 
     /// A record that had to wait is offered again.

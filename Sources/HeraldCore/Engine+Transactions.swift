@@ -59,6 +59,7 @@ extension Engine {
             emit(slot)
             return
         }
+        noteDecided(slot, true)
         switch transaction.phase {
         case .open where !transaction.isDoomed:
             join(slot)
@@ -237,6 +238,7 @@ extension Engine {
                 }
                 free(id.index)
             }
+            takeFromFullAgain()
             endTransaction(now: now, succeeded: true)
         case .failedForNow:
             transaction.askAgain = now.monotonic.advanced(byMilliseconds: Self.commitPause)

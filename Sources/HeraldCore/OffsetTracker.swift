@@ -28,10 +28,13 @@ struct OffsetTracker {
     private var windowStart: Int64
     /// The ring's first word.
     private var first = 0
-    /// One above the highest offset that an earlier owner has done.
+    /// One above the highest offset that an earlier owner has done, and in how many runs it did what it did.
     private var mapEnd: Int64
-    /// Below it, taking an offset can't make the map outgrow its limit, whatever completes.
-    private var takingEnd: Int64 = 0
+    private var mapRuns = 0
+    /// Taken and not complete.
+    private var open = 0
+    /// Those of them of which the next commit will say that they are done.
+    private var decided = 0
     /// Counts what happened, and what of it the broker has acknowledged.
     private var changes = 0
     private var committedChanges = 0
@@ -49,6 +52,7 @@ struct OffsetTracker {
             reserve(upTo: range.upperBound)
             for done in range { set(done) }
             mapEnd = range.upperBound
+            mapRuns += 1
         }
     }
 
@@ -57,20 +61,21 @@ struct OffsetTracker {
 
     /// Whether `offset` may be taken: what is done beyond the watermark must fit into a commit whatever completes.
     func mayTake(_ offset: Int64) -> Bool {
-        offset < max(watermark + Self.safeDistance, takingEnd)
+        fits(offset, into: CompletionMap.payloadLimit)
     }
 
-    /// Whether a partition that was full is worth fetching again.
-    var hasMuchRoom: Bool { next - watermark < Self.safeDistance / 2 || takingEnd - next > 64 }
+    /// Whether a partition that was full is worth fetching again from `offset`.
+    func hasMuchRoom(for offset: Int64) -> Bool {
+        fits(offset, into: CompletionMap.payloadLimit / 4 * 3)
+    }
 
-    /// Over a distance up to this a bit set fits always.
-    static let safeDistance = Int64(CompletionMap.payloadLimit * 8 - 64)
-    /// What one more offset adds to run lengths at most: the length of an open run and of one that is done, below 2^21.
-    private static let bytesOfRun = 6
-
-    /// Notes how long the text of the map is just now.
-    mutating func allowTaking(mapBytes: Int) {
-        takingEnd = next + Int64(max(0, CompletionMap.payloadLimit - mapBytes) / Self.bytesOfRun)
+    /// Whether the map fits in any case once `offset` is taken.
+    private func fits(_ offset: Int64, into limit: Int) -> Bool {
+        // Nothing is open, and so nothing would have to be said about what comes before it.
+        if watermark == next { return true }
+        // Every run that is done lies behind the watermark, an open offset, or an open run of the earlier owner's map.
+        let runs = open - decided + 2 + (next < mapEnd ? mapRuns : 0)
+        return CompletionMap.fits(runs: runs, within: max(offset + 1, mapEnd) - watermark, into: limit)
     }
 
     /// Whether a commit would tell the broker something new.
@@ -88,7 +93,7 @@ struct OffsetTracker {
         }
         reserve(upTo: offset + 1)
         let wasDone = words[index(of: offset)] & bit(offset) != 0
-        if wasDone { changes += 1 }
+        if wasDone { changes += 1 } else { open += 1 }
         next = offset + 1
         advance()
         return wasDone ? .doneBefore : .new
@@ -98,7 +103,7 @@ struct OffsetTracker {
     ///
     /// True when that says something new.
     mutating func reachEnd(_ offset: Int64) -> Bool {
-        guard offset > next else { return false }
+        guard offset > next, watermark == next || offset - watermark < CompletionMap.farthest else { return false }
         changes += 1
         skip(to: offset)
         next = max(next, offset)
@@ -124,13 +129,25 @@ struct OffsetTracker {
     mutating func complete(_ offset: Int64) {
         precondition(offset >= watermark && offset < next, "an offset completes once, and after it was taken")
         changes += 1
+        open -= 1
         set(offset)
         if offset == watermark { advance() }
     }
 
-    /// Notes that what `offset` caused became durable together with a commit that said so.
+    /// Notes that the next commit will say of one more offset that it is done.
+    mutating func decide() {
+        decided += 1
+    }
+
+    /// Notes that it will not say that of one of them after all.
+    mutating func undecide() {
+        decided -= 1
+    }
+
+    /// Notes that what a decided `offset` caused became durable together with a commit that said so.
     mutating func completeAcknowledged(_ offset: Int64) {
         complete(offset)
+        decided -= 1
         committedChanges += 1
     }
 
