@@ -36,6 +36,8 @@ extension Engine {
         for slot in slots.indices where slots[slot].partition == partition { slots[slot].offset = Slot.noOffset }
         committing[Int(partition)] = nil
         partitions[Int(partition)].tracker = OffsetTracker(startingAt: offset)
+        partitions[Int(partition)].expected = nil
+        resumeFull(partition)
     }
 
     /// The offset that is to be taken next; `nil` when the first record will tell.
@@ -94,7 +96,7 @@ extension Engine {
     public mutating func lost(now: Moment) {
         dropEverything()
         abandonTransaction(now: now)
-        for source in sources.indices { resume(source: source) }
+        resumeEverything()
         if case .stopping(let stopping) = membership, stopping.leaves {
             membership = .left
             actions.append(.leave(complete: false))

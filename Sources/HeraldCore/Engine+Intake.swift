@@ -151,10 +151,15 @@ extension Engine {
             guard let expected = partitions[index].expected,
                 partitions[index].tracker?.hasMuchRoom(for: expected) == true
             else { continue }
-            partitions[index].isFull = false
-            actions.append(.resume(partition: Int32(index)))
+            resumeFull(Int32(index))
             actions.append(.rewind(partition: Int32(index)))
         }
+    }
+
+    mutating func resumeFull(_ partition: Int32) {
+        guard partitions[Int(partition)].isFull else { return }
+        partitions[Int(partition)].isFull = false
+        actions.append(.resume(partition: partition))
     }
 
     /// Prepares a decoded event and lets it go where its moment wants it.

@@ -79,7 +79,7 @@ extension Engine {
         }
         stopping.gaveUp = dropUnsettled()
         if stopping.gaveUp > 0 { actions.append(.notice(.gaveUp(events: stopping.gaveUp))) }
-        for source in sources.indices { resume(source: source) }
+        resumeEverything()
         stopping.isCommitting = true
         stopping.allowCommit(now: now.monotonic)
         membership = .stopping(stopping)

@@ -78,6 +78,12 @@ extension Engine {
         resume(source: Int(slots[Int(id.index)].source))
     }
 
+    /// Before partitions go: one that stays paused would be so when it comes again.
+    mutating func resumeEverything() {
+        for source in sources.indices { resume(source: source) }
+        for partition in partitions.indices { resumeFull(Int32(partition)) }
+    }
+
     mutating func resume(source: Int) {
         guard sources[source].isPaused else { return }
         sources[source].isPaused = false
