@@ -14,7 +14,7 @@ struct CompletionMapTests {
     @Test(
         "comes back as it was written, as ASCII within the broker's limit",
         arguments: [
-            [], [101..<102], [101..<102, 103..<104, 105..<106, 107..<108], [150..<90_000_000],
+            [], [101..<102], [101..<102, 103..<104, 105..<106, 107..<108], [150..<16_000_000],
             [101..<200, 300..<301, 4_000_000..<4_000_100],
         ] as [[Range<Int64>]])
     func roundTrip(ranges: [Range<Int64>]) {

@@ -19,6 +19,16 @@ final class EngineHarness {
     static let oneSecond = 2
     static let tenSeconds = 3
 
+    /// An engine that commits records and offsets in transactions, and whose producer is ready.
+    static func atomic(_ change: (inout EngineConfiguration) -> Void = { _ in }) -> EngineHarness {
+        let harness = EngineHarness {
+            $0.isAtomic = true
+            change(&$0)
+        }
+        harness.producerReady()
+        return harness
+    }
+
     init(_ change: (inout EngineConfiguration) -> Void = { _ in }) {
         var configuration = EngineConfiguration(decoder: RecordDecoder(maxEventBytes: 1_000))
         configuration.retryDelays = ["1s", "10s"].compactMap { DelayName($0) }
@@ -143,11 +153,52 @@ final class EngineHarness {
         collect()
     }
 
+    /// The commit that was asked for ends, or the question what became of one.
     func commitEnds(_ outcome: CommitOutcome) {
         for action in takeOthers() {
-            if case .commit(let sequence) = action { engine.committed(sequence: sequence, outcome, now: now) }
+            switch action {
+            case .commit(let sequence), .lookUp(let sequence):
+                engine.committed(sequence: sequence, outcome, now: now)
+            default: break
+            }
         }
         collect()
+    }
+
+    /// The abort that was asked for ends.
+    func abortEnds(_ outcome: CommitOutcome = .acknowledged) {
+        if takeOthers().contains(.abort) { engine.aborted(outcome, now: now) }
+        collect()
+    }
+
+    func producerReady() {
+        engine.producerReady(now: now)
+        collect()
+    }
+
+    func producerLost(isFenced: Bool = false) {
+        engine.producerLost(isFenced: isFenced, now: now)
+        collect()
+    }
+
+    func transactionFails() {
+        engine.transactionFailed(now: now)
+        collect()
+    }
+
+    /// The partitions were given back, and come again.
+    func reassign(metadata: String = "") {
+        engine.unassigned(now: now)
+        assign(metadata: metadata)
+        collect()
+    }
+
+    /// Has the next `count` events of a request topic come and their calls answered with 200.
+    func settle(_ count: Int = 1) {
+        for _ in 0..<count {
+            event("u\(offsets[Self.request, default: 0])")
+            answer(200)
+        }
     }
 
     private func collect() {
@@ -178,6 +229,12 @@ final class EngineHarness {
     }
 
     var usersInFlight: [String] { calls.map(user) }
+
+    /// The produced records in a short form, each of them once.
+    func takeSummaries() -> [String] {
+        defer { produced.removeAll() }
+        return summaries
+    }
 
     /// The produced records in a short form: `result apns delivered`, `retry 1s apns,gcm transient 2`, and so on.
     var summaries: [String] {

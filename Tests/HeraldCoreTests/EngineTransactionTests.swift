@@ -1,0 +1,186 @@
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@testable import HeraldCore
+
+@Suite("Transactions")
+struct EngineTransactionTests {
+    @Test("the first settled event opens one, and it is committed when the interval is over")
+    func opened() {
+        let harness = EngineHarness.atomic()
+        harness.event("a", "apns,gcm")
+        harness.pass(50)
+        #expect(harness.takeOthers().isEmpty)
+        harness.answer(200)
+        harness.answer(200)
+        #expect(harness.takeOthers() == [.begin])
+        #expect(harness.takeSummaries() == ["result apns delivered", "result gcm delivered"])
+        harness.settle()
+        harness.pass(49)
+        #expect(harness.takeOthers().isEmpty)
+        harness.pass(1)
+        #expect(harness.others == [.commit(sequence: 1)])
+        #expect(harness.engine.commitPositions.map(\.offset) == [2])
+        harness.commitEnds(.acknowledged)
+        #expect(harness.engine.load == (0, 0, 0))
+        harness.pass(10_000)
+        #expect(harness.takeOthers().isEmpty, "there is nothing more to commit")
+    }
+
+    @Test("nothing is produced before the producer is ready, and everything at once then")
+    func preparing() {
+        let harness = EngineHarness { $0.isAtomic = true }
+        harness.settle(2)
+        harness.pass(5_000)
+        #expect(harness.takeOthers().isEmpty)
+        #expect(harness.summaries.isEmpty)
+        harness.producerReady()
+        harness.pass(0)
+        #expect(harness.takeOthers() == [.begin])
+        #expect(harness.takeSummaries().count == 2)
+    }
+
+    @Test("what is settled while a commit is under way belongs to the next one")
+    func pending() {
+        let harness = EngineHarness.atomic()
+        harness.settle()
+        harness.pass(100)
+        #expect(harness.others == [.begin, .commit(sequence: 1)])
+        _ = harness.takeSummaries()
+        harness.settle(2)
+        harness.pass(1_000)
+        #expect(harness.summaries.isEmpty)
+        #expect(harness.engine.commitPositions.map(\.offset) == [1])
+        harness.commitEnds(.acknowledged)
+        harness.pass(0)
+        #expect(harness.takeOthers() == [.begin])
+        #expect(harness.takeSummaries().count == 2)
+        harness.pass(0)
+        #expect(harness.others == [.commit(sequence: 2)], "its interval was over long ago")
+        #expect(harness.engine.commitPositions.map(\.offset) == [3])
+    }
+
+    @Test("it is committed early when half of the room is taken")
+    func crowded() {
+        let harness = EngineHarness.atomic()
+        let half = harness.engine.configuration.transactionRoom / 2
+        harness.settle(half - 1)
+        harness.pass(0)
+        #expect(harness.takeOthers() == [.begin])
+        harness.settle()
+        let wake = harness.engine.nextWake
+        #expect(wake.map { $0 <= harness.now.monotonic } == true)
+        harness.pass(0)
+        #expect(harness.takeOthers() == [.commit(sequence: 1)])
+    }
+
+    @Test("a commit waits until the producer has taken or refused every record")
+    func unheard() {
+        let harness = EngineHarness.atomic()
+        harness.event("a")
+        let call = harness.takeCall()
+        harness.time += 100
+        // The lane has not carried out the actions yet when the interval is over.
+        harness.engine.answer(call, CallResult(status: 200), now: harness.now, entropy: 0)
+        harness.engine.tick(now: harness.now)
+        let hasCommit = harness.engine.actions.contains { if case .commit = $0 { true } else { false } }
+        #expect(!hasCommit)
+        harness.pass(0)
+        #expect(harness.takeOthers() == [.begin])
+        harness.pass(0)
+        #expect(harness.takeOthers() == [.commit(sequence: 1)])
+    }
+
+    @Test("offsets without records are committed in one of their own")
+    func offsetsOnly() {
+        let harness = EngineHarness.atomic()
+        harness.record(nil)
+        harness.pass(100)
+        #expect(harness.others == [.begin, .commit(sequence: 1)])
+        #expect(harness.engine.commitPositions.map(\.offset) == [1])
+        harness.commitEnds(.acknowledged)
+        harness.pass(1_000)
+        #expect(harness.takeOthers().isEmpty)
+    }
+
+    @Test("events taken and not settled open none")
+    func nothingNew() {
+        let harness = EngineHarness.atomic()
+        harness.event("a")
+        harness.pass(1_000)
+        #expect(harness.takeOthers().isEmpty)
+    }
+
+    @Test("offsets are complete, and slots free, when the commit is acknowledged and not before")
+    func acknowledged() {
+        let harness = EngineHarness.atomic()
+        harness.event("slow")
+        harness.event("quick")
+        let slow = harness.takeCall()
+        harness.answer(200)
+        harness.pass(100)
+        let position = harness.engine.commitPositions
+        #expect(position.map(\.offset) == [0])
+        #expect(CompletionMap(text: position[0].metadata, committed: 0)?.done == [1..<2])
+        #expect(harness.engine.load == (1, 2, 1))
+        harness.commitEnds(.acknowledged)
+        #expect(harness.engine.load == (1, 1, 0))
+        harness.answer(slow, CallResult(status: 200))
+        harness.pass(100)
+        #expect(harness.others == [.begin, .commit(sequence: 2)])
+        #expect(harness.engine.commitPositions.map(\.offset) == [2])
+        #expect(harness.engine.commitPositions.map(\.metadata) == [""])
+    }
+
+    @Test("a commit that failed for now is asked for again, the same one, however long it takes")
+    func failedForNow() {
+        let harness = EngineHarness.atomic()
+        harness.settle()
+        harness.pass(100)
+        harness.settle()
+        _ = harness.takeSummaries()
+        for _ in 0..<50 {
+            harness.commitEnds(.failedForNow)
+            harness.pass(99)
+            #expect(harness.others.isEmpty)
+            harness.pass(1)
+            #expect(harness.others == [.commit(sequence: 1)])
+            #expect(harness.engine.commitPositions.map(\.offset) == [1])
+        }
+        #expect(harness.summaries.isEmpty)
+        harness.commitEnds(.acknowledged)
+        #expect(harness.engine.load == (0, 1, 1))
+    }
+
+    @Test("what is said of a commit that is over, or of one with another number, is dropped")
+    func stale() {
+        let harness = EngineHarness.atomic()
+        harness.settle()
+        harness.pass(100)
+        harness.engine.committed(sequence: 7, .acknowledged, now: harness.now)
+        #expect(harness.engine.load == (0, 1, 1))
+        harness.commitEnds(.acknowledged)
+        harness.engine.committed(sequence: 1, .abortable, now: harness.now)
+        harness.engine.aborted(.acknowledged, now: harness.now)
+        harness.pass(1_000)
+        #expect(harness.takeOthers().isEmpty)
+    }
+
+    @Test("the engine never asks to be woken in the past for what has to wait for an answer")
+    func wakes() {
+        let harness = EngineHarness.atomic()
+        harness.settle()
+        harness.pass(100)
+        let committing = harness.engine.nextWake
+        #expect(committing.map { $0 > harness.now.monotonic } ?? true)
+        harness.commitEnds(.abortable)
+        harness.pass(500)
+        let aborting = harness.engine.nextWake
+        #expect(aborting.map { $0 > harness.now.monotonic } ?? true)
+        harness.abortEnds()
+        harness.pass(0)
+        let waiting = harness.engine.nextWake
+        #expect(waiting.map { $0 > harness.now.monotonic } == true, "it wants to be woken when the pause is over")
+    }
+}
