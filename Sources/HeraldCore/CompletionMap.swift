@@ -60,7 +60,8 @@ struct CompletionMap: Equatable {
     init?(text: String, committed offset: Int64) {
         let characters = Array(text.utf8)
         if characters.isEmpty { return }
-        guard offset >= 0, offset < .max - Self.farthest, characters.count > 3, characters.count <= Self.limit, Array(characters[0..<2]) == Self.version,
+        guard offset >= 0, offset < .max - Self.farthest, characters.count > 3, characters.count <= Self.limit,
+            Array(characters[0..<2]) == Self.version,
             let bytes = Base64.decode(characters[3...]), bytes.count > 4
         else { return nil }
         let letter = characters[2]
