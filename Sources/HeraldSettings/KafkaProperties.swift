@@ -40,6 +40,8 @@ public struct KafkaProperties: Sendable, Equatable, CustomStringConvertible, Cus
         "auto.offset.reset": "a new group begins at the earliest record",
         "enable.idempotence": "Herald's producers are always idempotent",
         "enable.gapless.guarantee": "Herald's producers are always idempotent",
+        "max.in.flight": "more than one request at a time can lose records when a leader moves",
+        "max.in.flight.requests.per.connection": "more than one request at a time can lose records when a leader moves",
         "acks": "every record is acknowledged by all replicas",
         "request.required.acks": "every record is acknowledged by all replicas",
         "partitioner": "Herald partitions as Java's clients do",

@@ -20,13 +20,14 @@ enum KafkaClientSettings {
             base(settings) + [
                 ("acks", "all"),
                 ("enable.idempotence", "true"),
-                // Below that a producer wakes a thread for nearly every record.
-                ("linger.ms", "5"),
+                oneRequestAtATime,
                 // The topic decides what is too large, not the client.
                 ("message.max.bytes", "10485760"),
             ]
         switch settings.delivery.guarantee {
         case .atLeastOnce:
+            // Below that a producer wakes a thread for nearly every record.
+            properties.append(("linger.ms", "5"))
             // A settlement is never given up: what the broker will not take is held, and offered again.
             properties.append(("message.timeout.ms", "0"))
         case .atomic:
@@ -35,6 +36,8 @@ enum KafkaClientSettings {
                 ("transactional.id", "\(settings.kafka.group)-\(instance)-\(lane)"),
                 // As short as a session: until it is over nobody reads what a worker left open that was killed.
                 ("transaction.timeout.ms", timeout),
+                // Nobody sees a record before its commit, which does not wait for this: fewer and larger batches.
+                ("linger.ms", "30"),
                 // What takes longer is aborted, and written again.
                 ("message.timeout.ms", timeout),
                 // The commit says whether the broker has the records.
@@ -46,12 +49,17 @@ enum KafkaClientSettings {
         return joined(properties, settings)
     }
 
+    /// Else librdkafka loses records: when a new leader refuses a producer's first batch and takes its second, it holds the
+    /// first for written too (confluentinc/confluent-kafka-go#921).
+    private static let oneRequestAtATime = ("max.in.flight", "1")
+
     /// A tool's producer: it loses nothing either, and tells within a bounded time when a broker is gone.
     static func publisher(_ settings: Settings) -> [(String, String)] {
         joined(
             base(settings) + [
                 ("acks", "all"),
                 ("enable.idempotence", "true"),
+                oneRequestAtATime,
                 ("linger.ms", "5"),
                 // Longer than a partition needs for a new leader.
                 ("message.timeout.ms", "30000"),
