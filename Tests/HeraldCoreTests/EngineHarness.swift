@@ -43,7 +43,7 @@ final class EngineHarness {
         Moment(monotonic: MonotonicTime(nanoseconds: time * 1_000_000), wall: WallTime(milliseconds: time))
     }
 
-    func assign(metadata: String = "") {
+    func assign(startingAt offset: Int64 = 0, metadata: String = "") {
         let topics = [
             ConsumedTopic(name: "notifications", role: .request(weight: 10)),
             ConsumedTopic(name: "notifications.bulk", role: .request(weight: 1)),
@@ -52,9 +52,10 @@ final class EngineHarness {
         ]
         engine.assigned(
             topics.indices.map {
-                AssignedPartition(topic: $0, number: 0, startOffset: 0, metadata: $0 == 0 ? metadata : "")
+                AssignedPartition(
+                    topic: $0, number: 0, startOffset: $0 == 0 ? offset : 0, metadata: $0 == 0 ? metadata : "")
             }, topics: topics, now: now)
-        offsets = [:]
+        offsets = [Self.request: offset]
     }
 
     // MARK: Inputs
@@ -140,6 +141,11 @@ final class EngineHarness {
         engine.revoked(now: now)
         collect()
     }
+
+    /// The next record of the request topic has this offset.
+    func skip(to offset: Int64) { offsets[Self.request] = offset }
+
+    func skip(by count: Int64) { offsets[Self.request, default: 0] += count }
 
     /// The request topic's partition begins anew.
     func restart() {

@@ -1,0 +1,137 @@
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@testable import HeraldCore
+
+@Suite("Events that came before")
+struct EngineDuplicateTests {
+    private func harness(_ change: (inout EngineConfiguration) -> Void = { _ in }) -> EngineHarness {
+        EngineHarness.atomic {
+            $0.duplicateWindow = 600_000
+            $0.duplicateSize = 100
+            change(&$0)
+        }
+    }
+
+    private func json(_ id: String?, _ user: String = "u", source: String? = nil) -> String {
+        let parts = [id.map { #""id":"\#($0)","# } ?? "", source.map { #""source":"\#($0)","# } ?? ""]
+        return #"{\#(parts.joined())"user":"\#(user)","message":"m","pns":["apns","gcm"]}"#
+    }
+
+    @Test("are recorded as duplicates for each service, without a call and without waiting for the first one")
+    func duplicate() {
+        let harness = harness()
+        harness.record(json("1"))
+        harness.record(json("1"))
+        #expect(harness.calls.count == 2)
+        #expect(harness.takeSummaries() == ["result apns duplicate", "result gcm duplicate"])
+        #expect(harness.engine.counters.duplicates == 2)
+        harness.answer(200)
+        harness.answer(200)
+        harness.pass(100)
+        #expect(harness.engine.commitPositions.map(\.offset) == [2])
+    }
+
+    @Test("are told by source, id and user together")
+    func identity() {
+        let harness = harness()
+        for record in [json("1"), json("2"), json("1", "v"), json("1", source: "s"), json("1", source: "t")] {
+            harness.record(record)
+        }
+        #expect(harness.engine.counters.duplicates == 0)
+        harness.record(json("1", source: "t"))
+        #expect(harness.engine.counters.duplicates == 2)
+    }
+
+    @Test("are not those without an id of their own, nor those of another partition")
+    func notTold() {
+        let harness = harness()
+        harness.record(json(nil))
+        harness.record(json(nil))
+        harness.record(json("1"))
+        harness.record(json("1"), on: EngineHarness.bulk)
+        #expect(harness.engine.counters.duplicates == 0)
+    }
+
+    @Test("are never replays, nor what this worker itself takes again from a retry topic")
+    func repeats() {
+        let harness = harness()
+        harness.record(json("1"))
+        harness.record(json("1"), headers: [("herald-replays", "1"), ("herald-origin", "notifications/0/0")])
+        harness.record(
+            json("1"), on: EngineHarness.oneSecond,
+            headers: [("herald-attempts", "1"), ("herald-origin", "notifications/0/0"), ("herald-not-before", "1")])
+        harness.pass(1_000)
+        #expect(harness.engine.counters.duplicates == 0)
+    }
+
+    @Test("are no duplicates once the window is over, or so many others came between")
+    func window() {
+        let harness = harness { $0.duplicateSize = 3 }
+        harness.record(json("1"))
+        harness.pass(700_000)
+        harness.record(json("1"))
+        #expect(harness.engine.counters.duplicates == 0)
+        for number in 2..<5 { harness.record(json("\(number)")) }
+        harness.record(json("1"))
+        #expect(harness.engine.counters.duplicates == 0)
+        harness.record(json("4"))
+        #expect(harness.engine.counters.duplicates == 2)
+    }
+
+    @Test("are known again after an assignment from the records below the committed offset")
+    func history() {
+        let harness = harness()
+        harness.reassign()
+        harness.engine.unassigned(now: harness.now)
+        harness.assign(startingAt: 2)
+        harness.skip(to: 0)
+        harness.record(json("0"))
+        harness.record(json("1"))
+        #expect(harness.engine.counters.taken == 0)
+        #expect(harness.calls.isEmpty)
+        harness.record(json("1"))
+        #expect(harness.engine.counters.duplicates == 2)
+        harness.pass(1_000)
+        #expect(harness.engine.commitPositions.map(\.offset) == [3])
+    }
+
+    @Test("are known from what an earlier owner did beyond the committed offset, too")
+    func doneBeyond() {
+        let harness = harness()
+        var map = CompletionMap()
+        map.add(1..<2)
+        harness.reassign(metadata: map.text(committing: 0))
+        harness.record(json("0"))
+        harness.record(json("1"))
+        harness.record(json("1"))
+        #expect(harness.engine.counters.doneBefore == 1)
+        #expect(harness.engine.counters.duplicates == 2)
+    }
+
+    @Test("are not known from a former assignment, whose events may have been given back undone")
+    func givenBack() {
+        let harness = harness { $0.maxInFlight = 1 }
+        harness.record(json("1"))
+        harness.record(json("2"))
+        harness.revoke()
+        harness.answer(200)
+        harness.pass(0)
+        harness.commitEnds(.acknowledged)
+        harness.reassign()
+        harness.record(json("2"))
+        #expect(harness.engine.counters.duplicates == 0)
+    }
+
+    @Test("are not told at all unless that is asked for", arguments: [(0, 100), (600_000, 0)] as [(Int64, Int)])
+    func off(window: Int64, size: Int) {
+        let harness = harness {
+            $0.duplicateWindow = window
+            $0.duplicateSize = size
+        }
+        harness.record(json("1"))
+        harness.record(json("1"))
+        #expect(harness.engine.counters.duplicates == 0)
+    }
+}

@@ -1,0 +1,224 @@
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@testable import HeraldCore
+
+@Suite("A producer that is lost")
+struct EngineProducerTests {
+    @Test("a new one is made, and writes what the former had not committed")
+    func renewed() {
+        let harness = EngineHarness.atomic()
+        harness.settle()
+        let former = harness.produced[0].id
+        let summaries = harness.takeSummaries()
+        harness.producerLost()
+        #expect(harness.takeOthers() == [.begin, .renewProducer])
+        harness.settle()
+        harness.pass(5_000)
+        #expect(harness.summaries.isEmpty)
+        harness.fail(former, .other)
+        harness.producerReady()
+        harness.pass(0)
+        #expect(harness.others == [.begin])
+        #expect(harness.takeSummaries() == summaries + ["result apns delivered"])
+        #expect(harness.calls.isEmpty)
+        harness.pass(100)
+        harness.commitEnds(.acknowledged)
+        #expect(harness.engine.load == (0, 0, 0))
+    }
+
+    @Test("it is told of once, however often it shows")
+    func once() {
+        let harness = EngineHarness.atomic()
+        harness.settle()
+        harness.producerLost()
+        harness.producerLost()
+        harness.transactionFails()
+        harness.engine.aborted(.fatal(isFenced: false), now: harness.now)
+        #expect(harness.takeOthers() == [.begin, .renewProducer])
+    }
+
+    @Test("producers that are lost again and again are made anew after a growing pause")
+    func pauses() {
+        let harness = EngineHarness.atomic()
+        harness.settle()
+        var pauses: [Int64] = []
+        for _ in 0..<4 {
+            harness.producerLost()
+            harness.producerReady()
+            _ = harness.takeOthers()
+            let start = harness.time
+            while !harness.others.contains(.begin) { harness.pass(100) }
+            pauses.append(harness.time - start)
+        }
+        #expect(pauses == [100, 200, 400, 800])
+    }
+
+    @Test("nothing of the former's troubles is left for the new one: no doom, no record that waits for room")
+    func cleanStart() {
+        let harness = EngineHarness.atomic()
+        harness.settle(2)
+        harness.fail(harness.produced[0].id, .queueFull)
+        harness.transactionFails()
+        harness.producerLost()
+        harness.producerReady()
+        _ = harness.takeOthers()
+        harness.pass(100)
+        #expect(harness.takeOthers() == [.begin])
+        harness.pass(100)
+        #expect(harness.takeOthers() == [.commit(sequence: 1)])
+    }
+
+    @Test("offsets without records are not forgotten with it")
+    func offsetsOnly() {
+        let harness = EngineHarness.atomic()
+        harness.record(nil)
+        harness.pass(100)
+        harness.commitEnds(.abortable)
+        harness.abortEnds(.fatal(isFenced: false))
+        #expect(harness.takeOthers() == [.renewProducer])
+        harness.producerReady()
+        harness.pass(100)
+        #expect(harness.takeOthers() == [.begin, .commit(sequence: 2)])
+    }
+
+    @Test("an abort that can't be made wants a new one too")
+    func lostInAbort() {
+        let harness = EngineHarness.atomic()
+        harness.settle()
+        harness.transactionFails()
+        harness.abortEnds(.fatal(isFenced: false))
+        #expect(harness.takeOthers() == [.renewProducer])
+        harness.producerReady()
+        harness.pass(100)
+        #expect(harness.takeOthers() == [.begin])
+        harness.pass(100)
+        harness.commitEnds(.acknowledged)
+        #expect(harness.engine.load == (0, 0, 0))
+    }
+}
+
+@Suite("A commit whose producer is lost")
+struct EngineDoubtTests {
+    /// An engine with two settled events in a commit of which nobody knows what became, and a third that came later.
+    private func inDoubt() -> EngineHarness {
+        let harness = EngineHarness.atomic()
+        harness.settle(2)
+        harness.pass(100)
+        harness.settle()
+        _ = harness.takeSummaries()
+        harness.commitEnds(.fatal(isFenced: false))
+        return harness
+    }
+
+    @Test("the group is asked what became of it, by the new producer's time")
+    func asked() {
+        let harness = inDoubt()
+        #expect(harness.takeOthers() == [.renewProducer])
+        harness.pass(1_000)
+        #expect(harness.takeOthers().isEmpty)
+        harness.producerReady()
+        #expect(harness.others == [.lookUp(sequence: 1)])
+        #expect(harness.engine.commitPositions.map(\.offset) == [2])
+        #expect(harness.summaries.isEmpty)
+        harness.commitEnds(.failedForNow)
+        harness.pass(99)
+        #expect(harness.takeOthers().isEmpty)
+        harness.pass(1)
+        #expect(harness.takeOthers() == [.lookUp(sequence: 1)])
+    }
+
+    @Test("it was made: nothing of it is written again")
+    func made() {
+        let harness = inDoubt()
+        harness.producerReady()
+        harness.commitEnds(.acknowledged)
+        #expect(harness.engine.load == (0, 1, 1))
+        harness.pass(0)
+        #expect(harness.takeSummaries() == ["result apns delivered"])
+        harness.pass(100)
+        #expect(harness.others == [.begin, .commit(sequence: 2)])
+        #expect(harness.engine.commitPositions.map(\.offset) == [3])
+    }
+
+    @Test(
+        "it was not made: all of it is written again, without an abort", arguments: [CommitOutcome.abortable, .refused])
+    func notMade(outcome: CommitOutcome) {
+        let harness = inDoubt()
+        harness.producerReady()
+        harness.commitEnds(outcome)
+        #expect(harness.takeOthers().isEmpty)
+        harness.pass(100)
+        #expect(harness.takeSummaries().count == 3)
+        harness.pass(100)
+        #expect(harness.others == [.begin, .commit(sequence: 2)])
+        #expect(harness.engine.commitPositions.map(\.offset) == [3])
+        #expect(harness.calls.isEmpty)
+    }
+
+    @Test("the next producer may be lost too before that is known")
+    func lostAgain() {
+        let harness = inDoubt()
+        harness.producerReady()
+        harness.time += 10_000
+        _ = harness.takeOthers()
+        harness.producerLost(isFenced: true)
+        #expect(harness.takeOthers() == [.renewProducer])
+        harness.producerReady()
+        #expect(harness.others == [.lookUp(sequence: 1)])
+        harness.commitEnds(.acknowledged)
+        #expect(harness.engine.load == (0, 1, 1))
+    }
+
+    @Test("what the former producer's commit comes to after all says nothing any more")
+    func late() {
+        let harness = inDoubt()
+        harness.engine.committed(sequence: 1, .abortable, now: harness.now)
+        harness.producerReady()
+        #expect(harness.takeOthers() == [.renewProducer, .lookUp(sequence: 1)])
+    }
+
+    @Test("the partitions go meanwhile: nobody asks any more")
+    func lostPartitions() {
+        let harness = inDoubt()
+        harness.lose()
+        harness.reassign()
+        _ = harness.takeOthers()
+        harness.producerReady()
+        #expect(harness.takeOthers().isEmpty)
+        harness.settle()
+        #expect(harness.takeOthers() == [.begin])
+    }
+}
+
+@Suite("A producer that is fenced")
+struct EngineFencedTests {
+    @Test("in a transaction younger than the broker ends by itself: somebody else has this worker's name")
+    func rival() {
+        let harness = EngineHarness.atomic()
+        harness.settle()
+        harness.time += 9_999
+        harness.producerLost(isFenced: true)
+        #expect(harness.takeOthers() == [.begin, .notice(.rival)])
+    }
+
+    @Test("in one that is older: the worker was stopped, and makes a new producer")
+    func zombie() {
+        let harness = EngineHarness.atomic()
+        harness.settle()
+        harness.time += 10_000
+        harness.producerLost(isFenced: true)
+        #expect(harness.takeOthers() == [.begin, .renewProducer])
+    }
+
+    @Test("during the commit it is judged in the same way", arguments: [true, false])
+    func inCommit(isYoung: Bool) {
+        let harness = EngineHarness.atomic()
+        harness.settle()
+        harness.pass(100)
+        if !isYoung { harness.time += 9_900 }
+        harness.commitEnds(.fatal(isFenced: true))
+        #expect(harness.takeOthers() == [isYoung ? .notice(.rival) : .renewProducer])
+    }
+}

@@ -1,0 +1,253 @@
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@testable import HeraldCore
+
+@Suite("Transactions when partitions go")
+struct EngineTransactionStopTests {
+    @Test("revoked: calls end, then comes the last commit, and only then the partitions are given back")
+    func revoked() {
+        let harness = EngineHarness.atomic()
+        harness.event("a")
+        harness.event("b")
+        harness.revoke()
+        harness.answer(200)
+        #expect(harness.takeOthers() == [.begin])
+        harness.answer(200)
+        harness.pass(0)
+        #expect(harness.others == [.commit(sequence: 1)], "it does not wait for its interval")
+        #expect(harness.engine.commitPositions.map(\.offset) == [2])
+        harness.commitEnds(.acknowledged)
+        #expect(harness.takeOthers() == [.unassign])
+    }
+
+    @Test("revoked with nothing under way: answered at once")
+    func idle() {
+        let harness = EngineHarness.atomic()
+        harness.revoke()
+        #expect(harness.takeOthers() == [.unassign])
+    }
+
+    @Test("revoked while a commit is under way: what was settled since gets one of its own")
+    func commitUnderWay() {
+        let harness = EngineHarness.atomic()
+        harness.settle()
+        harness.pass(100)
+        harness.settle()
+        harness.revoke()
+        #expect(harness.others == [.begin, .commit(sequence: 1)])
+        harness.commitEnds(.acknowledged)
+        harness.pass(0)
+        #expect(harness.others == [.begin, .commit(sequence: 2)])
+        harness.commitEnds(.acknowledged)
+        #expect(harness.takeOthers() == [.unassign])
+    }
+
+    @Test("the set time passes: what is settled is committed, the rest is given up")
+    func deadline() {
+        let harness = EngineHarness.atomic { $0.revokeTimeout = 3_000 }
+        harness.event("hangs")
+        harness.event("quick")
+        let hanging = harness.takeCall()
+        harness.answer(200)
+        harness.revoke()
+        for _ in 0..<29 {
+            harness.pass(100)
+            harness.commitEnds(.acknowledged)
+        }
+        harness.event("not taken")
+        harness.pass(100)
+        #expect(harness.takeOthers() == [.notice(.gaveUp(events: 1)), .unassign])
+        harness.answer(hanging, CallResult(status: 200))
+        #expect(harness.engine.counters.stale == 1)
+        #expect(harness.engine.load == (0, 0, 0))
+    }
+
+    @Test("the set time passes with settled events that are not committed: they get their commit")
+    func deadlineWithSettled() {
+        let harness = EngineHarness.atomic {
+            $0.revokeTimeout = 3_000
+            $0.commitInterval = 60_000
+        }
+        harness.event("hangs")
+        harness.settle(2)
+        // `settle` answered the calls in their order: the one that hangs is the last of them.
+        harness.revoke()
+        harness.pass(3_000)
+        #expect(harness.others == [.begin, .notice(.gaveUp(events: 1)), .commit(sequence: 1)])
+        harness.commitEnds(.acknowledged)
+        #expect(harness.takeOthers() == [.unassign])
+    }
+
+    @Test("the last commit does not come in its time: the partitions are given back without it")
+    func commitTooLate() {
+        let harness = EngineHarness.atomic { $0.revokeTimeout = 3_000 }
+        harness.settle()
+        harness.revoke()
+        harness.pass(0)
+        #expect(harness.takeOthers() == [.begin, .commit(sequence: 1)])
+        harness.pass(4_999)
+        #expect(harness.takeOthers().isEmpty)
+        harness.pass(1)
+        #expect(harness.takeOthers() == [.notice(.gaveUp(events: 1)), .unassign])
+    }
+
+    @Test(
+        "what becomes of that commit later says nothing of what was assigned since",
+        arguments: [CommitOutcome.acknowledged, .refused])
+    func lateOutcome(outcome: CommitOutcome) {
+        let harness = EngineHarness.atomic { $0.revokeTimeout = 3_000 }
+        harness.settle()
+        harness.revoke()
+        harness.pass(0)
+        harness.pass(5_000)
+        _ = harness.takeOthers()
+        harness.reassign()
+        harness.settle()
+        _ = harness.takeSummaries()
+        harness.pass(200)
+        #expect(harness.takeOthers().isEmpty, "the new one waits until the old one has ended")
+        harness.engine.committed(sequence: 1, outcome, now: harness.now)
+        harness.pass(0)
+        if outcome == .refused {
+            #expect(harness.others == [.abort])
+            harness.abortEnds()
+        }
+        harness.pass(100)
+        #expect(harness.summaries == ["result apns delivered"])
+        harness.pass(100)
+        #expect(harness.others.last == .commit(sequence: 2))
+        #expect(harness.engine.commitPositions.map(\.offset) == [1])
+    }
+
+    @Test("the group refuses the last commit: somebody else has the partitions, and nothing is tried again")
+    func refused() {
+        let harness = EngineHarness.atomic()
+        harness.settle()
+        harness.revoke()
+        harness.pass(0)
+        harness.commitEnds(.refused)
+        #expect(harness.others == [.abort])
+        harness.abortEnds()
+        #expect(harness.takeOthers() == [.notice(.gaveUp(events: 1)), .unassign])
+    }
+
+    @Test("the last commit fails for another reason: the same records come again")
+    func failed() {
+        let harness = EngineHarness.atomic()
+        harness.settle()
+        harness.revoke()
+        harness.pass(0)
+        harness.commitEnds(.abortable)
+        _ = harness.takeSummaries()
+        harness.abortEnds()
+        harness.pass(100)
+        #expect(harness.takeSummaries() == ["result apns delivered"])
+        harness.pass(0)
+        harness.commitEnds(.acknowledged)
+        #expect(harness.takeOthers() == [.unassign])
+    }
+
+    @Test("the worker stops with an abort under way: it ends first, then comes the last commit")
+    func drainDuringAbort() {
+        let harness = EngineHarness.atomic()
+        harness.settle()
+        harness.transactionFails()
+        harness.drain()
+        #expect(harness.others == [.begin, .abort])
+        harness.abortEnds()
+        harness.pass(100)
+        #expect(harness.others == [.begin])
+        harness.pass(0)
+        harness.commitEnds(.acknowledged)
+        #expect(harness.takeOthers() == [.leave(complete: true)])
+    }
+
+    @Test("the worker stops while its producer is made anew")
+    func drainWithoutProducer() {
+        let harness = EngineHarness.atomic()
+        harness.settle()
+        harness.producerLost()
+        harness.drain()
+        _ = harness.takeOthers()
+        harness.producerReady()
+        harness.pass(100)
+        harness.pass(0)
+        #expect(harness.others == [.begin, .commit(sequence: 1)])
+        harness.commitEnds(.acknowledged)
+        #expect(harness.takeOthers() == [.leave(complete: true)])
+    }
+
+    @Test("drain: what is settled meanwhile is committed meanwhile, in case the end never comes")
+    func commitsDuringDrain() {
+        let harness = EngineHarness.atomic()
+        harness.event("slow")
+        harness.event("quick")
+        harness.drain()
+        let slow = harness.takeCall()
+        harness.answer(200)
+        harness.pass(100)
+        #expect(harness.others == [.begin, .commit(sequence: 1)])
+        harness.commitEnds(.acknowledged)
+        harness.answer(slow, CallResult(status: 200))
+        harness.pass(0)
+        #expect(harness.others == [.begin, .commit(sequence: 2)])
+        harness.commitEnds(.acknowledged)
+        #expect(harness.takeOthers() == [.leave(complete: true)])
+    }
+
+    @Test("lost with an open transaction: it is aborted, and nothing of it comes again")
+    func lostOpen() {
+        let harness = EngineHarness.atomic()
+        harness.settle(2)
+        harness.event("c")
+        _ = harness.takeCall()
+        harness.lose()
+        #expect(harness.others == [.begin, .abort, .unassign])
+        #expect(harness.engine.load == (0, 0, 0))
+        harness.reassign()
+        _ = harness.takeSummaries()
+        harness.settle()
+        harness.abortEnds()
+        harness.pass(100)
+        #expect(harness.takeSummaries() == ["result apns delivered"])
+        #expect(harness.takeOthers() == [.begin])
+    }
+
+    @Test("lost with a commit under way: it stays what it is, and is not mixed with what comes later")
+    func lostCommitting() {
+        let harness = EngineHarness.atomic()
+        harness.settle()
+        harness.pass(100)
+        harness.settle()
+        harness.lose()
+        #expect(harness.others == [.begin, .commit(sequence: 1), .unassign])
+        harness.reassign()
+        harness.commitEnds(.failedForNow)
+        harness.pass(100)
+        #expect(harness.others == [.commit(sequence: 1)], "the records must not become visible without the offsets")
+        #expect(harness.engine.commitPositions.isEmpty)
+        harness.commitEnds(.acknowledged)
+        #expect(harness.engine.load == (0, 0, 0))
+        _ = harness.takeSummaries()
+        harness.settle()
+        #expect(harness.takeSummaries() == ["result apns delivered"])
+        harness.pass(100)
+        #expect(harness.engine.commitPositions.map(\.offset) == [1])
+    }
+
+    @Test(
+        "a partition that begins anew: what was settled of the old topic is recorded, and says nothing of the new one")
+    func restarted() {
+        let harness = EngineHarness.atomic()
+        harness.settle(2)
+        harness.restart()
+        harness.settle()
+        #expect(harness.takeSummaries().count == 3)
+        harness.pass(100)
+        #expect(harness.engine.commitPositions.map(\.offset) == [1])
+        harness.commitEnds(.acknowledged)
+        #expect(harness.engine.load == (0, 0, 0))
+    }
+}
