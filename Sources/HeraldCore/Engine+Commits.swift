@@ -46,8 +46,8 @@ extension Engine {
         hasNewWatermark = false
         var trackers = partitions.map(\.tracker)
         for id in transaction.members where isCurrent(id) {
-            let slot = slots[Int(id.index)]
-            if slot.offset != Slot.noOffset { trackers[Int(slot.partition)]?.complete(slot.offset) }
+            let offset = slots[Int(id.index)].offset
+            if offset != Slot.noOffset { trackers[Int(slots[Int(id.index)].partition)]?.complete(offset) }
         }
         var isNeeded = false
         for index in partitions.indices {

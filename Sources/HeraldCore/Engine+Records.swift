@@ -8,6 +8,8 @@ public struct OutputRecord: Sendable {
     /// A retry's or dead letter's headers.
     public var headers = HeaderList()
 
+    fileprivate var diagnostics = Diagnostics()
+
     /// Nothing yet.
     public init() {}
 
@@ -15,6 +17,18 @@ public struct OutputRecord: Sendable {
     public mutating func removeAll() {
         value.removeAll(keepingCapacity: true)
         headers.removeAll(keepingCapacity: true)
+    }
+}
+
+/// What people want to know of a retry or dead letter; its memory is used for record after record.
+private struct Diagnostics {
+    var detail: [UInt8] = []
+    var history: [UInt8] = []
+    var attempts = AttemptHistoryWriter()
+
+    mutating func removeAll() {
+        detail.removeAll(keepingCapacity: true)
+        history.removeAll(keepingCapacity: true)
     }
 }
 
@@ -38,7 +52,17 @@ extension Engine {
     ) {
         switch production.kind {
         case .result: writeResult(production, value: value, to: &output.value)
-        case .retry, .deadLetter: writeHeaders(production, value: value, original: original, to: &output.headers)
+        case .retry, .deadLetter:
+            output.diagnostics.removeAll()
+            withSlot(production.slot.index) { slot in
+                if !production.isTrimmed {
+                    appendDetail(of: production, in: slot, to: &output.diagnostics.detail)
+                    appendHistory(of: production, in: slot, value: value, to: &output.diagnostics)
+                }
+                writeHeaders(
+                    production, of: slot, value: value, original: original, diagnostics: output.diagnostics,
+                    to: &output.headers)
+            }
         }
     }
 
@@ -56,9 +80,9 @@ extension Engine {
     }
 
     private func writeHeaders(
-        _ production: Production, value: RawSpan, original: HeaderList, to output: inout HeaderList
+        _ production: Production, of slot: borrowing Slot, value: RawSpan, original: HeaderList,
+        diagnostics: borrowing Diagnostics, to output: inout HeaderList
     ) {
-        let slot = slots[Int(production.slot.index)]
         let destination: DeliveryHeaders.Destination =
             if let reason = production.deadLetterReason {
                 .deadLetter(reason, at: production.decidedAt)
@@ -70,19 +94,20 @@ extension Engine {
             destination: destination, pushServices: production.services, attempts: production.attempts,
             originTimestamp: slot.event.originTimestamp ?? slot.timestamp ?? production.decidedAt,
             firstAttemptAt: slot.firstAttemptAt, status: production.status == 0 ? nil : production.status)
-        let detail = production.isTrimmed ? "" : detail(of: production, in: slot)
-        var history: [UInt8] = []
-        if !production.isTrimmed {
-            let entries = slot.failures.filter { production.services.contains(Int($0.service)) }.map { entry($0) }
-            let before = slot.event.bytes(of: slot.event.history, value: value)
-            if !entries.isEmpty || before.byteCount > 0 {
-                AttemptHistory.append(entries, to: before, into: &history)
-            }
-        }
         facts.append(
             for: slot.event, value: value, recordTopic: topicName(of: slot.partition), original: original,
-            services: configuration.decoder.pushServices, detail: detail.utf8Span.span.bytes,
-            history: history.span.bytes, to: &output)
+            services: configuration.decoder.pushServices, detail: diagnostics.detail.span.bytes,
+            history: diagnostics.history.span.bytes, to: &output)
+    }
+
+    private func appendHistory(
+        of production: Production, in slot: borrowing Slot, value: RawSpan, to diagnostics: inout Diagnostics
+    ) {
+        diagnostics.attempts.begin(with: slot.event.bytes(of: slot.event.history, value: value))
+        for index in slot.failures.indices where production.services.contains(Int(slot.failures[index].service)) {
+            diagnostics.attempts.append(entry(slot.failures[index]))
+        }
+        if !diagnostics.attempts.isEmpty { diagnostics.attempts.write(to: &diagnostics.history) }
     }
 
     private func topicName(of partition: Int32) -> String { topics[partitions[Int(partition)].topic].name }
@@ -99,19 +124,35 @@ extension Engine {
         return nil
     }
 
-    private func detail(of production: Production, in slot: Slot) -> String {
-        if let failure = slot.failure { return failure.detail }
-        if let service = production.services.first,
-            let detail = services[serviceIndex(production.slot.index, service)].detail
-        {
-            return production.status == 0 ? detail : "HTTP \(production.status): \(detail)"
+    private func appendDetail(of production: Production, in slot: borrowing Slot, to detail: inout [UInt8]) {
+        if let failure = slot.failure {
+            detail.append(contentsOf: failure.detail.utf8)
+            return
+        }
+        let words = production.services.first.flatMap { services[serviceIndex(production.slot.index, $0)].detail }
+        if let words {
+            if production.status != 0 {
+                appendStatus(of: production, to: &detail)
+                detail.append(contentsOf: ": ".utf8)
+            }
+            detail.append(contentsOf: words.utf8)
+            return
         }
         switch production.deadLetterReason {
-        case .expired: return "the event expired before it could be sent"
+        case .expired:
+            detail.append(contentsOf: "the event expired before it could be sent".utf8)
         case .replaysExhausted:
-            return "replayed \(slot.event.replays) times; retry.replays allows \(configuration.maxReplays)"
-        default: return production.status == 0 ? "" : "HTTP \(production.status)"
+            let replays = slot.event.replays
+            detail.append(
+                contentsOf: "replayed \(replays) times; retry.replays allows \(configuration.maxReplays)".utf8)
+        default:
+            if production.status != 0 { appendStatus(of: production, to: &detail) }
         }
+    }
+
+    private func appendStatus(of production: Production, to detail: inout [UInt8]) {
+        detail.append(contentsOf: "HTTP ".utf8)
+        detail.append(contentsOf: String(production.status).utf8)
     }
 
     private func entry(_ attempt: FailedAttempt) -> AttemptEntry {

@@ -232,9 +232,9 @@ extension Engine {
         case .acknowledged:
             acknowledgePositions()
             for id in transaction.members where isCurrent(id) {
-                let slot = slots[Int(id.index)]
-                if slot.offset != Slot.noOffset {
-                    partitions[Int(slot.partition)].tracker?.completeAcknowledged(slot.offset)
+                let offset = slots[Int(id.index)].offset
+                if offset != Slot.noOffset {
+                    partitions[Int(slots[Int(id.index)].partition)].tracker?.completeAcknowledged(offset)
                 }
                 free(id.index)
             }

@@ -12,8 +12,13 @@ struct AttemptHistoryTests {
     }
 
     private func append(_ entries: [AttemptEntry], to existing: String) -> String {
+        var writer = AttemptHistoryWriter()
+        // What it wrote before leaves nothing behind.
+        writer.begin(with: #"[{"former":1}]"#.utf8.span.bytes)
+        writer.begin(with: existing.utf8.span.bytes)
+        for entry in entries { writer.append(entry) }
         var output: [UInt8] = []
-        AttemptHistory.append(entries, to: existing.utf8.span.bytes, into: &output)
+        writer.write(to: &output)
         return String(decoding: output, as: UTF8.self)
     }
 

@@ -78,9 +78,10 @@ enum EventDecoderProperties {
         try expect(result.user == text(event.user, event, value), "the result has another user")
 
         var history: [UInt8] = []
-        AttemptHistory.append(
-            [AttemptEntry(at: moment, pushService: "apns", status: 500, durationMilliseconds: 1)],
-            to: event.bytes(of: event.history, value: value.span.bytes), into: &history)
+        var writer = AttemptHistoryWriter()
+        writer.begin(with: event.bytes(of: event.history, value: value.span.bytes))
+        writer.append(AttemptEntry(at: moment, pushService: "apns", status: 500, durationMilliseconds: 1))
+        writer.write(to: &history)
         try expect(history.count <= AttemptHistory.maximumByteCount, "the history is too long")
         var written = HeaderList()
         DeliveryHeaders(
