@@ -239,8 +239,12 @@ extension Engine {
     /// How the event has to wait before its calls.
     func waitBefore(_ slot: Int32, now: Moment) -> Wait {
         let never = WallTime(milliseconds: .min)
-        let scheduled = slots[Int(slot)].event.notBefore ?? never
-        let due = max(scheduled, slots[Int(slot)].isRetry ? slots[Int(slot)].event.dueAt ?? never : never)
+        var due = slots[Int(slot)].event.notBefore ?? never
+        if slots[Int(slot)].isRetry, let written = slots[Int(slot)].event.dueAt {
+            // A clock that was wrong may have written any moment; no retry waits longer than this for the backend's sake.
+            let arrived = min(slots[Int(slot)].timestamp ?? now.wall, now.wall)
+            due = max(due, min(written, arrived.advanced(byMilliseconds: configuration.retry.retryAfterLimit)))
+        }
         guard due > now.wall else { return .nothing }
         if let delay = configuration.retry.hop(for: due.milliseconds(since: now.wall)) {
             return .hop(delay: delay, due: due)

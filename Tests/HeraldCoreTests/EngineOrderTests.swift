@@ -155,6 +155,21 @@ struct EngineOrderTests {
         #expect(harness.calls.count == 1)
     }
 
+    @Test("a retry that a wrong clock has put years ahead waits no longer than the longest Retry-After")
+    func clampedDueTime() {
+        let harness = EngineHarness()
+        let years = harness.time + 365 * 86_400_000
+        harness.event("a", on: EngineHarness.tenSeconds, headers: [("herald-not-before", "\(years)")])
+        harness.pass(10_000)
+        // It arrived 10 s ago, and an hour after that it is due.
+        let hop = harness.headers(at: 0)
+        #expect(hop["herald-not-before"] == "\(harness.time - 10_000 + 3_600_000)")
+        harness.acknowledgeAll()
+        harness.time += 3_600_000 - 10_000
+        harness.event("a", on: EngineHarness.tenSeconds, headers: hop.map { ($0.key, $0.value) })
+        #expect(harness.calls.count == 1)
+    }
+
     @Test("a wait below the shortest delay is waited in memory, and the user's order is kept")
     func shortNotBefore() {
         let harness = EngineHarness()
