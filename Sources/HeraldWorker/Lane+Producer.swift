@@ -92,10 +92,15 @@ extension Lane {
         } else {
             end = .failed(
                 error.code == KafkaError.Code.clusterAuthorizationFailed
-                    ? "Herald may not produce: run kafka-acls --add --allow-principal User:NAME --operation Write "
-                        + "--operation Describe for \(configuration.topics.results), \(configuration.topics.deadLetter) and "
-                        + "\(configuration.topics.retry).* (any of them gives the right to produce idempotently)."
+                    ? "\(sentenceOfNoWriting) Any of them gives the right to produce idempotently."
                     : "the producer can't go on: \(error). Start the worker again; nothing is lost.")
         }
+    }
+
+    /// What to do when the brokers let Herald write nowhere, or do not say to which topic.
+    var sentenceOfNoWriting: String {
+        "Herald may not write to all of its topics: run kafka-acls --add --allow-principal User:NAME --operation Write "
+            + "--operation Describe for \(configuration.topics.results), \(configuration.topics.deadLetter) and "
+            + "\(configuration.topics.retry).*; nothing is lost."
     }
 }

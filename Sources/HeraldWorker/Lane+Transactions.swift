@@ -55,6 +55,9 @@ extension Lane {
         case .committed(let sequence, let error, let outcome):
             if let error {
                 logger.warning("the transaction was not committed: \(error)")
+                if error.code == KafkaError.Code.topicAuthorizationFailed, !hasProduced {
+                    end = .failed(sentenceOfNoWriting)
+                }
             } else {
                 hasProduced = true
             }
