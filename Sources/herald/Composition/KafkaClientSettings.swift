@@ -7,9 +7,11 @@ enum KafkaClientSettings {
         joined(base(settings), settings)
     }
 
-    /// The broker ends a transaction by itself that is open for so long (milliseconds), unless the user says otherwise.
+    /// The broker ends a transaction by itself that is open for so long (milliseconds), unless the user says otherwise: as
+    /// short as a session, but never before its commit is due.
     static func transactionTimeout(_ settings: Settings) -> Int64 {
-        settings.kafka.properties["transaction.timeout.ms"].flatMap { Int64($0) } ?? 10_000
+        settings.kafka.properties["transaction.timeout.ms"].flatMap { Int64($0) }
+            ?? max(10_000, 3 * settings.delivery.commitInterval.milliseconds)
     }
 
     /// A lane's producer, which loses nothing: idempotent, acknowledged by all replicas.
