@@ -1,0 +1,18 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// What the benchmarks need beside Python: a package of its own, so that nobody who builds or tests Herald builds it.
+
+let package = Package(
+    name: "benchmarks",
+    dependencies: [.package(name: "herald", path: "..")],
+    targets: [
+        .executableTarget(
+            name: "micro",
+            dependencies: [
+                .product(name: "HeraldCore", package: "herald"),
+                .product(name: "HeraldEvents", package: "herald"),
+            ],
+            swiftSettings: [.swiftLanguageMode(.v6)])
+    ]
+)

@@ -1,0 +1,138 @@
+import HeraldCore
+import HeraldEvents
+import HeraldTime
+
+/// What is measured: each does its work so many times.
+let cases: [(name: String, run: @Sendable (Int) -> Int)] = [
+    ("decode", { decode($0, headers: HeaderList(), kind: .request) }),
+    ("decode-retry", { decode($0, headers: retryHeaders(), kind: .retry) }),
+    ("classify", { classify($0) }),
+    ("track", { track($0) }),
+    ("encode-result", { encodeResult($0) }),
+    ("encode-retry", { encodeRetry($0) }),
+    ("event", { event($0, CallResult(status: 200)) }),
+    ("event-rejected", { event($0, CallResult(status: 400, detail: "no such user")) }),
+    ("event-retried", { event($0, CallResult(status: 503, detail: "overloaded")) }),
+]
+
+/// An event as `make bench` sends it, 200 bytes.
+func eventBytes(_ number: Int) -> [UInt8] {
+    let user = "user-\(String(10_000 + number).dropFirst())"
+    let id = "bench-\(String(100_000_000 + number).dropFirst())"
+    let text = "{\"id\":\"\(id)\",\"user\":\"\(user)\",\"message\":\"\",\"pns\":[\"apns\"],\"source\":\"bench\"}"
+    let message = String(repeating: "Your parcel is on its way. ", count: 8).prefix(200 - text.utf8.count)
+    return Array(text.replacing("\"message\":\"\"", with: "\"message\":\"\(message)\"").utf8)
+}
+
+/// The headers of a retry record, as Herald writes them.
+func retryHeaders() -> HeaderList {
+    var headers = HeaderList()
+    headers.append("herald-id", "bench-00000001")
+    headers.append("herald-pns", "apns")
+    headers.append("herald-attempts", "3")
+    headers.append("herald-origin", "notifications/3/123456")
+    headers.append("herald-origin-timestamp", "1700000000000")
+    headers.append("herald-first-attempt-at", "1700000000100")
+    headers.append("herald-not-before", "1700000005100")
+    headers.append("herald-reason", "transient")
+    headers.append("herald-status", "503")
+    headers.append("herald-detail", "HTTP 503: overloaded")
+    headers.append(
+        "herald-history", "[{\"at\":\"2023-11-14T22:13:20.100Z\",\"pns\":\"apns\",\"status\":503,\"ms\":12}]")
+    headers.append("herald-source", "bench")
+    return headers
+}
+
+private func decode(_ count: Int, headers: HeaderList, kind: RecordDecoder.TopicKind) -> Int {
+    let decoder = RecordDecoder()
+    let value = eventBytes(1)
+    var event = DecodedEvent()
+    var failures = 0
+    for offset in 0..<count {
+        let failure = decoder.decode(
+            topicKind: kind, topic: "notifications", partition: 3, offset: Int64(offset), value: value.span.bytes,
+            headers: headers, into: &event)
+        if failure != nil { failures += 1 }
+    }
+    precondition(failures == 0, "the event does not decode")
+    return count
+}
+
+private func classify(_ count: Int) -> Int {
+    let table = StatusTable()
+    var delivered = 0
+    for number in 0..<count where table[200 + number % 400] == .delivered { delivered += 1 }
+    return delivered
+}
+
+/// Records without a value: taken and complete at once, so that little but the tracking of offsets is left.
+private func track(_ count: Int) -> Int {
+    var driver = engine(answering: CallResult(status: 200))
+    driver.run(count, tombstones: true)
+    precondition(driver.counters.tombstones == count, "not all were taken")
+    return count
+}
+
+private func encodeResult(_ count: Int) -> Int {
+    let value = eventBytes(1)
+    let event = decoded(value, HeaderList(), .request)
+    let facts = ResultFacts(
+        outcome: .delivered, pushService: 0, status: 200, attempts: 1,
+        firstAttemptAt: WallTime(milliseconds: 1_700_000_000_100),
+        completedAt: WallTime(milliseconds: 1_700_000_000_112))
+    var output: [UInt8] = []
+    var bytes = 0
+    for _ in 0..<count {
+        output.removeAll(keepingCapacity: true)
+        ResultEncoder.append(
+            facts, of: event, value: value.span.bytes, recordTopic: "notifications", pushServices: .standard,
+            to: &output)
+        bytes += output.count
+    }
+    return bytes
+}
+
+private func encodeRetry(_ count: Int) -> Int {
+    let value = eventBytes(1)
+    let original = retryHeaders()
+    let event = decoded(value, original, .retry)
+    let facts = DeliveryHeaders(
+        destination: .retry(.transient, dueAt: WallTime(milliseconds: 1_700_000_035_000)),
+        pushServices: event.pushServices, attempts: 4, originTimestamp: WallTime(milliseconds: 1_700_000_000_000),
+        firstAttemptAt: WallTime(milliseconds: 1_700_000_000_100), status: 503)
+    let detail = Array("HTTP 503: overloaded".utf8)
+    let history = Array("[{\"at\":\"2023-11-14T22:13:20.100Z\",\"pns\":\"apns\",\"status\":503,\"ms\":12}]".utf8)
+    var output = HeaderList()
+    for _ in 0..<count {
+        output.removeAll()
+        facts.append(
+            for: event, value: value.span.bytes, recordTopic: "notifications.retry.5s", original: original,
+            services: .standard, detail: detail.span.bytes, history: history.span.bytes, to: &output)
+    }
+    return output.count
+}
+
+/// Whole events through an engine: taken, called, answered, written, acknowledged and committed.
+private func event(_ count: Int, _ result: CallResult) -> Int {
+    var driver = engine(answering: result)
+    driver.run(count)
+    precondition(driver.counters.taken == count, "not all were taken")
+    return driver.producedBytes
+}
+
+private func decoded(_ value: [UInt8], _ headers: HeaderList, _ kind: RecordDecoder.TopicKind) -> DecodedEvent {
+    var event = DecodedEvent()
+    let failure = RecordDecoder().decode(
+        topicKind: kind, topic: "notifications", partition: 3, offset: 123_456, value: value.span.bytes,
+        headers: headers, into: &event)
+    precondition(failure == nil, "the event does not decode")
+    return event
+}
+
+private func engine(answering result: CallResult) -> EngineDriver {
+    var configuration = EngineConfiguration(decoder: RecordDecoder())
+    configuration.retryDelays = ["5s", "30s"].compactMap { DelayName($0) }
+    // Quick retries wait for time to pass, which there is little of in here.
+    configuration.retry = RetryPolicy(immediate: 0, delays: configuration.retryDelays.map(\.milliseconds))
+    return EngineDriver(configuration: configuration, events: (0..<1_000).map(eventBytes), result: result)
+}

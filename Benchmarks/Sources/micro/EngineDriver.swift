@@ -1,0 +1,131 @@
+import HeraldCore
+import HeraldEvents
+import HeraldTime
+
+/// An engine in its steady state, with a backend and a broker that are nothing but queues.
+///
+/// It does what a lane does and nothing else: so many calls are in flight, answers come in the order of the calls,
+/// acknowledgements in batches, a commit every thousand events. Nothing in here allocates once it is warm.
+struct EngineDriver: ~Copyable {
+    static let partitions = 6
+    static let callsInFlight = 256
+    static let acknowledgedTogether = 64
+    static let turn = 64
+
+    private var engine: Engine
+    private let events: [[UInt8]]
+    private let result: CallResult
+    private let noHeaders = HeaderList()
+    private var now = Moment(
+        monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 1_700_000_000_000))
+    private var taken = 0
+    private var output = OutputRecord()
+    private var eventInSlot: [Int]
+    private var calls = Queue<CallToken>(filler: CallToken(rawValue: 0))
+    private var productions = Queue<ProductionID>(filler: ProductionID(rawValue: 0))
+    private(set) var producedBytes = 0
+
+    /// - Parameter result: what the backend answers to every call.
+    init(configuration: EngineConfiguration, events: [[UInt8]], result: CallResult) {
+        engine = Engine(configuration: configuration)
+        self.events = events
+        self.result = result
+        eventInSlot = Array(repeating: 0, count: configuration.maxBuffered)
+        engine.assigned(
+            (0..<Int32(Self.partitions)).map { AssignedPartition(topic: 0, number: $0, startOffset: 0) },
+            topics: [ConsumedTopic(name: "notifications", role: .request(weight: 10))], now: now)
+        carryOut()
+    }
+
+    /// Takes so many events, or records without a value, each of which is settled soon after.
+    mutating func run(_ count: Int, tombstones: Bool = false) {
+        for _ in 0..<count {
+            take(tombstone: tombstones)
+            while calls.count > Self.callsInFlight { answer() }
+            if productions.count >= Self.acknowledgedTogether { acknowledge() }
+            if taken % Self.turn == 0 {
+                engine.tick(now: now)
+                carryOut()
+            }
+        }
+    }
+
+    /// What the engine has counted.
+    var counters: Counters { engine.counters }
+
+    private mutating func take(tombstone: Bool) {
+        // 10 µs each, so that a commit is due every 10 000 events at the most.
+        now.monotonic.nanoseconds += 10_000
+        let event = taken % events.count
+        let value = events[event]
+        let partition = taken % Self.partitions
+        let offset = Int64(taken / Self.partitions)
+        taken += 1
+        let intake = engine.record(
+            source: 0, partition: Int32(partition), offset: offset, timestamp: now.wall,
+            value: tombstone ? nil : value.span.bytes, headers: noHeaders, now: now)
+        if case .kept(let slot) = intake { eventInSlot[Int(slot.index)] = event }
+        carryOut()
+    }
+
+    private mutating func answer() {
+        guard let token = calls.popFirst() else { return }
+        engine.answer(token, result, now: now, entropy: 0)
+        carryOut()
+    }
+
+    private mutating func acknowledge() {
+        while let id = productions.popFirst() { engine.delivered(id, now: now) }
+        carryOut()
+    }
+
+    private mutating func carryOut() {
+        var next = 0
+        while next < engine.actions.count {
+            let action = engine.actions[next]
+            next += 1
+            switch action {
+            case .call(let token): calls.append(token)
+            case .produce(let id): produce(id)
+            case .commit(let sequence): engine.committed(sequence: sequence, .acknowledged, now: now)
+            case .release, .pause, .resume, .unassign, .leave, .notice: break
+            }
+        }
+        engine.clearActions()
+    }
+
+    private mutating func produce(_ id: ProductionID) {
+        guard let production = engine.production(id) else { return }
+        output.removeAll()
+        let value = events[eventInSlot[Int(production.slot.index)]]
+        engine.write(production, value: value.span.bytes, headers: noHeaders, into: &output)
+        producedBytes += output.value.count
+        productions.append(id)
+    }
+}
+
+/// A queue that holds at most 4096 elements and never allocates.
+private struct Queue<Element> {
+    private var elements: [Element]
+    private var head = 0
+    private(set) var count = 0
+
+    init(filler: Element) {
+        elements = Array(repeating: filler, count: 4_096)
+    }
+
+    mutating func append(_ element: Element) {
+        precondition(count < elements.count, "more is under way than an engine lets through")
+        elements[(head + count) & 4_095] = element
+        count += 1
+    }
+
+    mutating func popFirst() -> Element? {
+        guard count > 0 else { return nil }
+        defer {
+            head = (head + 1) & 4_095
+            count -= 1
+        }
+        return elements[head]
+    }
+}

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Counts what the pure parts of an event's way cost: instructions and allocations, under valgrind.
+
+    Benchmarks/micro.py [CASE…] [--update] [--where] [--build DIR]
+
+Time on a shared machine says little about a change; instructions do, and they come out the same run after run (but for
+a few in a thousand, between machines whose libc picks other routines). Each case runs twice, the second time for more
+events: the difference is the steady state, without the program's start and without what warms up. A case that takes
+more than micro.limits allows, or allocates more, fails.
+
+--update writes the limits anew: a tenth above what was counted, allocations as counted. --where says from where memory
+is allocated. `make micro` builds first.
+"""
+
+import argparse
+import collections
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+LIMITS = HERE / "micro.limits"
+HEADROOM = 1.10
+# Every slot of an engine has been used after the first.
+WARM, LONG = 10_000, 20_000
+ALLOCATORS = {"malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc", "memalign"}
+
+
+class Profile:
+    """What callgrind wrote: instructions in all, and how often each function called each other one."""
+
+    def __init__(self, path):
+        self.instructions = 0
+        self.calls = collections.Counter()
+        names, caller, callee = {}, None, None
+        for line in path.read_text(errors="replace").splitlines():
+            if line.startswith("summary:"):
+                self.instructions = int(line.split()[1])
+            elif line.startswith("fn="):
+                caller = self.name(line[3:], names)
+            elif line.startswith("cfn="):
+                callee = self.name(line[4:], names)
+            elif line.startswith("calls="):
+                self.calls[caller, callee] += int(line[6:].split()[0])
+
+    @staticmethod
+    def name(text, names):
+        """A name is written once, and then called by its number."""
+        number, name = re.fullmatch(r"\((\d+)\)(?: (.*))?", text).groups()
+        return names.setdefault(number, name or "?")
+
+    def allocations(self):
+        """How often each caller asked for memory; what an allocator asks another one for counts once.
+
+        A name is followed by those of its callers, as many as callgrind was told to tell apart.
+        """
+        counts = collections.Counter()
+        for (caller, callee), count in self.calls.items():
+            if callee.split("'")[0] in ALLOCATORS and caller.split("'")[0] not in ALLOCATORS:
+                counts[caller] += count
+        return counts
+
+
+def profile(binary, case, count, callers):
+    with tempfile.NamedTemporaryFile() as output:
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={output.name}",
+                   f"--separate-callers={callers}", binary, case, str(count)]
+        # Dictionaries would be in another order in every run.
+        environment = dict(os.environ, SWIFT_DETERMINISTIC_HASHING="1")
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode != 0:
+            sys.exit(f"micro: {' '.join(command)} ended with {done.returncode}:\n{done.stdout}")
+        return Profile(pathlib.Path(output.name))
+
+
+def measure(binary, case, callers=0):
+    """Instructions, allocations and who allocates, for each event."""
+    warm, long = profile(binary, case, WARM, callers), profile(binary, case, LONG, callers)
+    callers = long.allocations()
+    callers.subtract(warm.allocations())
+    events = LONG - WARM
+    return (long.instructions - warm.instructions) / events, sum(callers.values()) / events, callers
+
+
+def read_limits():
+    limits = {}
+    for line in LIMITS.read_text().splitlines():
+        if line and not line.startswith("#"):
+            case, instructions, allocations = line.split()
+            limits[case] = int(instructions), float(allocations)
+    return limits
+
+
+def write_limits(counted):
+    head = [line for line in LIMITS.read_text().splitlines() if line.startswith("#")]
+    rows = [f"{case:<16}{round(instructions * HEADROOM):>8}{allocations:>8.2f}"
+            for case, (instructions, allocations) in counted.items()]
+    LIMITS.write_text("\n".join(head + rows) + "\n")
+
+
+def demangled(names):
+    """Herald's own functions in a chain of callers, the innermost first."""
+    ours = [name for name in names.split("'") if re.search(r"\d(Herald|micro)", name)][:3] or names.split("'")[:3]
+    done = subprocess.run(["swift", "demangle", "--simplified", "--compact", *ours], stdout=subprocess.PIPE, text=True)
+    return " < ".join(done.stdout.splitlines())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("cases", nargs="*", help="which to count (default: all)")
+    parser.add_argument("--update", action="store_true", help="write micro.limits anew")
+    parser.add_argument("--where", action="store_true", help="say from where memory is allocated")
+    parser.add_argument("--build", default=str(HERE.parent / ".build/micro/release"), help="where the binary is")
+    options = parser.parse_args()
+    binary = f"{options.build}/micro"
+    cases = options.cases or subprocess.run([binary], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+
+    limits, counted, failed = read_limits(), {}, []
+    print(f"{'for each event':<16}{'instructions':>14}{'limit':>8}{'allocations':>14}{'limit':>8}")
+    for case in cases:
+        instructions, allocations, callers = measure(binary, case, callers=8 if options.where else 0)
+        counted[case] = instructions, allocations
+        most, allowed = limits.get(case, (0, 0))
+        # A thousandth is what a table that doubles now and then costs.
+        within = instructions <= most and allocations <= allowed + 0.001
+        print(f"{case:<16}{instructions:>14,.0f}{most:>8,}{allocations:>14.2f}{allowed:>8.2f}"
+              f"{'' if within else '  too much'}", flush=True)
+        if not within:
+            failed.append(case)
+        if options.where:
+            for caller, count in callers.most_common():
+                if count * 100 >= LONG - WARM:
+                    print(f"{count / (LONG - WARM):>22.2f} from {demangled(caller)}")
+    if options.update:
+        if options.cases:
+            sys.exit("micro: --update writes all limits, so it counts all cases.")
+        write_limits(counted)
+    elif failed:
+        sys.exit(f"micro: above the limits of Benchmarks/micro.limits: {', '.join(failed)}. What the change gains has "
+                 "to be worth it (then --update), or it has to cost less.")
+
+
+if __name__ == "__main__":
+    main()
