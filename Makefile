@@ -6,19 +6,21 @@
 #   KAFKA_HOME=…               an unpacked Apache Kafka 3.7 or newer: the tests start brokers of their own from it
 #   KAFKA_BOOTSTRAP_SERVERS=…  a running broker that the tests may use instead
 #   FILTER=…                   `make test FILTER=OffsetTracker` runs only the tests whose name matches
-#   EVENTS=200000              how many events `make bench` sends (1000000 for the figures that count)
+#   EVENTS=1000000             the backlog of `make bench`
+#   CASES=floor,atomic,age*    which of its cases `make bench` runs (default: all of them, about 12 minutes)
 #   FUZZ_SECONDS=60            how long `make fuzz` spends on each target
 #
-# Three build directories, so that no flag makes another build start anew: .build (debug and release),
-# .build/thread and .build/address (sanitizers).
+# Four build directories, so that no flag makes another build start anew: .build (debug and release), .build/thread and
+# .build/address (sanitizers), .build/benchmarks (what Benchmarks/Package.swift makes).
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 FUZZ_SECONDS ?= 60
-EVENTS ?= 200000
+EVENTS ?= 1000000
+CASES ?=
 export FILTER
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test bench lint sanitize fuzz clean
+.PHONY: help deps build demo test bench micro lint sanitize fuzz clean
 
 help: ## lists these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -35,10 +37,18 @@ demo: build ## shows every outcome live on an embedded broker; without a termina
 test: deps ## checks the contract and runs all tests; with KAFKA_HOME or KAFKA_BOOTSTRAP_SERVERS on a real broker too
 	@scripts/contained scripts/test
 
-bench: ## measures a worker on a real broker (KAFKA_HOME) beside wrk; EVENTS is the backlog
-	@Benchmarks/bench.py --check
+bench: ## measures a worker on a real broker (KAFKA_HOME) beside wrk; EVENTS is the backlog, CASES what is measured
+	@Benchmarks/bench.py --check --cases "$(CASES)"
 	@$(MAKE) build
-	@scripts/contained Benchmarks/bench.py $(EVENTS)
+	$(benchmarks)
+	@scripts/contained Benchmarks/bench.py $(EVENTS) --cases "$(CASES)"
+
+micro: deps ## counts instructions and allocations of the pure parts under valgrind, and compares with Benchmarks/micro.limits
+	$(benchmarks)
+	@scripts/contained Benchmarks/micro.py
+
+benchmarks = swift build --configuration release --static-swift-stdlib --package-path Benchmarks \
+	--scratch-path .build/benchmarks -Xcc -Wall -Xcc -Wextra -Xcc -Werror
 
 lint: deps ## checks formats: Swift, shell scripts, Dockerfile, compose file, AsyncAPI document
 	@scripts/contained scripts/lint

@@ -13,6 +13,9 @@ let package = Package(
                 .product(name: "HeraldCore", package: "herald"),
                 .product(name: "HeraldEvents", package: "herald"),
             ],
-            swiftSettings: [.swiftLanguageMode(.v6)])
+            swiftSettings: [.swiftLanguageMode(.v6)]),
+        // In C, because they are what Herald is measured against: nothing of Swift's and nothing of Herald's.
+        .executableTarget(name: "kafka-bare", linkerSettings: [.linkedLibrary("rdkafka")]),
+        .executableTarget(name: "backend"),
     ]
 )

@@ -1,4 +1,4 @@
-"""One node of Apache Kafka, broker and controller, on loopback."""
+"""One node of Apache Kafka, broker and controller, on loopback, and what is done on it."""
 
 import base64
 import secrets
@@ -20,21 +20,22 @@ offsets.topic.num.partitions=4
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 transaction.state.log.num.partitions=4
-group.initial.rebalance.delay.ms=0
-auto.create.topics.enable=true
-num.partitions={partitions}
+# Long enough for two workers that start together to join together.
+group.initial.rebalance.delay.ms=1000
+auto.create.topics.enable=false
+log.segment.delete.delay.ms=1000
 """
 
 
 class Broker:
-    def __init__(self, processes, home, partitions):
+    def __init__(self, processes, home, bare):
         self.processes = processes
-        self.partitions = partitions
+        self.bare = bare
         client, controller = free_port(), free_port()
         self.bootstrap = f"127.0.0.1:{client}"
         directory = processes.directory
         path = directory / "server.properties"
-        path.write_text(SETTINGS.format(client=client, controller=controller, directory=directory, partitions=partitions))
+        path.write_text(SETTINGS.format(client=client, controller=controller, directory=directory))
         cluster = base64.urlsafe_b64encode(secrets.token_bytes(16)).decode().rstrip("=").replace("-", "a")
         # Kafka logs to standard output with any configuration that says so, and to nowhere without one.
         log = directory / "log4j2.properties"
@@ -49,14 +50,19 @@ class Broker:
             sys.exit(f"bench: the broker ended:\n{self.processes.tail('broker')}")
         return b"Kafka Server started" in (self.processes.directory / "broker.log").read_bytes()
 
-    def create(self, topic):
-        """Asking for a topic makes it."""
-        wait_for(
-            lambda: f"{self.partitions} partitions" in self.processes.run(
-                ["kcat", "-L", "-b", self.bootstrap, "-t", topic]), 30, f"{topic} was not made")
+    def command(self, *arguments):
+        return [self.bare, self.bootstrap, *map(str, arguments)]
 
-    def records(self, topic):
-        """How many records a topic without transactions holds."""
-        wanted = [argument for number in range(self.partitions) for argument in ("-t", f"{topic}:{number}:-1")]
-        output = self.processes.run(["kcat", "-Q", "-b", self.bootstrap, *wanted])
-        return sum(int(line.rsplit(" ", 1)[1]) for line in output.splitlines())
+    def ask(self, *arguments):
+        """The numbers that `kafka-bare` prints."""
+        return [float(word) for word in self.processes.run(self.command(*arguments)).split()]
+
+    def create(self, topic, partitions):
+        self.ask("create", topic, partitions)
+
+    def delete(self, topic):
+        self.ask("delete", topic)
+
+    def end(self, topic):
+        """How far a topic reaches, the marks of transactions included."""
+        return int(self.ask("count", topic)[0])

@@ -113,7 +113,7 @@ def main():
     parser.add_argument("cases", nargs="*", help="which to count (default: all)")
     parser.add_argument("--update", action="store_true", help="write micro.limits anew")
     parser.add_argument("--where", action="store_true", help="say from where memory is allocated")
-    parser.add_argument("--build", default=str(HERE.parent / ".build/micro/release"), help="where the binary is")
+    parser.add_argument("--build", default=str(HERE.parent / ".build/benchmarks/release"), help="where the binary is")
     options = parser.parse_args()
     binary = f"{options.build}/micro"
     cases = options.cases or subprocess.run([binary], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
@@ -124,16 +124,16 @@ def main():
         instructions, allocations, callers = measure(binary, case, callers=8 if options.where else 0)
         counted[case] = instructions, allocations
         most, allowed = limits.get(case, (0, 0))
-        # A thousandth is what a table that doubles now and then costs.
-        within = instructions <= most and allocations <= allowed + 0.001
-        print(f"{case:<16}{instructions:>14,.0f}{most:>8,}{allocations:>14.2f}{allowed:>8.2f}"
+        # What each commit costs, every few thousand events, and a table that doubles now and then.
+        within = instructions <= most and allocations <= allowed + 0.01
+        print(f"{case:<16}{instructions:>14,.0f}{most:>8,}{allocations:>14.3f}{allowed:>8.2f}"
               f"{'' if within else '  too much'}", flush=True)
         if not within:
             failed.append(case)
         if options.where:
             for caller, count in callers.most_common():
-                if count * 100 >= LONG - WARM:
-                    print(f"{count / (LONG - WARM):>22.2f} from {demangled(caller)}")
+                if count * 10_000 >= LONG - WARM:
+                    print(f"{count / (LONG - WARM):>22.4f} from {demangled(caller)}")
     if options.update:
         if options.cases:
             sys.exit("micro: --update writes all limits, so it counts all cases.")

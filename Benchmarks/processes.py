@@ -24,12 +24,24 @@ def wait_for(condition, seconds, what):
         time.sleep(0.05)
 
 
+def machine_seconds():
+    """The processor time that was spent on this machine so far, by anybody."""
+    user, nice, system, _, _, interrupts, soft = map(int, pathlib.Path("/proc/stat").read_text().split()[1:8])
+    return (user + nice + system + interrupts + soft) / os.sysconf("SC_CLK_TCK")
+
+
 class Processes:
     """Starts processes with a log file each, and ends them all when the `with` statement does."""
 
     def __init__(self, directory):
         self.directory = pathlib.Path(directory)
         self.running = []
+        self.number = 0
+
+    def next_number(self):
+        """A number for a name that was not used yet."""
+        self.number += 1
+        return self.number
 
     def __enter__(self):
         return self
@@ -51,6 +63,11 @@ class Processes:
                 command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, **options)
         self.running.append(process)
         return process
+
+    def end(self, process):
+        process.terminate()
+        process.wait(timeout=10)
+        self.running.remove(process)
 
     def run(self, command, **options):
         """Runs a command to its end; its output, or the end of the benchmark when it fails."""

@@ -1,10 +1,10 @@
-"""The backend of the benchmark: nginx, one process, `return 200`."""
+"""The backends of the benchmark: nginx with `return 200`, and one of our own that takes its time and tells ages."""
 
 import re
 import time
 import urllib.request
 
-from processes import wait_for
+from processes import free_port, wait_for
 
 CONFIGURATION = """\
 daemon off;
@@ -21,8 +21,11 @@ http {{
     scgi_temp_path {directory}/nginx-scgi;
     keepalive_requests 1000000000;
     keepalive_timeout 1h;
+    ssl_certificate {directory}/certificate.pem;
+    ssl_certificate_key {directory}/key.pem;
     server {{
         listen 127.0.0.1:{port} backlog=4096;
+        listen 127.0.0.1:{tls_port} ssl backlog=4096;
         location = /status {{ stub_status; }}
         location / {{ return 200; }}
     }}
@@ -30,15 +33,15 @@ http {{
 """
 
 
-class Stub:
-    def __init__(self, processes, port):
+class Backend:
+    """What both have in common."""
+
+    def __init__(self, processes, port, command, log):
         self.processes = processes
         self.port = port
-        self.asked = 0
-        path = processes.directory / "nginx.conf"
-        path.write_text(CONFIGURATION.format(directory=processes.directory, port=port))
-        processes.start(["nginx", "-c", str(path)], log="nginx")
-        wait_for(self.is_up, 10, "nginx was not up")
+        self.url = f"http://127.0.0.1:{port}"
+        self.process = processes.start(command, log=log)
+        wait_for(self.is_up, 10, f"{log} was not up")
 
     def is_up(self):
         try:
@@ -46,15 +49,12 @@ class Stub:
         except OSError:
             return False
 
-    def served(self):
-        """How many requests were served, those for this number not counted."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/status", timeout=5) as answer:
-            text = answer.read().decode()
-        self.asked += 1
-        return int(re.search(r"requests\s+\d+ \d+ (\d+)", text).group(1)) - self.asked
+    def get(self, path):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as answer:
+            return answer.read().decode()
 
     def watch(self, goal, alive, patience):
-        """Waits until so many requests were served; the seconds since the first of them, or None when they stop."""
+        """Waits until so many requests were served; when the first of them was, or None when they stop coming."""
         begin, previous, count = None, time.monotonic(), self.served()
         moved = previous
         while alive():
@@ -66,13 +66,54 @@ class Stub:
             elif now - moved > patience:
                 return None
             if served >= goal:
-                return now - begin
+                return begin
             previous = now
         return None
 
-    def wrk(self, script, connections, seconds):
+
+class Nginx(Backend):
+    """One process of nginx, plain and over TLS."""
+
+    def __init__(self, processes):
+        self.asked = 0
+        port, tls_port = free_port(), free_port()
+        directory = processes.directory
+        self.authority = f"{directory}/certificate.pem"
+        processes.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+             "-keyout", f"{directory}/key.pem", "-out", self.authority, "-subj", "/CN=localhost", "-addext",
+             "subjectAltName=IP:127.0.0.1,DNS:localhost"])
+        self.tls_url = f"https://127.0.0.1:{tls_port}"
+        path = directory / "nginx.conf"
+        path.write_text(CONFIGURATION.format(directory=directory, port=port, tls_port=tls_port))
+        super().__init__(processes, port, ["nginx", "-c", str(path)], "nginx")
+
+    def served(self):
+        """How many requests were served, those for this number not counted."""
+        text = self.get("/status")
+        self.asked += 1
+        return int(re.search(r"requests\s+\d+ \d+ (\d+)", text).group(1)) - self.asked
+
+    def wrk(self, script, connections, seconds, tls=False):
         """Requests, seconds and processor time of `wrk`."""
         output, processor = self.processes.run_measured(
-            ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "-s", script, f"http://127.0.0.1:{self.port}"])
+            ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "-s", script, self.tls_url if tls else self.url])
         requests, duration = re.search(r"(\d+) requests in ([\d.]+)s", output).groups()
         return int(requests), float(duration), processor
+
+
+class Slow(Backend):
+    """Our own: answers after so many milliseconds, or never (None)."""
+
+    def __init__(self, processes, binary, milliseconds):
+        port = free_port()
+        microseconds = -1 if milliseconds is None else milliseconds * 1_000
+        super().__init__(processes, port, [binary, str(port), str(microseconds)], f"backend-{microseconds}")
+
+    def served(self):
+        return int(self.get("/status"))
+
+    def ages(self):
+        """How many notifications came since the last time, and p50, p99, p99.9 and maximum of their ages (ms)."""
+        count, *ages = map(int, self.get("/ages").split())
+        return count, *(age / 1_000 for age in ages)

@@ -11,6 +11,7 @@ let cases: [(name: String, run: @Sendable (Int) -> Int)] = [
     ("encode-result", { encodeResult($0) }),
     ("encode-retry", { encodeRetry($0) }),
     ("event", { event($0, CallResult(status: 200)) }),
+    ("event-plain", { event($0, CallResult(status: 200), isAtomic: false) }),
     ("event-rejected", { event($0, CallResult(status: 400, detail: "no such user")) }),
     ("event-retried", { event($0, CallResult(status: 503, detail: "overloaded")) }),
 ]
@@ -113,8 +114,8 @@ private func encodeRetry(_ count: Int) -> Int {
 }
 
 /// Whole events through an engine: taken, called, answered, written, acknowledged and committed.
-private func event(_ count: Int, _ result: CallResult) -> Int {
-    var driver = engine(answering: result)
+private func event(_ count: Int, _ result: CallResult, isAtomic: Bool = true) -> Int {
+    var driver = engine(answering: result, isAtomic: isAtomic)
     driver.run(count)
     precondition(driver.counters.taken == count, "not all were taken")
     return driver.producedBytes
@@ -129,8 +130,9 @@ private func decoded(_ value: [UInt8], _ headers: HeaderList, _ kind: RecordDeco
     return event
 }
 
-private func engine(answering result: CallResult) -> EngineDriver {
+private func engine(answering result: CallResult, isAtomic: Bool = true) -> EngineDriver {
     var configuration = EngineConfiguration(decoder: RecordDecoder())
+    configuration.isAtomic = isAtomic
     configuration.retryDelays = ["5s", "30s"].compactMap { DelayName($0) }
     // Quick retries wait for time to pass, which there is little of in here.
     configuration.retry = RetryPolicy(immediate: 0, delays: configuration.retryDelays.map(\.milliseconds))

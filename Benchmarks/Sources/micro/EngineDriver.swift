@@ -5,12 +5,14 @@ import HeraldTime
 /// An engine in its steady state, with a backend and a broker that are nothing but queues.
 ///
 /// It does what a lane does and nothing else: so many calls are in flight, answers come in the order of the calls,
-/// acknowledgements in batches, a commit every thousand events. Nothing in here allocates once it is warm.
+/// acknowledgements in batches, a commit takes as long as some hundred events. Nothing in here allocates once it is warm.
 struct EngineDriver: ~Copyable {
     static let partitions = 6
     static let callsInFlight = 256
     static let acknowledgedTogether = 64
     static let turn = 64
+    /// How many events are taken while a commit is under way.
+    static let takenDuringCommit = 512
 
     private var engine: Engine
     private let events: [[UInt8]]
@@ -23,17 +25,21 @@ struct EngineDriver: ~Copyable {
     private var eventInSlot: [Int]
     private var calls = Queue<CallToken>(filler: CallToken(rawValue: 0))
     private var productions = Queue<ProductionID>(filler: ProductionID(rawValue: 0))
+    private var commit: (sequence: UInt64, answeredAt: Int)?
+    private let isAtomic: Bool
     private(set) var producedBytes = 0
 
     /// - Parameter result: what the backend answers to every call.
     init(configuration: EngineConfiguration, events: [[UInt8]], result: CallResult) {
         engine = Engine(configuration: configuration)
+        isAtomic = configuration.isAtomic
         self.events = events
         self.result = result
         eventInSlot = Array(repeating: 0, count: configuration.maxBuffered)
         engine.assigned(
             (0..<Int32(Self.partitions)).map { AssignedPartition(topic: 0, number: $0, startOffset: 0) },
             topics: [ConsumedTopic(name: "notifications", role: .request(weight: 10))], now: now)
+        engine.producerReady(now: now)
         carryOut()
     }
 
@@ -43,6 +49,7 @@ struct EngineDriver: ~Copyable {
             take(tombstone: tombstones)
             while calls.count > Self.callsInFlight { answer() }
             if productions.count >= Self.acknowledgedTogether { acknowledge() }
+            if let commit, taken >= commit.answeredAt { end(commit.sequence) }
             if taken % Self.turn == 0 {
                 engine.tick(now: now)
                 carryOut()
@@ -79,6 +86,12 @@ struct EngineDriver: ~Copyable {
         carryOut()
     }
 
+    private mutating func end(_ sequence: UInt64) {
+        commit = nil
+        engine.committed(sequence: sequence, .acknowledged, now: now)
+        carryOut()
+    }
+
     private mutating func carryOut() {
         var next = 0
         while next < engine.actions.count {
@@ -87,8 +100,10 @@ struct EngineDriver: ~Copyable {
             switch action {
             case .call(let token): calls.append(token)
             case .produce(let id): produce(id)
-            case .commit(let sequence): engine.committed(sequence: sequence, .acknowledged, now: now)
-            case .release, .pause, .resume, .unassign, .leave, .notice: break
+            case .commit(let sequence): commit = (sequence, taken + Self.takenDuringCommit)
+            case .begin, .release: break
+            case .abort, .renewProducer, .lookUp, .rewind, .pause, .resume, .unassign, .leave, .notice:
+                preconditionFailure("nothing fails here")
             }
         }
         engine.clearActions()
@@ -100,7 +115,8 @@ struct EngineDriver: ~Copyable {
         let value = events[eventInSlot[Int(production.slot.index)]]
         engine.write(production, value: value.span.bytes, headers: noHeaders, into: &output)
         producedBytes += output.value.count
-        productions.append(id)
+        // A transaction's commit stands for all of its records.
+        if !isAtomic { productions.append(id) }
     }
 }
 

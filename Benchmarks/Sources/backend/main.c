@@ -1,0 +1,204 @@
+// The backend of the benchmarks where nginx's `return 200` is not enough: it answers after a set time, or never, and
+// knows how old a notification was when it came. One thread, epoll.
+//
+//     backend PORT MICROSECONDS      answers 200 so long after a request has come; -1: never
+//
+// GET /status answers the number of POST requests so far. GET /ages answers how many notifications came since the last
+// time whose message begins with `at N ` (N: CLOCK_MONOTONIC in nanoseconds, when it was published), and the 50th,
+// 99th and 99.9th percentile and the maximum of their ages in microseconds.
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BUFFER = 8 * 1024, EVENTS = 256, MAX_DESCRIPTORS = 20000, MAX_AGES = 4 * 1024 * 1024 };
+
+struct connection {
+    size_t count;
+    char *buffer;
+    uint32_t generation;
+};
+
+struct due {
+    int64_t at;
+    int descriptor;
+    uint32_t generation;
+};
+
+static struct connection connections[MAX_DESCRIPTORS];
+// All wait equally long, so the first in is the first out. A connection carries one request at a time.
+static struct due waiting[MAX_DESCRIPTORS * 2];
+static size_t first_waiting, waiting_count;
+static uint32_t ages[MAX_AGES];
+static size_t age_count;
+static long long served;
+static int64_t delay;
+static int poller;
+
+static const char ok[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+
+static int64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+static void fail(const char *what) {
+    perror(what);
+    exit(1);
+}
+
+static void drop(int descriptor) {
+    close(descriptor);
+    free(connections[descriptor].buffer);
+    connections[descriptor].buffer = NULL;
+    connections[descriptor].generation++;
+}
+
+static void answer(int descriptor, const char *bytes, size_t count) {
+    // Answers are small and one at a time, so there is always room.
+    if (send(descriptor, bytes, count, MSG_NOSIGNAL) != (ssize_t)count) drop(descriptor);
+}
+
+static int by_value(const void *left, const void *right) {
+    uint32_t one = *(const uint32_t *)left, other = *(const uint32_t *)right;
+    return (one > other) - (one < other);
+}
+
+static uint32_t percentile(double share) {
+    size_t index = (size_t)(share * age_count);
+    return age_count == 0 ? 0 : ages[index < age_count ? index : age_count - 1];
+}
+
+static void tell(int descriptor, const char *path) {
+    char text[200], head[400];
+    if (strncmp(path, "/ages", 5) == 0) {
+        qsort(ages, age_count, sizeof *ages, by_value);
+        snprintf(text, sizeof text, "%zu %u %u %u %u\n", age_count, percentile(.5), percentile(.99), percentile(.999),
+                 percentile(1));
+        age_count = 0;
+    } else {
+        snprintf(text, sizeof text, "%lld\n", served);
+    }
+    snprintf(head, sizeof head, "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s", strlen(text), text);
+    answer(descriptor, head, strlen(head));
+}
+
+static void note_age(const char *body) {
+    if (strncmp(body, "\"at ", 4) != 0 || age_count == MAX_AGES) return;
+    ages[age_count++] = (uint32_t)((now() - strtoll(body + 4, NULL, 10)) / 1000);
+}
+
+// Whether a whole request lies in the buffer; it is dealt with then.
+static void take_request(int descriptor) {
+    struct connection *connection = &connections[descriptor];
+    char *text = connection->buffer;
+    text[connection->count] = 0;
+    char *end = strstr(text, "\r\n\r\n");
+    if (end == NULL) return;
+    char *length = strcasestr(text, "\r\ncontent-length:");
+    size_t body = length != NULL && length < end ? strtoul(length + 17, NULL, 10) : 0;
+    if (connection->count < (size_t)(end + 4 - text) + body) return;
+    connection->count = 0;
+    if (strncmp(text, "GET ", 4) == 0) {
+        tell(descriptor, text + 4);
+        return;
+    }
+    served++;
+    note_age(end + 4);
+    if (delay == 0) {
+        answer(descriptor, ok, sizeof ok - 1);
+    } else if (delay > 0) {
+        size_t room = sizeof waiting / sizeof *waiting;
+        if (waiting_count == room) fail("too many calls");
+        waiting[(first_waiting + waiting_count++) % room] =
+            (struct due){.at = now() + delay, .descriptor = descriptor, .generation = connection->generation};
+    }
+}
+
+static void read_from(int descriptor) {
+    struct connection *connection = &connections[descriptor];
+    ssize_t count = recv(descriptor, connection->buffer + connection->count, BUFFER - 1 - connection->count, 0);
+    if (count < 0 && errno == EAGAIN) return;
+    if (count <= 0) {
+        drop(descriptor);
+        return;
+    }
+    connection->count += count;
+    take_request(descriptor);
+}
+
+static void take_connections(int listener) {
+    int descriptor;
+    while ((descriptor = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0) {
+        if (descriptor >= MAX_DESCRIPTORS) fail("too many connections");
+        int one = 1;
+        setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+        struct connection *connection = &connections[descriptor];
+        connection->count = 0;
+        connection->buffer = malloc(BUFFER);
+        struct epoll_event event = {.events = EPOLLIN, .data.fd = descriptor};
+        if (connection->buffer == NULL || epoll_ctl(poller, EPOLL_CTL_ADD, descriptor, &event) != 0) fail("connection");
+    }
+}
+
+static void answer_due(void) {
+    size_t room = sizeof waiting / sizeof *waiting;
+    int64_t moment = now();
+    while (waiting_count > 0 && waiting[first_waiting].at <= moment) {
+        struct due due = waiting[first_waiting];
+        first_waiting = (first_waiting + 1) % room;
+        waiting_count--;
+        if (connections[due.descriptor].generation == due.generation) answer(due.descriptor, ok, sizeof ok - 1);
+    }
+}
+
+static int listen_on(int port) {
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), one = 1;
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 4096) != 0) fail("listen");
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = listener};
+    if (epoll_ctl(poller, EPOLL_CTL_ADD, listener, &event) != 0) fail("epoll_ctl");
+    return listener;
+}
+
+int main(int count, char **arguments) {
+    if (count != 3) {
+        fprintf(stderr, "usage: backend PORT MICROSECONDS\n");
+        return 2;
+    }
+    struct rlimit limit = {.rlim_cur = MAX_DESCRIPTORS, .rlim_max = MAX_DESCRIPTORS};
+    setrlimit(RLIMIT_NOFILE, &limit);
+    poller = epoll_create1(0);
+    delay = atoll(arguments[2]) * 1000;
+    int listener = listen_on(atoi(arguments[1]));
+    struct epoll_event events[EVENTS];
+    for (;;) {
+        struct timespec wait = {0}, *patience = NULL;
+        if (waiting_count > 0) {
+            int64_t rest = waiting[first_waiting].at - now();
+            if (rest > 0) wait.tv_sec = rest / 1000000000, wait.tv_nsec = rest % 1000000000;
+            patience = &wait;
+        }
+        int ready = epoll_pwait2(poller, events, EVENTS, patience, NULL);
+        if (ready < 0 && errno != EINTR) fail("epoll_pwait2");
+        for (int index = 0; index < ready; index++) {
+            if (events[index].data.fd == listener) {
+                take_connections(listener);
+            } else {
+                read_from(events[index].data.fd);
+            }
+        }
+        answer_due();
+    }
+}

@@ -1,0 +1,187 @@
+"""The measurements themselves; what they give is printed by report.py."""
+
+import dataclasses
+import sys
+import time
+
+import cases
+import events
+from processes import machine_seconds, wait_for
+from stub import Nginx, Slow
+from worker import Workers
+
+WRK_SECONDS = 3
+HANG_SECONDS = 45
+
+
+@dataclasses.dataclass
+class Wrk:
+    """`wrk` with the worker's request, before and after a case."""
+
+    requests: int = 0
+    seconds: float = 0
+    processor: float = 0
+
+    def add(self, measured):
+        requests, seconds, processor = measured
+        self.requests += requests
+        self.seconds += seconds
+        self.processor += processor
+
+    rate = property(lambda self: self.requests / self.seconds)
+    cost = property(lambda self: self.processor / self.requests)
+
+
+@dataclasses.dataclass
+class Throughput:
+    """One case's backlog: from the first call to the last commit."""
+
+    case: cases.Case
+    rate: float
+    cost: float
+    peak: int
+    # Processor seconds for each event of the others that have to run, and of who should not have.
+    broker: float
+    backend: float
+    others: float
+    # Of all cores' time.
+    busy: float
+    wrk: Wrk | None
+
+
+@dataclasses.dataclass
+class Floor:
+    wrk: Wrk
+    wrk_tls: Wrk
+    consume_rate: float
+    consume_cost: float
+    produce_rate: float
+    produce_cost: float
+    ages: tuple
+
+
+class Bench:
+    def __init__(self, processes, broker, herald, tools, count, profile):
+        self.processes, self.broker, self.herald, self.tools = processes, broker, herald, tools
+        self.count, self.profile = count, profile
+        self.nginx = Nginx(processes)
+        self.script = events.wrk_script(processes.directory)
+        self.backlogs = {}
+
+    def backlog(self, partitions):
+        """A topic with the backlog, made once for each number of partitions."""
+        if partitions not in self.backlogs:
+            topic = f"backlog.{partitions}"
+            progress(f"{self.count:,} events of {events.SIZE} bytes into {partitions} partitions")
+            self.broker.create(topic, partitions)
+            events.produce(self.processes, self.broker.bootstrap, topic, self.count)
+            self.backlogs[partitions] = topic
+        return self.backlogs[partitions]
+
+    def floor(self):
+        progress("floor: wrk, and librdkafka on its own")
+        topic = self.backlog(cases.FIRST.partitions)
+        plain, tls = Wrk(), Wrk()
+        plain.add(self.nginx.wrk(self.script, cases.FIRST.connections, WRK_SECONDS))
+        tls.add(self.nginx.wrk(self.script, cases.FIRST.connections, WRK_SECONDS, tls=True))
+        self.broker.create("bare", cases.FIRST.partitions)
+        consumed = self.broker.ask("consume", topic, self.count)
+        produced = self.broker.ask("produce", "bare", self.count, 270)
+        self.broker.delete("bare")
+        self.broker.create("bare.ages", cases.FIRST.partitions)
+        self.broker.ask("pace", "bare.ages", cases.PACE, 2 * cases.PACE)
+        ages = self.broker.ask("ages", "bare.ages", cases.PACE, cases.PACED_SECONDS * cases.PACE)
+        self.broker.delete("bare.ages")
+        return Floor(
+            plain, tls, self.count / consumed[0], consumed[1] / self.count, self.count / produced[0],
+            produced[1] / self.count, tuple(age / 1_000 for age in ages[1:]))
+
+    def throughput(self, case):
+        topic = self.backlog(case.partitions)
+        progress(f"{case.name}: {case.about}")
+        backend = Slow(self.processes, self.tools["backend"], case.delay) if case.delay else self.nginx
+        wrk = None if case.delay else Wrk()
+        if wrk:
+            wrk.add(self.nginx.wrk(self.script, case.connections, WRK_SECONDS, case.tls))
+        before = backend.served()
+        spent = self.processes.processor_seconds(backend.process), self.processes.processor_seconds(self.broker.node)
+        machine, start = machine_seconds(), time.monotonic()
+        url = self.nginx.tls_url if case.tls else backend.url
+        workers = self.workers(case, topic, url)
+        if self.profile:
+            wait_for(lambda: backend.served() > before, 30, "the worker made no call")
+            self.record_profile(workers)
+        begin = backend.watch(before + self.count, workers.are_alive, patience=30)
+        if not begin:
+            sys.exit(f"bench: {case.name} stopped calling before the backlog was gone:\n{workers.log()}")
+        workers.await_commits(topic, self.count)
+        end, busy = time.monotonic(), machine_seconds() - machine
+        processor, peak = workers.processor_seconds(), workers.peak_bytes()
+        ours = self.processes.processor_seconds(backend.process) - spent[0]
+        brokers = self.processes.processor_seconds(self.broker.node) - spent[1]
+        self.check_results(case, workers)
+        workers.stop()
+        if wrk:
+            wrk.add(self.nginx.wrk(self.script, case.connections, WRK_SECONDS, case.tls))
+        else:
+            self.processes.end(backend.process)
+        others = max(0, busy - processor - ours - brokers)
+        return Throughput(
+            case, self.count / (end - begin), processor / self.count, peak, brokers / self.count, ours / self.count,
+            others / self.count, busy / (end - start), wrk)
+
+    def check_results(self, case, workers):
+        """Without as many results as events the figures mean nothing."""
+        results = self.broker.end(f"{workers.group}.results")
+        # The marks of transactions have offsets too.
+        if results < self.count or (case.guarantee == "at-least-once" and results > self.count):
+            sys.exit(f"bench: {self.count} events have {results} results in {case.name}.")
+
+    def paced(self, case):
+        """How old events are when the backend gets them, at a pace that leaves the machine idle (milliseconds)."""
+        progress(f"age-{case.name}: {cases.PACE} events a second for {cases.PACED_SECONDS} s")
+        topic = f"paced.{self.processes.next_number()}"
+        self.broker.create(topic, case.partitions)
+        backend = Slow(self.processes, self.tools["backend"], 0)
+        workers = self.workers(case, topic, backend.url)
+        wait_for(workers.are_assigned, 60, f"{case.name}: no partitions were assigned")
+        served = 0
+        for seconds in (2, cases.PACED_SECONDS):
+            backend.ages()  # Of the first seconds nothing is kept: connections are made.
+            self.broker.ask("pace", topic, cases.PACE, seconds * cases.PACE)
+            served += seconds * cases.PACE
+            wait_for(lambda: backend.served() >= served, 30, f"{case.name}: not all events arrived")
+        ages = backend.ages()
+        workers.await_commits(topic, served)
+        workers.stop()
+        self.processes.end(backend.process)
+        self.broker.delete(topic)
+        return case, ages[1:]
+
+    def hang(self):
+        """The peak memory of a worker whose backend never answers."""
+        topic = self.backlog(cases.FIRST.partitions)
+        progress(f"hang: a backend that never answers, {HANG_SECONDS} s")
+        backend = Slow(self.processes, self.tools["backend"], None)
+        workers = self.workers(cases.FIRST, topic, backend.url)
+        wait_for(lambda: backend.served() > 0, 60, "the worker made no call")
+        time.sleep(HANG_SECONDS)
+        if not workers.are_alive():
+            sys.exit(f"bench: the worker ended while its backend hung:\n{workers.log()}")
+        peak = workers.peak_bytes()
+        workers.kill()
+        self.processes.end(backend.process)
+        return peak
+
+    def workers(self, case, topic, url):
+        return Workers(
+            self.processes, self.broker, self.herald, case, topic, url, self.nginx.authority if case.tls else None)
+
+    def record_profile(self, workers):
+        self.processes.start(
+            ["perf", "record", "-q", "-F", "499", "-e", "cpu-clock", "-p",
+             ",".join(str(worker.pid) for worker in workers.running), "-o", self.profile], log="perf")
+
+
+def progress(text):
+    print(f"bench: {text}", file=sys.stderr, flush=True)

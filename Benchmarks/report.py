@@ -1,0 +1,77 @@
+"""Prints what was measured, and which goals are met."""
+
+import os
+
+import cases
+import events
+
+# What every event may cost, beside `wrk` in the same run; see docs/PERFORMANCE.md.
+RATE_GOAL, COST_GOAL, ATOMIC_GOAL, LIMIT_GOAL = 0.5, 1.7, 0.95, 0.9
+MEMORY_GOAL = 96e6
+AGE_GOAL = 10
+# What others may take of the cores, this program among them, before the figures mean little.
+QUIET = 0.1
+
+
+def print_floor(floor):
+    print(f"\n{'floor':<16}{'per second':>12}{'µs each':>10}")
+    for name, wrk in (("wrk", floor.wrk), ("wrk over TLS", floor.wrk_tls)):
+        print(f"{name:<16}{wrk.rate:>12,.0f}{wrk.cost * 1e6:>10.2f}")
+    print(f"{'consume':<16}{floor.consume_rate:>12,.0f}{floor.consume_cost * 1e6:>10.2f}")
+    print(f"{'produce':<16}{floor.produce_rate:>12,.0f}{floor.produce_cost * 1e6:>10.2f}")
+
+
+def print_throughput(rows, count):
+    print(f"\n{count:,} events of {events.SIZE} bytes, {events.USERS:,} users, {os.cpu_count()} cores shared with broker and "
+          "backend")
+    print(f"\n{'':<16}{'events':>9}{'of':>6}{'processor time for each event, µs':>38}{'':>10}{'peak':>6}{'cores':>7}")
+    print(f"{'herald':<16}{'/s':>9}{'wrk':>6}{'worker':>9}{'of wrk':>8}{'broker':>8}{'backend':>9}{'others':>8}"
+          f"{'MB':>12}{'busy':>7}")
+    for row in rows:
+        of_rate = f"{row.rate / row.wrk.rate:.2f}" if row.wrk else ""
+        of_cost = f"{row.cost / row.wrk.cost:.2f}" if row.wrk else ""
+        print(f"{row.case.name:<16}{row.rate:>9,.0f}{of_rate:>6}{row.cost * 1e6:>9.2f}{of_cost:>8}"
+              f"{row.broker * 1e6:>8.2f}{row.backend * 1e6:>9.2f}{row.others * 1e6:>8.2f}{row.peak / 1e6:>12.0f}"
+              f"{row.busy:>7.2f}")
+
+    others = max(row.others * row.rate for row in rows)
+    if others > QUIET * (os.cpu_count() or 1):
+        print(f"\nThe machine was not quiet: others took up to {others:.1f} cores, and not even the ratios mean much.")
+
+
+def print_ages(rows, floor):
+    print(f"\n{'age at arrival, ms':<20}{'p50':>8}{'p99':>8}{'p99.9':>8}{'max':>8}   at {cases.PACE:,} events/s")
+    if floor:
+        print(f"{'bare consumer':<20}" + "".join(f"{age:>8.2f}" for age in floor.ages))
+    for case, ages in rows:
+        print(f"{case.name:<20}" + "".join(f"{age:>8.2f}" for age in ages))
+
+
+def goals(rows, ages, hang):
+    """Each goal that these measurements say something about: what, the value, whether it is met (None: can't be said)."""
+    by_name = {row.case.name: row for row in rows}
+    first, plain, slow = (by_name.get(name) for name in (cases.FIRST.name, "at-least-once", "delay-100ms"))
+    if first:
+        rate, cost = first.rate / first.wrk.rate, first.cost / first.wrk.cost
+        yield f"rate at least {RATE_GOAL} of wrk's", f"{rate:.2f}", rate >= RATE_GOAL
+        yield f"processor time at most {COST_GOAL} times wrk's", f"{cost:.2f}", cost <= COST_GOAL
+        yield "peak memory at most 96 MB", f"{first.peak / 1e6:.0f} MB", first.peak <= MEMORY_GOAL
+    if first and plain:
+        # Each beside its own wrk, because the machine may have been slower for one of them.
+        ratio = first.rate / first.wrk.rate / (plain.rate / plain.wrk.rate)
+        yield f"atomic at least {ATOMIC_GOAL} of at-least-once", f"{ratio:.2f}", ratio >= ATOMIC_GOAL
+    if slow:
+        share, bound = slow.rate / slow.case.limit, slow.busy > 0.95 * (os.cpu_count() or 1)
+        yield (f"at least {LIMIT_GOAL} of 40 000/s at 100 ms, if the cores allow it",
+               f"{share:.2f}" + (", the cores were busy" if bound else ""), None if bound else share >= LIMIT_GOAL)
+    for case, (_, high, _, _) in ages:
+        if case == cases.FIRST:
+            yield f"p99 at {cases.PACE:,} events/s under {AGE_GOAL} ms", f"{high:.1f} ms", high < AGE_GOAL
+    if hang:
+        yield "peak memory at most 96 MB with a backend that hangs", f"{hang / 1e6:.0f} MB", hang <= MEMORY_GOAL
+
+
+def print_goals(found):
+    print("\ngoals")
+    for what, value, is_met in found:
+        print(f"  {'open' if is_met is None else 'met' if is_met else 'missed':<8}{what}: {value}")

@@ -1,0 +1,86 @@
+"""Herald's worker under measurement: its settings, its processes, its processor time and memory."""
+
+import os
+import pathlib
+import signal
+import sys
+
+SETTINGS = """\
+kafka: {{bootstrapServers: "{bootstrap}", group: {group}}}
+topics: {{requests: [{topic}], results: {group}.results, retry: {group}.retry, deadLetter: {group}.dead-letter}}
+backend:
+  url: {url}
+  connections: {connections}
+  auth: {{kind: basic, username: bench, password: bench}}
+{tls}delivery: {{guarantee: {guarantee}, maxInFlight: {in_flight}, lanes: {lanes}}}
+retry: {{delays: [5s]}}
+"""
+
+
+class Workers:
+    """One or more workers of one group, started together."""
+
+    def __init__(self, processes, broker, herald, case, topic, url, authority):
+        self.processes, self.broker, self.case = processes, broker, case
+        self.group = f"bench.{processes.next_number()}"
+        for name in self.topics():
+            broker.create(name, case.partitions)
+        path = processes.directory / f"{self.group}.yaml"
+        path.write_text(SETTINGS.format(
+            bootstrap=broker.bootstrap, group=self.group, topic=topic, url=url, connections=case.connections,
+            in_flight=case.in_flight, lanes=case.lanes, guarantee=case.guarantee,
+            tls=f"  tls: {{caFile: {authority}}}\n" if authority else ""))
+        # Its environment would be settings too.
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("HERALD_")}
+        self.running = [
+            processes.start([herald, "worker", "--config", path], log=f"{self.group}-{number}",
+                            env=environment)
+            for number in range(case.workers)]
+
+    def topics(self):
+        return [f"{self.group}.{name}" for name in ("results", "retry.5s", "dead-letter")]
+
+    def are_alive(self):
+        return all(worker.poll() is None for worker in self.running)
+
+    def log(self):
+        return "\n".join(self.processes.tail(f"{self.group}-{number}") for number in range(self.case.workers))
+
+    def are_assigned(self):
+        """Whether every lane has said that it has its partitions."""
+        if not self.are_alive():
+            sys.exit(f"bench: a worker ended:\n{self.log()}")
+        said = sum(
+            (self.processes.directory / f"{self.group}-{number}.log").read_text().count("partitions assigned")
+            for number in range(self.case.workers))
+        return said >= self.case.workers * self.case.lanes
+
+    def await_commits(self, topic, count):
+        self.broker.ask("committed", self.group, topic, count, 60)
+
+    def processor_seconds(self):
+        return sum(self.processes.processor_seconds(worker) for worker in self.running)
+
+    def peak_bytes(self):
+        """Of the one that took most."""
+        return max(self.processes.peak_bytes(worker) for worker in self.running)
+
+    def stop(self, patience=60):
+        """Lets them end by themselves, and takes their topics away."""
+        for worker in self.running:
+            worker.send_signal(signal.SIGTERM)
+        for worker in self.running:
+            if worker.wait(timeout=patience) != 0:
+                sys.exit(f"bench: a worker ended with {worker.returncode}:\n{self.log()}")
+        self.remove()
+
+    def kill(self):
+        for worker in self.running:
+            worker.kill()
+            worker.wait()
+        self.remove()
+
+    def remove(self):
+        for name in self.topics():
+            self.broker.delete(name)
+        pathlib.Path(self.processes.directory / f"{self.group}.yaml").unlink()
