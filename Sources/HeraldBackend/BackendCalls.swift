@@ -18,7 +18,7 @@ public final class BackendCalls {
         public let durationNanoseconds: Int64
     }
 
-    let pool: ConnectionPool
+    private var pool: ConnectionPool
     let timeoutMilliseconds: Int64
     private var writer: RequestWriter
     private var scratch: [UInt8] = []

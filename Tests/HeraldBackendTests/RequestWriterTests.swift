@@ -9,7 +9,7 @@ struct RequestWriterTests {
     }
 
     private func notification(
-        _ writer: RequestWriter, pushService: String = "apns", user: String, message: String, key: String,
+        _ writer: borrowing RequestWriter, pushService: String = "apns", user: String, message: String, key: String,
         traceparent: String? = nil
     ) -> String {
         var output: [UInt8] = []

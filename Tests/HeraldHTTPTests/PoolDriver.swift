@@ -14,7 +14,7 @@ struct Ended: Equatable {
 /// Drives a pool as a lane does, in the test's own thread.
 final class PoolDriver {
     let loop: EventLoop
-    let pool: ConnectionPool
+    var pool: ConnectionPool
 
     init(_ options: ConnectionOptions) throws {
         loop = try EventLoop()
@@ -35,6 +35,8 @@ final class PoolDriver {
             token: token, deadline: now.advanced(byMilliseconds: milliseconds), now: now, keepsBody: keepsBody
         ) { $0.append(contentsOf: request.utf8) }
     }
+
+    func cancel(_ token: UInt64) -> Bool { pool.cancel(token: token, now: SystemClock.monotonic()) }
 
     /// Runs the loop until so many calls ended, and returns them in that order.
     func finish(_ count: Int) -> [Ended] {

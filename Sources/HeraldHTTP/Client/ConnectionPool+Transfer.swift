@@ -3,59 +3,64 @@ internal import HeraldTime
 // The bytes of requests and answers.
 extension ConnectionPool {
     /// Gives waiting calls to idle connections, and makes more connections if that is not enough.
-    func dispatch(_ now: MonotonicTime) {
+    mutating func dispatch(_ now: MonotonicTime) {
         while calls.longestWaiting != CallTable.none, let slot = idle.popLast() {
-            guard let connection = connections[Int(slot)] else { continue }
+            guard let connection = connection(in: slot) else { continue }
             let call = calls.longestWaiting
             calls.stopWaiting(call)
             calls[call].connection = slot
             calls[call].sentAt = now
-            connection.begin(call, keepsBody: calls[call].keepsBody)
+            states[Int(slot)].call = call
+            states[Int(slot)].written = 0
+            connection.reader.begin(keepsBody: calls[call].keepsBody)
             writeRequest(connection, now: now)
         }
         if calls.waitingCount > 0 { connectIfNeeded(now) }
     }
 
-    func connectionReady(_ connection: Connection, event: ReadyEvent, now: MonotonicTime) {
-        guard connection.call != CallTable.none else { return checkIdle(connection) }
-        if event.isWritable, connection.written < calls[connection.call].request.count {
+    mutating func connectionReady(_ connection: Connection, event: ReadyEvent, now: MonotonicTime) {
+        let state = states[Int(connection.slot)]
+        guard state.call != CallTable.none else { return checkIdle(connection) }
+        if event.isWritable, state.written < calls[state.call].request.count {
             writeRequest(connection, now: now)
         }
-        if event.isReadable, connection.call != CallTable.none {
+        if event.isReadable, states[Int(connection.slot)].call != CallTable.none {
             readAnswer(connection, isEnding: event.isEnding, now: now)
         }
     }
 
     /// Nothing may come on a connection that carries no call, but for what TLS keeps to itself.
-    private func checkIdle(_ connection: Connection) {
+    private mutating func checkIdle(_ connection: Connection) {
         if case .wouldBlock = connection.transport.receive(into: receiveBuffer) { return }
         drop(connection)
     }
 
-    private func writeRequest(_ connection: Connection, now: MonotonicTime) {
-        let call = connection.call
-        let total = calls[call].request.count
-        while connection.written < total {
-            let result = calls.withRequest(of: call) { request in
-                connection.transport.send(UnsafeRawBufferPointer(rebasing: request[connection.written...]))
+    private mutating func writeRequest(_ connection: Connection, now: MonotonicTime) {
+        var state = states[Int(connection.slot)]
+        let total = calls[state.call].request.count
+        while state.written < total {
+            let result = calls.withRequest(of: state.call) { request in
+                connection.transport.send(UnsafeRawBufferPointer(rebasing: request[state.written...]))
             }
             switch result {
-            case .bytes(let count): connection.written += count
+            case .bytes(let count):
+                state.written += count
+                states[Int(connection.slot)].written = state.written
             case .wouldBlock: return
             case .end, .failed: return writeFailed(connection, now: now)
             }
         }
     }
 
-    private func writeFailed(_ connection: Connection, now: MonotonicTime) {
+    private mutating func writeFailed(_ connection: Connection, now: MonotonicTime) {
         let failure = connection.transport.failure
         connection.transport.hearNextFailure()
         // An answer, or the alert that says why, may lie there already.
         readAnswer(connection, isEnding: true, now: now)
-        if connection.call != CallTable.none { end(connection, with: failure, now: now) }
+        if states[Int(connection.slot)].call != CallTable.none { end(connection, with: failure, now: now) }
     }
 
-    private func readAnswer(_ connection: Connection, isEnding: Bool, now: MonotonicTime) {
+    private mutating func readAnswer(_ connection: Connection, isEnding: Bool, now: MonotonicTime) {
         let reader = connection.reader
         while true {
             switch connection.transport.receive(into: receiveBuffer) {
@@ -88,24 +93,26 @@ extension ConnectionPool {
         return false
     }
 
-    private func finish(_ connection: Connection, isReusable: Bool, now: MonotonicTime) {
-        let call = connection.call
-        let isReusable = isReusable && connection.written == calls[call].request.count
+    private mutating func finish(_ connection: Connection, isReusable: Bool, now: MonotonicTime) {
+        let slot = Int(connection.slot)
+        let call = states[slot].call
+        let isReusable = isReusable && states[slot].written == calls[call].request.count
         succeed(call, connection.reader, now: now)
-        connection.call = CallTable.none
+        states[slot].call = CallTable.none
         if isReusable {
-            connection.isPooled = true
+            states[slot].isPooled = true
             idle.append(connection.slot)
         } else {
             drop(connection)
         }
     }
 
-    private func end(_ connection: Connection, with failure: Failure, now: MonotonicTime) {
-        let call = connection.call
+    private mutating func end(_ connection: Connection, with failure: Failure, now: MonotonicTime) {
+        let state = states[Int(connection.slot)]
+        let call = state.call
         drop(connection)
-        connection.call = CallTable.none
-        if connection.isPooled, connection.written == 0, failure.kind == .connectionReset {
+        states[Int(connection.slot)].call = CallTable.none
+        if state.isPooled, state.written == 0, failure.kind == .connectionReset {
             // Closed while it was idle, and not a byte is out: another connection takes the call.
             calls[call].connection = CallTable.none
             calls.waitFirst(call)

@@ -6,7 +6,10 @@ public import HeraldTime
 /// The caller bounds the calls, hands over the events whose token has this pool's owner, calls ``tick(_:)`` when
 /// ``nextDeadline`` passes, and reads ``completions``. Redirects are answers like any other; nothing is decompressed.
 /// Everything happens on one thread, and nothing blocks.
-public final class ConnectionPool {
+///
+/// Not copyable, and no class: whoever keeps it in one is checked for exclusive access once for each method, instead of
+/// once for each of the pool's variables.
+public struct ConnectionPool: ~Copyable {
     /// How many connections are made at the same time.
     static let connectingLimit = 32
     private static let receiveBufferSize = 16 * 1_024
@@ -18,7 +21,9 @@ public final class ConnectionPool {
     let receiveBuffer: UnsafeMutableRawBufferPointer
 
     var calls = CallTable()
-    var connections: [Connection?]
+    private var connections: [Connection?]
+    /// What each slot's connection is doing.
+    var states: [ConnectionState]
     /// Slots of the connections without a call, the last used one last.
     var idle: [Int32] = []
     private var freeSlots: [Int32]
@@ -38,13 +43,14 @@ public final class ConnectionPool {
         self.options = options
         connector = Connector(loop: loop, owner: owner, options: options)
         connections = Array(repeating: nil, count: options.limit)
+        states = Array(repeating: ConnectionState(), count: options.limit)
         freeSlots = (0..<Int32(options.limit)).reversed()
         idle.reserveCapacity(options.limit)
         receiveBuffer = .allocate(byteCount: Self.receiveBufferSize, alignment: 1)
     }
 
     deinit {
-        close()
+        connector.closeAll()
         receiveBuffer.deallocate()
     }
 
@@ -64,7 +70,7 @@ public final class ConnectionPool {
     ///   - deadline: covers waiting for a connection, connecting, the request and the answer together.
     ///   - keepsBody: whether the body of a 2xx answer is wanted too.
     ///   - write: appends the request's bytes to the (empty) array.
-    public func begin(
+    public mutating func begin(
         token: UInt64, deadline: MonotonicTime, now: MonotonicTime, keepsBody: Bool = false,
         write: (inout [UInt8]) -> Void
     ) {
@@ -75,7 +81,7 @@ public final class ConnectionPool {
     }
 
     /// Deals with an event whose token has this pool's owner.
-    public func handle(_ event: ReadyEvent, now: MonotonicTime) {
+    public mutating func handle(_ event: ReadyEvent, now: MonotonicTime) {
         guard let token = PoolToken(event.token) else { return }
         switch token.kind {
         case .connecting:
@@ -97,13 +103,13 @@ public final class ConnectionPool {
     }
 
     /// Ends the calls whose deadline has passed, and does what else is due.
-    public func tick(_ now: MonotonicTime) {
+    public mutating func tick(_ now: MonotonicTime) {
         connector.tick(now)
         takeConnectOutcomes(now)
         while calls.earliest != CallTable.none, calls[calls.earliest].deadline <= now {
             let call = calls.earliest
             if let connection = connection(of: call) {
-                let isWritten = connection.written == calls[call].request.count
+                let isWritten = states[Int(connection.slot)].written == calls[call].request.count
                 drop(connection)
                 fail(call, .timeout, isWritten ? "no complete answer in time" : "request not taken in time", now: now)
             } else {
@@ -117,7 +123,7 @@ public final class ConnectionPool {
     ///
     /// Returns false when there is none with this token.
     @discardableResult
-    public func cancel(token: UInt64, now: MonotonicTime) -> Bool {
+    public mutating func cancel(token: UInt64, now: MonotonicTime) -> Bool {
         let call = calls.find(token: token)
         guard call != CallTable.none else { return false }
         if let connection = connection(of: call) { drop(connection) }
@@ -129,10 +135,11 @@ public final class ConnectionPool {
     /// Ends everything: calls are forgotten without a completion, connections closed.
     ///
     /// The pool can be used again.
-    public func close() {
+    public mutating func close() {
         while calls.earliest != CallTable.none { calls.release(calls.earliest) }
-        for connection in connections { if let connection { drop(connection) } }
-        for slot in 0..<options.limit { connector.close(slot: slot) }
+        for slot in connections.indices { connections[slot] = nil }
+        idle.removeAll(keepingCapacity: true)
+        connector.closeAll()
         connectingCount = 0
         freeSlots = (0..<Int32(options.limit)).reversed()
     }
@@ -145,7 +152,7 @@ public final class ConnectionPool {
     }
 
     /// Forgets the completions and their texts, after they were read.
-    public func removeCompletions() {
+    public mutating func removeCompletions() {
         completions.removeAll(keepingCapacity: true)
         texts.removeAll(keepingCapacity: true)
     }
@@ -154,12 +161,14 @@ public final class ConnectionPool {
 
     func connection(of call: Int32) -> Connection? {
         let slot = calls[call].connection
-        return slot == CallTable.none ? nil : connections[Int(slot)]
+        return slot == CallTable.none ? nil : connection(in: slot)
     }
 
+    func connection(in slot: Int32) -> Connection? { connections[Int(slot)] }
+
     /// Closes a connection; its call, if any, is the caller's to end.
-    func drop(_ connection: Connection) {
-        if connection.call == CallTable.none, let place = idle.lastIndex(of: connection.slot) {
+    mutating func drop(_ connection: Connection) {
+        if states[Int(connection.slot)].call == CallTable.none, let place = idle.lastIndex(of: connection.slot) {
             idle.remove(at: place)
         }
         connections[Int(connection.slot)] = nil
@@ -168,7 +177,7 @@ public final class ConnectionPool {
     }
 
     /// Makes the connections that waiting calls need.
-    func connectIfNeeded(_ now: MonotonicTime) {
+    mutating func connectIfNeeded(_ now: MonotonicTime) {
         while calls.waitingCount > connectingCount, connectingCount < Self.connectingLimit, let slot = freeSlots.last {
             if let failure = connector.start(slot: Int(slot)) {
                 fail(calls.longestWaiting, failure.kind, failure.detail, now: now)
@@ -179,7 +188,7 @@ public final class ConnectionPool {
         }
     }
 
-    private func takeConnectOutcomes(_ now: MonotonicTime) {
+    private mutating func takeConnectOutcomes(_ now: MonotonicTime) {
         while let outcome = connector.nextOutcome() {
             connectingCount -= 1
             switch outcome {
@@ -191,7 +200,7 @@ public final class ConnectionPool {
         }
     }
 
-    private func connected(_ slot: Int32, now: MonotonicTime) {
+    private mutating func connected(_ slot: Int32, now: MonotonicTime) {
         guard let transport = connector.transport(slot: Int(slot)) else { return }
         let token = PoolToken(kind: .connection, number: Int(slot)).eventToken(owner: owner)
         do {
@@ -202,22 +211,23 @@ public final class ConnectionPool {
             return connectFailed(Failure(kind: .connectFailed, detail: error.description), now: now)
         }
         connections[Int(slot)] = Connection(slot: slot, transport: transport)
+        states[Int(slot)] = ConnectionState()
         idle.append(slot)
         dispatch(now)
-        connections[Int(slot)]?.isPooled = true
+        states[Int(slot)].isPooled = true
     }
 
     /// One attempt that failed is one call that failed.
     ///
     /// An attempt that took too long is not: calls have their own deadlines, and a younger call may still get through.
-    private func connectFailed(_ failure: Failure, now: MonotonicTime) {
+    private mutating func connectFailed(_ failure: Failure, now: MonotonicTime) {
         guard failure.kind != .timeout, calls.waitingCount > 0 else { return }
         fail(calls.longestWaiting, failure.kind, failure.detail, now: now)
     }
 
     // MARK: Ends of calls
 
-    func fail(_ call: Int32, _ kind: FailureKind, _ detail: String, now: MonotonicTime) {
+    mutating func fail(_ call: Int32, _ kind: FailureKind, _ detail: String, now: MonotonicTime) {
         let start = texts.count
         texts.append(contentsOf: detail.utf8)
         complete(
@@ -225,19 +235,19 @@ public final class ConnectionPool {
             body: Completion.Text(start: start, count: texts.count - start), now: now)
     }
 
-    func succeed(_ call: Int32, _ reader: AnswerReader, now: MonotonicTime) {
+    mutating func succeed(_ call: Int32, _ reader: AnswerReader, now: MonotonicTime) {
         complete(
             call, status: Int(reader.status), failure: nil, retryAfter: keep(reader.retryAfter),
             body: keep(reader.body), now: now)
     }
 
-    private func keep(_ bytes: [UInt8]) -> Completion.Text {
+    private mutating func keep(_ bytes: [UInt8]) -> Completion.Text {
         let start = texts.count
         if !bytes.isEmpty { texts.append(contentsOf: bytes) }
         return Completion.Text(start: start, count: bytes.count)
     }
 
-    private func complete(
+    private mutating func complete(
         _ call: Int32, status: Int, failure: FailureKind?, retryAfter: Completion.Text,
         body: Completion.Text, now: MonotonicTime
     ) {

@@ -49,6 +49,11 @@ final class Connector {
         links[slot] = nil
     }
 
+    /// Closes every connection, and gives up making those that are not made.
+    func closeAll() {
+        for slot in links.indices { close(slot: slot) }
+    }
+
     /// The slot's connection, once it is made.
     func transport(slot: Int) -> Transport? { links[slot]?.transport }
 
