@@ -126,9 +126,11 @@ class Bench:
         else:
             self.processes.end(backend.process)
         others = max(0, busy - processor - ours - brokers)
-        return Throughput(
+        measured = Throughput(
             case, self.count / (end - begin), processor / self.count, peak, brokers / self.count, ours / self.count,
             others / self.count, busy / (end - start), wrk)
+        progress(f"{case.name}: {measured.rate:,.0f} events/s, {measured.cost * 1e6:.1f} µs each")
+        return measured
 
     def check_results(self, case, workers):
         """Without as many results as events the figures mean nothing."""

@@ -198,6 +198,8 @@ static void pace(const char *topic, long rate, long count) {
     // The first record waits for metadata and connections: not part of the measurement.
     partitions_of(kafka, topic, 0);
     int64_t begin = now() + 100000000;
+    // No event has the id of another one, or it would be a duplicate.
+    unsigned run = (unsigned)(begin / 1000000);
     for (long made = 0; made < count; made++) {
         int64_t due = begin + made * (1000000000 / rate);
         for (int64_t rest = due - now(); rest > 0; rest = due - now())
@@ -205,9 +207,9 @@ static void pace(const char *topic, long rate, long count) {
         char key[32], value[256];
         int length = snprintf(key, sizeof key, "user-%05ld", made * 7919 % 5000);
         int size = snprintf(value, sizeof value,
-                            "{\"id\":\"pace-%08ld\",\"user\":\"%s\",\"message\":\"at %lld Your parcel is on its way. Your "
-                            "parcel is on its way. Your parcel is on its\",\"pns\":[\"apns\"],\"source\":\"bench\"}",
-                            made, key, (long long)now());
+                            "{\"id\":\"pace-%08x-%08ld\",\"user\":\"%s\",\"message\":\"at %lld Your parcel is on its way. Your "
+                            "parcel is on its way. Your parcel\",\"pns\":[\"apns\"],\"source\":\"bench\"}",
+                            run, made, key, (long long)now());
         if (rd_kafka_produce(handle, RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY, value, size, key, length, NULL))
             fail("produce", rd_kafka_err2str(rd_kafka_last_error()));
     }

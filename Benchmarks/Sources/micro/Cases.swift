@@ -25,6 +25,9 @@ func eventBytes(_ number: Int) -> [UInt8] {
     return Array(text.replacing("\"message\":\"\"", with: "\"message\":\"\(message)\"").utf8)
 }
 
+/// Where the digits of the id are in such an event.
+let eventIDDigits = 13..<21
+
 /// The headers of a retry record, as Herald writes them.
 func retryHeaders() -> HeaderList {
     var headers = HeaderList()
@@ -133,6 +136,9 @@ private func decoded(_ value: [UInt8], _ headers: HeaderList, _ kind: RecordDeco
 private func engine(answering result: CallResult, isAtomic: Bool = true) -> EngineDriver {
     var configuration = EngineConfiguration(decoder: RecordDecoder())
     configuration.isAtomic = isAtomic
+    // The defaults of `delivery.dedupe`.
+    configuration.duplicateWindow = 600_000
+    configuration.duplicateSize = 1_000_000
     configuration.retryDelays = ["5s", "30s"].compactMap { DelayName($0) }
     // Quick retries wait for time to pass, which there is little of in here.
     configuration.retry = RetryPolicy(immediate: 0, delays: configuration.retryDelays.map(\.milliseconds))

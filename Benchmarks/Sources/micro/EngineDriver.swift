@@ -15,7 +15,7 @@ struct EngineDriver: ~Copyable {
     static let takenDuringCommit = 512
 
     private var engine: Engine
-    private let events: [[UInt8]]
+    private var events: [[UInt8]]
     private let result: CallResult
     private let noHeaders = HeaderList()
     private var now = Moment(
@@ -64,6 +64,7 @@ struct EngineDriver: ~Copyable {
         // 10 µs each, so that a commit is due every 10 000 events at the most.
         now.monotonic.nanoseconds += 10_000
         let event = taken % events.count
+        if !tombstone { number(event) }
         let value = events[event]
         let partition = taken % Self.partitions
         let offset = Int64(taken / Self.partitions)
@@ -73,6 +74,17 @@ struct EngineDriver: ~Copyable {
             value: tombstone ? nil : value.span.bytes, headers: noHeaders, now: now)
         if case .kept(let slot) = intake { eventInSlot[Int(slot.index)] = event }
         carryOut()
+    }
+
+    /// Gives the event an id of its own, or it would be a duplicate.
+    ///
+    /// Of the same bytes' last use nothing is left: there are more events than are on their way.
+    private mutating func number(_ event: Int) {
+        var rest = taken
+        for place in eventIDDigits.reversed() {
+            events[event][place] = UInt8(ascii: "0") + UInt8(rest % 10)
+            rest /= 10
+        }
     }
 
     private mutating func answer() {
