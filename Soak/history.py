@@ -1,0 +1,218 @@
+"""What happened, read from three witnesses: the topics, the backend's log, the campaign's journal.
+
+Nothing here or in the checker knows Herald's code: only the contract's names.
+"""
+
+import json
+from typing import NamedTuple
+
+import logfiles
+from processes import now_ms
+
+REQUESTS = ("notifications", "notifications.bulk")
+RESULTS = "notifications.results"
+DEAD_LETTERS = "notifications.dead-letter"
+RETRY = "notifications.retry."
+
+
+class Journal:
+    """The campaign's own notes: who was started, killed, stopped, and when."""
+
+    def __init__(self, path):
+        self.file = open(path, "a", buffering=1)
+
+    def write(self, kind, **facts):
+        self.file.write(json.dumps({"at": now_ms(), "kind": kind, **facts}) + "\n")
+
+
+class Request(NamedTuple):
+    """An event as it was published."""
+    place: tuple        # topic, partition, offset
+    time: int
+    key: str
+    kind: str           # see events.KINDS
+    id: str
+    user: str
+    services: tuple
+    not_before: str
+
+
+class Record(NamedTuple):
+    """A result, a retry or a dead letter."""
+    place: tuple
+    time: int
+    origin: tuple
+    services: tuple     # for a result one or none
+    facts: dict         # a result's members, the others' herald- headers
+
+
+class Call(NamedTuple):
+    """A request that the backend has read."""
+    number: int
+    begin: float
+    worker: str         # the run of a worker
+    id: str
+    service: str
+    user: str
+    end: float          # infinity: never answered
+    how: str            # a status, closed, reset, cut; empty: never answered
+
+    @property
+    def is_accepted(self):
+        return self.how.startswith("2")
+
+
+class Incident(NamedTuple):
+    """Something that was done to a worker's run (or to all, by hurting a broker) for a while."""
+    kind: str
+    worker: str         # empty: a broker, so all
+    begin: float
+    end: float
+
+
+def request(record):
+    """An event from a request topic, as its publisher meant it."""
+    place = (record["topic"], record["partition"], record["offset"])
+    value = record["payload"]
+    if value is None:
+        return Request(place, record["ts"], record["key"], "nothing", "", "", (), "")
+    try:
+        event = json.loads(value)
+    except json.JSONDecodeError:
+        return Request(place, record["ts"], record["key"], "broken", "", "", (), "")
+    return Request(
+        place, record["ts"], record["key"], event["id"].split("-")[0], event["id"], event["user"],
+        tuple(event["pns"]), event.get("notBefore", ""))
+
+
+def result(record):
+    members = json.loads(record["payload"])
+    origin = members["origin"]
+    services = (members["pns"],) if "pns" in members else ()
+    return Record(
+        (record["topic"], record["partition"], record["offset"]), record["ts"],
+        (origin["topic"], origin["partition"], origin["offset"]), services, members)
+
+
+def onward(record):
+    """A retry or a dead letter."""
+    headers = record.get("headers", [])
+    facts = {name: value for name, value in zip(headers[::2], headers[1::2]) if name.startswith("herald-")}
+    topic, partition, offset = facts["herald-origin"].rsplit("/", 2)
+    services = tuple(name for name in facts.get("herald-pns", "").split(",") if name)
+    facts.pop("herald-history", None)
+    return Record(
+        (record["topic"], record["partition"], record["offset"]), record["ts"],
+        (topic, int(partition), int(offset)), services, facts)
+
+
+def calls(path):
+    """The calls in the order in which they came, and the backend's faults as (begin, end, name)."""
+    begun, ends, marks, open_marks = [], {}, [], {}
+    with open(path) as file:
+        for line in file:
+            words = line.split()
+            if not line.endswith("\n"):
+                break
+            if words[0] == "call":
+                identifier, _, service = words[4].rpartition(":")
+                begun.append((int(words[1]), float(words[2]), words[3], identifier, service, words[5], words[6]))
+            elif words[0] == "end":
+                ends[int(words[1])] = (float(words[2]), words[3])
+            elif words[2] == "begin":
+                open_marks[words[3]] = float(words[1])
+            elif words[2] == "end":
+                marks.append((open_marks.pop(words[3]), float(words[1]), words[3]))
+    found = []
+    for number, begin, worker, identifier, service, pns, user in begun:
+        end, how = ends.get(number, (float("inf"), ""))
+        # What the address says and what the key says must be one; the checker sees when it is not.
+        found.append(Call(number, begin, worker, identifier, service if service == pns else f"{service}/{pns}", user,
+                          end, how))
+    return found, marks
+
+
+def incidents(entries):
+    """The journal's entries as intervals. A kill is a moment, and so is what ended by itself."""
+    found, stopped, brokers = [], {}, {}
+    for entry in entries:
+        kind, at = entry["kind"], entry["at"]
+        if kind in ("kill", "leave", "died"):
+            if kind != "leave" and entry["worker"] in stopped:
+                found.append(Incident("stop", entry["worker"], stopped.pop(entry["worker"]), at))
+            found.append(Incident(kind, entry["worker"], at, at))
+        elif kind == "stop":
+            stopped[entry["worker"]] = at
+        elif kind == "continue":
+            found.append(Incident("stop", entry["worker"], stopped.pop(entry["worker"]), at))
+        elif kind in ("broker-kill", "broker-pause"):
+            brokers[entry["node"]] = (kind, at)
+        elif kind == "broker-whole":
+            name, begin = brokers.pop(entry["node"])
+            found.append(Incident(name, "", begin, at))
+    return sorted(found, key=lambda incident: incident.begin)
+
+
+class History:
+    """All that was seen, and who belongs to whom."""
+
+    def __init__(self, requests, results, retries, dead_letters, calls, commits, incidents, faults=(), attempted=()):
+        self.requests = requests
+        self.results = results
+        self.retries = retries
+        self.dead_letters = dead_letters
+        self.calls = calls
+        self.commits = commits
+        self.incidents = incidents
+        self.faults = list(faults)
+        # The origins of all retry records, those of aborted transactions included.
+        self.attempted = set(attempted) | {record.origin for record in retries}
+        self.by_origin = {request.place: request for request in requests}
+        self.results_of = by_service(results)
+        self.retries_of = by_service(retries)
+        self.dead_letters_of = by_service(dead_letters)
+        self.calls_of = {}
+        for call in calls:
+            self.calls_of.setdefault((call.id, call.service), []).append(call)
+
+
+def by_service(records):
+    """The records of each origin and push service; "" stands for an event that names none."""
+    found = {}
+    for record in records:
+        for service in record.services or ("",):
+            found.setdefault((record.origin, service), []).append(record)
+    return found
+
+
+def read(topic, processes, bootstrap, isolation="read_committed"):
+    """Every record of a topic as a reader with this isolation gets it."""
+    path = processes.directory / f"{topic}.{isolation}.jsonl"
+    with open(path, "wb") as file:
+        processes.run(
+            ["kcat", "-C", "-q", "-E", "-e", "-J", "-b", bootstrap, "-t", topic, "-o", "beginning",
+             "-X", f"isolation.level={isolation}"], seconds=1_800, output=file)
+    with open(path, encoding="utf-8", errors="replace") as file:
+        for line in file:
+            yield json.loads(line)
+
+
+def collect(processes, cluster, plan, backend_log, journal_path):
+    """Everything, when all is quiet."""
+    def all_of(topics, isolation="read_committed"):
+        return (record for topic in topics for record in read(topic, processes, cluster.bootstrap, isolation))
+
+    retry_topics = [RETRY + delay for delay in plan.delays]
+    seen_calls, faults = calls(backend_log)
+    with open(journal_path) as file:
+        entries = [json.loads(line) for line in file]
+    return History(
+        requests=[request(record) for record in all_of(REQUESTS)],
+        results=[result(record) for record in all_of([RESULTS])],
+        retries=[onward(record) for record in all_of(retry_topics)],
+        dead_letters=[onward(record) for record in all_of([DEAD_LETTERS])],
+        calls=seen_calls,
+        commits=logfiles.commits(cluster.partitions("__consumer_offsets").values(), plan.group),
+        incidents=incidents(entries),
+        faults=faults,
+        attempted={onward(record).origin for record in all_of(retry_topics, "read_uncommitted")}), entries

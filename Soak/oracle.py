@@ -1,0 +1,276 @@
+"""What has to be true of a campaign, whatever was done to it."""
+
+import bisect
+import collections
+import datetime
+
+from events import KINDS
+from history import RETRY
+
+# Both sides of a comparison come from one machine's clock; this is for rounding to milliseconds (milliseconds).
+ROUNDING = 5
+# How long after its death a worker's last requests may still be read by a busy backend.
+IN_THE_AIR = 2_000
+# How long a worker that was stopped, or whose broker was away, may go on before it hears that its session is over.
+UNAWARE = 10_000
+CREDENTIALS = ("401", "403")
+FINAL_REASONS = ("attempts-exhausted", "time-exhausted")
+
+
+class Oracle:
+    """Holds a history against the promises; `violations` has a list of sentences for each kind of breach."""
+
+    def __init__(self, history, guarantee, in_flight, max_calls, timeout_ms):
+        self.history = history
+        self.is_atomic = guarantee == "atomic"
+        self.in_flight = in_flight      # by a worker's name
+        self.max_calls = max_calls
+        self.timeout_ms = timeout_ms
+        self.violations = collections.defaultdict(list)
+        self.counts = collections.Counter()
+        self.repeats = {}               # (incident, run) → ids of the events that were called again because of it
+        self.own_incidents = collections.defaultdict(list)
+        for incident in history.incidents:
+            self.own_incidents[incident.worker].append(incident)
+
+    def check(self):
+        self.check_outcomes()
+        self.check_nothing_unasked()
+        self.check_commits()
+        self.check_calls()
+        self.check_order()
+        return self
+
+    def breach(self, kind, sentence):
+        self.violations[kind].append(sentence)
+
+    # MARK: Outcomes
+
+    def check_outcomes(self):
+        """Each event ends in exactly one final result for each push service."""
+        for request in self.history.requests:
+            self.counts[f"published {request.kind}"] += 1
+            if request.kind == "nothing":
+                continue
+            for service in request.services or ("",):
+                self.check_outcome(request, service)
+
+    def check_outcome(self, request, service):
+        where = (request.place, service)
+        found = self.history.results_of.get(where, [])
+        name = f"{at(request.place)} {request.id} {service}"
+        if not found:
+            self.breach("lost", f"{name}: no result"
+                        + (", but a retry" if where in self.history.retries_of else ""))
+        if len(found) > 1:
+            self.counts["doubled results"] += 1
+            if self.is_atomic:
+                self.breach("doubled", f"{name}: {len(found)} results: {', '.join(at(one.place) for one in found)}")
+        letters = self.history.dead_letters_of.get(where, [])
+        if len(letters) > 1:
+            self.counts["doubled dead letters"] += 1
+            if self.is_atomic:
+                self.breach("doubled", f"{name}: {len(letters)} dead letters")
+        outcomes = {one.facts["outcome"] for one in found}
+        if bool(letters) != bool(outcomes & {"dead-lettered", "expired"}):
+            self.breach("dead letter without result, or the reverse", f"{name}: {outcomes}, {len(letters)} dead letters")
+        for one in found:
+            self.check_result(request, service, one, name)
+        # A result that is `expired` has said why.
+        reasons = {one.facts.get("reason", one.facts["outcome"]) for one in found}
+        for one in letters:
+            if one.facts["herald-reason"] not in reasons:
+                self.breach("dead letter without result, or the reverse", f"{name}: {one.facts}")
+        calls = self.history.calls_of.get((request.id, service), []) if request.id else []
+        if request.not_before and calls and calls[0].begin < milliseconds(request.not_before) - ROUNDING:
+            self.breach("early", f"{name}: called {milliseconds(request.not_before) - calls[0].begin:.0f} ms early")
+
+    def check_result(self, request, service, result, name):
+        """A result says what the backend did."""
+        facts = result.facts
+        outcome, reason = facts["outcome"], facts.get("reason", "")
+        self.counts[f"results {outcome} {reason}".rstrip()] += 1
+        if request.kind == "broken":
+            if (outcome, reason) != ("dead-lettered", "malformed"):
+                self.breach("wrong result", f"{name}: {facts}")
+            return
+        if (facts.get("id"), facts.get("user")) != (request.id, request.user):
+            self.breach("wrong result", f"{name}: {facts}")
+        calls = [call for call in self.history.calls_of.get((request.id, service), [])
+                 if call.end <= result.time + ROUNDING]
+        if outcome == "delivered":
+            is_right = request.kind in ("plain", "later") and any(call.is_accepted for call in calls)
+        elif outcome == "expired":
+            is_right = request.kind == "expired" and not calls
+        elif outcome == "dead-lettered" and reason == "rejected":
+            is_right = request.kind == "rejected" and any(call.how == str(facts.get("status")) for call in calls)
+        elif outcome == "dead-lettered" and reason in FINAL_REASONS:
+            # What was refused or reset before it was read is known to the worker alone.
+            is_right = facts.get("attempts") == self.max_calls and not any(call.is_accepted for call in calls)
+        else:
+            is_right = False
+        if not is_right:
+            self.breach("wrong result", f"{name}: {facts}; the backend saw {[call.how for call in calls]}")
+
+    def check_nothing_unasked(self):
+        """No record and no call without an event that wants it."""
+        history = self.history
+        for record in history.results + history.retries + history.dead_letters:
+            request = history.by_origin.get(record.origin)
+            if request is None or not set(record.services) <= set(request.services):
+                self.breach("unasked", f"{at(record.place)}: {record.facts}")
+        wanted = {(request.id, service): request for request in history.requests for service in request.services}
+        for call in history.calls:
+            request = wanted.get((call.id, call.service))
+            if request is None or request.user != call.user:
+                self.breach("unasked", f"call {call}")
+            elif request.kind == "expired":
+                self.breach("unasked", f"expired and called: {call}")
+
+    # MARK: Commits
+
+    def check_commits(self):
+        """No committed offset passes an event that is not finished, and none goes back."""
+        reached = {}
+        finished = self.finishing_times()
+        for commit in self.history.commits:
+            self.counts["commits"] += 1
+            where = (commit.topic, commit.partition)
+            if commit.offset < reached.get(where, 0):
+                self.breach("commit went back", f"{commit} after {reached[where]}")
+            reached[where] = max(commit.offset, reached.get(where, 0))
+            offsets, latest = finished.get(where, ([], []))
+            below = bisect.bisect_left(offsets, commit.offset)
+            if below and latest[below - 1] > commit.time + ROUNDING:
+                self.breach("committed and not finished", f"{commit}: what is below was finished at {latest[below - 1]}")
+        for where, (offsets, _) in finished.items():
+            if reached.get(where, 0) <= offsets[-1]:
+                self.breach("not committed at the end", f"{where}: {reached.get(where)}, the last is {offsets[-1]}")
+
+    def finishing_times(self):
+        """For each partition its offsets, and when everything up to each of them was finished."""
+        times = collections.defaultdict(dict)
+        for request in self.history.requests:
+            topic, partition, offset = request.place
+            services = request.services or ("",)
+            times[topic, partition][offset] = 0 if request.kind == "nothing" else max(
+                self.finished(request.place, service, after=None) for service in services)
+        for record in self.history.retries:
+            topic, partition, offset = record.place
+            times[topic, partition][offset] = max(
+                self.finished(record.origin, service, after=record) for service in record.services)
+        prefixes = {}
+        for where, found in times.items():
+            offsets, latest, longest = sorted(found), [], 0
+            for offset in offsets:
+                longest = max(longest, found[offset])
+                latest.append(longest)
+            prefixes[where] = (offsets, latest)
+        return prefixes
+
+    def finished(self, origin, service, after):
+        """When a service of an event had a result or went on into a retry, `after` a retry record of it."""
+        def times(records):
+            return [one.time for one in records.get((origin, service), [])
+                    if after is None or (one.place != after.place and one.time >= after.time)]
+
+        found = times(self.history.results_of)
+        result = min(found, default=float("inf"))
+        first = [one for one in self.history.results_of.get((origin, service), []) if one.time == result]
+        if first and first[0].facts["outcome"] != "delivered":
+            result = max(result, min(times(self.history.dead_letters_of), default=float("inf")))
+        return min(result, min(times(self.history.retries_of), default=float("inf")))
+
+    # MARK: Calls
+
+    def check_calls(self):
+        """A call is made again only after a failure, or for an incident, and never for more than was in flight."""
+        for (identifier, service), calls in self.history.calls_of.items():
+            failures = sum(not call.is_accepted and call.how not in CREDENTIALS for call in calls)
+            causes = set()
+            for place, call in enumerate(calls):
+                earlier = self.still_counting(calls[:place], call)
+                if earlier is None:
+                    continue
+                self.counts["repeated calls"] += 1
+                cause = self.cause(earlier, calls[:place], call)
+                if cause is None:
+                    self.breach("repeated without cause", f"{identifier}:{service}: {earlier}, then {call}")
+                    continue
+                causes.add(cause)
+                self.repeats.setdefault(cause, set()).add(identifier)
+            disturbances = sum(
+                incident.end >= calls[0].begin - IN_THE_AIR and incident.begin <= calls[-1].begin
+                for incident in self.history.incidents) if failures > self.max_calls else 0
+            if failures > self.max_calls * (1 + disturbances):
+                self.breach("too many calls", f"{identifier}:{service}: {[call.how for call in calls]}")
+        for (incident, run), identifiers in self.repeats.items():
+            limit = self.in_flight[run.split(".")[0]]
+            if len(identifiers) > limit:
+                self.breach("more repeated than was in flight",
+                            f"{incident}: {len(identifiers)} events of {run}, {limit} in flight at most")
+
+    def still_counting(self, earlier, call):
+        """The last of the earlier calls that makes this one a repetition: accepted, or not ended yet."""
+        for other in reversed(earlier):
+            if other.is_accepted and other.end <= call.begin:
+                return other
+            # A caller that hung up after its time-out may have called again before the backend saw that.
+            has_timed_out = not other.is_accepted and call.begin - other.begin > 0.9 * self.timeout_ms
+            if other.end > call.begin and not has_timed_out:
+                return other
+        return None
+
+    def cause(self, earlier, all_earlier, call):
+        """Why a call may have been made again: an incident, and the run whose doing it is."""
+        # At least once: a retry may be durable and its event's offset not, and then both go on.
+        for other in [earlier] if self.is_atomic else [earlier, *all_earlier]:
+            for incident in self.own_incidents[other.worker]:
+                if incident.end >= other.begin - IN_THE_AIR and incident.begin <= call.begin and incident.kind != "leave":
+                    return incident, other.worker
+        # A worker that was stopped does not know that others have its events.
+        for run in (call.worker, earlier.worker):
+            for incident in self.own_incidents[run]:
+                if incident.kind == "stop" and incident.begin <= call.begin <= incident.end + UNAWARE:
+                    return incident, run
+        for incident in self.own_incidents[""]:
+            if incident.end + UNAWARE >= earlier.begin and incident.begin <= call.begin:
+                return incident, earlier.worker
+        return None
+
+    # MARK: Order
+
+    def check_order(self):
+        """One user's events of a partition are called for the first time in order, but for what was retried."""
+        users = collections.defaultdict(list)
+        for request in self.history.requests:
+            if request.user:
+                users[request.place[:2], request.user].append(request)
+        for requests in users.values():
+            last_number, last = 0, None
+            for request in sorted(requests, key=lambda one: one.place):
+                first = min((calls[0] for service in request.services
+                             if (calls := self.history.calls_of.get((request.id, service)))),
+                            key=lambda call: call.number, default=None)
+                if first is None:
+                    continue
+                if first.number < last_number:
+                    if self.may_have_been_refused(first):
+                        self.counts["order not known (the backend refused)"] += 1
+                    else:
+                        self.breach("order", f"{request.user}: {request.id} ({at(request.place)}) before {last}")
+                if request.place not in self.history.attempted and first.number > last_number:
+                    last_number, last = first.number, f"{request.id} ({at(request.place)}, call {first})"
+
+    def may_have_been_refused(self, call):
+        """Whether another event's earlier calls may have gone unseen because nobody listened."""
+        return any(name == "refuse" and begin <= call.begin <= end + UNAWARE
+                   for begin, end, name in self.history.faults)
+
+
+def at(place):
+    return "/".join(map(str, place))
+
+
+def milliseconds(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() * 1000
