@@ -41,6 +41,7 @@ log.message.timestamp.type=LogAppendTime
 class Cluster:
     def __init__(self, processes, home):
         self.processes = processes
+        self.home = home
         ports = free_ports(2 * len(NODES))
         self.client_ports = dict(zip(NODES, ports))
         controller_ports = dict(zip(NODES, ports[len(NODES):]))

@@ -2,10 +2,12 @@
 
 import datetime
 import json
+import pathlib
 import random
 import subprocess
 import threading
 import time
+import zipfile
 
 from processes import Failure, now_ms
 
@@ -35,7 +37,7 @@ class Events:
         self.count = 0
 
     def next(self):
-        """Key and value of the next one; no value is a tombstone."""
+        """Key and value of the next one."""
         draw = self.random
         kind = draw.choices(list(KINDS), KINDS.values())[0]
         self.count += 1
@@ -45,7 +47,7 @@ class Events:
         if kind == "rejected":
             user = f"rejected-{draw.randrange(200):03}"
         if kind == "nothing":
-            return user, ""
+            return user, TOMBSTONE
         if kind == "broken":
             return user, f'{{"id": "{identifier}", '
         services = draw.sample(SERVICES, 2) if draw.random() < 0.1 else [draw.choice(SERVICES)]
@@ -57,24 +59,47 @@ class Events:
         return user, json.dumps(event, separators=(",", ":"))
 
 
+# Apache Kafka's own producer, as most services would use: librdkafka's idempotent one before 2.4 may end with a fatal
+# error when a leader dies (confluentinc/librdkafka#4438).
+PRODUCER = """\
+enable.idempotence=true
+acks=all
+retries=2147483647
+delivery.timeout.ms=3600000
+request.timeout.ms=10000
+max.block.ms=3600000
+buffer.memory=134217728
+linger.ms=10
+reconnect.backoff.max.ms=1000
+"""
+TOMBSTONE = "<nothing>"
+
+
+def console_producer(home):
+    """The class of the console producer; it moved."""
+    moved = "org/apache/kafka/tools/ConsoleProducer.class"
+    jars = pathlib.Path(home).glob("libs/kafka-tools-[0-9]*.jar")
+    has_moved = any(moved in zipfile.ZipFile(jar).namelist() for jar in jars)
+    return "org.apache.kafka.tools.ConsoleProducer" if has_moved else "kafka.tools.ConsoleProducer"
+
+
 class Publisher:
     """Publishes so many events within about so many seconds, in bursts, with an idempotent producer per topic."""
 
     TICK = 0.1
 
-    def __init__(self, processes, bootstrap, topics, count, seconds, seed):
-        self.processes = processes
+    def __init__(self, processes, cluster, topics, count, seconds, seed):
         self.count = count
         self.seconds = seconds
         self.events = Events(f"{seed} events")
         self.random = random.Random(f"{seed} bursts")
         self.error = None
+        settings = processes.directory / "publisher.properties"
+        settings.write_text(PRODUCER)
         self.producers = [
             (share, processes.start(
-                ["kcat", "-P", "-E", "-b", bootstrap, "-t", topic, "-K\t", "-Z", "-X", "enable.idempotence=true",
-                 "-X", "acks=all", "-X", "partitioner=murmur2_random", "-X", "linger.ms=10",
-                 "-X", "message.timeout.ms=0", "-X", "reconnect.backoff.max.ms=1000",
-                 "-X", "queue.buffering.max.messages=1000000"],
+                [*cluster.java, console_producer(cluster.home), "--bootstrap-server", cluster.bootstrap, "--topic", topic,
+                 "--producer.config", settings, "--property", "parse.key=true", "--property", f"null.marker={TOMBSTONE}"],
                 log=f"publisher-{topic}", stdin=subprocess.PIPE))
             for topic, share in topics]
         self.thread = threading.Thread(target=self.run, daemon=True)
@@ -101,7 +126,7 @@ class Publisher:
             for _, producer in self.producers:
                 # It ends when the last record is acknowledged, however long the brokers need.
                 if producer.wait() != 0:
-                    raise Failure(f"kcat ended with {producer.returncode}")
+                    raise Failure(f"the console producer ended with {producer.returncode}")
         except (OSError, Failure) as error:
             self.error = error
 

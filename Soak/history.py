@@ -156,7 +156,8 @@ def incidents(entries):
 class History:
     """All that was seen, and who belongs to whom."""
 
-    def __init__(self, requests, results, retries, dead_letters, calls, commits, incidents, faults=(), attempted=()):
+    def __init__(self, requests, results, retries, dead_letters, calls, commits, incidents, faults=(),
+                 attempted=(), ends=()):
         self.requests = requests
         self.results = results
         self.retries = retries
@@ -165,6 +166,7 @@ class History:
         self.commits = commits
         self.incidents = incidents
         self.faults = list(faults)
+        self.ends = ends                # the journal's entries of workers that ended by themselves
         # The origins of all retry records, those of aborted transactions included.
         self.attempted = set(attempted) | {record.origin for record in retries}
         self.by_origin = {request.place: request for request in requests}
@@ -215,4 +217,5 @@ def collect(processes, cluster, plan, backend_log, journal_path):
         commits=logfiles.commits(cluster.partitions("__consumer_offsets").values(), plan.group),
         incidents=incidents(entries),
         faults=faults,
-        attempted={onward(record).origin for record in all_of(retry_topics, "read_uncommitted")}), entries
+        attempted={onward(record).origin for record in all_of(retry_topics, "read_uncommitted")},
+        ends=[entry for entry in entries if entry["kind"] == "died"]), entries

@@ -13,6 +13,8 @@ ROUNDING = 5
 IN_THE_AIR = 2_000
 # How long a worker that was stopped, or whose broker was away, may go on before it hears that its session is over.
 UNAWARE = 10_000
+# How long after such a time its consequences may show.
+AFTERMATH = 60_000
 CREDENTIALS = ("401", "403")
 FINAL_REASONS = ("attempts-exhausted", "time-exhausted")
 
@@ -34,6 +36,7 @@ class Oracle:
             self.own_incidents[incident.worker].append(incident)
 
     def check(self):
+        self.check_ends()
         self.check_outcomes()
         self.check_nothing_unasked()
         self.check_commits()
@@ -43,6 +46,18 @@ class Oracle:
 
     def breach(self, kind, sentence):
         self.violations[kind].append(sentence)
+
+    # MARK: Workers
+
+    def check_ends(self):
+        """A worker ends by itself only for its supervisor to start it again, after it was cut off from its brokers."""
+        for end in self.history.ends:
+            self.counts["workers that ended by themselves"] += 1
+            was_cut_off = any(
+                incident.kind != "kill" and incident.begin <= end["at"] <= incident.end + AFTERMATH
+                for incident in self.own_incidents[end["worker"]] + self.own_incidents[""])
+            if end["how"] != "status 1" or end["was_leaving"] or not was_cut_off:
+                self.breach("a worker ended by itself", f"{end['worker']}: {end['how']}\n{end['log']}")
 
     # MARK: Outcomes
 
