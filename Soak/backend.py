@@ -155,6 +155,7 @@ class Connection(asyncio.Protocol):
         self.finish("closed")
 
     def finish(self, how):
+        """The call's end is noted before anything goes out: what the caller does next must not look earlier."""
         if self.timer:
             self.timer.cancel()
             self.timer = None
@@ -199,16 +200,16 @@ class Connection(asyncio.Protocol):
         if choice == "reset":
             self.reset("reset")
         elif choice == "cut":
-            self.transport.write(b"HTTP/1.1 200 OK\r\nContent-Length: 400\r\n\r\n{")
             self.finish("cut")
+            self.transport.write(b"HTTP/1.1 200 OK\r\nContent-Length: 400\r\n\r\n{")
             self.transport.close()
         else:
             more = f"Retry-After: {self.backend.random.randint(1, 2)}\r\n" if choice == "429" else ""
             body = b"" if choice == "200" else BODY
+            self.finish(choice)
             self.transport.write(
                 f"HTTP/1.1 {choice} X\r\nContent-Type: application/json\r\n{more}Content-Length: {len(body)}\r\n\r\n"
                 .encode() + body)
-            self.finish(choice)
             if self.buffer:
                 self.data_received(b"")
 

@@ -31,6 +31,7 @@ class Oracle:
         self.violations = collections.defaultdict(list)
         self.counts = collections.Counter()
         self.repeats = {}               # (incident, run) → ids of the events that were called again because of it
+        self.published = {request.id: request for request in history.requests if request.id}
         self.own_incidents = collections.defaultdict(list)
         for incident in history.incidents:
             self.own_incidents[incident.worker].append(incident)
@@ -221,7 +222,8 @@ class Oracle:
                 self.breach("too many calls", f"{identifier}:{service}: {[call.how for call in calls]}")
         for (incident, run), identifiers in self.repeats.items():
             limit = self.in_flight[run.split(".")[0]]
-            if len(identifiers) > limit:
+            # At least once, what is durable counts as done for the bounds, and is repeated when its commit is late.
+            if self.is_atomic and len(identifiers) > limit:
                 self.breach("more repeated than was in flight",
                             f"{incident}: {len(identifiers)} events of {run}, {limit} in flight at most")
 
@@ -251,6 +253,12 @@ class Oracle:
         for incident in self.own_incidents[""]:
             if incident.end + UNAWARE >= earlier.begin and incident.begin <= call.begin:
                 return incident, earlier.worker
+        if not self.is_atomic and self.published[call.id].place in self.history.attempted:
+            # The calls that led to the retry may have been refused, and so not been seen.
+            begin = self.published[call.id].time
+            for incident in self.history.incidents:
+                if incident.end + UNAWARE >= begin and incident.begin <= call.begin:
+                    return incident, earlier.worker
         return None
 
     # MARK: Order
