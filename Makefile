@@ -6,8 +6,10 @@
 #   KAFKA_HOME=…               an unpacked Apache Kafka 3.7 or newer: the tests start brokers of their own from it
 #   KAFKA_BOOTSTRAP_SERVERS=…  a running broker that the tests may use instead
 #   FILTER=…                   `make test FILTER=OffsetTracker` runs only the tests whose name matches
-#   EVENTS=1000000             the backlog of `make bench`
+#   EVENTS=…                   how many events `make bench` (1000000) and `make soak` (500000) send
 #   CASES=floor,atomic,age*    which of its cases `make bench` runs (default: all of them, about 12 minutes)
+#   KILLS=, MINUTES=, SEED=, GUARANTEE=
+#                              how often `make soak` kills a worker, for how long, when (by the seed), and what it expects
 #   FUZZ_SECONDS=60            how long `make fuzz` spends on each target
 #
 # Four build directories, so that no flag makes another build start anew: .build (debug and release), .build/thread and
@@ -15,12 +17,11 @@
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 FUZZ_SECONDS ?= 60
-EVENTS ?= 1000000
 CASES ?=
 export FILTER
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test bench micro lint sanitize fuzz clean
+.PHONY: help deps build demo test soak bench micro lint sanitize fuzz clean
 
 help: ## lists these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -37,11 +38,17 @@ demo: build ## shows every outcome live on an embedded broker; without a termina
 test: deps ## checks the contract and runs all tests; with KAFKA_HOME or KAFKA_BOOTSTRAP_SERVERS on a real broker too
 	@scripts/contained scripts/test
 
+soak: deps ## kills workers and brokers (of KAFKA_HOME) under 500000 events for half an hour, and checks every promise
+	@Soak/soak.py --check
+	@$(MAKE) build
+	@scripts/contained Soak/soak.py $(if $(KILLS),--kills $(KILLS)) $(if $(EVENTS),--events $(EVENTS)) \
+		$(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) $(if $(GUARANTEE),--guarantee $(GUARANTEE))
+
 bench: ## measures a worker on a real broker (KAFKA_HOME) beside wrk; EVENTS is the backlog, CASES what is measured
 	@Benchmarks/bench.py --check --cases "$(CASES)"
 	@$(MAKE) build
 	$(benchmarks)
-	@scripts/contained Benchmarks/bench.py $(EVENTS) --cases "$(CASES)"
+	@scripts/contained Benchmarks/bench.py $(or $(EVENTS),1000000) --cases "$(CASES)"
 
 micro: deps ## counts instructions and allocations of the pure parts under valgrind, and compares with Benchmarks/micro.limits
 	$(benchmarks)

@@ -44,6 +44,7 @@ class Record(NamedTuple):
     origin: tuple
     services: tuple     # for a result one or none
     facts: dict         # a result's members, the others' herald- headers
+    visible: int = 0    # of a result: when its transaction was committed
 
 
 class Call(NamedTuple):
@@ -85,13 +86,14 @@ def request(record):
         tuple(event["pns"]), event.get("notBefore", ""))
 
 
-def result(record):
+def result(record, visibilities):
     members = json.loads(record["payload"])
     origin = members["origin"]
     services = (members["pns"],) if "pns" in members else ()
     return Record(
         (record["topic"], record["partition"], record["offset"]), record["ts"],
-        (origin["topic"], origin["partition"], origin["offset"]), services, members)
+        (origin["topic"], origin["partition"], origin["offset"]), services, members,
+        visibilities[record["partition"]].time(record["offset"]))
 
 
 def onward(record):
@@ -204,13 +206,15 @@ def collect(processes, cluster, plan, backend_log, journal_path):
     def all_of(topics, isolation="read_committed"):
         return (record for topic in topics for record in read(topic, processes, cluster.bootstrap, isolation))
 
+    visibilities = {
+        number: logfiles.Visibility(folder) for number, folder in cluster.partitions(RESULTS).items()}
     retry_topics = [RETRY + delay for delay in plan.delays]
     seen_calls, faults = calls(backend_log)
     with open(journal_path) as file:
         entries = [json.loads(line) for line in file]
     return History(
         requests=[request(record) for record in all_of(REQUESTS)],
-        results=[result(record) for record in all_of([RESULTS])],
+        results=[result(record, visibilities) for record in all_of([RESULTS])],
         retries=[onward(record) for record in all_of(retry_topics)],
         dead_letters=[onward(record) for record in all_of([DEAD_LETTERS])],
         calls=seen_calls,

@@ -4,6 +4,7 @@ The format of the files (record batches, magic 2) is part of Kafka's protocol, a
 `__consumer_offsets`. Only what a healthy replica holds is read, and nothing is compressed.
 """
 
+import bisect
 import mmap
 import struct
 from typing import NamedTuple
@@ -113,6 +114,30 @@ def end_of(folder):
         else:
             last = max(last, batch.last)
     return End(last, bool(pending))
+
+
+class Visibility:
+    """When the records of a partition could first be read by a reader of committed records."""
+
+    def __init__(self, folder):
+        self.found = []
+        pending = {}
+        for batch in batches(folder, with_records=False):
+            if batch.is_control:
+                held = pending.pop(batch.producer, [])
+                if is_commit_marker(batch):
+                    self.found += [(base, last, batch.max_time) for base, last in held]
+            elif batch.is_transactional:
+                pending.setdefault(batch.producer, []).append((batch.base, batch.last))
+            else:
+                self.found.append((batch.base, batch.last, batch.max_time))
+        self.found.sort()
+
+    def time(self, offset):
+        base, last, time = self.found[bisect.bisect_right(self.found, (offset, float("inf"))) - 1]
+        if not base <= offset <= last:
+            raise ValueError(f"offset {offset} was read and is not committed")
+        return time
 
 
 class Commit(NamedTuple):

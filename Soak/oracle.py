@@ -4,9 +4,6 @@ import bisect
 import collections
 import datetime
 
-from events import KINDS
-from history import RETRY
-
 # Both sides of a comparison come from one machine's clock; this is for rounding to milliseconds (milliseconds).
 ROUNDING = 5
 # How long after its death a worker's last requests may still be read by a busy backend.
@@ -15,6 +12,8 @@ IN_THE_AIR = 2_000
 UNAWARE = 10_000
 # How long after such a time its consequences may show.
 AFTERMATH = 60_000
+# Incidents that cut nobody off.
+MOMENTS = ("kill", "leave", "died")
 CREDENTIALS = ("401", "403")
 FINAL_REASONS = ("attempts-exhausted", "time-exhausted")
 
@@ -22,10 +21,10 @@ FINAL_REASONS = ("attempts-exhausted", "time-exhausted")
 class Oracle:
     """Holds a history against the promises; `violations` has a list of sentences for each kind of breach."""
 
-    def __init__(self, history, guarantee, in_flight, max_calls, timeout_ms):
+    def __init__(self, history, guarantee, under_way, max_calls, timeout_ms):
         self.history = history
         self.is_atomic = guarantee == "atomic"
-        self.in_flight = in_flight      # by a worker's name
+        self.under_way = under_way      # events that a worker may have in memory, by its name
         self.max_calls = max_calls
         self.timeout_ms = timeout_ms
         self.violations = collections.defaultdict(list)
@@ -55,7 +54,7 @@ class Oracle:
         for end in self.history.ends:
             self.counts["workers that ended by themselves"] += 1
             was_cut_off = any(
-                incident.kind != "kill" and incident.begin <= end["at"] <= incident.end + AFTERMATH
+                incident.kind not in MOMENTS and incident.begin <= end["at"] <= incident.end + AFTERMATH
                 for incident in self.own_incidents[end["worker"]] + self.own_incidents[""])
             if end["how"] != "status 1" or end["was_leaving"] or not was_cut_off:
                 self.breach("a worker ended by itself", f"{end['worker']}: {end['how']}\n{end['log']}")
@@ -200,8 +199,12 @@ class Oracle:
     # MARK: Calls
 
     def check_calls(self):
-        """A call is made again only after a failure, or for an incident, and never for more than was in flight."""
+        """A call is made again only after a failure, or for an incident; never for more than was under way, and never for
+        what had been recorded.
+        """
         for (identifier, service), calls in self.history.calls_of.items():
+            if self.is_atomic and identifier in self.published:
+                self.check_recorded((self.published[identifier].place, service), calls)
             failures = sum(not call.is_accepted and call.how not in CREDENTIALS for call in calls)
             causes = set()
             for place, call in enumerate(calls):
@@ -221,11 +224,23 @@ class Oracle:
             if failures > self.max_calls * (1 + disturbances):
                 self.breach("too many calls", f"{identifier}:{service}: {[call.how for call in calls]}")
         for (incident, run), identifiers in self.repeats.items():
-            limit = self.in_flight[run.split(".")[0]]
+            limit = self.under_way[run.split(".")[0]]
             # At least once, what is durable counts as done for the bounds, and is repeated when its commit is late.
             if self.is_atomic and len(identifiers) > limit:
-                self.breach("more repeated than was in flight",
-                            f"{incident}: {len(identifiers)} events of {run}, {limit} in flight at most")
+                self.breach("more repeated than was under way",
+                            f"{incident}: {len(identifiers)} events of {run}, {limit} under way at most")
+
+    def check_recorded(self, where, calls):
+        """Nobody calls for what has its result, but a worker that cannot know that its session is over."""
+        recorded = min((result.visible for result in self.history.results_of.get(where, [])), default=float("inf"))
+        for call in calls:
+            if call.begin <= recorded + ROUNDING:
+                continue
+            is_unaware = any(
+                incident.kind not in MOMENTS and incident.begin <= call.begin <= incident.end + UNAWARE
+                for incident in self.own_incidents[call.worker] + self.own_incidents[""])
+            if not is_unaware:
+                self.breach("called after its result", f"{at(where[0])} {where[1]}: result at {recorded}, {call}")
 
     def still_counting(self, earlier, call):
         """The last of the earlier calls that makes this one a repetition: accepted, or not ended yet."""

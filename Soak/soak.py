@@ -61,7 +61,7 @@ def arguments():
     parser.add_argument("--events", type=int, help="how many events are published (500000; short: 60000)")
     parser.add_argument("--minutes", type=float, help="how long they are published (kills / 7.5)")
     parser.add_argument("--seed", type=int, help="decides what happens when (default: a new one)")
-    parser.add_argument("--guarantee", default="at-least-once", choices=["atomic", "at-least-once"])
+    parser.add_argument("--guarantee", default="atomic", choices=["atomic", "at-least-once"])
     parser.add_argument("--build", help="where the herald binary is (.build/release; short: .build/debug)")
     parser.add_argument("--check", action="store_true", help="only say what is missing on this machine")
     return parser.parse_args()
@@ -187,8 +187,8 @@ class Campaign:
 
 def judge(plan, history, entries):
     """Prints the table and what was broken; whether nothing was."""
-    in_flight = {form.name: form.in_flight for form in FORMS}
-    oracle = Oracle(history, plan.guarantee, in_flight, plan.max_calls, TIMEOUT_MS).check()
+    under_way = {form.name: form.under_way for form in FORMS}
+    oracle = Oracle(history, plan.guarantee, under_way, plan.max_calls, TIMEOUT_MS).check()
     if len(history.requests) != plan.events:
         oracle.breach("not all was published", f"{len(history.requests)} of {plan.events} events are in the topics")
     print_table(plan, history, entries, oracle)

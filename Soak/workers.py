@@ -15,6 +15,11 @@ class Form(NamedTuple):
     is_named: bool = False
     is_static: bool = False
 
+    @property
+    def under_way(self):
+        """How many events it may have in memory: docs/DESIGN.md, "Bounds"."""
+        return 11 * (2 * self.in_flight + 256 * self.lanes)
+
 
 # Each kind of membership, one lane and two, few calls at the same time and many.
 FORMS = (
