@@ -51,11 +51,16 @@ class Oracle:
 
     def check_ends(self):
         """A worker ends by itself only for its supervisor to start it again, after it was cut off from its brokers."""
+        callers = {call.worker for call in self.history.calls}
         for end in self.history.ends:
             self.counts["workers that ended by themselves"] += 1
             was_cut_off = any(
                 incident.kind not in MOMENTS and incident.begin <= end["at"] <= incident.end + AFTERMATH
                 for incident in self.own_incidents[end["worker"]] + self.own_incidents[""])
+            # SIGTERM before it has come so far as to heed it.
+            has_not_begun = end["how"] == "SIGTERM" and end["was_leaving"] and end["worker"] not in callers
+            if has_not_begun:
+                continue
             if end["how"] != "status 1" or end["was_leaving"] or not was_cut_off:
                 self.breach("a worker ended by itself", f"{end['worker']}: {end['how']}\n{end['log']}")
 
@@ -285,25 +290,32 @@ class Oracle:
             if request.user:
                 users[request.place[:2], request.user].append(request)
         for requests in users.values():
-            last_number, last = 0, None
+            latest, latest_call = None, None
             for request in sorted(requests, key=lambda one: one.place):
-                first = min((calls[0] for service in request.services
-                             if (calls := self.history.calls_of.get((request.id, service)))),
-                            key=lambda call: call.number, default=None)
-                if first is None:
+                call = min((calls[0] for service in request.services
+                            if (calls := self.history.calls_of.get((request.id, service)))),
+                           key=lambda call: call.number, default=None)
+                if call is None:
                     continue
-                if first.number < last_number:
-                    if self.may_have_been_refused(first):
-                        self.counts["order not known (the backend refused)"] += 1
+                if latest and call.number < latest_call.number:
+                    if self.may_have_been_refused(call) or was_waiting(latest, call):
+                        self.counts["overtaken by way of a retry that was not recorded"] += 1
                     else:
-                        self.breach("order", f"{request.user}: {request.id} ({at(request.place)}) before {last}")
-                if request.place not in self.history.attempted and first.number > last_number:
-                    last_number, last = first.number, f"{request.id} ({at(request.place)}, call {first})"
+                        self.breach("order", f"{request} {call} before {latest} {latest_call}")
+                elif request.place not in self.history.attempted:
+                    latest, latest_call = request, call
 
     def may_have_been_refused(self, call):
         """Whether another event's earlier calls may have gone unseen because nobody listened."""
         return any(name == "refuse" and begin <= call.begin <= end + UNAWARE
                    for begin, end, name in self.history.faults)
+
+
+def was_waiting(request, call):
+    """Whether an event still waited for its moment when a call was made: it is overtaken then, even when the retry that it
+    waits in is lost with its transaction.
+    """
+    return bool(request.not_before) and call.begin < milliseconds(request.not_before)
 
 
 def at(place):
