@@ -209,8 +209,7 @@ extension Engine {
         sources[source].isBlocked = true
         wait(slot, until: moment, now: now)
         if moment.milliseconds(since: now.wall) > Self.pauseBeyond {
-            sources[source].isPaused = true
-            actions.append(.pause(partition: slots[place].partition))
+            pause(source: source, for: .farOff)
             let ahead = now.monotonic(at: moment).advanced(byMilliseconds: -Self.resumeAhead)
             due.add(.init(due: ahead, slot: id(of: slot), service: 0, purpose: .resume))
         }

@@ -75,18 +75,12 @@ extension Engine {
 
     private mutating func resumeIsDue(_ id: SlotID) {
         guard isCurrent(id) else { return }
-        resume(source: Int(slots[Int(id.index)].source))
+        resume(source: Int(slots[Int(id.index)].source), from: .farOff)
     }
 
     /// Before partitions go: one that stays paused would be so when it comes again.
     mutating func resumeEverything() {
-        for source in sources.indices { resume(source: source) }
+        for source in sources.indices { resume(source: source, from: [.farOff, .crowded]) }
         for partition in partitions.indices { resumeFull(Int32(partition)) }
-    }
-
-    mutating func resume(source: Int) {
-        guard sources[source].isPaused else { return }
-        sources[source].isPaused = false
-        for partition in sources[source].partitions { actions.append(.resume(partition: partition)) }
     }
 }

@@ -16,6 +16,7 @@ import HeraldTime
 /// | `Engine+Assignment.swift` | assigned, revoked, lost, drain |
 /// | `Engine+Intake.swift` | which source to take from; record |
 /// | `Engine+Duplicates.swift` | events that came before |
+/// | `Engine+ReadAhead.swift` | how much is fetched ahead |
 /// | `Engine+Calls.swift` | wanted calls, answers, holds |
 /// | `Engine+Settlement.swift` | the records of a decided event, their acknowledgement |
 /// | `Engine+Commits.swift` | commits of offsets, and what follows their outcome |
@@ -59,6 +60,8 @@ public struct Engine: ~Copyable, Sendable {
     // Work within one input.
     var wanted: Ring<CallToken>
     var activations: Ring<SlotID>
+    /// The source that was fetched again last after there had been too much of all.
+    var lastResumed = 0
     var nextSweep = MonotonicTime(nanoseconds: .min)
 
     // Calls.
@@ -235,6 +238,15 @@ struct Partition: Sendable {
 
 /// One queue to take from: a request topic, or one partition of a retry topic.
 public struct Source: Sendable {
+    /// Why it is not fetched.
+    struct Pauses: OptionSet, Sendable {
+        var rawValue: UInt8
+        /// Its first record is due in a while.
+        static let farOff = Pauses(rawValue: 1)
+        /// Too much lies in the queues of all.
+        static let crowded = Pauses(rawValue: 2)
+    }
+
     /// The topic's index.
     public internal(set) var topic: Int
     /// The indices of its partitions in the assignment.
@@ -247,7 +259,7 @@ public struct Source: Sendable {
     var mayHaveRecords = true
     /// Whether its first record is not due.
     var isBlocked = false
-    var isPaused = false
+    var pauses: Pauses = []
     /// From a partition's number to its index in the assignment; -1 for those of others.
     var indices: [Int32]
 }

@@ -22,6 +22,9 @@ public final class MessageQueue {
     /// exactly once. A message with an ``Message/error`` is no record.
     public func next() -> Message? { next(waitMilliseconds: 0) }
 
+    /// How many messages lie in the queue.
+    public var count: Int { pointer.map { Int(rd_kafka_queue_length($0)) } ?? 0 }
+
     /// The next message, blocking up to this long while there is none: for tools, never for a lane.
     public func next(waitMilliseconds: Int32) -> Message? {
         guard let pointer, let message = rd_kafka_consume_queue(pointer, waitMilliseconds) else { return nil }

@@ -121,11 +121,24 @@ extension Lane {
         }
     }
 
+    /// What lies in a paused partition's queue is void, but kept until somebody asks for it.
+    private func letGoOfPaused(_ partition: Int32) {
+        guard aside == nil, let source = engine.sourceList.firstIndex(where: { $0.partitions == [partition] }),
+            let message = queues[source].next()
+        else { return }
+        offer(message, source: source, now: moment)
+    }
+
     func setPaused(_ isPaused: Bool, _ partition: Int32) {
         let position = engine.position(of: partition)
         let names = [TopicPartition(topic: position.topic, partition: position.number)]
         do {
-            if isPaused { try consumer.pause(names) } else { try consumer.resume(names) }
+            if isPaused {
+                try consumer.pause(names)
+                letGoOfPaused(partition)
+            } else {
+                try consumer.resume(names)
+            }
         } catch {
             logger.warning("\(isPaused ? "pausing" : "resuming") \(names[0]) failed: \(error)")
         }

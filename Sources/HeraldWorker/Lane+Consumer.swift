@@ -32,7 +32,7 @@ extension Lane {
         mayHaveMore = true
     }
 
-    private func offer(_ message: Message, source: Int, now: Moment) {
+    func offer(_ message: Message, source: Int, now: Moment) {
         if message.isError {
             hearError(message)
             return
@@ -84,6 +84,12 @@ extension Lane {
             }
             carryOut(now: moment)
         }
+    }
+
+    /// Tells the engine how much lies in the queues.
+    func lookAhead(now: Moment) {
+        nextLook = now.monotonic.advanced(byMilliseconds: Self.lookInterval)
+        engine.readAhead(queues.map(\.count))
     }
 
     private func source(of message: Message) -> Int? {

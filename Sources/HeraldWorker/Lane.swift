@@ -26,6 +26,8 @@ final class Lane {
 
     /// So many records are taken before the loop looks at its sockets again.
     static let takesPerTurn = 64
+    /// How much is fetched ahead is looked at this often (milliseconds).
+    static let lookInterval: Int64 = 50
     /// Lasting trouble is told of this often (milliseconds).
     static let tellInterval: Int64 = 30_000
     /// The queues are polled this often (milliseconds) even if nobody wakes the loop: a sign of life for the group.
@@ -88,6 +90,7 @@ final class Lane {
     @exclusivity(unchecked) var output = OutputRecord()
     var mayHaveMore = false
     var nextPoll: MonotonicTime
+    var nextLook = MonotonicTime(nanoseconds: .min)
     var nextSecrets = MonotonicTime(nanoseconds: .min)
     var secretsTrouble: SecretsUnreadable?
     /// The credentials in use.
@@ -174,6 +177,7 @@ final class Lane {
             hearCommits(now: now)
             hearConsumer()
         }
+        if now.monotonic >= nextLook { lookAhead(now: now) }
         engine.tick(now: now)
         carryOut(now: now)
         take(now: now)
@@ -182,7 +186,7 @@ final class Lane {
     private func timeout() -> Int32 {
         if mayHaveMore { return 0 }
         let now = SystemClock.monotonic()
-        var deadline = nextPoll
+        var deadline = queues.isEmpty ? nextPoll : min(nextPoll, nextLook)
         if let wake = engine.nextWake { deadline = min(deadline, wake) }
         if let wake = calls.nextDeadline { deadline = min(deadline, wake) }
         return EventLoop.timeoutMilliseconds(until: deadline, now: now)

@@ -98,7 +98,7 @@ enum KafkaClientSettings {
                 // More than a second of work: below it librdkafka before 2.3 stops fetching for a second at a time.
                 ("queued.min.messages", "50000"),
                 // Small fetches overshoot the queue's bound less.
-                ("max.partition.fetch.bytes", "262144"),
+                ("max.partition.fetch.bytes", "65536"),
             ]
         if settings.kafka.staticMembership, let instance = settings.kafka.instance {
             properties.append(("group.instance.id", "\(instance)-\(lane)"))
