@@ -2,9 +2,11 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("A broker that is away", .ownKafka("A broker that is away"), .timeLimit(.minutes(4)))
+@Suite("A broker that is away", .ownKafka("A broker that is away"), .timeLimit(.minutes(5)))
 struct BrokerTests {
-    @Test("A worker waits for a broker that is down at the start, and goes on after one that dies, and loses nothing")
+    @Test(
+        "A worker waits for a broker that is down at the start, goes on after one that dies in the middle of a transaction, and nothing is lost or recorded twice"
+    )
     func brokerDown() async throws {
         let kafka = try await RealKafka.start(nodes: 1)
         defer { kafka.stop() }
@@ -13,7 +15,7 @@ struct BrokerTests {
         plan.settings = ["delivery.maxInFlight": "20"]
         plan.misbehaviour = [.latency(milliseconds: 20...20)]
         try await World.run(plan) { world in
-            let events = (0..<600).map { Publication(id: "e\($0)", user: "user-\($0)") }
+            let events = Batch.events(0..<600)
             try await world.publish(Array(events.prefix(10)))
             kafka.kill(node: 1)
             let worker = try world.spawnWorker()
@@ -24,6 +26,7 @@ struct BrokerTests {
 
             try await world.publish(Array(events.dropFirst(10)))
             try await world.waitForResults(60)
+            // Twenty calls are under way, and a transaction is open at any moment.
             kafka.kill(node: 1)
             try await kafka.revive(node: 1)
             try await world.waitForResults(600, within: 120)
@@ -31,12 +34,147 @@ struct BrokerTests {
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)
             let oracle = try await Oracle(world)
-            oracle.expectResults(
-                Dictionary(
-                    uniqueKeysWithValues: events.indices.map { ("e\($0)", ["apns": "delivered 200 attempts 1"]) }),
-                repeats: true)
+            oracle.expectResults(Batch.delivered(0..<600))
             oracle.expectCalls(exactly: false) { _ in 2 }
             oracle.expectNothingPassed(try await world.committed())
+        }
+    }
+}
+
+/// One broker for all of them, one after another.
+@Suite(
+    "A broker that loses answers, is slow, hangs or forbids", .ownKafka("A broker that hurts"), .serialized,
+    .timeLimit(.minutes(5)))
+struct HurtfulBrokerTests {
+    private static let proxy = Result { try KafkaProxy() }
+    private static let broker = Task {
+        try await RealKafka.start(
+            nodes: 1,
+            settings: [
+                "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+                "allow.everyone.if.no.acl.found": "true",
+            ], behind: try proxy.get())
+    }
+
+    @Test(
+        "The answers to commits, and to every other step of a transaction, are lost: nothing is lost, nothing recorded twice"
+    )
+    func lostAnswers() async throws {
+        let proxy = try Self.proxy.get()
+        var plan = World.Plan()
+        plan.kafka = try await Self.broker.value
+        plan.misbehaviour = [.latency(milliseconds: 1...20)]
+        plan.settings = ["kafka.bootstrapServers": "[\"\(proxy.bootstrapServers)\"]"]
+        try await World.run(plan) { world in
+            let worker = try await world.startWorker()
+            let steps: [KafkaProxy.Request] = [
+                .endTransaction, .commitOffsets, .addOffsets, .addPartitions, .produce, .endTransaction,
+            ]
+            for (round, step) in steps.enumerated() {
+                let before = proxy.lostAnswers(to: step)
+                proxy.loseAnswers(to: step, count: 3)
+                try await world.publish(Batch.events(round * 100..<(round + 1) * 100))
+                try await world.wait("answers to \(step) are lost") { proxy.lostAnswers(to: step) == before + 3 }
+                try await world.waitForResults((round + 1) * 100)
+            }
+            try await world.waitUntilAllIsCommitted()
+            worker.terminate()
+            #expect(try await worker.waitForExit() == 0)
+            let oracle = try await Oracle(world)
+            oracle.expectResults(Batch.delivered(0..<600))
+            oracle.expectCalls { _ in 1 }
+            oracle.expectNothingPassed(try await world.committed())
+        }
+    }
+
+    @Test("A slow broker costs time, and nothing else")
+    func slow() async throws {
+        let proxy = try Self.proxy.get()
+        var plan = World.Plan()
+        plan.kafka = try await Self.broker.value
+        plan.settings = ["kafka.bootstrapServers": "[\"\(proxy.bootstrapServers)\"]"]
+        try await World.run(plan) { world in
+            let worker = try await world.startWorker()
+            proxy.delayAnswers(milliseconds: 100)
+            defer { proxy.delayAnswers(milliseconds: 0) }
+            try await world.publish(Batch.events(0..<500))
+            try await world.waitForResults(500)
+            try await world.waitUntilAllIsCommitted()
+            #expect(worker.isRunning)
+            let oracle = try await Oracle(world)
+            oracle.expectResults(Batch.delivered(0..<500))
+            oracle.expectCalls { _ in 1 }
+        }
+    }
+
+    @Test("A broker hangs for longer than a transaction may be open: memory stays flat, and then everything goes on")
+    func hangs() async throws {
+        let kafka = try await Self.broker.value
+        var plan = World.Plan()
+        plan.kafka = kafka
+        plan.settings = [
+            "delivery.maxInFlight": "20",
+            "kafka.properties":
+                #"{session.timeout.ms: "6000", heartbeat.interval.ms: "500", transaction.timeout.ms: "6000"}"#,
+        ]
+        plan.misbehaviour = [.latency(milliseconds: 10...10)]
+        try await World.run(plan) { world in
+            let worker = try await world.startWorker()
+            try await world.publish(Batch.events(0..<3_000))
+            try await world.waitForResults(300)
+            let before = try #require(worker.peakKilobytes)
+            kafka.pause(node: 1)
+            // This long hang is the fault itself; nothing is waited for.
+            try await Task.sleep(for: .seconds(8))
+            kafka.resume(node: 1)
+            try await world.waitForResults(3_000)
+            try await world.waitUntilAllIsCommitted()
+            let peak = try #require(worker.peakKilobytes)
+            print("a broker hung for 8 s: \(before) KB at most before, \(peak) KB after")
+            #expect(peak - before < 32 * 1_024)
+            worker.terminate()
+            #expect(try await worker.waitForExit() == 0)
+            let oracle = try await Oracle(world)
+            oracle.expectResults(Batch.delivered(0..<3_000))
+            oracle.expectCalls(exactly: false) { _ in 2 }
+            oracle.expectNothingPassed(try await world.committed())
+        }
+    }
+
+    @Test("Without a permission a worker ends with 1 and the kafka-acls line that grants it; with it, it goes on")
+    func forbidden() async throws {
+        var plan = World.Plan()
+        plan.kafka = try await Self.broker.value
+        plan.more = ["forbidden"]
+        try await World.run(plan) { world in
+            // Only the user ANONYMOUS is here. What no rule names is allowed; of what one names, only what it allows.
+            let rules = [
+                "--allow-principal", "User:ANONYMOUS", "--operation", "Describe", "--topic", world.topic("forbidden"),
+                "--transactional-id", "\(world.name)-locked-0", "--group", "\(world.name)-locked",
+            ]
+            try await world.runTool("AclCommand", ["--add"] + rules)
+            try await world.publish(Batch.events(0..<10))
+            let cases: [(changes: [String: String], words: [String])] = [
+                (["kafka.instance": "locked"], ["--operation Write", "--operation Describe", "--transactional-id"]),
+                (["kafka.group": "\(world.name)-locked"], ["--operation Read", "--group"]),
+                (
+                    ["topics.results": world.topic("forbidden")],
+                    ["--operation Write", "--operation Describe", world.topic("forbidden")]
+                ),
+            ]
+            for (changes, words) in cases {
+                let worker = try world.spawnWorker(changing: changes)
+                #expect(try await worker.waitForExit() == 1)
+                let message = try #require(worker.logLines.last { $0.level == "error" }).message
+                for word in ["kafka-acls --add"] + words { #expect(message.contains(word), "\(changes): \(message)") }
+            }
+            #expect(try await world.committed().values.allSatisfy { $0 == 0 })
+
+            try await world.runTool("AclCommand", ["--remove", "--force"] + rules)
+            _ = try await world.startWorker(
+                changing: cases.reduce(into: [:]) { $0.merge($1.changes) { $1 } }.filter { $0.key != "kafka.group" })
+            try await world.wait("all is delivered") { world.count("forbidden") == 10 }
+            try await world.waitUntilAllIsCommitted()
         }
     }
 }

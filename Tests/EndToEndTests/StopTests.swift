@@ -4,15 +4,6 @@ import Testing
 
 @Suite("Stopping a worker", .realKafka("Stopping a worker"))
 struct StopTests {
-    private static func events(_ count: Int) -> [Publication] {
-        (0..<count).map { Publication(id: "e\($0)", user: "user-\($0)") }
-    }
-
-    private static func delivered(_ count: Int, attempts: Int = 1) -> [String: [String: String]] {
-        Dictionary(
-            uniqueKeysWithValues: (0..<count).map { ("e\($0)", ["apns": "delivered 200 attempts \(attempts)"]) })
-    }
-
     @Test("SIGTERM with a slow backend: what was called is finished, recorded and never called again, exit 0")
     func slowBackend() async throws {
         var plan = World.Plan()
@@ -20,7 +11,7 @@ struct StopTests {
         plan.misbehaviour = [.latency(milliseconds: 300...300)]
         try await World.run(plan) { world in
             let first = try await world.startWorker()
-            try await world.publish(Self.events(200))
+            try await world.publish(Batch.events(0..<200))
             try await world.wait("calls are under way") { world.backend.calls.count >= 70 }
             first.terminate()
             #expect(try await first.waitForExit() == 0)
@@ -35,7 +26,7 @@ struct StopTests {
             second.terminate()
             #expect(try await second.waitForExit() == 0)
             let oracle = try await Oracle(world)
-            oracle.expectResults(Self.delivered(200))
+            oracle.expectResults(Batch.delivered(0..<200))
             oracle.expectCalls { _ in 1 }
         }
     }
@@ -48,7 +39,7 @@ struct StopTests {
         try await World.run(plan) { world in
             let first = try await world.startWorker()
             let slow = (0..<5).map { Publication(id: "slow\($0)", user: "slow") }
-            try await world.publish(slow + Self.events(50))
+            try await world.publish(slow + Batch.events(0..<50))
             try await world.waitForResults(50)
             first.terminate()
             #expect(try await first.waitForExit() == 0)
@@ -58,7 +49,9 @@ struct StopTests {
             let oracle = try await Oracle(world)
             oracle.expectCalls { _ in 1 }
             oracle.expectResults(
-                Self.delivered(50).merging(slow.indices.map { ("slow\($0)", ["apns": "delivered 200 attempts 1"]) }) {
+                Batch.delivered(0..<50).merging(
+                    slow.indices.map { ("slow\($0)", ["apns": "delivered 200 attempts 1"]) }
+                ) {
                     $1
                 })
             oracle.expectUserOrder()
@@ -72,7 +65,7 @@ struct StopTests {
         plan.misbehaviour = [.hang()]
         try await World.run(plan) { world in
             let first = try await world.startWorker()
-            try await world.publish(Self.events(20))
+            try await world.publish(Batch.events(0..<20))
             try await world.wait("all are called") { world.backend.calls.count == 20 }
             let start = ContinuousClock.now
             first.terminate()
@@ -87,7 +80,7 @@ struct StopTests {
             second.terminate()
             #expect(try await second.waitForExit() == 0)
             let oracle = try await Oracle(world)
-            oracle.expectResults(Self.delivered(20))
+            oracle.expectResults(Batch.delivered(0..<20))
             oracle.expectCalls { _ in 2 }
         }
     }
@@ -99,7 +92,7 @@ struct StopTests {
         plan.misbehaviour = [.hang { $0.user = "user-7" }]
         try await World.run(plan) { world in
             let worker = try await world.startWorker()
-            try await world.publish(Self.events(20))
+            try await world.publish(Batch.events(0..<20))
             try await world.waitForResults(19)
             worker.terminate()
             try await worker.waitForLog("draining")
@@ -110,14 +103,16 @@ struct StopTests {
         }
     }
 
-    @Test("A worker that was stopped longer than its session wakes up, joins again and loses nothing")
+    @Test(
+        "A worker that was stopped longer than its session wakes up, joins again, loses nothing and records nothing twice"
+    )
     func zombie() async throws {
         var plan = World.Plan()
         plan.settings = ["delivery.maxInFlight": "20"]
         plan.misbehaviour = [.latency(milliseconds: 50...50)]
         try await World.run(plan) { world in
             let first = try await world.startWorker()
-            try await world.publish(Self.events(300))
+            try await world.publish(Batch.events(0..<300))
             try await world.waitForResults(40)
             first.pause()
             let second = try await world.startWorker()
@@ -132,7 +127,7 @@ struct StopTests {
                 #expect(try await worker.waitForExit() == 0)
             }
             let oracle = try await Oracle(world)
-            oracle.expectResults(Self.delivered(300), repeats: true)
+            oracle.expectResults(Batch.delivered(0..<300))
             oracle.expectCalls(exactly: false) { _ in 2 }
             oracle.expectNothingPassed(try await world.committed())
         }
@@ -149,12 +144,12 @@ struct StopTests {
         ]
         try await World.run(plan) { world in
             let first = try await world.startWorker()
-            try await world.publish(Array(Self.events(20).prefix(10)))
+            try await world.publish(Batch.events(0..<10))
             try await world.waitForResults(10)
             try await world.waitUntilAllIsCommitted()
             first.kill()
             let second = try await world.startWorker()
-            try await world.publish(Array(Self.events(20).dropFirst(10)))
+            try await world.publish(Batch.events(10..<20))
             try await world.waitForResults(20)
             // The one that is fenced dies: what it has not committed by then would be repeated, and rightly.
             try await world.waitUntilAllIsCommitted()
@@ -165,7 +160,7 @@ struct StopTests {
             double.terminate()
             #expect(try await double.waitForExit() == 0)
             let oracle = try await Oracle(world)
-            oracle.expectResults(Self.delivered(20))
+            oracle.expectResults(Batch.delivered(0..<20))
             oracle.expectCalls { _ in 1 }
         }
     }

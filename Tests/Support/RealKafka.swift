@@ -39,13 +39,17 @@ public final class RealKafka: Sendable {
 
     /// Starts a cluster of its own for a test that hurts it; call ``stop()`` at the end.
     ///
-    /// - Parameter settings: added to the brokers' `server.properties`.
-    public static func start(nodes count: Int, settings: [String: String] = [:]) async throws -> RealKafka {
+    /// - Parameters:
+    ///   - settings: added to the brokers' `server.properties`.
+    ///   - proxy: stands before a second listener of a single node: who begins there stays there.
+    public static func start(
+        nodes count: Int, settings: [String: String] = [:], behind proxy: KafkaProxy? = nil
+    ) async throws -> RealKafka {
         try await Blocking.run {
             guard let home else { throw ChildProcess.Failure(description: "KAFKA_HOME is not set") }
             let directory = FileManager.default.temporaryDirectory
                 .appending(path: "herald-kafka-\(getpid())-\(UUID().uuidString)")
-            let kafka = try make(home: home, count, settings, directory)
+            let kafka = try make(home: home, count, settings, proxy, directory)
             AtExit.run { kafka.stop() }
             do {
                 for node in kafka.nodes { try node.start() }
@@ -59,22 +63,31 @@ public final class RealKafka: Sendable {
     }
 
     private static func make(
-        home: String, _ count: Int, _ settings: [String: String], _ directory: URL
+        home: String, _ count: Int, _ settings: [String: String], _ proxy: KafkaProxy?, _ directory: URL
     ) throws -> RealKafka {
-        let ports = FreePorts.take(2 * count)
-        guard ports.count == 2 * count else { throw ChildProcess.Failure(description: "no free ports on loopback") }
+        let ports = FreePorts.take(2 * count + 1)
+        guard ports.count == 2 * count + 1 else { throw ChildProcess.Failure(description: "no free ports on loopback") }
         let clusterID = clusterID()
         let voters = (0..<count).map { "\($0 + 1)@127.0.0.1:\(ports[count + $0])" }.joined(separator: ",")
         let nodes = try (0..<count).map { index in
-            try KafkaNode(
+            var all = brokerSettings(
+                node: index, of: count, voters: voters, port: ports[index], controllerPort: ports[count + index])
+            if let proxy { put(proxy, before: ports[2 * count], &all) }
+            return try KafkaNode(
                 home: home, directory: directory.appending(path: "node-\(index + 1)"),
-                settings: brokerSettings(
-                    node: index, of: count, voters: voters, port: ports[index], controllerPort: ports[count + index]
-                ).merging(settings) { $1 },
-                clusterID: clusterID, port: ports[index])
+                settings: all.merging(settings) { $1 }, clusterID: clusterID, port: ports[index])
         }
         let servers = nodes.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
         return RealKafka(bootstrapServers: servers, nodes: nodes, directory: directory)
+    }
+
+    private static func put(_ proxy: KafkaProxy, before port: Int, _ settings: inout [String: String]) {
+        proxy.setTarget(port: port)
+        let listeners = settings["listeners"] ?? ""
+        let plain = listeners.split(separator: ",").first ?? ""
+        settings["listeners"] = "\(listeners),PROXIED://127.0.0.1:\(port)"
+        settings["advertised.listeners"] = "\(plain),PROXIED://127.0.0.1:\(proxy.port)"
+        settings["listener.security.protocol.map", default: ""] += ",PROXIED:PLAINTEXT"
     }
 
     /// 16 random bytes in the URL's base 64, as Kafka wants it; no leading dash, which would look like an option.

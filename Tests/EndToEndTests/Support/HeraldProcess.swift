@@ -19,10 +19,21 @@ final class HeraldProcess: Sendable {
     private let log: URL
 
     /// Starts `herald` with these arguments; standard output and error are appended to `log`.
-    init(_ arguments: [String], log: URL, environment: [String: String] = [:]) throws {
+    ///
+    /// - Parameter wrapper: a program and its arguments that starts it in its own place.
+    init(
+        _ arguments: [String], under wrapper: [String] = [], log: URL, environment: [String: String] = [:]
+    ) throws {
         self.log = log
         let program = Bundle.main.bundleURL.appending(path: "herald").path
-        process = try ChildProcess([program] + arguments, environment: environment, output: log)
+        process = try ChildProcess(wrapper + [program] + arguments, environment: environment, output: log)
+    }
+
+    /// The most memory that it ever had (VmHWM), in kilobytes.
+    var peakKilobytes: Int? {
+        let status = try? String(contentsOfFile: "/proc/\(process.id)/status", encoding: .utf8)
+        let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        return line?.split { $0 == " " || $0 == "\t" }.dropFirst().first.flatMap { Int($0) }
     }
 
     /// What it has written so far.

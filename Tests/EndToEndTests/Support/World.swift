@@ -17,6 +17,10 @@ final class World: Sendable {
         var more: [String] = []
         /// A topic that is not made, by its short name.
         var missing: String?
+        /// Configurations of topics, by their short names.
+        var topicConfigurations: [String: [String: String]] = [:]
+        /// How many copies there are of topics that are not to have the cluster's default, by their short names.
+        var replication: [String: Int] = [:]
         /// How the backend misbehaves from the start.
         var misbehaviour: [Misbehaviour] = []
         /// The cluster; `nil` is the one that all tests share.
@@ -29,9 +33,13 @@ final class World: Sendable {
     let backend: ReferenceBackend
     let settings: WorkerSettings
     let directory: URL
+    let kafka: RealKafka
+    let plan: Plan
     private let partitions: [TopicPartition]
     private let follower: Follower
     private let queries: ConsumerQueries
+    /// Sees what open transactions have written, too.
+    private let openQueries: ConsumerQueries
     private let processes = Mutex<[HeraldProcess]>([])
 
     /// Runs a test in a world of its own and clears it away.
@@ -51,6 +59,8 @@ final class World: Sendable {
 
     private init(_ plan: Plan, _ kafka: RealKafka) throws {
         name = RealKafka.uniqueName("e2e")
+        self.kafka = kafka
+        self.plan = plan
         bootstrapServers = kafka.bootstrapServers
         directory = FileManager.default.temporaryDirectory.appending(path: name)
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -62,14 +72,25 @@ final class World: Sendable {
             ["notifications", "notifications.bulk", "notifications.results", "notifications.dead-letter"]
             + settings.delays.map { "notifications.retry.\($0)" } + plan.more
         let made = topics.filter { $0 != plan.missing }.map { [name] in
-            NewTopic(name: "\(name).\($0)", partitions: plan.partitions)
+            NewTopic(
+                name: "\(name).\($0)", partitions: plan.partitions, replication: plan.replication[$0],
+                configuration: plan.topicConfigurations[$0] ?? [:])
         }
         try kafka.makeTopics(made)
         partitions = made.flatMap { topic in
             (0..<plan.partitions).map { TopicPartition(topic: topic.name, partition: Int32($0)) }
         }
         follower = try Follower(bootstrapServers: bootstrapServers, partitions: partitions)
-        queries = try Consumer(properties: [("bootstrap.servers", bootstrapServers), ("group.id", name)]).queries
+        queries = try Self.queries(bootstrapServers, name)
+        openQueries = try Self.queries(bootstrapServers, name, isolation: "read_uncommitted")
+    }
+
+    private static func queries(
+        _ servers: String, _ group: String, isolation: String = "read_committed"
+    ) throws(KafkaError) -> ConsumerQueries {
+        try Consumer(properties: [
+            ("bootstrap.servers", servers), ("group.id", group), ("isolation.level", isolation),
+        ]).queries
     }
 
     private static func settings(_ name: String, _ servers: String, _ url: String) -> WorkerSettings {
@@ -106,16 +127,18 @@ final class World: Sendable {
 
     /// Starts a worker and waits until it has partitions.
     func startWorker(
-        changing changes: [String: String] = [:], removing removed: [String] = []
+        changing changes: [String: String] = [:], removing removed: [String] = [], under wrapper: [String] = []
     ) async throws -> HeraldProcess {
-        let worker = try spawnWorker(changing: changes, removing: removed)
+        let worker = try spawnWorker(changing: changes, removing: removed, under: wrapper)
         try await worker.waitForLog("partitions assigned")
         return worker
     }
 
     /// Starts a worker and waits for nothing.
+    ///
+    /// - Parameter wrapper: a program and its arguments that starts it, such as `prlimit`.
     func spawnWorker(
-        changing changes: [String: String] = [:], removing removed: [String] = []
+        changing changes: [String: String] = [:], removing removed: [String] = [], under wrapper: [String] = []
     ) throws -> HeraldProcess {
         var settings = settings.changing(changes)
         for path in removed { settings[path] = nil }
@@ -123,7 +146,8 @@ final class World: Sendable {
         let file = directory.appending(path: "worker-\(number).yaml")
         try settings.text.write(to: file, atomically: true, encoding: .utf8)
         let worker = try HeraldProcess(
-            ["worker", "--config", file.path], log: directory.appending(path: "worker-\(number).log"))
+            ["worker", "--config", file.path], under: wrapper,
+            log: directory.appending(path: "worker-\(number).log"))
         processes.withLock { $0.append(worker) }
         return worker
     }
@@ -196,11 +220,30 @@ final class World: Sendable {
         try await wait("everything is read") { try follower.hasRead(to: ends) }
     }
 
+    /// How many records of a topic the brokers have, the ends of transactions and what is not committed included.
+    func written(_ shortName: String) async throws -> Int {
+        let wanted = partitions.filter { $0.topic == topic(shortName) }
+        return try await Blocking.run { [openQueries] in
+            try wanted.reduce(0) { $0 + Int(try openQueries.watermarks(of: $1, timeoutMilliseconds: 30_000).high) }
+        }
+    }
+
     private func ends(of partitions: [TopicPartition]) async throws -> [TopicPartition: Int64] {
-        try await Blocking.run { [queries] in
+        try await Blocking.run { [queries, name, bootstrapServers] in
+            let end = ContinuousClock.now + .seconds(HeraldProcess.patience)
+            var queries = queries
             var ends: [TopicPartition: Int64] = [:]
             for partition in partitions {
-                ends[partition] = try queries.watermarks(of: partition, timeoutMilliseconds: 30_000).high
+                while ends[partition] == nil {
+                    do throws(KafkaError) {
+                        ends[partition] = try queries.watermarks(of: partition, timeoutMilliseconds: 30_000).high
+                    } catch {
+                        // A leader that has moved; librdkafka goes on asking the former one, a new client does not.
+                        guard ContinuousClock.now < end else { throw error }
+                        usleep(100_000)
+                        queries = try Self.queries(bootstrapServers, name)
+                    }
+                }
             }
             return ends
         }

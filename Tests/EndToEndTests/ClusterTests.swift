@@ -1,0 +1,108 @@
+import HeraldKafka
+import HeraldSandbox
+import TestSupport
+import Testing
+
+/// One cluster of three nodes for all of them, one after another.
+@Suite("A cluster that loses a node", .ownKafka("A cluster that loses a node"), .serialized, .timeLimit(.minutes(5)))
+struct ClusterTests {
+    private static let cluster = Task {
+        // A node that is gone is missed sooner than by default.
+        try await RealKafka.start(nodes: 3, settings: ["broker.session.timeout.ms": "3000"])
+    }
+    /// Long enough for a cluster to find new leaders, so that nobody loses partitions meanwhile.
+    private static let patient = [
+        "kafka.properties": #"{session.timeout.ms: "30000", heartbeat.interval.ms: "500"}"#
+    ]
+
+    @Test(
+        "The group's coordinator, the transactions' and leaders move when their nodes die: no event is lost, none is recorded or called twice"
+    )
+    func leadersMove() async throws {
+        let kafka = try await Self.cluster.value
+        var plan = World.Plan()
+        plan.kafka = kafka
+        plan.partitions = 3
+        plan.settings = Self.patient.merging(["delivery.maxInFlight": "20", "kafka.instance": "pod-0"]) { $1 }
+        plan.misbehaviour = [.latency(milliseconds: 20...20)]
+        try await World.run(plan) { world in
+            let worker = try await world.startWorker()
+            try await world.publish(Batch.events(0..<900))
+            let coordinators: [(String, topic: String)] = [
+                (world.name, "__consumer_offsets"), ("\(world.name)-pod-0-0", "__transaction_state"),
+            ]
+            for (round, (name, topic)) in coordinators.enumerated() {
+                try await world.waitForResults(100 + round * 350, within: 120)
+                let node = try Self.coordinator(of: name, in: topic, kafka)
+                kafka.kill(node: node)
+                try await world.waitForResults(250 + round * 350, within: 120)
+                try await kafka.revive(node: node)
+            }
+            try await world.waitForResults(900, within: 120)
+            try await world.waitUntilAllIsCommitted()
+            worker.terminate()
+            #expect(try await worker.waitForExit() == 0)
+            let oracle = try await Oracle(world)
+            oracle.expectResults(Batch.delivered(0..<900))
+            oracle.expectCalls { _ in 1 }
+            oracle.expectNothingPassed(try await world.committed())
+        }
+    }
+
+    /// The node that coordinates a group or a transactional id, found as brokers do: by Java's hash of its name.
+    private static func coordinator(of name: String, in topic: String, _ kafka: RealKafka) throws -> Int {
+        let hash = name.utf16.reduce(Int32(0)) { $0 &* 31 &+ Int32($1) }
+        let found = try kafka.admin().metadata(topics: [topic], timeoutMilliseconds: 30_000).topics
+        let partitions = try #require(found.first).partitions
+        let number = hash == .min ? 0 : abs(hash) % Int32(partitions.count)
+        return Int(try #require(partitions.first { $0.id == number }?.leader))
+    }
+
+    @Test(
+        "One partition without a leader: its events wait, those of the others are delivered, and it goes on by itself")
+    func leaderless() async throws {
+        let kafka = try await Self.cluster.value
+        var plan = World.Plan()
+        plan.kafka = kafka
+        plan.partitions = 3
+        plan.replication = ["notifications": 1]
+        plan.settings = Self.patient
+        try await World.run(plan) { world in
+            let admin = try kafka.admin()
+            let name = world.topic("notifications")
+            func partitions() throws -> [ClusterMetadata.Partition] {
+                try admin.metadata(topics: [name], timeoutMilliseconds: 30_000).topics.flatMap(\.partitions)
+            }
+            let lost = try #require(try partitions().first)
+            let node = Int(try #require(lost.leader))
+            let others = Set(try partitions().filter { $0.leader != lost.leader }.map(\.id))
+            try #require(!others.isEmpty)
+
+            _ = try await world.startWorker()
+            func events(_ range: Range<Int>, in partitions: Set<Int32>) -> [Publication] {
+                range.map {
+                    var event = Publication(id: "e\($0)", user: "user-\($0)")
+                    event.partition = partitions.sorted()[$0 % partitions.count]
+                    return event
+                }
+            }
+            try await world.publish(events(0..<30, in: [lost.id]))
+            try await world.waitForResults(30)
+            try await world.waitUntilAllIsCommitted()
+            // Published while the worker is not looking, and then there is nobody to fetch them from.
+            kafka.kill(node: node)
+            try await world.wait("the partition has no leader") {
+                try partitions().first { $0.id == lost.id }?.leader == nil
+            }
+            try await world.publish(events(30..<130, in: others))
+            try await world.waitForResults(130, within: 120)
+            try await kafka.revive(node: node)
+            try await world.publish(events(130..<160, in: [lost.id]))
+            try await world.waitForResults(160, within: 120)
+            try await world.waitUntilAllIsCommitted()
+            let oracle = try await Oracle(world)
+            oracle.expectResults(Batch.delivered(0..<160))
+            oracle.expectCalls { _ in 1 }
+        }
+    }
+}

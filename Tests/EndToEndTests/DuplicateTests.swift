@@ -1,0 +1,83 @@
+import HeraldSandbox
+import HeraldTime
+import TestSupport
+import Testing
+
+@Suite("Events that come twice", .realKafka("Events that come twice"))
+struct DuplicateTests {
+    private static let delivered = "delivered 200 attempts 1"
+    private static let duplicate = "duplicate attempts 0"
+
+    /// The summaries of the results of the requests with this id, in the order of the requests.
+    private static func summaries(_ oracle: Oracle, _ id: String) -> [[String]] {
+        let requests = oracle.requests.filter { $0.json?["id"] as? String == id }.sorted { $0.offset < $1.offset }
+        return requests.map { request in oracle.results.filter { $0.origin == request.place }.map(\.summary) }
+    }
+
+    @Test("An event that is published twice is called once, and each of the two has its result")
+    func twice() async throws {
+        try await World.run { world in
+            _ = try await world.startWorker()
+            let events = Batch.events(0..<50)
+            try await world.publish(events + events)
+            try await world.waitForResults(100)
+            try await world.waitUntilAllIsCommitted()
+            let oracle = try await Oracle(world)
+            oracle.expectCalls { _ in 1 }
+            for number in 0..<50 {
+                #expect(Self.summaries(oracle, "e\(number)") == [[Self.delivered], [Self.duplicate]])
+            }
+        }
+    }
+
+    @Test("After kill -9 and a restart an event is still known to have come before")
+    func afterRestart() async throws {
+        var plan = World.Plan()
+        plan.settings = CrashTests.named
+        try await World.run(plan) { world in
+            let first = try await world.startWorker()
+            try await world.publish(Batch.events(0..<50))
+            try await world.waitForResults(50)
+            first.kill()
+            _ = try await world.startWorker()
+            try await world.publish(Batch.events(0..<60))
+            try await world.waitForResults(110)
+            try await world.waitUntilAllIsCommitted()
+            let oracle = try await Oracle(world)
+            oracle.expectCalls { _ in 1 }
+            for number in 0..<50 {
+                #expect(Self.summaries(oracle, "e\(number)") == [[Self.delivered], [Self.duplicate]])
+            }
+            for number in 50..<60 { #expect(Self.summaries(oracle, "e\(number)") == [[Self.delivered]]) }
+        }
+    }
+
+    @Test(
+        "A replay, an event without an id, another user's, another source's and what is published after the window are no duplicates"
+    )
+    func noDuplicates() async throws {
+        try await World.run { world in
+            _ = try await world.startWorker(changing: ["delivery.dedupe.window": "1s"])
+            let event = Publication(id: "same", user: "anna")
+            var replay = event
+            replay.headers = [
+                .init("herald-origin", "\(world.topic("notifications"))/0/0"), .init("herald-replays", "1"),
+            ]
+            let nameless = Publication(user: "anna", text: #"{"user":"anna","pns":"apns","message":"Hello"}"#)
+            let others = [
+                Publication(id: "same", user: "berta"), Publication(id: "same", user: "anna", more: ["source": "shop"]),
+            ]
+            try await world.publish([event, replay, nameless, nameless] + others)
+            try await world.waitForResults(6)
+            #expect(try world.results.map(\.summary) == Array(repeating: Self.delivered, count: 6))
+            let first = try #require(world.backend.calls.first?.receivedAt)
+            // The worker's clock is this machine's: a second after the first call the window is over.
+            try await world.wait("the window is over") { SystemClock.wall().milliseconds(since: first) > 1_500 }
+            try await world.publish([event])
+            try await world.waitForResults(7)
+            #expect(try world.results.map(\.summary) == Array(repeating: Self.delivered, count: 7))
+            let counts = Dictionary(grouping: world.backend.calls, by: { $0.user ?? "" }).mapValues(\.count)
+            #expect(counts == ["anna": 6, "berta": 1])
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import HeraldSandbox
+import TestSupport
+import Testing
+
+@Suite("Topics that change", .realKafka("Topics that change"), .timeLimit(.minutes(5)))
+struct TopicTests {
+    /// Changes are noticed this soon, not only twice a minute.
+    private static let watchful = [
+        "kafka.properties":
+            #"{session.timeout.ms: "6000", heartbeat.interval.ms: "500", topic.metadata.refresh.interval.ms: "500"}"#
+    ]
+
+    @Test("Partitions that are added while a worker runs are consumed")
+    func partitionsAdded() async throws {
+        var plan = World.Plan()
+        plan.settings = Self.watchful
+        try await World.run(plan) { world in
+            let worker = try await world.startWorker()
+            try await world.publish(Batch.events(0..<20))
+            try await world.waitForResults(20)
+            try await world.grow("notifications", to: 4)
+            try await worker.waitForLog("partitions assigned", count: 2)
+            var added = Batch.events(20..<60)
+            for index in added.indices { added[index].partition = Int32(2 + index % 2) }
+            try await world.publish(added)
+            try await world.waitForResults(60)
+            try await world.waitUntilAllIsCommitted()
+            let oracle = try await Oracle(world)
+            oracle.expectResults(Batch.delivered(0..<60))
+            oracle.expectCalls { _ in 1 }
+        }
+    }
+
+    @Test("A request topic that is deleted and made again while a worker runs is consumed from its first record")
+    func madeAgain() async throws {
+        var plan = World.Plan()
+        plan.settings = Self.watchful
+        try await World.run(plan) { world in
+            let worker = try await world.startWorker()
+            var events = Batch.events(0..<60)
+            for index in events.indices { events[index].topic = "notifications.bulk" }
+            try await world.publish(Array(events[0..<40]))
+            try await world.waitForResults(40)
+            try await world.waitUntilAllIsCommitted()
+            try await world.deleteTopic("notifications.bulk")
+            // The other topic goes on meanwhile.
+            try await world.publish(Batch.events(60..<80))
+            try await world.waitForResults(60)
+            try await world.makeTopicAgain("notifications.bulk")
+            try await world.publish(Array(events[40...]))
+            try await world.waitForResults(80)
+            #expect(worker.isRunning)
+            let oracle = try await Oracle(world)
+            oracle.expectResults(Batch.delivered(0..<80))
+            oracle.expectCalls { _ in 1 }
+        }
+    }
+}

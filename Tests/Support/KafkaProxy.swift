@@ -1,0 +1,211 @@
+import Glibc
+import HeraldThreads
+import Synchronization
+
+/// Stands between clients and a broker and loses answers, as a network does that breaks at the worst moment.
+///
+/// A request whose answer is lost has reached the broker; its client sees the connection end.
+public final class KafkaProxy: Sendable {
+    /// A request of Kafka's protocol, by the number that it has there.
+    public enum Request: Int16, Sendable, CaseIterable {
+        case produce = 0
+        case fetch = 1
+        case heartbeat = 12
+        case initProducerID = 22
+        case addPartitions = 24
+        case addOffsets = 25
+        case endTransaction = 26
+        case commitOffsets = 28
+    }
+
+    private struct State {
+        var target = 0
+        var toLose: [Int16: Int] = [:]
+        var lost: [Int16: Int] = [:]
+        var delayMicroseconds: UInt32 = 0
+        var connections: [Int32: Connection] = [:]
+        var isStopped = false
+    }
+
+    /// Both ends of one connection, and the answers on it that will be lost.
+    private final class Connection: Sendable {
+        let client: Int32
+        let broker: Int32
+        let doomed = Mutex<[Int32: Int16]>([:])
+
+        init(client: Int32, broker: Int32) {
+            self.client = client
+            self.broker = broker
+        }
+
+        func hangUp() {
+            shutdown(client, Int32(SHUT_RDWR))
+            shutdown(broker, Int32(SHUT_RDWR))
+        }
+    }
+
+    /// The port that clients connect to.
+    public let port: Int
+    private let listener: Int32
+    private let state = Mutex(State())
+
+    /// Listens on a free port.
+    public init() throws {
+        var bound = 0
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = Self.address(port: 0)
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
+                bind(descriptor, raw, size) == 0 && listen(descriptor, 64) == 0
+                    && getsockname(descriptor, raw, &size) == 0
+            }
+        }
+        guard isListening else { throw ChildProcess.Failure(description: "the proxy can't listen on loopback") }
+        bound = Int(UInt16(bigEndian: address.sin_port))
+        port = bound
+        listener = descriptor
+        _ = try OwnThread(name: "kafka-proxy") { [self] in acceptAll() }
+    }
+
+    private static func address(port: Int) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        address.sin_port = UInt16(port).bigEndian
+        return address
+    }
+
+    func setTarget(port: Int) { state.withLock { $0.target = port } }
+
+    /// For the property `bootstrap.servers`.
+    public var bootstrapServers: String { "127.0.0.1:\(port)" }
+
+    /// Loses the answers to the next requests of this kind, and the connections with them.
+    public func loseAnswers(to request: Request, count: Int = 1) {
+        state.withLock { $0.toLose[request.rawValue, default: 0] += count }
+    }
+
+    /// How many answers to this kind of request were lost so far.
+    public func lostAnswers(to request: Request) -> Int { state.withLock { $0.lost[request.rawValue] ?? 0 } }
+
+    /// Passes every answer on so much later.
+    public func delayAnswers(milliseconds: Int) {
+        state.withLock { $0.delayMicroseconds = UInt32(milliseconds) * 1_000 }
+    }
+
+    /// Ends every connection and takes no more.
+    public func stop() {
+        let open = state.withLock { state in
+            state.isStopped = true
+            return Array(state.connections.values)
+        }
+        shutdown(listener, Int32(SHUT_RDWR))
+        for connection in open { connection.hangUp() }
+    }
+
+    private func acceptAll() {
+        while true {
+            let client = accept(listener, nil, nil)
+            guard client >= 0, !state.withLock({ $0.isStopped }) else { break }
+            let broker = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            var address = Self.address(port: state.withLock { $0.target })
+            let isConnected = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(broker, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                }
+            }
+            guard isConnected else {
+                close(client)
+                close(broker)
+                continue
+            }
+            for descriptor in [client, broker] {
+                var on: Int32 = 1
+                setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+            }
+            serve(Connection(client: client, broker: broker))
+        }
+        close(listener)
+    }
+
+    private func serve(_ connection: Connection) {
+        state.withLock { $0.connections[connection.client] = connection }
+        _ = try? OwnThread(name: "proxy-answers") { [self] in
+            let requests = try? OwnThread(name: "proxy-requests") { [self] in
+                forward(from: connection.client, to: connection.broker) { notes($0, connection) }
+                connection.hangUp()
+            }
+            forward(from: connection.broker, to: connection.client) { passes($0, connection) }
+            connection.hangUp()
+            requests?.join()
+            _ = state.withLock { $0.connections.removeValue(forKey: connection.client) }
+            close(connection.client)
+            close(connection.broker)
+        }
+    }
+
+    /// A request: its kind, version, and the number that its answer will carry.
+    private func notes(_ frame: [UInt8], _ connection: Connection) -> Bool {
+        let kind = Int16(bitPattern: UInt16(frame[4]) << 8 | UInt16(frame[5]))
+        let isDoomed = state.withLock { state in
+            guard let left = state.toLose[kind], left > 0 else { return false }
+            state.toLose[kind] = left - 1
+            return true
+        }
+        if isDoomed { connection.doomed.withLock { $0[Self.number(frame, at: 8)] = kind } }
+        return true
+    }
+
+    /// Whether an answer gets through.
+    private func passes(_ frame: [UInt8], _ connection: Connection) -> Bool {
+        let delay = state.withLock { $0.delayMicroseconds }
+        if delay > 0 { usleep(delay) }
+        guard let kind = connection.doomed.withLock({ $0.removeValue(forKey: Self.number(frame, at: 4)) }) else {
+            return true
+        }
+        state.withLock { $0.lost[kind, default: 0] += 1 }
+        return false
+    }
+
+    private static func number(_ bytes: [UInt8], at place: Int) -> Int32 {
+        Int32(bitPattern: bytes[place..<place + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
+    }
+
+    /// Passes frames on, each whole, until an end is closed or `passes` says no.
+    private func forward(from source: Int32, to target: Int32, _ passes: ([UInt8]) -> Bool) {
+        while var frame = Self.read(4, from: source) {
+            let size = Int(Self.number(frame, at: 0))
+            guard size >= 8, let rest = Self.read(size, from: source) else { return }
+            frame += rest
+            guard passes(frame), Self.write(frame, to: target) else { return }
+        }
+    }
+
+    private static func read(_ count: Int, from descriptor: Int32) -> [UInt8]? {
+        var isWhole = true
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            while filled < count {
+                let got = recv(descriptor, buffer.baseAddress?.advanced(by: filled), count - filled, 0)
+                guard got > 0 else {
+                    isWhole = false
+                    return
+                }
+                filled += got
+            }
+        }
+        return isWhole ? bytes : nil
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                send(descriptor, $0.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return false }
+            sent += count
+        }
+        return true
+    }
+}
