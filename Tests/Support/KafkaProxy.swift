@@ -7,11 +7,8 @@ import Synchronization
 /// A request whose answer is lost has reached the broker; its client sees the connection end.
 public final class KafkaProxy: Sendable {
     /// A request of Kafka's protocol, by the number that it has there.
-    public enum Request: Int16, Sendable, CaseIterable {
+    public enum Request: Int16, Sendable {
         case produce = 0
-        case fetch = 1
-        case heartbeat = 12
-        case initProducerID = 22
         case addPartitions = 24
         case addOffsets = 25
         case endTransaction = 26
@@ -51,7 +48,6 @@ public final class KafkaProxy: Sendable {
 
     /// Listens on a free port.
     public init() throws {
-        var bound = 0
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = Self.address(port: 0)
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -62,8 +58,7 @@ public final class KafkaProxy: Sendable {
             }
         }
         guard isListening else { throw ChildProcess.Failure(description: "the proxy can't listen on loopback") }
-        bound = Int(UInt16(bigEndian: address.sin_port))
-        port = bound
+        port = Int(UInt16(bigEndian: address.sin_port))
         listener = descriptor
         _ = try OwnThread(name: "kafka-proxy") { [self] in acceptAll() }
     }
