@@ -11,6 +11,9 @@ public enum Action: Sendable, Equatable {
     case produce(ProductionID)
     /// The record in this slot is settled or given up: free its message.
     case release(slot: Int32)
+    /// The record in this slot stays for longer than most: copy it and let its message go, which holds on to all that was
+    /// fetched with it.
+    case keep(slot: Int32)
     /// Commit ``Engine/commitPositions``, in the transaction if there is one, and report with
     /// ``Engine/committed(sequence:_:now:)``; the same number again: make the same call again.
     case commit(sequence: UInt64)

@@ -100,6 +100,8 @@ extension Engine {
         slots[place].offset = offset
         slots[place].timestamp = timestamp
         slots[place].firstAttemptAt = nil
+        slots[place].takenAt = now.monotonic
+        slots[place].isKept = false
         slots[place].activeSince = now.monotonic
         slots[place].isBlocking = false
         slots[place].bytes = value.byteCount

@@ -52,6 +52,9 @@ public struct Slot: Sendable {
     var userHash: UInt64 = 0
     /// The size of the record's value.
     var bytes = 0
+    var takenAt = MonotonicTime(nanoseconds: .min)
+    /// Whether its record was copied because it stays.
+    var isKept = false
     /// When it became the first of its user, or was taken.
     var activeSince = MonotonicTime(nanoseconds: .min)
     /// It holds up others for too long: it goes to a delay topic instead of being called again from memory.

@@ -10,10 +10,10 @@ import HeraldTime
 extension Lane {
     /// Writes a call's request from where the record's bytes lie.
     func call(_ token: CallToken, now: Moment) {
-        guard let message = messages[Int(token.slot.index)] else { return }
+        guard let record = held[Int(token.slot.index)] else { return }
         let deadline = calls.deadline(now: now.monotonic)
         let name = pushServiceNames[Int(token.service)]
-        message.withValue { value in
+        record.withValue { value in
             guard let value else { return }
             engine.withSlot(token.slot.index) { slot in
                 // Through the slot, because a copy of its event would cost a reference count.

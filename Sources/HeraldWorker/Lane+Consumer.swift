@@ -47,7 +47,7 @@ extension Lane {
                 now: now)
         }
         switch intake {
-        case .kept(let slot): messages[Int(slot.index)] = message
+        case .kept(let slot): held[Int(slot.index)] = HeldRecord(message)
         case .done: message.release()
         case .noRoom: aside = (message, source)
         }

@@ -7,16 +7,16 @@ import HeraldTime
 extension Lane {
     /// Hands a record that the engine wants to librdkafka, which copies it.
     func produce(_ id: ProductionID, now: Moment) {
-        guard let production = engine.production(id), let message = messages[Int(production.slot.index)] else { return }
-        let error: KafkaError? = message.withValue { value in
+        guard let production = engine.production(id), let record = held[Int(production.slot.index)] else { return }
+        let error: KafkaError? = record.withValue { value in
             guard let value else { return nil }
             output.removeAll()
             if production.kind != .result {
                 headers.removeAll()
-                message.forEachHeader { name, value in headers.append(name: name, value: value) }
+                record.forEachHeader { name, value in headers.append(name: name, value: value) }
             }
             engine.write(production, value: value, headers: headers, into: &output)
-            return message.withKey { key -> KafkaError? in
+            return record.withKey { key -> KafkaError? in
                 switch production.kind {
                 case .result:
                     let result = output.value

@@ -66,8 +66,8 @@ final class Lane {
     var leaving: LaneEnd?
     var jitter = JitterSource(seed: .random(in: .min ... .max))
 
-    /// The message in each of the engine's slots.
-    @exclusivity(unchecked) var messages: [Message?]
+    /// The record in each of the engine's slots.
+    @exclusivity(unchecked) var held: [HeldRecord?]
     /// A record for which the engine had no room: offered again before anything else is taken.
     @exclusivity(unchecked) var aside: (message: Message, source: Int)?
     /// The queue of each of the engine's sources.
@@ -114,7 +114,7 @@ final class Lane {
         calls = BackendCalls(loop: loop, owner: Owner.backend, configuration: configuration.backend)
         pushServiceNames = configuration.engine.decoder.pushServices.names.map { Array($0.utf8) }
         engine = Engine(configuration: configuration.engine)
-        messages = Array(repeating: nil, count: configuration.engine.maxBuffered)
+        held = Array(repeating: nil, count: configuration.engine.maxBuffered)
         nextPoll = SystemClock.monotonic()
         credentials = configuration.backend.credentials
 
@@ -215,6 +215,7 @@ final class Lane {
             case .call(let token): call(token, now: now)
             case .produce(let id): produce(id, now: now)
             case .release(let slot): release(slot)
+            case .keep(let slot): held[Int(slot)]?.keep()
             case .commit(let sequence): commit(sequence, now: now)
             case .begin: beginTransaction(now: now)
             case .abort:
@@ -235,12 +236,12 @@ final class Lane {
     }
 
     private func release(_ slot: Int32) {
-        messages[Int(slot)]?.release()
-        messages[Int(slot)] = nil
+        held[Int(slot)]?.release()
+        held[Int(slot)] = nil
     }
 
     func releaseEverything() {
-        for slot in messages.indices { release(Int32(slot)) }
+        for slot in held.indices { release(Int32(slot)) }
         aside?.message.release()
         aside = nil
     }

@@ -11,6 +11,7 @@ final class EngineHarness {
     private(set) var records: [Int32: (value: [UInt8], headers: HeaderList)] = [:]
     private(set) var calls: [CallToken] = []
     private(set) var produced: [(id: ProductionID, production: Production)] = []
+    private(set) var kept: [Int32] = []
     private(set) var others: [Action] = []
     private var offsets: [Int: Int64] = [:]
 
@@ -106,7 +107,7 @@ final class EngineHarness {
         collect()
     }
 
-    func takeCall() -> CallToken { calls.removeFirst() }
+    func takeCall(at index: Int = 0) -> CallToken { calls.remove(at: index) }
 
     /// The broker acknowledges everything that was produced.
     func acknowledgeAll() {
@@ -213,6 +214,7 @@ final class EngineHarness {
             case .call(let token): calls.append(token)
             case .produce(let id): if let production = engine.production(id) { produced.append((id, production)) }
             case .release(let slot): records[slot] = nil
+            case .keep(let slot): kept.append(slot)
             default: others.append(action)
             }
         }

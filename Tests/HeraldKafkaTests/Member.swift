@@ -47,6 +47,16 @@ final class Member {
         }
     }
 
+    /// Takes the next record and holds on to it.
+    func hold() async throws -> HeldRecord {
+        let end = ContinuousClock.now + .seconds(30)
+        while true {
+            if let message = consumer.queue.next() { return HeldRecord(message) }
+            try #require(ContinuousClock.now < end, "a record arrives")
+            _ = await wakeUp.waiting(milliseconds: 100)
+        }
+    }
+
     func answer() throws {
         guard let rebalance = pending else { return }
         pending = nil

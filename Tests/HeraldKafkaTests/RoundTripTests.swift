@@ -41,6 +41,38 @@ struct RoundTripTests {
         #expect(record.headers == headers)
     }
 
+    @Test(
+        "A record that is held is the same before and after it is copied",
+        arguments: [
+            (nil, nil, []), ([], [], []), ([0, 1, 255], [0], [("n", nil)]),
+            (
+                Array("k".utf8), Array(repeating: 7, count: 100_000),
+                [("a", [1]), ("b", nil), ("a", []), ("ü", [0, 255, 0]), ("", [7])]
+            ),
+        ] as [([UInt8]?, [UInt8]?, [(String, [UInt8]?)])])
+    func held(key: [UInt8]?, value: [UInt8]?, headers: [(String, [UInt8]?)]) async throws {
+        let headers = headers.map { Record.Header(name: $0.0, value: $0.1) }
+        let producer = try producer()
+        #expect(try producer.produce("t", key: key, value: value, headers: headers) == nil)
+        try producer.flush(timeoutMilliseconds: 10_000) { _, error in #expect(error == nil) }
+        let member = try member()
+        try member.assign("t", partitions: 0..<1)
+        var record = try await member.hold()
+        for isCopy in [false, true, true] {
+            #expect(record.isCopy == isCopy)
+            #expect(record.withKey { optionalBytes($0) } == key)
+            #expect(record.withValue { optionalBytes($0) } == value)
+            var seen: [Record.Header] = []
+            record.forEachHeader { name, value in
+                seen.append(
+                    Record.Header(name: String(decoding: bytes(name), as: UTF8.self), value: optionalBytes(value)))
+            }
+            #expect(seen == headers)
+            record.keep()
+        }
+        record.release()
+    }
+
     @Test("A message knows its topic, place, sizes and time")
     func facts() async throws {
         let producer = try producer()

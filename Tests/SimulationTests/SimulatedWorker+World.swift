@@ -22,6 +22,11 @@ extension SimulatedWorker {
         }
     }
 
+    /// A record that stays is copied; there must be one.
+    func keep(_ slot: Int32) {
+        if records[slot] == nil { simulation.checkers.fail("slot \(slot) is to be kept, and has no record") }
+    }
+
     func release(_ slot: Int32) {
         guard let position = records.removeValue(forKey: slot) else {
             simulation.checkers.fail("slot \(slot) was released twice")

@@ -285,6 +285,7 @@ final class SimulatedWorker {
             case .call(let token): call(token)
             case .produce(let id): produce(id)
             case .release(let slot): release(slot)
+            case .keep(let slot): keep(slot)
             case .commit(let sequence):
                 let positions = engine.commitPositions.map {
                     Position(place: places[Int($0.partition)], offset: $0.offset, metadata: $0.metadata)

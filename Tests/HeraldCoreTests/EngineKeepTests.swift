@@ -1,0 +1,53 @@
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@testable import HeraldCore
+
+@Suite("Records that stay")
+struct EngineKeepTests {
+    @Test("are copied after a second, each of them once, whatever they wait for")
+    func once() {
+        let harness = EngineHarness()
+        harness.event("hangs")
+        harness.event("hangs")
+        harness.event("settled")
+        harness.answer(harness.takeCall(at: 1), CallResult(status: 200))
+        harness.pass(0)
+        harness.pass(999)
+        #expect(harness.kept.isEmpty)
+        harness.pass(1)
+        #expect(harness.kept.count == 3)
+        for _ in 0..<5 { harness.pass(1_000) }
+        #expect(harness.kept.count == 3)
+        #expect(Set(harness.kept).count == 3)
+    }
+
+    @Test("are not those that come and go")
+    func quick() {
+        let harness = EngineHarness()
+        for _ in 0..<50 {
+            harness.settle()
+            harness.acknowledgeAll()
+            harness.pass(100)
+            harness.commitEnds(.acknowledged)
+        }
+        harness.event("young")
+        harness.pass(900)
+        #expect(harness.kept.isEmpty)
+    }
+
+    @Test("are copied again in another occupation of the slot, and in a hold too")
+    func again() {
+        let harness = EngineHarness()
+        harness.event("a")
+        harness.pass(2_000)
+        #expect(harness.kept.count == 1)
+        harness.answer(200)
+        harness.acknowledgeAll()
+        harness.event("b")
+        harness.answer(CallResult(failure: .tls))
+        harness.pass(2_000)
+        #expect(harness.kept.count == 2)
+    }
+}
