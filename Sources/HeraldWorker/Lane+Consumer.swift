@@ -123,6 +123,11 @@ extension Lane {
                     + "--group NAME (kafka.group).")
         case KafkaError.Code.partitionEOF:
             guard let index = engine.index(of: partition.partition, in: partition.topic) else { return }
+            if let first = aside?.message, first.partition == partition.partition, first.topicName() == partition.topic
+            {
+                // It comes before the end, and would count as dealt with.
+                return
+            }
             engine.endReached(of: index, at: message.offset)
         case KafkaError.Code.maxPollExceeded:
             break
