@@ -99,7 +99,13 @@ let package = Package(
                 "herald", "HeraldCommandLine", "HeraldEvents", "HeraldKafka", "HeraldSettings", "HeraldText",
                 "HeraldTime",
             ]),
-        tests("SimulationTests", ["HeraldCore", "HeraldEvents", "HeraldTime"]),
+        .target(
+            name: "Simulation", dependencies: ["HeraldCore", "HeraldEvents", "HeraldTime"], path: "Tests/Simulation",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "simulate", dependencies: ["HeraldCore", "Simulation"], path: "Tests/Simulate",
+            swiftSettings: strict),
+        tests("SimulationTests", ["HeraldCore", "Simulation"]),
         tests(
             "EndToEndTests",
             ["herald", "HeraldKafka", "HeraldSandbox", "HeraldThreads", "HeraldTime"]),

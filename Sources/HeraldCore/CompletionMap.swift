@@ -4,7 +4,7 @@
 /// a check sum and the payload. The letter is `b` for a bit set from the committed offset on, least significant bit first,
 /// or `r` for run lengths, alternately open and done, as LEB128 numbers; whichever is shorter. The check sum covers the
 /// committed offset too: a text that somebody else wrote, or that belongs to another offset, must never skip an event.
-struct CompletionMap: Equatable {
+package struct CompletionMap: Equatable {
     /// The most characters that a text has: the default of the broker's `offset.metadata.max.bytes`.
     static let limit = 4_096
     /// The most bytes of payload that fit into it, behind three letters and a check sum of four bytes.
@@ -14,7 +14,7 @@ struct CompletionMap: Equatable {
     static let farthest: Int64 = 1 << 24
 
     /// The ranges that are done, rising, none touching another.
-    private(set) var done: [Range<Int64>] = []
+    package private(set) var done: [Range<Int64>] = []
 
     /// Adds a range that lies above all others.
     mutating func add(_ range: Range<Int64>) {
@@ -57,7 +57,7 @@ struct CompletionMap: Equatable {
     }
 
     /// Reads a text that was committed with `offset`; `nil` when it is foreign or damaged, to be reported and ignored.
-    init?(text: String, committed offset: Int64) {
+    package init?(text: String, committed offset: Int64) {
         let characters = Array(text.utf8)
         if characters.isEmpty { return }
         guard offset >= 0, offset < .max - Self.farthest, characters.count > 3, characters.count <= Self.limit,

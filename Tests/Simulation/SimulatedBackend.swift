@@ -1,5 +1,4 @@
 import HeraldCore
-import TestSupport
 
 /// Chooses what the backend answers, from chance and from the weather of the moment.
 struct SimulatedBackend {
@@ -14,26 +13,28 @@ struct SimulatedBackend {
         var passwordIsWrong = false
         /// The name is not found.
         var isUnreachable = false
+
+        static let calm = Self(transient: 0, throttled: 0, rejected: 0, timeout: 0, reset: 0)
     }
 
     var weather = Weather()
     /// These users are refused with 403 whatever the password.
-    var forbidden: Set<String> = []
+    var forbidden: Set<Int> = []
     /// Every call for these users hangs until its deadline.
-    var hanging: Set<String> = []
+    var hanging: Set<Int> = []
     static let timeout: Int64 = 10_000
 
     /// The result of a call and how long it takes (milliseconds).
-    func answer(user: String, random: inout SplitMix64) -> (result: CallResult, after: Int64) {
-        let latency = Int64(1 + random.next() % 80)
+    func answer(user: Int, chance: inout Chance) -> (result: CallResult, after: Int64) {
+        let latency = chance.between(1, 80)
         if weather.isUnreachable { return (CallResult(failure: .nameNotFound), latency) }
         if weather.passwordIsWrong { return (CallResult(status: 401), latency) }
         if forbidden.contains(user) { return (CallResult(status: 403), latency) }
         if hanging.contains(user) { return (CallResult(failure: .timeout), Self.timeout) }
-        var chance = Int(random.next() % 1_000)
+        var rest = chance.below(1_000)
         func hit(_ share: Int) -> Bool {
-            defer { chance -= share }
-            return chance >= 0 && chance < share
+            defer { rest -= share }
+            return rest >= 0 && rest < share
         }
         if hit(weather.transient) { return (CallResult(status: 503, detail: "busy"), latency) }
         if hit(weather.throttled) { return (CallResult(status: 429, retryAfter: 7_000), latency) }

@@ -1,0 +1,110 @@
+import HeraldCore
+
+/// Calls: promises 3 and 4, and no retry too soon.
+extension Checkers {
+    /// Calls of this duty were under way, or answered and not yet durable, when their worker died, lost them or ran into
+    /// a deadline.
+    mutating func faultHit(_ duty: Int) {
+        // In transactions what was called and not recorded may be called again, and nothing else. At least once, a
+        // record that was written may have been read by somebody else too.
+        duties[duty].allowance += isAtomic ? duties[duty].callsOfStay : maximumCalls
+        duties[duty].callsOfStay = 0
+        duties[duty].isExcused = true
+        duties[duty].isAnswered = false
+        duties[duty].notBefore = nil
+    }
+
+    /// A call begins.
+    ///
+    /// - Parameters:
+    ///   - countsAsAttempt: A probe counts when it ends a hold, others unless credentials were refused.
+    ///   - hasLost: Its worker has lost the partition and could not know yet.
+    mutating func called(_ duty: Int, countsAsAttempt: Bool, hasLost: Bool, now: Int64) {
+        if hasLost {
+            duties[duty].isExcused = true
+            if countsAsAttempt {
+                duties[duty].calls += 1
+                duties[duty].allowance += 1
+            }
+            return
+        }
+        if let moment = duties[duty].notBefore, now < moment - tolerance {
+            fail("a retry of \(text(duty)) was \(moment - now) ms early")
+        }
+        duties[duty].notBefore = nil
+        if !duties[duty].finals.isEmpty { excuse(duty, "\(text(duty)) was called after its final result") }
+        if duties[duty].isAnswered, isAtomic || !duties[duty].isExcused {
+            fail("promise 3: \(text(duty)) was called again after its final answer")
+        }
+        if twins.contains(duties[duty].origin) { fail("\(text(duty)) was called, and it came before") }
+        guard countsAsAttempt else { return }
+        count(duty)
+        let allowed = maximumCalls + duties[duty].allowance
+        if duties[duty].calls > allowed {
+            fail("promise 3: \(text(duty)) was called \(duties[duty].calls) times, \(allowed) are allowed")
+        }
+    }
+
+    private mutating func count(_ duty: Int) {
+        duties[duty].calls += 1
+        duties[duty].callsOfStay += 1
+    }
+
+    /// The backend's side of a call, whether or not anybody hears of it.
+    mutating func backendAnswered(_ duty: Int, status: Int, now: Int64) {
+        switch status {
+        case 200: duties[duty].wasDelivered = true
+        case 400: duties[duty].wasRejected = true
+        case 401, 403: duties[duty].firstRefusal = duties[duty].firstRefusal ?? now
+        default: break
+        }
+        if status != 401, status != 403, status != 0 { lastAcceptance = now }
+    }
+
+    /// A worker has heard an answer that counts as an attempt.
+    mutating func heard(_ duty: Int) { duties[duty].heard += 1 }
+
+    /// A worker has heard an answer that needs no other call.
+    mutating func answeredForGood(_ duty: Int) { duties[duty].isAnswered = true }
+
+    /// A probe that ended a hold counts as the call that it was.
+    mutating func probeCounted(_ duty: Int) { count(duty) }
+
+    /// A call failed for now: when its worker has heard of it, the next one has to wait.
+    ///
+    /// After a fault nobody knows how many calls a worker has counted.
+    mutating func failedForNow(_ duty: Int, retryAfter: Int64?, now: Int64) {
+        guard !duties[duty].isExcused else { return }
+        var wait: Int64 = retryAfter ?? 0
+        let index = duties[duty].calls - 1 - immediate
+        if index >= 0, index < delays.count { wait = max(wait, delays[index]) }
+        duties[duty].notBefore = now + wait
+    }
+
+    // MARK: Promise 4: order
+
+    /// An event left its request topic for a retry topic: from here on it may be overtaken.
+    mutating func movedToRetry(_ name: RecordName) { called.insert(name) }
+
+    /// A worker died, or lost it, and another event of its line has been called already.
+    ///
+    /// It was on its way to a retry topic, perhaps: nobody can say that it was not.
+    mutating func wasPassed(user: Int, _ name: RecordName) {
+        if lastFirstCall[line(user: user, name)] ?? -1 > name.offset { called.insert(name) }
+    }
+
+    private func line(user: Int, _ name: RecordName) -> OrderLine {
+        OrderLine(user: ordering == .key ? user : -1, place: name.place)
+    }
+
+    /// The first calls of one user's events come in the order of the events.
+    mutating func firstCall(user: Int, of name: RecordName) {
+        guard called.insert(name).inserted else { return }
+        let line = line(user: user, name)
+        let last = lastFirstCall[line] ?? -1
+        if ordering != .none, last > name.offset {
+            fail("promise 4: \(text(name)) was first called after offset \(last) of the same line")
+        }
+        lastFirstCall[line] = max(last, name.offset)
+    }
+}

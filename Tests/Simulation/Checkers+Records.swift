@@ -1,0 +1,169 @@
+import HeraldCore
+import HeraldEvents
+
+/// What is in the logs, and how far it was committed: promises 1 and 2.
+extension Checkers {
+    /// A request record was published that is about these services (-1: it can't be read).
+    mutating func published(_ name: RecordName, services: [Int]) -> [Int] {
+        if services.isEmpty { settled[name.place, default: []].insert(name.offset) }
+        return services.map { service in
+            duties.append(Duty(origin: name, service: service))
+            return duties.count - 1
+        }
+    }
+
+    // MARK: Records for all to see
+
+    /// A record was written without a transaction.
+    mutating func appended(_ effect: Effect, at name: RecordName) {
+        apply(effect, at: name)
+        settle(effect)
+        for duty in effect.duties {
+            if duties[duty].finals.count > 1 { excuse(duty, "promise 2: \(text(duty)) has two final results") }
+            if duties[duty].finals.count + duties[duty].lives.count > 1 {
+                excuse(duty, "promise 2: \(text(duty)) has a final result and lives on")
+            }
+        }
+    }
+
+    /// All records of a transaction are there for all to see, at once.
+    mutating func committed(_ effects: [(effect: Effect, name: RecordName)]) {
+        for (effect, name) in effects { apply(effect, at: name) }
+        for (effect, _) in effects { settle(effect) }
+        for (effect, _) in effects {
+            if !isSettled(effect.settles) {
+                fail("promise 2: a transaction holds a part of what \(text(effect.settles)) causes")
+            }
+            for duty in effect.duties where duties[duty].finals.count + duties[duty].lives.count != 1 {
+                fail(
+                    "promise 2: \(text(duty)) has the final results \(duties[duty].finals) and lives on in "
+                        + "\(duties[duty].lives.map(text))")
+            }
+        }
+    }
+
+    private mutating func apply(_ effect: Effect, at name: RecordName) {
+        switch effect.kind {
+        case .result(let outcome, let reason, let attempts):
+            for duty in effect.duties {
+                judge(duty, outcome, reason)
+                checkAttempts(duty, attempts, mayCountRefusal: reason == .rejected)
+                duties[duty].finals.append(outcome)
+                duties[duty].callsOfStay = 0
+            }
+        case .retry(let attempts):
+            for duty in effect.duties {
+                if !duties[duty].finals.isEmpty {
+                    excuse(duty, "promise 2: a retry of \(text(duty)) follows its final result")
+                }
+                checkAttempts(duty, attempts, mayCountRefusal: false)
+                duties[duty].lives.append(name)
+                duties[duty].callsOfStay = 0
+            }
+        case .deadLetter: break
+        }
+    }
+
+    /// Notes what of the record is settled now, and lives no longer in it.
+    private mutating func settle(_ effect: Effect) {
+        if case .deadLetter = effect.kind { return }
+        let name = effect.settles
+        for duty in effect.duties { duties[duty].lives.removeAll { $0 == name } }
+        guard !isSettled(name) else { return }
+        if effect.duties.count < effect.whole.count {
+            partly[name, default: []].formUnion(effect.duties)
+            guard partly[name]?.count == effect.whole.count else { return }
+            partly[name] = nil
+        }
+        settled[name.place, default: []].insert(name.offset)
+    }
+
+    func isSettled(_ name: RecordName) -> Bool { settled[name.place]?.contains(name.offset) == true }
+
+    /// Whether the backend's answers, as they were, mean this outcome.
+    private mutating func judge(_ duty: Int, _ outcome: Outcome, _ reason: DeadLetterReason?) {
+        let facts = duties[duty]
+        if (outcome == .duplicate) != twins.contains(facts.origin) {
+            fail("\(text(duty)) is said to be \(outcome), and it is \(outcome == .duplicate ? "new" : "a duplicate")")
+        }
+        if outcome == .delivered, !facts.wasDelivered {
+            fail("\(text(duty)) is said to be delivered, and the backend never took it")
+        }
+        // Refused credentials are an event's own fault only if others got through after its first refusal.
+        let isOwnFault = facts.firstRefusal.map { $0 < lastAcceptance } ?? false
+        if reason == .rejected, !facts.wasRejected, !isOwnFault {
+            fail("\(text(duty)) is said to be rejected, and the backend never rejected it")
+        }
+        if reason == .attemptsExhausted, facts.calls < maximumCalls {
+            fail("\(text(duty)) was given up after \(facts.calls) calls, \(maximumCalls) are allowed")
+        }
+    }
+
+    /// Without a fault, what a record says about the calls made is the truth.
+    private mutating func checkAttempts(_ duty: Int, _ attempts: Int?, mayCountRefusal: Bool) {
+        guard let attempts, !duties[duty].isExcused else { return }
+        let heard = duties[duty].heard
+        if attempts != heard, !(mayCountRefusal && attempts == heard + 1) {
+            fail("\(text(duty)) says \(attempts) attempts, and there were \(heard)")
+        }
+    }
+
+    /// At least once: a fault may leave a duty both settled and retried; without any fault it must not happen.
+    mutating func excuse(_ duty: Int, _ violation: String) {
+        if isAtomic || !duties[duty].isExcused { fail(violation) }
+    }
+
+    // MARK: Promise 1: no event is lost
+
+    /// The group's next owner of the partition begins at `offset`, without what the map says is done.
+    mutating func committed(_ position: Position, from before: Int64, isVisible: (Int64) -> Bool) {
+        let place = position.place
+        if position.offset < before {
+            fail("a commit went back from \(before) to \(position.offset) at \(topics[place.topic])/\(place.partition)")
+        }
+        let done = settled[place] ?? []
+        for passed in before..<max(before, position.offset) where !done.contains(passed) && isVisible(passed) {
+            fail("promise 1: a commit passed \(text(RecordName(place: place, offset: passed))), which is not settled")
+        }
+        guard !position.metadata.isEmpty else { return }
+        guard let map = CompletionMap(text: position.metadata, committed: position.offset) else {
+            fail("the metadata of a commit can't be read: \(position.metadata)")
+            return
+        }
+        for range in map.done {
+            for skipped in range where !done.contains(skipped) && isVisible(skipped) {
+                let name = RecordName(place: place, offset: skipped)
+                fail("promise 1: a commit lets the next owner skip \(text(name)), which is not settled")
+            }
+        }
+    }
+
+    /// What was settled with a commit has to be behind it, or its next owner would do it again.
+    mutating func covers(_ effects: [(effect: Effect, name: RecordName)], _ positions: [Position]) {
+        var done: [Place: (offset: Int64, map: CompletionMap?)] = [:]
+        for position in positions {
+            done[position.place] = (
+                position.offset, CompletionMap(text: position.metadata, committed: position.offset)
+            )
+        }
+        for (effect, _) in effects {
+            let name = effect.settles
+            let (offset, map) = done[name.place] ?? (0, nil)
+            if name.offset < offset || map?.done.contains(where: { $0.contains(name.offset) }) == true { continue }
+            fail("promise 2: \(text(name)) was settled in a transaction whose offsets do not cover it")
+        }
+    }
+
+    /// At the end every duty has its final result, and a reader finds it.
+    mutating func finish(read results: [Int]) {
+        var found = Array(repeating: 0, count: duties.count)
+        for duty in results { found[duty] += 1 }
+        for duty in duties.indices {
+            if found[duty] != duties[duty].finals.count {
+                fail("a reader finds \(found[duty]) results of \(text(duty)), and there are \(duties[duty].finals)")
+            }
+            if duties[duty].finals.isEmpty { fail("promise 1: \(text(duty)) has no final result") }
+            if duties[duty].finals.count > 1 { excuse(duty, "promise 2: \(text(duty)) has two final results") }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import HeraldCore
+import HeraldEvents
+
+/// One push service of one request record: what has to get exactly one final result.
+struct Duty {
+    /// The request record.
+    var origin: RecordName
+    /// The push service's index; -1 for an event that does not decode.
+    var service: Int
+
+    /// Final results that readers can see.
+    var finals: [Outcome] = []
+    /// Retry records that readers can see and that nobody has settled.
+    var lives: [RecordName] = []
+
+    /// Calls that count as an attempt.
+    var calls = 0
+    /// Those since the duty was settled last: lost with the worker that made them.
+    var callsOfStay = 0
+    /// Calls that faults allow on top of what is configured.
+    var allowance = 0
+    /// Attempts as the workers that made them should have counted.
+    var heard = 0
+    /// Its worker died, lost it, or ran into a deadline while it was under way.
+    var isExcused = false
+    /// A worker has heard its final answer.
+    var isAnswered = false
+    var wasDelivered = false
+    var wasRejected = false
+    var firstRefusal: Int64?
+    /// It waits for another call, which must not come before this moment.
+    var notBefore: Int64?
+}
+
+/// Knows the truth and holds the engines against the promises of the design.
+///
+/// | file | part |
+/// |---|---|
+/// | `Checkers+Records.swift` | what is in the logs: promises 1 and 2 |
+/// | `Checkers+Calls.swift` | promises 3 and 4 |
+struct Checkers {
+    var violations: [String] = []
+    var duties: [Duty] = []
+
+    let isAtomic: Bool
+    let maximumCalls: Int
+    let immediate: Int
+    let delays: [Int64]
+    let ordering: Ordering
+    /// How far two clocks may be apart.
+    let tolerance: Int64
+    let topics: [String]
+    private let services: [String]
+
+    /// Offsets of consumed partitions whose records are settled for all to see.
+    var settled: [Place: Set<Int64>] = [:]
+    /// Records of which a part is settled for all to see, and which.
+    var partly: [RecordName: Set<Int>] = [:]
+    /// When a credential was accepted last.
+    var lastAcceptance: Int64 = 0
+    /// The latest record that was called first, for each line of events that are kept in order.
+    var lastFirstCall: [OrderLine: Int64] = [:]
+    var called: Set<RecordName> = []
+    /// Records that repeat an earlier one of their partition.
+    var twins: Set<RecordName> = []
+
+    init(_ scenario: Scenario, topics: [String]) {
+        isAtomic = scenario.isAtomic
+        immediate = scenario.immediate
+        delays = scenario.delays.map(\.milliseconds)
+        maximumCalls = 1 + scenario.immediate + scenario.delays.count
+        ordering = scenario.ordering
+        tolerance = 2 * scenario.skew
+        self.topics = topics
+        services = scenario.pushServices.names
+    }
+
+    mutating func fail(_ text: String) {
+        violations.append(text)
+    }
+
+    func text(_ name: RecordName) -> String { "\(topics[name.place.topic])/\(name.place.partition)/\(name.offset)" }
+
+    func text(_ duty: Int) -> String {
+        let service = duties[duty].service
+        return "\(text(duties[duty].origin)) \(service < 0 ? "(unreadable)" : services[service])"
+    }
+}
+
+/// What is kept in order: a user's events, or all, of one partition.
+struct OrderLine: Hashable {
+    var user: Int
+    var place: Place
+}

@@ -1,0 +1,110 @@
+import HeraldCore
+
+/// One life of a worker's process.
+struct Process: Hashable, CustomStringConvertible {
+    var worker: Int
+    var life: Int
+
+    /// Its identifier in the group.
+    var member: Int { worker * 1_000_000 + life }
+
+    init(worker: Int, life: Int) {
+        self.worker = worker
+        self.life = life
+    }
+
+    init(member: Int) {
+        self.init(worker: member / 1_000_000, life: member % 1_000_000)
+    }
+
+    var description: String { "worker \(worker).\(life)" }
+}
+
+/// Something that happens at a moment.
+enum Step {
+    case publish
+    /// An event is published a second time.
+    case publishTwin(of: RecordName)
+    /// A publisher ends its transaction.
+    case publisherEnds(transaction: Int)
+    case start(worker: Int)
+    case fault(Fault)
+    case thaw(Process)
+    case weather
+    /// Users that were refused are accepted from here on.
+    case pardon
+    case brokersBack
+    case leaderBack(Place)
+    case sessionEnds(Process, join: Int)
+    case expires(transaction: Int)
+    /// A transaction's marker reaches a partition, or the group's offsets.
+    case marker(transaction: Int, Place?)
+    case request(Process, Request)
+    case news(Process, News)
+}
+
+/// What befalls the world.
+enum Fault {
+    case crash
+    case stop
+    case freeze
+    case grow
+    case outage
+    case leaderLoss
+    case refusal
+    case rival
+    case clockStep
+}
+
+/// What a process asks of the broker.
+enum Request {
+    case unassigned
+    /// What is committed of the partitions that this generation gave it.
+    case offsets(generation: Int)
+    // Without transactions.
+    case append(ProductionID, Place, LogRecord, Effect, isAcknowledgementLost: Bool)
+    case commit(sequence: UInt64, generation: Int, [Position])
+    // Transactions. The numbers tell one blocking call, and one transaction, from another.
+    case initialise(call: Int)
+    case write(ProductionID, Place, LogRecord, Effect, epoch: Int, transaction: Int, sentAt: Int64)
+    case sendOffsets(call: Int, [Position], generation: Int, epoch: Int, transaction: Int)
+    case end(call: Int, commits: Bool, epoch: Int, transaction: Int)
+    case lookUp(sequence: UInt64, [Position])
+}
+
+/// What a process hears.
+enum News {
+    case tick(Int)
+    case answer(CallToken, CallResult)
+    case revoked
+    case lost
+    case assigned(generation: Int, [Place])
+    case offsets(generation: Int, [Committed])
+    case acknowledged(ProductionID, ProductionFailure?)
+    case committed(sequence: UInt64, CommitOutcome)
+    // Transactions.
+    case initialised(call: Int, epoch: Int)
+    case written(ProductionID, transaction: Int, Reply)
+    case replied(call: Int, Reply)
+    case lookedUp(sequence: UInt64, CommitOutcome)
+    case timedOut(call: Int)
+    /// A blocking call returns.
+    case concluded(TransactionClient.Operation, CommitOutcome)
+}
+
+/// What is committed of a partition.
+struct Committed {
+    var offset: Int64?
+    var metadata: String
+}
+
+/// How the broker answers a transactional producer.
+enum Reply {
+    case done
+    /// The group does not accept the member or its generation.
+    case refused
+    /// The producer's epoch is over.
+    case fenced
+    /// No leader was there in time.
+    case timedOut
+}

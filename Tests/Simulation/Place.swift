@@ -1,0 +1,70 @@
+import HeraldEvents
+
+/// A partition of a topic, in the simulation; the topic is a number in the cluster's list.
+struct Place: Hashable, Comparable {
+    var topic: Int
+    var partition: Int
+
+    static func < (left: Self, right: Self) -> Bool {
+        (left.topic, left.partition) < (right.topic, right.partition)
+    }
+}
+
+/// A record, by where it lies.
+struct RecordName: Hashable {
+    var place: Place
+    var offset: Int64
+}
+
+/// What a commit says about one partition.
+struct Position {
+    var place: Place
+    var offset: Int64
+    var metadata: String
+}
+
+/// A record in a simulated log.
+struct LogRecord {
+    enum Size {
+        case usual
+        /// With diagnostics it is too large for a topic.
+        case large
+        /// Even without, the retry topics do not take it.
+        case huge
+        /// No topic takes more of it than its results, until somebody changes that.
+        case enormous
+    }
+
+    var key: [UInt8]?
+    var value: [UInt8]?
+    var headers = HeaderList()
+    var timestamp: Int64
+    /// The user's number.
+    var user = 0
+    /// What the record is about, as indices of the checkers' duties.
+    var duties: [Int] = []
+    /// Whether the topics that it may go to take it.
+    var size = Size.usual
+    /// The transaction that it was written in.
+    var transaction: Int?
+    /// The end of a transaction: it has an offset, and no consumer sees it.
+    var isMarker = false
+
+    static func marker(_ timestamp: Int64) -> Self { Self(timestamp: timestamp, isMarker: true) }
+}
+
+/// What a record that a worker writes means for the event that it belongs to.
+struct Effect {
+    enum Kind {
+        case result(outcome: Outcome, reason: DeadLetterReason?, attempts: Int?)
+        case retry(attempts: Int)
+        case deadLetter
+    }
+
+    /// The record that is settled, and all that it is about, as indices of the checkers' duties.
+    var settles: RecordName
+    var whole: [Int]
+    var kind: Kind
+    /// What of it this is about.
+    var duties: [Int]
+}

@@ -1,0 +1,63 @@
+import HeraldCore
+import HeraldEvents
+
+/// Scenarios of every kind, each from its seed alone.
+extension Scenario {
+    /// A scenario that nobody has thought of: `seed` decides everything about it.
+    package static func any(seed: UInt64) -> Self {
+        // What the run makes of the seed must not follow the same numbers.
+        var chance = Chance(seed: seed ^ 0x5DEE_CE66_D123_4567)
+        var scenario = Self(seed: seed)
+        scenario.isAtomic = chance.below(4) > 0
+        scenario.workers = 1 + chance.below(5)
+        scenario.partitions = 1 + chance.below(6)
+        scenario.events = 50 + chance.below(600)
+        scenario.users = 2 + chance.below(60)
+        scenario.burst = 1 + chance.below(40)
+        scenario.chooseFaults(&chance)
+        scenario.chooseBackend(&chance)
+        scenario.ordering = chance.pick([.key, .key, .key, .key, .partition, .none])
+        scenario.maxInFlight = chance.pick([1, 5, 40, 40, 200])
+        scenario.immediate = chance.below(4)
+        scenario.delays = chance.pick(choicesOfDelays).compactMap { DelayName($0) }
+        scenario.hasPlainEvents = chance.below(8) == 0
+        return scenario
+    }
+
+    private static let choicesOfDelays = [
+        ["5s", "30s", "5m"], ["5s", "30s", "5m"], ["5s", "30s", "5m"], ["1s", "2s", "4s", "8s"], ["10s"],
+    ]
+
+    private mutating func chooseFaults(_ chance: inout Chance) {
+        guard chance.below(12) > 0 else {
+            calm()
+            return
+        }
+        crashes = chance.below(7)
+        stops = chance.below(5)
+        freezes = chance.below(5)
+        growths = chance.below(3)
+        refusals = chance.below(3)
+        outages = chance.below(3)
+        leaderLosses = chance.below(5)
+        if chance.below(4) == 0 { skew = chance.between(1, 3_000) }
+        hasFixedIDs = chance.below(2) == 0
+        isStatic = chance.below(3) == 0
+        if isAtomic, chance.below(3) == 0 { rivals = 1 + chance.below(2) }
+        for share: WritableKeyPath<Self, Int> in [
+            \.oversized, \.fullQueues, \.refusedRecords, \.lostAcknowledgements, \.lostMessages, \.abortableErrors,
+            \.fatalErrors, \.gaps, \.openTransactions, \.twins,
+        ] {
+            self[keyPath: share] *= chance.pick([0, 1, 1, 1, 4])
+        }
+        // One record that is refused costs all others their transaction.
+        if isAtomic { refusedRecords /= 30 }
+    }
+
+    private mutating func chooseBackend(_ chance: inout Chance) {
+        hasStorms = chance.below(4) > 0
+        isBackendCalm = chance.below(8) == 0
+        forbidden = chance.below(2) == 0 ? [3] : []
+        hanging = hasStorms && chance.below(3) == 0 ? [1] : []
+    }
+}

@@ -1,0 +1,67 @@
+import HeraldEvents
+import HeraldTime
+
+/// The events that are published.
+extension Scenario {
+    /// One event, before it is in a log.
+    struct Published {
+        var record: LogRecord
+        /// The request topic's number.
+        var topic: Int
+        var partition: Int
+        /// The services that must each get a final result: -1 for an event that can't be read, none for a tombstone.
+        var services: [Int]
+        /// Whether it has an identifier of its own, so that the same event can come again.
+        var hasOwnID = false
+    }
+
+    func event(number: Int, now: Int64, chance: inout Chance) -> Published {
+        let user = chance.below(users)
+        let kind = hasPlainEvents ? 99 : chance.below(100)
+        let key = Array("user-\(user)".utf8)
+        var published = Published(
+            record: LogRecord(key: key, value: nil, timestamp: now, user: user),
+            topic: topics.requests.count > 1 && user % 4 == 0 ? 1 : 0, partition: user % partitions, services: [])
+        if kind < 2 { return published }
+        if kind < 5 {
+            published.record.value = Array(#"{"user":"user-\#(user)","pns":"#.utf8)
+            published.services = [-1]
+            return published
+        }
+        if chance.happens(oversized) { published.record.size = chance.pick([.large, .large, .huge, .enormous]) }
+        let names = pushServices.names
+        published.services = names.indices.filter { _ in chance.below(2) == 0 }
+        if published.services.isEmpty { published.services = [0] }
+        var fields = [
+            #""user":"user-\#(user)""#, #""message":"number \#(number)""#,
+            #""pns":[\#(published.services.map { "\"\(names[$0])\"" }.joined(separator: ","))]"#,
+        ]
+        published.hasOwnID = kind < 80
+        if published.hasOwnID { fields.append(#""id":"event-\#(number)""#) }
+        if kind < 12 { fields.append(#""expiresAt":"\#(moment(now + chance.between(0, 40_000)))""#) }
+        if kind >= 12 && kind < 22 {
+            fields.append(#""notBefore":"\#(moment(now + chance.between(0, kind < 20 ? 60_000 : 900_000)))""#)
+        }
+        published.record.value = Array("{\(fields.joined(separator: ","))}".utf8)
+        return published
+    }
+
+    private func moment(_ milliseconds: Int64) -> String {
+        var text: [UInt8] = []
+        RFC3339.append(WallTime(milliseconds: milliseconds), to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+extension HeaderList {
+    func text(_ name: HeaderName) -> String? {
+        guard let value = lastValue(named: name.literal) else { return nil }
+        return String(copying: value)
+    }
+}
+
+extension String {
+    init(copying bytes: RawSpan) {
+        self = bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,137 @@
+package import HeraldCore
+import HeraldEvents
+
+/// What one simulated run is made of.
+///
+/// Everything else follows from the seed. Shares are in millionths.
+package struct Scenario: Sendable {
+    package var seed: UInt64
+    package var isAtomic = false
+    package var workers = 3
+    package var partitions = 4
+    package var events = 400
+    package var users = 25
+    /// How many events are published at one moment.
+    package var burst = 10
+
+    // What happens to workers.
+    package var crashes = 4
+    package var stops = 2
+    /// How often a worker is frozen (SIGSTOP, a paused virtual machine), some of them for longer than their session.
+    package var freezes = 2
+    /// No worker's wall clock is off by more than this (milliseconds), and now and then one steps.
+    package var skew: Int64 = 0
+    /// Whether a worker has the same `transactional.id` in each of its lives.
+    package var hasFixedIDs = false
+    /// Whether the members are static: a stop or a restart within the session moves no partitions.
+    package var isStatic = false
+
+    // What happens to the brokers.
+    /// How often every topic gets one more partition.
+    package var growths = 1
+    /// How often all brokers are away for some seconds.
+    package var outages = 1
+    /// How often a partition has no leader for some seconds.
+    package var leaderLosses = 2
+    /// How often somebody takes a worker's `transactional.id` over.
+    package var rivals = 0
+    /// Share of records that come to the producer too large with their diagnostics, and some without.
+    package var oversized = 10_000
+    /// Share of records that find the producer's queue full.
+    package var fullQueues = 5_000
+    /// Share of records that the broker refuses.
+    package var refusedRecords = 10_000
+    /// Share of appended records whose acknowledgement is lost or seconds late.
+    package var lostAcknowledgements = 5_000
+    /// Share of commits and other calls to the broker that do not arrive, or whose reply is lost or seconds late.
+    package var lostMessages = 30_000
+    /// Share of calls of transactional producers that fail for no reason but to be aborted, or for good.
+    package var abortableErrors = 10_000
+    package var fatalErrors = 3_000
+    /// How often a topic refuses every record for some seconds (a full disk, a right that is missing).
+    package var refusals = 1
+
+    // What is published.
+    /// Share of records that are followed by a marker, or by the records of an aborted transaction.
+    package var gaps = 40_000
+    /// Share of bursts that are published in a transaction which stays open for seconds, and may be aborted.
+    package var openTransactions = 20_000
+    /// Share of events that are published a second time, seconds later.
+    package var twins = 30_000
+
+    // The backend.
+    /// Whether the backend's password breaks, its name vanishes and so on for a while.
+    package var hasStorms = true
+    package var isBackendCalm = false
+    /// Users whose calls hang for ever, and users that are refused.
+    package var hanging: Set<Int> = []
+    package var forbidden: Set<Int> = [3]
+
+    // Settings.
+    package var ordering = Ordering.key
+    package var maxInFlight = 40
+    /// For how long events are remembered (milliseconds), which all twins lie within.
+    package var duplicateWindow: Int64 = 24 * 3_600_000
+    package var immediate = 2
+    var delays = ["5s", "30s", "5m"].compactMap { DelayName($0) }
+    /// Plain events only: valid, without moments of their own.
+    package var hasPlainEvents = false
+    /// The run must be quiet after this much virtual time (milliseconds).
+    var longest: Int64 = 3 * 3_600_000
+
+    let topics = Topics()
+    let pushServices = PushServices.standard
+
+    package init(seed: UInt64) {
+        self.seed = seed
+    }
+
+    var engineConfiguration: EngineConfiguration {
+        var configuration = EngineConfiguration(decoder: RecordDecoder(pushServices: pushServices))
+        configuration.topics = topics
+        configuration.retryDelays = delays
+        configuration.ordering = ordering
+        configuration.maxInFlight = maxInFlight
+        configuration.isAtomic = isAtomic
+        configuration.duplicateWindow = duplicateWindow
+        configuration.duplicateSize = Self.duplicateSize
+        configuration.retry = RetryPolicy(immediate: immediate, delays: delays.map(\.milliseconds))
+        return configuration
+    }
+
+    var consumedTopics: [ConsumedTopic] {
+        topics.requests.enumerated().map { index, name in
+            ConsumedTopic(name: name, role: .request(weight: index == 0 ? 10 : 1))
+        } + delays.map { ConsumedTopic(name: topics.retryTopic($0), role: .retry(delay: $0.milliseconds)) }
+    }
+
+    /// More than there are events.
+    static let duplicateSize = 100_000
+
+    /// The topics that are written and not consumed.
+    var otherTopics: [String] { [topics.results, topics.deadLetter] }
+
+    /// Weather and workers as calm as can be.
+    package mutating func calm() {
+        crashes = 0
+        stops = 0
+        freezes = 0
+        growths = 0
+        outages = 0
+        leaderLosses = 0
+        refusals = 0
+        openTransactions = 0
+        rivals = 0
+        hasStorms = false
+        isBackendCalm = true
+        forbidden = []
+        hasPlainEvents = true
+        oversized = 0
+        fullQueues = 0
+        refusedRecords = 0
+        lostAcknowledgements = 0
+        lostMessages = 0
+        abortableErrors = 0
+        fatalErrors = 0
+    }
+}

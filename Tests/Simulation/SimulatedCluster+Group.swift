@@ -1,0 +1,85 @@
+/// The group: the members' generations, eager rebalances, and who may commit.
+extension SimulatedCluster {
+    /// What joining came to.
+    enum Joined {
+        /// These members are to give their partitions back.
+        case rebalance(telling: [Int])
+        /// A static member is back and has what it had.
+        case kept([Place])
+    }
+
+    /// A member joins; with an instance it takes the place of the member that had it, which is fenced.
+    mutating func join(_ member: Int, instance: Int?) -> Joined {
+        if let instance, let former = members.first(where: { $0.value.instance == instance }) {
+            members[former.key] = nil
+            if !isRebalancing, !former.value.isWaiting {
+                members[member] = former.value
+                return .kept(former.value.assignment)
+            }
+        }
+        members[member] = Member(instance: instance)
+        return .rebalance(telling: startRebalance())
+    }
+
+    /// A member left or its session ended: who is to give its partitions back.
+    mutating func remove(_ member: Int) -> [Int] {
+        guard members.removeValue(forKey: member) != nil else { return [] }
+        return startRebalance()
+    }
+
+    mutating func startRebalance() -> [Int] {
+        isRebalancing = true
+        var told: [Int] = []
+        for (name, member) in members.sorted(by: { $0.key < $1.key }) where !member.isWaiting && !member.isRevoking {
+            members[name]?.isRevoking = true
+            told.append(name)
+        }
+        return told
+    }
+
+    /// A member has given its partitions back.
+    mutating func unassigned(_ member: Int) {
+        members[member]?.isRevoking = false
+        members[member]?.isWaiting = true
+        members[member]?.assignment = []
+    }
+
+    /// Ends the rebalance when every member waits for its partitions: the new assignments.
+    mutating func finishRebalance() -> [(member: Int, places: [Place])] {
+        guard isRebalancing, !members.isEmpty, members.values.allSatisfy(\.isWaiting) else { return [] }
+        isRebalancing = false
+        generation += 1
+        let names = members.keys.sorted()
+        var shares: [Int: [Place]] = [:]
+        // As the range assignor: each topic's partitions in a row, so that some members may get none.
+        let share = (partitions + names.count - 1) / names.count
+        for place in consumed { shares[names[place.partition / share], default: []].append(place) }
+        return names.map { name in
+            members[name]?.generation = generation
+            members[name]?.isWaiting = false
+            members[name]?.assignment = shares[name] ?? []
+            return (name, shares[name] ?? [])
+        }
+    }
+
+    /// Whether a commit of this member and generation is accepted: the broker does not check who owns a partition.
+    func accepts(member: Int, generation: Int) -> Bool {
+        members[member]?.generation == generation && members[member]?.isWaiting == false
+    }
+
+    /// Whether the member has this generation's partitions and was not asked for them back.
+    func isMember(_ member: Int, of generation: Int) -> Bool {
+        accepts(member: member, generation: generation) && members[member]?.isRevoking == false
+    }
+
+    /// Whether the member has this partition.
+    func owns(_ member: Int, _ place: Place) -> Bool { members[member]?.assignment.contains(place) == true }
+
+    /// Whether nobody can say yet what is committed of these partitions: transactions with their offsets are open.
+    func hasPendingOffsets(_ places: [Place]) -> Bool { places.contains { self[$0].pendingOffsets > 0 } }
+
+    mutating func commit(_ position: Position) {
+        self[position.place].committed = position.offset
+        self[position.place].metadata = position.metadata
+    }
+}

@@ -1,0 +1,218 @@
+/// What the broker knows of a `transactional.id`.
+struct TransactionalProducer {
+    /// Who has an older one is fenced.
+    var epoch = 0
+    /// The transaction that is open, or decided and not completed.
+    var transaction: Int?
+    /// The holder's number of the latest transaction that ended, whether it was committed, and of which epoch it was.
+    var ended: (epoch: Int, number: Int, committed: Bool)?
+    /// Requests of a holder arrive in order: what was sent before this one comes over a connection that is closed.
+    var latestRequest = 0
+}
+
+/// A transaction, on the broker's side.
+struct Transaction {
+    enum State {
+        case open
+        /// Its end is decided; markers are not yet written everywhere.
+        case prepared
+        case committed
+        case aborted
+    }
+
+    var producer: Int
+    var epoch: Int
+    /// The producer's count of its transactions.
+    var number: Int
+    var state = State.open
+    /// Whether its end is decided and is a commit.
+    var commits = false
+    var places: [Place] = []
+    var effects: [(effect: Effect, name: RecordName)] = []
+    var offsets: [Position] = []
+    var markersLeft = 0
+}
+
+extension SimulatedCluster {
+    /// What the coordinator says to a request of a transactional producer.
+    enum Coordination {
+        /// Go on with this transaction.
+        case transaction(Int, isNew: Bool)
+        /// It was done before.
+        case done
+        /// Try again in a moment: the transaction before is not completed.
+        case wait
+        /// Another one, or a time-out, took the `transactional.id` over.
+        case fenced
+        /// It comes too late to mean anything.
+        case stale
+    }
+
+    /// A producer begins: who held the identifier is fenced, and its open transaction aborted.
+    ///
+    /// - Returns: The new epoch, or `nil` as long as a transaction is not completed.
+    mutating func initialise(_ producer: Int) -> Int? {
+        var state = producers[producer] ?? TransactionalProducer()
+        defer { producers[producer] = state }
+        if let transaction = state.transaction {
+            if transactions[transaction].state == .open {
+                state.epoch += 1
+                prepare(transaction, commits: false)
+            }
+            return nil
+        }
+        state.epoch += 1
+        state.latestRequest = 0
+        state.ended = nil
+        return state.epoch
+    }
+
+    /// Whether no later request of the same holder has arrived: what timed out and was sent again never comes after.
+    mutating func admits(_ producer: Int, epoch: Int, request: Int) -> Bool {
+        guard let state = producers[producer], state.epoch == epoch else { return true }
+        producers[producer]?.latestRequest = max(request, state.latestRequest)
+        return request >= state.latestRequest
+    }
+
+    /// The transaction that a write, or offsets, with the producer's number of it belong to; the first opens it.
+    mutating func transaction(of producer: Int, epoch: Int, number: Int) -> Coordination {
+        guard var state = producers[producer], state.epoch == epoch else { return .fenced }
+        if let transaction = state.transaction {
+            guard transactions[transaction].state == .open else { return .wait }
+            return transactions[transaction].number == number ? .transaction(transaction, isNew: false) : .stale
+        }
+        if let ended = state.ended, ended.epoch == epoch, ended.number >= number { return .stale }
+        transactions.append(Transaction(producer: producer, epoch: epoch, number: number))
+        state.transaction = transactions.count - 1
+        producers[producer] = state
+        return .transaction(transactions.count - 1, isNew: true)
+    }
+
+    /// Writes a record in an open transaction.
+    mutating func write(_ record: LogRecord, to place: Place, in transaction: Int, effect: Effect) -> Int64 {
+        var written = record
+        written.transaction = transaction
+        let offset = append(written, to: place)
+        noteWrite(at: place, offset, in: transaction)
+        transactions[transaction].effects.append((effect, RecordName(place: place, offset: offset)))
+        return offset
+    }
+
+    // MARK: Other producers
+
+    /// A publisher opens a transaction whose end is known already, but not to readers.
+    mutating func openForeign(commits: Bool) -> Int {
+        var transaction = Transaction(producer: -1, epoch: 0, number: 0)
+        transaction.commits = commits
+        transactions.append(transaction)
+        return transactions.count - 1
+    }
+
+    mutating func writeForeign(_ record: LogRecord, to place: Place, in transaction: Int) -> Int64 {
+        var written = record
+        written.transaction = transaction
+        let offset = append(written, to: place)
+        noteWrite(at: place, offset, in: transaction)
+        return offset
+    }
+
+    /// The publisher ends its transaction: where its records are.
+    mutating func endForeign(_ transaction: Int, now: Int64) -> [Place] {
+        transactions[transaction].state = transactions[transaction].commits ? .committed : .aborted
+        for place in transactions[transaction].places {
+            _ = append(.marker(now), to: place)
+            self[place].open.removeAll { $0.transaction == transaction }
+        }
+        return transactions[transaction].places
+    }
+
+    private mutating func noteWrite(at place: Place, _ offset: Int64, in transaction: Int) {
+        guard !transactions[transaction].places.contains(place) else { return }
+        transactions[transaction].places.append(place)
+        self[place].open.append((transaction, offset))
+    }
+
+    // MARK: Offsets and ends
+
+    /// The group takes offsets that wait for the transaction's end.
+    mutating func send(_ positions: [Position], in transaction: Int) {
+        for position in positions {
+            if let index = transactions[transaction].offsets.firstIndex(where: { $0.place == position.place }) {
+                transactions[transaction].offsets[index] = position
+            } else {
+                transactions[transaction].offsets.append(position)
+                self[position.place].pendingOffsets += 1
+            }
+        }
+    }
+
+    /// The producer ends its transaction.
+    ///
+    /// The same request again, of the same epoch, is answered as the first was.
+    mutating func end(_ producer: Int, epoch: Int, number: Int, commits: Bool) -> Coordination {
+        guard let state = producers[producer], state.epoch == epoch else { return .fenced }
+        if let transaction = state.transaction {
+            guard transactions[transaction].number == number else {
+                return transactions[transaction].number < number ? .wait : .stale
+            }
+            guard transactions[transaction].state == .open else {
+                return transactions[transaction].commits == commits ? .done : .fenced
+            }
+            prepare(transaction, commits: commits)
+            return .transaction(transaction, isNew: false)
+        }
+        if let ended = state.ended, ended.epoch == epoch, ended.number >= number {
+            return ended.number == number && ended.committed == commits ? .done : .stale
+        }
+        // Nothing of it has arrived, and nothing of it may open it now.
+        guard !commits else { return .stale }
+        producers[producer]?.ended = (epoch, number, false)
+        return .done
+    }
+
+    /// The broker ends a transaction that is open for too long, and fences its producer.
+    mutating func expire(_ transaction: Int) {
+        guard transactions[transaction].state == .open else { return }
+        producers[transactions[transaction].producer]?.epoch += 1
+        prepare(transaction, commits: false)
+    }
+
+    private mutating func prepare(_ transaction: Int, commits: Bool) {
+        transactions[transaction].state = .prepared
+        transactions[transaction].commits = commits
+        transactions[transaction].markersLeft =
+            transactions[transaction].places.count + (transactions[transaction].offsets.isEmpty ? 0 : 1)
+        decided.append(transaction)
+        if transactions[transaction].markersLeft == 0 { complete(transaction) }
+    }
+
+    /// The marker reaches a partition: its readers get past the transaction there.
+    mutating func writeMarker(of transaction: Int, at place: Place, now: Int64) {
+        var marker = LogRecord.marker(now)
+        marker.transaction = transaction
+        _ = append(marker, to: place)
+        self[place].open.removeAll { $0.transaction == transaction }
+        markerWritten(transaction)
+    }
+
+    /// The marker reaches the group's offsets: they are committed, or forgotten.
+    mutating func settleOffsets(of transaction: Int) {
+        for position in transactions[transaction].offsets {
+            self[position.place].pendingOffsets -= 1
+            if transactions[transaction].commits { commit(position) }
+        }
+        markerWritten(transaction)
+    }
+
+    private mutating func markerWritten(_ transaction: Int) {
+        transactions[transaction].markersLeft -= 1
+        if transactions[transaction].markersLeft == 0 { complete(transaction) }
+    }
+
+    private mutating func complete(_ index: Int) {
+        let transaction = transactions[index]
+        transactions[index].state = transaction.commits ? .committed : .aborted
+        producers[transaction.producer]?.transaction = nil
+        producers[transaction.producer]?.ended = (transaction.epoch, transaction.number, transaction.commits)
+    }
+}

@@ -1,0 +1,139 @@
+/// The broker's side: logs, one group with generations and eager rebalances, committed offsets, transactions.
+///
+/// | file | part |
+/// |---|---|
+/// | `SimulatedCluster+Group.swift` | members, rebalances, committed offsets |
+/// | `SimulatedCluster+Transactions.swift` | transactional ids, epochs, transactions |
+struct SimulatedCluster {
+    /// One partition's log, and what the group has committed of it.
+    struct Log {
+        var records: [LogRecord] = []
+        /// The transactions with records here that have not ended here, and the first record of each.
+        var open: [(transaction: Int, first: Int64)] = []
+        /// Nothing is read or written before this moment.
+        var leaderlessUntil: Int64 = 0
+        /// The workers that take from it.
+        var takers: [Int] = []
+        var committed: Int64?
+        var metadata = ""
+        /// Offsets that were sent in transactions which have not ended.
+        var pendingOffsets = 0
+
+        /// No reader of committed records gets further than this.
+        var lastStable: Int64 { open.map(\.first).min() ?? Int64(records.count) }
+    }
+
+    struct Member {
+        var generation = 0
+        var assignment: [Place] = []
+        /// The static member that it is.
+        var instance: Int?
+        /// It was told that its partitions are revoked and has not answered.
+        var isRevoking = false
+        /// It has no assignment of the coming generation yet.
+        var isWaiting = true
+    }
+
+    let topics: [String]
+    /// The first so many topics are consumed.
+    let consumedTopics: Int
+    private(set) var logs: [[Log]]
+    private(set) var partitions = 0
+    /// No broker answers before this moment.
+    var awayUntil: Int64 = 0
+    /// This topic refuses every record before that moment.
+    var refusing: (topic: Int, until: Int64) = (0, 0)
+
+    // The group.
+    var members: [Int: Member] = [:]
+    var generation = 0
+    var isRebalancing = false
+
+    // Transactions.
+    var producers: [Int: TransactionalProducer] = [:]
+    var transactions = [Transaction(producer: -1, epoch: 0, number: 0, state: .aborted)]
+    /// What somebody else wrote and took back.
+    static let foreignAbortedTransaction = 0
+    /// Transactions whose end was decided just now: their markers are to be written.
+    var decided: [Int] = []
+
+    init(partitions: Int, topics: [String], consumedTopics: Int) {
+        self.topics = topics
+        self.consumedTopics = consumedTopics
+        logs = topics.map { _ in [] }
+        for _ in 0..<partitions { addPartition() }
+    }
+
+    private mutating func addPartition() {
+        for topic in logs.indices { logs[topic].append(Log()) }
+        partitions += 1
+    }
+
+    /// Every topic gets one more partition: who is to give its partitions back.
+    mutating func grow() -> [Int] {
+        addPartition()
+        return members.isEmpty ? [] : startRebalance()
+    }
+
+    subscript(place: Place) -> Log {
+        get { logs[place.topic][place.partition] }
+        _modify { yield &logs[place.topic][place.partition] }
+    }
+
+    /// The partitions that the group consumes.
+    var consumed: [Place] {
+        (0..<consumedTopics).flatMap { topic in (0..<partitions).map { Place(topic: topic, partition: $0) } }
+    }
+
+    func name(_ place: Place) -> String { "\(topics[place.topic])/\(place.partition)" }
+
+    mutating func append(_ record: LogRecord, to place: Place) -> Int64 {
+        self[place].records.append(record)
+        return Int64(logs[place.topic][place.partition].records.count - 1)
+    }
+
+    func record(_ name: RecordName) -> LogRecord? {
+        let records = logs[name.place.topic][name.place.partition].records
+        return name.offset >= 0 && name.offset < Int64(records.count) ? records[Int(name.offset)] : nil
+    }
+
+    /// Moves `offset` to the next record that a reader of committed records gets; false when there is none yet.
+    func seek(_ place: Place, from offset: inout Int64) -> Bool {
+        let end = logs[place.topic][place.partition].lastStable
+        while offset < end {
+            if isVisible(place, offset) { return true }
+            offset += 1
+        }
+        return false
+    }
+
+    private func isVisible(_ place: Place, _ offset: Int64) -> Bool {
+        let record = logs[place.topic][place.partition].records[Int(offset)]
+        guard !record.isMarker else { return false }
+        guard let transaction = record.transaction else { return true }
+        // Below the last stable offset the transaction's marker has been written.
+        return transactions[transaction].commits
+    }
+
+    /// Whether there is, or may come to be, something to read at this offset.
+    func isData(_ place: Place, _ offset: Int64) -> Bool {
+        guard let record = record(RecordName(place: place, offset: offset)) else { return true }
+        guard !record.isMarker else { return false }
+        return record.transaction.map { transactions[$0].commits || transactions[$0].state == .open } ?? true
+    }
+
+    /// The first partition with an open transaction, or with something to read that the group has not committed.
+    var unsettled: Place? {
+        for topic in logs.indices {
+            for partition in 0..<partitions {
+                guard logs[topic][partition].open.isEmpty else { return Place(topic: topic, partition: partition) }
+                guard topic < consumedTopics else { continue }
+                var offset = logs[topic][partition].committed ?? 0
+                guard logs[topic][partition].pendingOffsets == 0,
+                    !seek(Place(topic: topic, partition: partition), from: &offset)
+                else { return Place(topic: topic, partition: partition) }
+            }
+        }
+        return nil
+    }
+}

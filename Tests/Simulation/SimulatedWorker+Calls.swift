@@ -1,0 +1,99 @@
+import HeraldCore
+import HeraldEvents
+import HeraldTime
+
+/// Calls of the backend.
+extension SimulatedWorker {
+    func call(_ token: CallToken) {
+        if isStopping { simulation.checkers.fail("\(process): a call after the stop began") }
+        guard let name = records[Int(token.slot.index)], let record = simulation.cluster.record(name) else {
+            simulation.checkers.fail("\(process): a call for a slot without a record")
+            return
+        }
+        check(token, name, record)
+        let (result, after) = simulation.backend.answer(user: record.user, chance: &simulation.chance)
+        let isCounted =
+            result.status != 401 && result.status != 403 && result.failure != .nameNotFound && engine.hold == nil
+        if let duty = duty(record, token) {
+            log("calls \(simulation.checkers.text(duty)) of user \(record.user), to be answered \(text(result))")
+            simulation.checkers.called(duty, countsAsAttempt: isCounted, hasLost: isZombie, now: simulation.now)
+            simulation.checkers.backendAnswered(duty, status: result.status, now: simulation.now)
+        } else {
+            simulation.checkers.fail("\(simulation.checkers.text(name)) is not for service \(token.service)")
+        }
+        if isCounted { counted.insert(token) }
+        simulation.schedule(.news(process, .answer(token, result)), after: after)
+    }
+
+    private func text(_ result: CallResult) -> String { result.failure.map { "\($0)" } ?? "\(result.status)" }
+
+    private func duty(_ record: LogRecord, _ token: CallToken) -> Int? {
+        record.duties.first { simulation.checkers.duties[$0].service == Int(token.service) }
+    }
+
+    /// Neither too late nor too early, for the right user, and in order.
+    private func check(_ token: CallToken, _ name: RecordName, _ record: LogRecord) {
+        let now = moment.wall
+        // Its clock may have stepped while the event waited.
+        let latest = now.advanced(byMilliseconds: 2 * simulation.scenario.skew)
+        let isRetry = engine.withSlot(token.slot.index) { slot in
+            let event = slot.event
+            if let expiresAt = event.expiresAt, now >= expiresAt {
+                simulation.checkers.fail("\(simulation.checkers.text(name)) was called after its expiry")
+            }
+            if let notBefore = event.notBefore, latest < notBefore {
+                simulation.checkers.fail("\(simulation.checkers.text(name)) was called before its moment")
+            }
+            if slot.isRetry, let due = event.dueAt, latest < due {
+                simulation.checkers.fail("\(simulation.checkers.text(name)): a retry was early")
+            }
+            let value = record.value ?? []
+            let user = event.bytes(of: event.user, value: value.span.bytes)
+            if user.withUnsafeBytes({ !$0.elementsEqual(record.key ?? []) }) {
+                simulation.checkers.fail("\(simulation.checkers.text(name)) was called for somebody else")
+            }
+            return slot.isRetry
+        }
+        callsOut[name, default: 0] += 1
+        guard let line = line(of: name) else { return }
+        if passed.contains(name) {
+            simulation.checkers.fail("promise 4: \(simulation.checkers.text(name)) is called again after a later event")
+        }
+        if let other = active.updateValue(name, forKey: line), other != name {
+            passed.insert(other)
+            if callsOut[other, default: 0] > 0 {
+                simulation.checkers.fail(
+                    "promise 4: \(simulation.checkers.text(name)) was called during a call of "
+                        + simulation.checkers.text(other))
+            }
+        }
+        if !isRetry, !isZombie { simulation.checkers.firstCall(user: record.user, of: name) }
+    }
+
+    /// What an answer means for the truth, before the engine hears of it.
+    func note(_ token: CallToken, _ result: CallResult) {
+        let wasCounted = counted.remove(token) != nil
+        guard engine.slot(token.slot.index).generation == token.slot.generation,
+            let name = records[Int(token.slot.index)], let record = simulation.cluster.record(name),
+            let duty = duty(record, token)
+        else { return }
+        callsOut[name, default: 1] -= 1
+        // What it hears counts for nothing any more.
+        guard !isZombie else { return }
+        switch (result.status, result.failure) {
+        case (200, _), (400, _):
+            simulation.checkers.heard(duty)
+            simulation.checkers.answeredForGood(duty)
+        case (401, _), (403, _), (_, .nameNotFound?): break
+        case (let status, _):
+            // A probe without an answer counts only if its hold was ended by a stop meanwhile.
+            guard wasCounted || status != 0 || engine.hold == nil else { break }
+            simulation.checkers.heard(duty)
+            if wasCounted {
+                simulation.checkers.failedForNow(duty, retryAfter: result.retryAfter, now: simulation.now)
+            } else {
+                simulation.checkers.probeCounted(duty)
+            }
+        }
+    }
+}

@@ -1,0 +1,264 @@
+import HeraldCore
+
+/// A transactional producer as its process knows it: what the client library keeps, and what its one helper thread does.
+struct TransactionClient {
+    /// A call that blocks.
+    enum Operation: Equatable {
+        case initialise
+        case commit(UInt64)
+        case abort
+    }
+
+    /// The broker's number of this producer; `nil` before it is ready.
+    var epoch: Int?
+    /// Counts the transactions.
+    var number = 0
+    var isOpen = false
+    /// Something of this transaction is on its way to the broker, or there.
+    var hasSent = false
+    /// Records on their way.
+    var outstanding = 0
+    /// A record failed: nothing but an abort helps.
+    var mustAbort = false
+    var offsetsAreSent = false
+    /// Its epoch is over, or it is broken for another reason.
+    var isFenced = false
+    var isBroken = false
+
+    /// What is under way, and its number.
+    var operation: Operation?
+    var call = 0
+    /// It is about to return.
+    var isConcluded = false
+    /// What timed out: the same call has to be made again.
+    var unfinished: Operation?
+    /// What the commit under way sends, and the generation that it belongs to.
+    var positions: [Position] = []
+    var generation = 0
+
+    var fatal: CommitOutcome? { isFenced || isBroken ? .fatal(isFenced: isFenced) : nil }
+}
+
+/// The worker's transactional producer.
+extension SimulatedWorker {
+    private func misuse(_ text: String) {
+        simulation.checkers.fail("\(process): \(text)")
+    }
+
+    private func begin(_ operation: TransactionClient.Operation) {
+        if let other = client.operation { misuse("\(operation) while \(other) is under way") }
+        if let other = client.unfinished, other != operation { misuse("\(operation), but \(other) has to be repeated") }
+        client.operation = operation
+        client.isConcluded = false
+        client.call += 1
+        log("\(operation)")
+    }
+
+    /// The call under way returns to the engine.
+    private func conclude(_ outcome: CommitOutcome) {
+        guard let operation = client.operation else { return }
+        client.isConcluded = true
+        client.call += 1
+        simulation.schedule(.news(process, .concluded(operation, outcome)), after: simulation.chance.between(0, 5))
+    }
+
+    private func limitTime() {
+        simulation.schedule(
+            .news(process, .timedOut(call: client.call)), after: simulation.chance.between(2_000, 10_000))
+    }
+
+    private func send(_ request: Request) {
+        simulation.schedule(.request(process, request), after: simulation.travel())
+    }
+
+    // MARK: What the engine wants
+
+    func transact(_ action: Action) {
+        guard simulation.scenario.isAtomic else {
+            misuse("at-least-once knows no transactions")
+            return
+        }
+        switch action {
+        case .begin: beginTransaction()
+        case .abort: abortTransaction()
+        case .renewProducer:
+            let call = client.call
+            client = TransactionClient()
+            client.call = call + 1
+            initialise()
+        case .lookUp(let sequence):
+            log("looks commit \(sequence) up")
+            send(.lookUp(sequence: sequence, commitPositions))
+        default: break
+        }
+    }
+
+    func initialise() {
+        begin(.initialise)
+        send(.initialise(call: client.call))
+    }
+
+    private var commitPositions: [Position] {
+        engine.commitPositions.map {
+            Position(place: places[Int($0.partition)], offset: $0.offset, metadata: $0.metadata)
+        }
+    }
+
+    private func beginTransaction() {
+        if client.epoch == nil { misuse("a transaction begins before the producer is ready") }
+        if client.isOpen { misuse("a transaction begins in another one") }
+        if let operation = client.operation ?? client.unfinished { misuse("a transaction begins during \(operation)") }
+        client.isOpen = true
+        client.number += 1
+        client.hasSent = false
+        client.outstanding = 0
+        client.mustAbort = false
+        client.offsetsAreSent = false
+        log("begins transaction number \(client.number)")
+        if case .fatal(let isFenced)? = client.fatal { engine.producerLost(isFenced: isFenced, now: moment) }
+    }
+
+    func commitTransaction(_ sequence: UInt64) {
+        if !client.isOpen { misuse("there is no transaction to commit") }
+        let isAnew = client.unfinished == nil
+        begin(.commit(sequence))
+        limitTime()
+        if isAnew {
+            client.positions = commitPositions
+            client.generation = generation
+            if simulation.chance.happens(simulation.scenario.abortableErrors) { client.mustAbort = true }
+        }
+        if simulation.chance.happens(simulation.scenario.fatalErrors * (isAnew ? 1 : 20)) { client.isBroken = true }
+        goOnCommitting()
+    }
+
+    /// Waits for the records, sends the offsets, ends the transaction.
+    private func goOnCommitting() {
+        guard case .commit = client.operation, !client.isConcluded, let epoch = client.epoch else { return }
+        if let fatal = client.fatal {
+            conclude(fatal)
+        } else if client.mustAbort {
+            conclude(.abortable)
+        } else if client.outstanding == 0 {
+            if !client.offsetsAreSent, !client.positions.isEmpty {
+                client.hasSent = true
+                send(
+                    .sendOffsets(
+                        call: client.call, client.positions, generation: client.generation, epoch: epoch,
+                        transaction: client.number))
+            } else if client.hasSent {
+                send(.end(call: client.call, commits: true, epoch: epoch, transaction: client.number))
+            } else {
+                client.isOpen = false
+                conclude(.acknowledged)
+            }
+        }
+    }
+
+    private func abortTransaction() {
+        if !client.isOpen { misuse("there is no transaction to abort") }
+        begin(.abort)
+        limitTime()
+        // What is on its way is taken back.
+        client.outstanding = 0
+        if simulation.chance.happens(simulation.scenario.fatalErrors) { client.isBroken = true }
+        if let fatal = client.fatal {
+            conclude(fatal)
+        } else if client.hasSent, let epoch = client.epoch {
+            send(.end(call: client.call, commits: false, epoch: epoch, transaction: client.number))
+        } else {
+            client.isOpen = false
+            conclude(.acknowledged)
+        }
+    }
+
+    /// A record of the transaction; the producer may not take it.
+    func write(_ id: ProductionID, _ place: Place, _ record: LogRecord, _ effect: Effect) {
+        if !client.isOpen { misuse("a record outside of a transaction") }
+        if let operation = client.operation ?? client.unfinished { misuse("a record during \(operation)") }
+        guard let epoch = client.epoch else { return }
+        client.hasSent = true
+        client.outstanding += 1
+        if simulation.chance.happens(simulation.scenario.refusedRecords) {
+            schedule(.written(id, transaction: client.number, .refused))
+        } else {
+            send(
+                .write(
+                    id, place, record, effect, epoch: epoch, transaction: client.number, sentAt: simulation.now))
+        }
+    }
+
+    private func schedule(_ news: News) {
+        simulation.schedule(.news(process, news), after: simulation.chance.between(0, 30))
+    }
+
+    // MARK: What it hears
+
+    func hearProducer(_ news: News) {
+        switch news {
+        case .initialised(let call, let epoch):
+            guard call == client.call else { return }
+            client.operation = nil
+            client.epoch = epoch
+            engine.producerReady(now: moment)
+            if !isMember { join() }
+        case .written(let id, let number, let reply): written(id, number, reply)
+        case .replied(let call, let reply): if call == client.call { replied(reply) }
+        case .lookedUp(let sequence, let outcome):
+            log("commit \(sequence) was \(outcome)")
+            engine.committed(sequence: sequence, outcome, now: moment)
+        case .timedOut(let call): if call == client.call { conclude(.failedForNow) }
+        case .concluded(let operation, let outcome): concluded(operation, outcome)
+        default: break
+        }
+    }
+
+    private func written(_ id: ProductionID, _ number: Int, _ reply: Reply) {
+        guard number == client.number, client.isOpen, client.operation != .abort else { return }
+        produced.remove(id)
+        client.outstanding -= 1
+        switch reply {
+        case .done: break
+        case .fenced: client.isFenced = true
+        case .refused, .timedOut: client.mustAbort = true
+        }
+        goOnCommitting()
+        switch reply {
+        case .done: break
+        case .fenced: engine.producerLost(isFenced: true, now: moment)
+        case .refused, .timedOut: engine.failed(id, .other, now: moment)
+        }
+    }
+
+    private func replied(_ reply: Reply) {
+        switch (client.operation, reply) {
+        case (_, .fenced):
+            client.isFenced = true
+            conclude(.fatal(isFenced: true))
+        case (.commit, .refused):
+            client.mustAbort = true
+            conclude(.refused)
+        case (.commit, .done) where !client.offsetsAreSent && !client.positions.isEmpty:
+            client.offsetsAreSent = true
+            goOnCommitting()
+        case (.commit, .done), (.abort, .done):
+            client.isOpen = false
+            conclude(.acknowledged)
+        case _:
+            misuse("\(reply) answers \(String(describing: client.operation))")
+        }
+    }
+
+    private func concluded(_ operation: TransactionClient.Operation, _ outcome: CommitOutcome) {
+        guard client.operation == operation else { return }
+        client.operation = nil
+        client.unfinished = outcome == .failedForNow ? operation : nil
+        log("\(operation): \(outcome)")
+        switch operation {
+        case .commit(let sequence):
+            engine.committed(sequence: sequence, outcome, now: moment)
+        case .abort: engine.aborted(outcome, now: moment)
+        case .initialise: break
+        }
+    }
+}

@@ -1,0 +1,238 @@
+import HeraldCore
+import HeraldEvents
+import HeraldTime
+
+/// One worker process: an engine, and what carries its actions out against the simulated world.
+///
+/// | file | part |
+/// |---|---|
+/// | `SimulatedWorker+Inputs.swift` | what it hears |
+/// | `SimulatedWorker+Taking.swift` | records that it takes |
+/// | `SimulatedWorker+Actions.swift` | what the engine wants done |
+/// | `SimulatedWorker+Calls.swift` | calls of the backend |
+/// | `SimulatedWorker+Producing.swift` | records that it writes |
+/// | `SimulatedWorker+Transactions.swift` | its transactional producer |
+final class SimulatedWorker {
+    unowned let simulation: Simulation
+    let index: Int
+    private(set) var life = 0
+    private(set) var isRunning = false
+    let configuration: EngineConfiguration
+    var engine: Engine
+
+    // The assignment.
+    var generation = 0
+    var places: [Place] = []
+    /// How far each of them was fetched.
+    var fetched: [Int64] = []
+    var isPaused: [Bool] = []
+    /// The end of each of them that the engine was told of last.
+    var endTold: [Int64] = []
+    /// A record that found no room: it is offered again first.
+    var aside: (source: Int, partition: Int)?
+
+    /// The records in the engine's slots.
+    var records: [RecordName?] = []
+    /// The next tick: when it comes, and its number, because an earlier one may have taken its place.
+    var nextTick: (at: Int64, number: Int) = (.max, 0)
+    /// Nothing reaches it before this moment.
+    private(set) var frozenUntil: Int64?
+    /// It has joined its group.
+    var isMember = false
+    /// Counts how often this life of it did.
+    private(set) var joins = 0
+    /// It was given partitions, or none, and has not given them back.
+    var isAssigned = false
+    /// It has given them back, and the group has not heard of it.
+    var isGivingBack = false
+    /// Its session has ended, and it does not know it yet.
+    private(set) var isZombie = false
+    /// It was told to stop or to give its partitions back.
+    var isStopping = false
+    /// The latest commit was not acknowledged.
+    var commitIsDoubtful = false
+    /// How far its wall clock is off.
+    private var skew: Int64 = 0
+
+    // For the checkers.
+    /// The record that was called last for each user, or each partition, by the order that is kept.
+    var active: [OrderLine: RecordName] = [:]
+    /// Records of which others of their line were called later: it is not their turn any more.
+    var passed: Set<RecordName> = []
+    /// Calls under way.
+    var callsOut: [RecordName: Int] = [:]
+    /// Records on their way to the broker.
+    var produced: Set<ProductionID> = []
+    /// Calls that count as an attempt.
+    var counted: Set<CallToken> = []
+
+    var client = TransactionClient()
+
+    /// A member that says nothing for so long is out of the group (milliseconds).
+    static let session: Int64 = 10_000
+
+    init(index: Int, simulation: Simulation) {
+        self.index = index
+        self.simulation = simulation
+        configuration = simulation.scenario.engineConfiguration
+        engine = Engine(configuration: configuration)
+        records = Array(repeating: nil, count: configuration.maxBuffered)
+        chooseSkew()
+    }
+
+    /// Its wall clock steps.
+    func chooseSkew() {
+        let skew = simulation.scenario.skew
+        guard skew > 0 else { return }
+        self.skew = simulation.chance.between(-skew, skew)
+        log("its clock is off by \(self.skew) ms")
+    }
+
+    var process: Process { Process(worker: index, life: life) }
+
+    var transactionalID: Int {
+        Process(worker: index, life: simulation.scenario.hasFixedIDs ? 0 : life).member
+    }
+
+    var moment: Moment {
+        let moment = simulation.moment
+        return Moment(monotonic: moment.monotonic, wall: moment.wall.advanced(byMilliseconds: skew))
+    }
+
+    func log(_ text: @autoclosure () -> String) {
+        simulation.log("\(process): \(text())")
+    }
+
+    // MARK: Life and death
+
+    func start() {
+        life += 1
+        isRunning = true
+        frozenUntil = nil
+        engine = Engine(configuration: configuration)
+        records = Array(repeating: nil, count: configuration.maxBuffered)
+        nextTick.at = .max
+        isMember = false
+        isAssigned = false
+        isGivingBack = false
+        isZombie = false
+        forgetAssignment()
+        log("starts")
+        client = TransactionClient()
+        // A worker joins its group when its producer is ready.
+        if simulation.scenario.isAtomic { initialise() } else { join() }
+    }
+
+    /// SIGKILL: everything in memory is gone; the session ends later; the process is started again.
+    func crash() {
+        log("is killed")
+        hitInMemory()
+        die()
+        simulation.schedule(.sessionEnds(process, join: joins), after: Self.session)
+        simulation.schedule(.start(worker: index), after: simulation.chance.between(100, 20_000))
+    }
+
+    /// SIGSTOP, and SIGCONT later; perhaps longer than its session.
+    func freeze() {
+        let duration = simulation.chance.between(100, 30_000)
+        log("is frozen for \(duration) ms")
+        frozenUntil = simulation.now + duration
+        simulation.schedule(.thaw(process), after: duration)
+        guard duration > Self.session, isMember else { return }
+        simulation.schedule(.sessionEnds(process, join: joins), after: Self.session)
+    }
+
+    func thaw() {
+        log("goes on")
+        frozenUntil = nil
+        if isZombie {
+            simulation.schedule(.news(process, .lost), after: simulation.chance.between(0, 1_500))
+        }
+        recordsArrived()
+    }
+
+    /// The group goes on without it, and it does not know.
+    func sessionEnded() {
+        isZombie = true
+        hitInMemory()
+    }
+
+    func join() {
+        log("joins")
+        isZombie = false
+        isMember = true
+        joins += 1
+        isGivingBack = false
+        let instance = simulation.scenario.isStatic ? index : nil
+        switch simulation.cluster.join(process.member, instance: instance) {
+        case .rebalance(let told): simulation.rebalance(telling: told)
+        case .kept(let places):
+            log("is the static member that was there before")
+            let generation = simulation.cluster.members[process.member]?.generation ?? 0
+            simulation.tell(process, .assigned(generation: generation, places))
+        }
+    }
+
+    /// SIGTERM.
+    func drain() {
+        log("drains")
+        isStopping = true
+        simulation.inputs += 1
+        engine.drain(now: moment)
+        go()
+    }
+
+    func leave() {
+        log("leaves")
+        die()
+        if simulation.scenario.isStatic {
+            simulation.schedule(.sessionEnds(process, join: joins), after: Self.session)
+        } else {
+            simulation.rebalance(telling: simulation.cluster.remove(process.member))
+        }
+        simulation.schedule(.start(worker: index), after: simulation.chance.between(100, 5_000))
+    }
+
+    private func die() {
+        isRunning = false
+        stopTaking()
+    }
+
+    private func stopTaking() {
+        for place in places { simulation.cluster[place].takers.removeAll { $0 == index } }
+    }
+
+    func forgetAssignment() {
+        stopTaking()
+        generation = 0
+        places = []
+        fetched = []
+        isPaused = []
+        endTold = []
+        aside = nil
+        isStopping = false
+        commitIsDoubtful = false
+        active = [:]
+        passed = []
+        callsOut = [:]
+        counted = []
+        produced = []
+    }
+
+    /// What was taken and is not durable may be called again by somebody else.
+    func hitInMemory() {
+        for case let name? in records { hit(name) }
+        // Without transactions what was written may not be committed.
+        guard !simulation.scenario.isAtomic else { return }
+        for (place, fetched) in zip(places, fetched) {
+            let committed = simulation.cluster[place].committed ?? 0
+            for offset in committed..<max(committed, fetched) { hit(RecordName(place: place, offset: offset)) }
+        }
+    }
+
+    func hit(_ name: RecordName) {
+        guard let record = simulation.cluster.record(name) else { return }
+        for duty in record.duties { simulation.checkers.faultHit(duty) }
+        simulation.checkers.wasPassed(user: record.user, name)
+    }
+}

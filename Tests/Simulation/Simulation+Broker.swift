@@ -1,0 +1,158 @@
+import HeraldCore
+
+/// What becomes of a request that reaches the broker.
+extension Simulation {
+    /// A record that finds no leader for so long fails (milliseconds): `message.timeout.ms`.
+    private static let messageTimeout: Int64 = 8_000
+
+    func arrive(_ process: Process, _ request: Request) {
+        guard cluster.awayUntil <= now else {
+            postpone(request, of: process, until: cluster.awayUntil)
+            return
+        }
+        switch request {
+        case .unassigned: unassigned(process)
+        case .offsets(let generation): tellOffsets(process, generation: generation, request)
+        case .append(let id, let place, let record, let effect, let isLost):
+            append(process, id, place, record, effect, isAcknowledgementLost: isLost, request)
+        case .commit(let sequence, let generation, let positions):
+            commit(process, sequence: sequence, generation: generation, positions)
+        case .initialise(let call): initialise(process, call: call, request)
+        case .write(let id, let place, let record, let effect, let epoch, let transaction, _):
+            write(process, id, place, record, effect, epoch: epoch, transaction: transaction, request)
+        case .sendOffsets(let call, let positions, let generation, let epoch, let transaction):
+            sendOffsets(
+                process, call: call, positions, generation: generation, epoch: epoch, transaction: transaction, request)
+        case .end(let call, let commits, let epoch, let transaction):
+            end(process, call: call, commits: commits, epoch: epoch, transaction: transaction, request)
+        case .lookUp(let sequence, let positions): lookUp(process, sequence: sequence, positions, request)
+        }
+    }
+
+    func tell(_ process: Process, _ news: News) {
+        schedule(.news(process, news), after: chance.between(0, 15))
+    }
+
+    /// The client sends it again until somebody takes it, or until its time is over.
+    func postpone(_ request: Request, of process: Process, until moment: Int64) {
+        switch request {
+        case .write(let id, _, _, _, _, let transaction, let sentAt) where moment - sentAt > Self.messageTimeout:
+            let wait = max(0, sentAt + Self.messageTimeout - now)
+            schedule(.news(process, .written(id, transaction: transaction, .timedOut)), after: wait)
+        case .commit(let sequence, _, _) where chance.below(2) == 0:
+            schedule(
+                .news(process, .committed(sequence: sequence, .failedForNow)), after: chance.between(1_000, 5_000))
+        case _:
+            schedule(.request(process, request), after: moment - now + chance.between(0, 50))
+        }
+    }
+
+    func again(_ request: Request, of process: Process) {
+        // What a dead process waits for nobody asks for again.
+        guard living(process) != nil else { return }
+        schedule(.request(process, request), after: chance.between(5, 100))
+    }
+
+    // MARK: The group
+
+    func rebalance(telling members: [Int]) {
+        for member in members {
+            schedule(.news(Process(member: member), .revoked), after: chance.between(0, 20))
+        }
+        finishRebalance()
+    }
+
+    private func finishRebalance() {
+        for (member, places) in cluster.finishRebalance() {
+            tell(Process(member: member), .assigned(generation: cluster.generation, places))
+        }
+    }
+
+    private func unassigned(_ process: Process) {
+        living(process)?.isGivingBack = false
+        if cluster.members[process.member] != nil {
+            cluster.unassigned(process.member)
+            finishRebalance()
+        } else if let worker = living(process) {
+            // Its session had ended: it joins anew.
+            worker.join()
+        }
+    }
+
+    private func tellOffsets(_ process: Process, generation: Int, _ request: Request) {
+        guard cluster.isMember(process.member, of: generation), let member = cluster.members[process.member] else {
+            return
+        }
+        guard !cluster.hasPendingOffsets(member.assignment) else {
+            again(request, of: process)
+            return
+        }
+        let offsets = member.assignment.map {
+            Committed(offset: cluster[$0].committed, metadata: cluster[$0].metadata)
+        }
+        tell(process, .offsets(generation: generation, offsets))
+    }
+
+    /// What a commit says is what the next owners will start with.
+    func check(_ positions: [Position], of process: Process) {
+        for position in positions {
+            let place = position.place
+            if !cluster.owns(process.member, place) {
+                checkers.fail("\(process) commits offsets of \(cluster.name(place)), which it does not own")
+            }
+        }
+    }
+
+    /// What a commit says has to be true.
+    func checkCommit(_ position: Position) {
+        let before = cluster[position.place].committed ?? 0
+        checkers.committed(position, from: before) { self.cluster.isData(position.place, $0) }
+    }
+
+    // MARK: Without transactions
+
+    private func append(
+        _ process: Process, _ id: ProductionID, _ place: Place, _ record: LogRecord, _ effect: Effect,
+        isAcknowledgementLost: Bool, _ request: Request
+    ) {
+        guard cluster[place].leaderlessUntil <= now else {
+            postpone(request, of: process, until: cluster[place].leaderlessUntil)
+            return
+        }
+        guard cluster.refusing.topic != place.topic || cluster.refusing.until <= now else {
+            tell(process, .acknowledged(id, .other))
+            return
+        }
+        // What has left the process arrives, whether or not the process still lives.
+        let name = RecordName(place: place, offset: cluster.append(record, to: place))
+        log("appended \(checkers.text(name)) for \(checkers.text(effect.settles)): \(effect.kind)")
+        checkers.appended(effect, at: name)
+        wake(place)
+        if isAcknowledgementLost {
+            tell(process, .acknowledged(id, .other))
+        } else if chance.happens(scenario.lostAcknowledgements) {
+            schedule(.news(process, .acknowledged(id, nil)), after: chance.between(1_000, 5_000))
+        } else {
+            tell(process, .acknowledged(id, nil))
+        }
+    }
+
+    /// A commit reaches the broker, or not, and so does its reply the worker.
+    private func commit(_ process: Process, sequence: UInt64, generation: Int, _ positions: [Position]) {
+        let isAccepted = cluster.accepts(member: process.member, generation: generation)
+        let isHit = chance.happens(scenario.lostMessages)
+        let fault = isHit ? chance.below(3) : 3
+        if isAccepted, fault != 0 {
+            check(positions, of: process)
+            for position in positions {
+                checkCommit(position)
+                cluster.commit(position)
+            }
+        }
+        let outcome: CommitOutcome = fault < 2 ? .failedForNow : isAccepted ? .acknowledged : .refused
+        log("\(process): commit \(sequence) \(outcome)\(isHit ? ", lost or late" : "")")
+        schedule(
+            .news(process, .committed(sequence: sequence, outcome)),
+            after: fault == 2 ? chance.between(1_000, 12_000) : chance.between(0, 15))
+    }
+}

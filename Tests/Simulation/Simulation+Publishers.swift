@@ -1,0 +1,68 @@
+import HeraldEvents
+
+/// Who publishes events.
+extension Simulation {
+    func publish() {
+        var transaction: Int?
+        if chance.happens(scenario.openTransactions) {
+            transaction = cluster.openForeign(commits: chance.below(3) > 0)
+            schedule(.publisherEnds(transaction: transaction ?? 0), after: chance.between(0, 8_000))
+        }
+        for _ in 0..<scenario.burst where published < scenario.events {
+            let event = scenario.event(number: published, now: now, chance: &chance)
+            published += 1
+            let place = Place(topic: event.topic, partition: event.partition)
+            let name = append(event.record, to: place, services: event.services, in: transaction)
+            if event.hasOwnID, transaction == nil, chance.happens(scenario.twins) {
+                schedule(.publishTwin(of: name), after: chance.between(0, 20_000))
+            }
+            if chance.happens(scenario.gaps) { appendGap(event.record, to: place) }
+        }
+        for worker in workers { worker.recordsArrived() }
+        if published < scenario.events { schedule(.publish, after: chance.between(1, 100)) }
+    }
+
+    /// A record becomes somebody's duty, unless its transaction is going to be aborted.
+    private func append(_ record: LogRecord, to place: Place, services: [Int], in transaction: Int?) -> RecordName {
+        let offset =
+            if let transaction {
+                cluster.writeForeign(record, to: place, in: transaction)
+            } else {
+                cluster.append(record, to: place)
+            }
+        let name = RecordName(place: place, offset: offset)
+        let isDuty = transaction.map { cluster.transactions[$0].commits } ?? true
+        cluster[place].records[Int(offset)].duties = checkers.published(name, services: isDuty ? services : [])
+        log("published \(checkers.text(name)) of user \(record.user) for \(services)\(isDuty ? "" : ", to be aborted")")
+        return name
+    }
+
+    /// The same event again, in the same partition.
+    func publishTwin(of name: RecordName) {
+        guard var record = cluster.record(name) else { return }
+        record.timestamp = now
+        let services = record.duties.map { checkers.duties[$0].service }
+        let twin = append(record, to: name.place, services: services, in: nil)
+        checkers.twins.insert(twin)
+        log("\(checkers.text(twin)) is \(checkers.text(name)) once more")
+        wake(name.place)
+    }
+
+    /// Offsets that no reader of committed records gets.
+    private func appendGap(_ record: LogRecord, to place: Place) {
+        if chance.below(4) == 0 {
+            var aborted = record
+            aborted.transaction = SimulatedCluster.foreignAbortedTransaction
+            for _ in 0..<(1 + chance.below(3)) { _ = cluster.append(aborted, to: place) }
+        }
+        _ = cluster.append(.marker(now), to: place)
+    }
+
+    /// Where a partition is read from, to know again which events came before: the window's first record.
+    func historyStart(of place: Place, committed: Int64?) -> Int64 {
+        guard let committed, place.topic < scenario.topics.requests.count else { return committed ?? 0 }
+        let records = cluster[place].records
+        let first = records.firstIndex { $0.timestamp >= now - scenario.duplicateWindow } ?? records.count
+        return min(committed, Int64(first))
+    }
+}

@@ -1,0 +1,188 @@
+import HeraldCore
+
+/// What becomes of a transactional producer's requests.
+extension Simulation {
+    /// `transaction.timeout.ms`, and how often the broker looks for transactions that are older.
+    private static let transactionTimeout: Int64 = 10_000
+
+    /// What befalls a request or its reply.
+    private enum Passage {
+        case unhindered
+        case lost
+        case replyLost
+        case replyLate
+    }
+
+    private func passage() -> Passage {
+        guard chance.happens(scenario.lostMessages) else { return .unhindered }
+        return chance.pick([.lost, .replyLost, .replyLate])
+    }
+
+    private func reply(_ reply: Reply, to process: Process, call: Int, _ passage: Passage) {
+        switch passage {
+        case .unhindered: tell(process, .replied(call: call, reply))
+        case .replyLate:
+            schedule(.news(process, .replied(call: call, reply)), after: chance.between(1_000, 12_000))
+        case .lost, .replyLost: log("\(process): a reply is lost")
+        }
+    }
+
+    func initialise(_ process: Process, call: Int, _ request: Request) {
+        let epoch = cluster.initialise(identifier(of: process))
+        announceDecided()
+        if let epoch {
+            log("\(process): its producer has epoch \(epoch)")
+            tell(process, .initialised(call: call, epoch: epoch))
+        } else {
+            again(request, of: process)
+        }
+    }
+
+    func write(
+        _ process: Process, _ id: ProductionID, _ place: Place, _ record: LogRecord, _ effect: Effect, epoch: Int,
+        transaction number: Int, _ request: Request
+    ) {
+        guard cluster[place].leaderlessUntil <= now else {
+            postpone(request, of: process, until: cluster[place].leaderlessUntil)
+            return
+        }
+        guard cluster.refusing.topic != place.topic || cluster.refusing.until <= now else {
+            tell(process, .written(id, transaction: number, .refused))
+            return
+        }
+        switch cluster.transaction(of: identifier(of: process), epoch: epoch, number: number) {
+        case .transaction(let transaction, let isNew):
+            if isNew { began(transaction) }
+            let offset = cluster.write(record, to: place, in: transaction, effect: effect)
+            let name = RecordName(place: place, offset: offset)
+            log(
+                "\(process): transaction \(transaction): \(checkers.text(name)) for "
+                    + "\(checkers.text(effect.settles)): \(effect.kind)")
+            let wait = chance.happens(scenario.lostAcknowledgements) ? chance.between(1_000, 5_000) : 0
+            schedule(
+                .news(process, .written(id, transaction: number, .done)), after: wait + chance.between(0, 15))
+        case .wait: again(request, of: process)
+        case .fenced: tell(process, .written(id, transaction: number, .fenced))
+        case .stale, .done: break
+        }
+    }
+
+    func sendOffsets(
+        _ process: Process, call: Int, _ positions: [Position], generation: Int, epoch: Int, transaction number: Int,
+        _ request: Request
+    ) {
+        let passage = passage()
+        let producer = identifier(of: process)
+        guard passage != .lost, cluster.admits(producer, epoch: epoch, request: call) else { return }
+        switch cluster.transaction(of: producer, epoch: epoch, number: number) {
+        case .transaction(let transaction, let isNew):
+            if isNew { began(transaction) }
+            guard cluster.accepts(member: process.member, generation: generation) else {
+                log("\(process): the group refuses its offsets")
+                reply(.refused, to: process, call: call, passage)
+                return
+            }
+            check(positions, of: process)
+            cluster.send(positions, in: transaction)
+            log("\(process): transaction \(transaction): offsets \(text(positions))")
+            reply(.done, to: process, call: call, passage)
+        case .wait: again(request, of: process)
+        case .fenced: reply(.fenced, to: process, call: call, passage)
+        case .stale, .done: checkers.fail("\(process) sends offsets in a transaction that has ended")
+        }
+    }
+
+    func end(
+        _ process: Process, call: Int, commits: Bool, epoch: Int, transaction number: Int, _ request: Request
+    ) {
+        let passage = passage()
+        let producer = identifier(of: process)
+        guard passage != .lost, cluster.admits(producer, epoch: epoch, request: call) else { return }
+        switch cluster.end(producer, epoch: epoch, number: number, commits: commits) {
+        case .transaction, .done:
+            announceDecided()
+            reply(.done, to: process, call: call, passage)
+        case .wait: again(request, of: process)
+        case .fenced: reply(.fenced, to: process, call: call, passage)
+        case .stale: checkers.fail("\(process) ends a transaction that is not open")
+        }
+    }
+
+    /// Whether a commit was made: then the group stands where it said.
+    func lookUp(_ process: Process, sequence: UInt64, _ positions: [Position], _ request: Request) {
+        if passage() != .unhindered {
+            schedule(
+                .news(process, .lookedUp(sequence: sequence, .failedForNow)), after: chance.between(1_000, 10_000))
+            return
+        }
+        guard !cluster.hasPendingOffsets(positions.map(\.place)) else {
+            again(request, of: process)
+            return
+        }
+        let wasMade = positions.allSatisfy {
+            cluster[$0.place].committed == $0.offset && cluster[$0.place].metadata == $0.metadata
+        }
+        tell(process, .lookedUp(sequence: sequence, wasMade ? .acknowledged : .abortable))
+    }
+
+    // MARK: The coordinator
+
+    private func identifier(of process: Process) -> Int {
+        Process(worker: process.worker, life: scenario.hasFixedIDs ? 0 : process.life).member
+    }
+
+    private func began(_ transaction: Int) {
+        schedule(
+            .expires(transaction: transaction),
+            after: Self.transactionTimeout + chance.between(0, Self.transactionTimeout))
+    }
+
+    func expire(_ transaction: Int) {
+        guard cluster.awayUntil <= now else {
+            schedule(.expires(transaction: transaction), after: cluster.awayUntil - now + chance.between(0, 10_000))
+            return
+        }
+        if cluster.transactions[transaction].state == .open { log("transaction \(transaction) is open for too long") }
+        cluster.expire(transaction)
+        announceDecided()
+    }
+
+    /// Checks the transactions whose end was decided just now, and sends their markers on the way.
+    func announceDecided() {
+        for index in cluster.decided {
+            let transaction = cluster.transactions[index]
+            log("transaction \(index) is \(transaction.commits ? "committed" : "aborted")")
+            if transaction.commits {
+                checkers.committed(transaction.effects)
+                for position in transaction.offsets { checkCommit(position) }
+                checkers.covers(transaction.effects, transaction.offsets)
+            }
+            for place in transaction.places {
+                schedule(.marker(transaction: index, place), after: chance.between(0, 15))
+            }
+            if !transaction.offsets.isEmpty {
+                schedule(.marker(transaction: index, nil), after: chance.between(0, 15))
+            }
+        }
+        cluster.decided.removeAll()
+    }
+
+    func writeMarker(of transaction: Int, at place: Place?) {
+        let absence = max(cluster.awayUntil, place.map { cluster[$0].leaderlessUntil } ?? 0)
+        guard absence <= now else {
+            schedule(.marker(transaction: transaction, place), after: absence - now + chance.between(0, 20))
+            return
+        }
+        if let place {
+            cluster.writeMarker(of: transaction, at: place, now: now)
+            wake(place)
+        } else {
+            cluster.settleOffsets(of: transaction)
+        }
+    }
+
+    private func text(_ positions: [Position]) -> String {
+        positions.map { "\(cluster.name($0.place)) up to \($0.offset)\($0.metadata.isEmpty ? "" : " and more")" }
+            .joined(separator: ", ")
+    }
+}

@@ -1,0 +1,176 @@
+import HeraldCore
+import HeraldEvents
+import HeraldTime
+
+/// Workers of one group over a simulated broker and a simulated backend, in virtual time, from one seed: the same seed
+/// gives the same run, step by step.
+///
+/// | file | part |
+/// |---|---|
+/// | `Scenario.swift`, `Scenario+Events.swift` | what a run is made of |
+/// | `Messages.swift` | everything that can happen |
+/// | `Simulation+Publishers.swift` | events that are published, also twice, also in transactions |
+/// | `Simulation+Faults.swift` | crashes, stops, freezes, brokers away, the backend's weather |
+/// | `Simulation+Broker.swift` | what becomes of a request that reaches the broker |
+/// | `SimulatedCluster.swift` … | logs, group, transactions |
+/// | `SimulatedWorker.swift` … | an engine and what carries its actions out |
+/// | `Checkers.swift` … | the promises |
+package final class Simulation {
+    /// A run that needs more turns in circles.
+    static let mostSteps = 4_000_000
+    /// More steps at one moment mean that a loop spins.
+    static let mostStepsAtOnce = 20_000
+
+    package let scenario: Scenario
+    /// Is told what happens, in a line each, when somebody wants to read it.
+    package var trace: ((String) -> Void)?
+    /// Inputs that engines were given.
+    package internal(set) var inputs = 0
+    package private(set) var now: Int64 = Simulation.start
+    static let start: Int64 = 1_700_000_000_000
+
+    /// How much time the run stood for.
+    package var virtualSeconds: Int { Int((now - Self.start) / 1_000) }
+
+    var chance: Chance
+    var cluster: SimulatedCluster
+    var backend = SimulatedBackend()
+    var checkers: Checkers
+    var workers: [SimulatedWorker] = []
+    var published = 0
+    private var steps = 0
+    private var agenda = Agenda<Step>()
+
+    package init(scenario: Scenario) {
+        self.scenario = scenario
+        chance = Chance(seed: scenario.seed)
+        let consumed = scenario.consumedTopics.map(\.name)
+        let topics = consumed + scenario.otherTopics
+        cluster = SimulatedCluster(
+            partitions: scenario.partitions, topics: topics, consumedTopics: consumed.count)
+        checkers = Checkers(scenario, topics: topics)
+        backend.forbidden = scenario.forbidden
+        backend.hanging = scenario.hanging
+        if scenario.isBackendCalm { backend.weather = .calm }
+        for index in 0..<scenario.workers { workers.append(SimulatedWorker(index: index, simulation: self)) }
+    }
+
+    var moment: Moment {
+        Moment(
+            monotonic: MonotonicTime(nanoseconds: (now - Self.start) * 1_000_000), wall: WallTime(milliseconds: now))
+    }
+
+    func schedule(_ step: Step, after wait: Int64) {
+        agenda.add(step, at: now + max(0, wait))
+    }
+
+    /// How long a message is on its way.
+    func travel() -> Int64 { chance.between(0, 20) }
+
+    /// Tells the reader of a trace what happens.
+    func log(_ text: @autoclosure () -> String) {
+        guard let trace else { return }
+        let elapsed = now - Self.start
+        let fraction = String(elapsed % 1_000)
+        trace("\(elapsed / 1_000).\(String(repeating: "0", count: 3 - fraction.utf8.count))\(fraction) \(text())")
+    }
+
+    // MARK: The run
+
+    /// Runs until everything is settled and quiet.
+    ///
+    /// - Returns: What broke a promise, if anything did.
+    package func run() -> [String] {
+        for index in workers.indices { schedule(.start(worker: index), after: chance.between(0, 50)) }
+        schedule(.publish, after: 10)
+        schedule(.pardon, after: 200_000)
+        scheduleFaults()
+        let end = now + scenario.longest
+        var atOnce = 0
+        while let (at, step) = agenda.next() {
+            atOnce = at == now ? atOnce + 1 : 0
+            now = at
+            steps += 1
+            if atOnce > Self.mostStepsAtOnce {
+                checkers.fail("a loop spins")
+                break
+            }
+            if now > end || steps > Self.mostSteps {
+                checkers.fail("the run did not become quiet: \(whatIsOpen) is not settled")
+                break
+            }
+            perform(step)
+            if steps % 64 == 0 && isQuiet || !checkers.violations.isEmpty { break }
+        }
+        if checkers.violations.isEmpty && !isQuiet {
+            checkers.fail("nothing more happens, and \(whatIsOpen) is not settled")
+        }
+        if checkers.violations.isEmpty { checkers.finish(read: results) }
+        for violation in checkers.violations { log("VIOLATION: \(violation)") }
+        return checkers.violations
+    }
+
+    /// What a reader of committed records finds in the results topic, as the checkers' duties.
+    private var results: [Int] {
+        guard let topic = cluster.topics.firstIndex(of: scenario.topics.results) else { return [] }
+        var duties: [Int] = []
+        for partition in 0..<cluster.partitions {
+            let place = Place(topic: topic, partition: partition)
+            var offset: Int64 = 0
+            while cluster.seek(place, from: &offset) {
+                duties += cluster[place].records[Int(offset)].duties
+                offset += 1
+            }
+        }
+        return duties
+    }
+
+    /// Everything is published and every consumed record is behind the committed offset.
+    private var isQuiet: Bool {
+        published >= scenario.events && cluster.unsettled == nil
+    }
+
+    private var whatIsOpen: String {
+        guard let place = cluster.unsettled else { return "nothing" }
+        return "\(cluster.name(place)) from \(cluster[place].committed ?? 0) on"
+    }
+
+    private func perform(_ step: Step) {
+        switch step {
+        case .publish: publish()
+        case .publishTwin(let name): publishTwin(of: name)
+        case .publisherEnds(let transaction):
+            for place in cluster.endForeign(transaction, now: now) { wake(place) }
+        case .start(let worker): workers[worker].start()
+        case .fault(let fault): perform(fault)
+        case .thaw(let process): living(process)?.thaw()
+        case .weather: changeWeather()
+        case .pardon: pardon()
+        case .brokersBack: for worker in workers { worker.recordsArrived() }
+        case .leaderBack(let place): wake(place)
+        case .sessionEnds(let process, let join): sessionEnds(process, join: join)
+        case .expires(let transaction): expire(transaction)
+        case .marker(let transaction, let place): writeMarker(of: transaction, at: place)
+        case .request(let process, let request): arrive(process, request)
+        case .news(let process, let news):
+            guard let worker = living(process) else { return }
+            if let thaw = worker.frozenUntil {
+                // It hears of everything when it wakes up, in this order.
+                agenda.add(step, at: max(now, thaw))
+            } else {
+                worker.hear(news)
+            }
+        }
+    }
+
+    /// The worker, if this life of it still goes on.
+    func living(_ process: Process) -> SimulatedWorker? {
+        let worker = workers[process.worker]
+        return worker.process == process && worker.isRunning ? worker : nil
+    }
+
+    /// Whoever takes from a partition looks again.
+    func wake(_ place: Place) {
+        for worker in cluster[place].takers { workers[worker].recordsArrived() }
+    }
+}
