@@ -233,6 +233,7 @@ extension Engine {
     /// their transaction.
     private mutating func leaveOut(_ id: SlotID, now: Moment) {
         let slot = Int(id.index)
+        if slots[slot].phase != .refused { refusedCount += 1 }
         slots[slot].phase = .refused
         noteDecided(id.index, false)
         let pause = min(Self.productionPause << min(slots[slot].refusals, 10), Self.longestProductionPause)
@@ -245,6 +246,7 @@ extension Engine {
     mutating func refusedEventIsDue(_ id: SlotID, now: Moment) {
         guard isCurrent(id), slots[Int(id.index)].phase == .refused else { return }
         slots[Int(id.index)].phase = .settling
+        refusedCount -= 1
         // The abort may take longer than the pause: at its end all members come again.
         if transaction.members.contains(id) { noteDecided(id.index, true) } else { send(id.index, now: now) }
     }
@@ -303,7 +305,11 @@ extension Engine {
     /// Gives the slot back, and the record's message with it.
     mutating func free(_ slot: Int32) {
         let place = Int(slot)
-        if slots[place].phase == .waiting { waitingCount -= 1 }
+        switch slots[place].phase {
+        case .waiting: waitingCount -= 1
+        case .refused: refusedCount -= 1
+        case .free, .behindUser, .active, .settling: break
+        }
         slots[place].phase = .free
         slots[place].generation &+= 1
         slots[place].holdsSource = false

@@ -74,7 +74,7 @@ extension Engine {
     /// Goes on with a stop when no call is under way any more, or the time is over.
     mutating func finishStopping(now: Moment) {
         guard case .stopping(var stopping) = membership, !stopping.isCommitting else { return }
-        if callsInFlight > 0 || (!configuration.isAtomic && productionsOut > 0) {
+        if callsInFlight > 0 || refusedCount > 0 || (!configuration.isAtomic && productionsOut > 0) {
             guard now.monotonic >= stopping.deadline else { return }
         }
         stopping.gaveUp = dropUnsettled()
@@ -93,7 +93,7 @@ extension Engine {
             endStopping(now: now)
         } else if configuration.isAtomic {
             advanceTransaction(now: now)
-            if transaction.isIdle, !hasUncommitted { endStopping(now: now) }
+            if transaction.isIdle, refusedCount == 0, !hasUncommitted { endStopping(now: now) }
         } else if !commitInFlight {
             if !hasUncommitted {
                 endStopping(now: now)

@@ -54,6 +54,8 @@ public struct Engine: ~Copyable, Sendable {
     var order: UserOrder
     var due: DueQueue
     var waitingCount = 0
+    /// Settled events that are left out of transactions for a while.
+    var refusedCount = 0
     var duplicates: DuplicateWindow
     var bufferedBytes = 0
 
