@@ -27,6 +27,8 @@ struct Transaction: Sendable {
     var isDoomed = false
     /// The group did not accept its offsets.
     var isRefused = false
+    /// Its partitions have gone meanwhile: what becomes of it says nothing about those of now.
+    var isLeftBehind = false
     /// The producer was lost while a commit was under way.
     var isInDoubt = false
     /// The events whose records belong to it.
@@ -179,7 +181,9 @@ extension Engine {
         case .open: abort()
         case .resolving: endTransaction(now: now, succeeded: true)
         case .preparing, .none: transaction.members.removeAll(keepingCapacity: true)
-        case .committing, .aborting: break
+        case .committing, .aborting:
+            transaction.isLeftBehind = true
+            transaction.isRefused = false
         }
     }
 
@@ -243,7 +247,7 @@ extension Engine {
         case .failedForNow:
             transaction.askAgain = now.monotonic.advanced(byMilliseconds: Self.commitPause)
         case .refused, .abortable:
-            transaction.isRefused = outcome == .refused
+            transaction.isRefused = outcome == .refused && !transaction.isLeftBehind
             if transaction.phase == .resolving {
                 // The broker has aborted it long ago.
                 membersWaitAgain(now: now)
@@ -280,6 +284,7 @@ extension Engine {
         transaction.members.removeAll(keepingCapacity: true)
         transaction.isDoomed = false
         transaction.isRefused = false
+        transaction.isLeftBehind = false
         transaction.withheld = 0
         transaction.askAgain = nil
         forgetPositions()
