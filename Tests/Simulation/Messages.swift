@@ -36,6 +36,8 @@ enum Step {
     case brokersBack
     case leaderBack(Place)
     case sessionEnds(Process, join: Int)
+    /// A worker that was told to stop must have left by now.
+    case drainIsOver(Process)
     case expires(transaction: Int)
     /// A transaction's marker reaches a partition, or the group's offsets.
     case marker(transaction: Int, Place?)
@@ -48,6 +50,8 @@ enum Fault {
     case crash
     case stop
     case freeze
+    /// The group hears nothing of a worker that is well.
+    case sessionLoss
     case grow
     case outage
     case leaderLoss
@@ -107,4 +111,6 @@ enum Reply {
     case fenced
     /// No leader was there in time.
     case timedOut
+    /// An abort took it back.
+    case purged
 }

@@ -36,6 +36,7 @@ extension Scenario {
         crashes = chance.below(7)
         stops = chance.below(5)
         freezes = chance.below(5)
+        sessionLosses = chance.below(4)
         growths = chance.below(3)
         refusals = chance.below(3)
         outages = chance.below(3)

@@ -19,6 +19,8 @@ package struct Scenario: Sendable {
     package var stops = 2
     /// How often a worker is frozen (SIGSTOP, a paused virtual machine), some of them for longer than their session.
     package var freezes = 2
+    /// How often the group loses a worker that is well, and that hears of it later.
+    package var sessionLosses = 1
     /// No worker's wall clock is off by more than this (milliseconds), and now and then one steps.
     package var skew: Int64 = 0
     /// Whether a worker has the same `transactional.id` in each of its lives.
@@ -116,6 +118,7 @@ package struct Scenario: Sendable {
         crashes = 0
         stops = 0
         freezes = 0
+        sessionLosses = 0
         growths = 0
         outages = 0
         leaderLosses = 0

@@ -29,7 +29,7 @@ extension SimulatedWorker {
             case .notice(let notice):
                 log("notice: \(notice)")
                 switch notice {
-                case .gaveUp: hitInMemory()
+                case .gaveUp: gaveUp()
                 case .rival: crash()
                 case .holdBegan, .holdEnded, .foreignMetadata, .recordRefused: break
                 }

@@ -16,7 +16,7 @@ extension SimulatedWorker {
         case .revoked:
             guard !isZombie else { return }
             log("is to give its partitions back")
-            isStopping = true
+            stop(timeout: configuration.revokeTimeout)
             engine.revoked(now: moment)
         case .lost:
             guard isZombie, !isGivingBack else { return }

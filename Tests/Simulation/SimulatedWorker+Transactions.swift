@@ -159,8 +159,12 @@ extension SimulatedWorker {
         if !client.isOpen { misuse("there is no transaction to abort") }
         begin(.abort)
         limitTime()
-        // What is on its way is taken back.
+        // What is on its way is taken back, and heard of as failed before the abort returns.
         client.outstanding = 0
+        for id in produced.sorted(by: { $0.rawValue < $1.rawValue }) {
+            simulation.schedule(.news(process, .written(id, transaction: client.number, .purged)), after: 0)
+        }
+        produced.removeAll()
         if simulation.chance.happens(simulation.scenario.fatalErrors) { client.isBroken = true }
         if let fatal = client.fatal {
             conclude(fatal)
@@ -214,17 +218,21 @@ extension SimulatedWorker {
     }
 
     private func written(_ id: ProductionID, _ number: Int, _ reply: Reply) {
-        guard number == client.number, client.isOpen, client.operation != .abort else { return }
+        guard number == client.number, client.isOpen else { return }
+        if client.operation == .abort {
+            if case .purged = reply { engine.failed(id, .other, now: moment) }
+            return
+        }
         produced.remove(id)
         client.outstanding -= 1
         switch reply {
-        case .done: break
+        case .done, .purged: break
         case .fenced: client.isFenced = true
         case .refused, .timedOut: client.mustAbort = true
         }
         goOnCommitting()
         switch reply {
-        case .done: break
+        case .done, .purged: break
         case .fenced: engine.producerLost(isFenced: true, now: moment)
         case .refused, .timedOut: engine.failed(id, .other, now: moment)
         }

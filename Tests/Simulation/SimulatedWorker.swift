@@ -49,6 +49,8 @@ final class SimulatedWorker {
     private(set) var isZombie = false
     /// It was told to stop or to give its partitions back.
     var isStopping = false
+    /// Then: before this moment nothing may be given up.
+    var stopDeadline: Int64 = 0
     /// The latest commit was not acknowledged.
     var commitIsDoubtful = false
     /// How far its wall clock is off.
@@ -70,6 +72,8 @@ final class SimulatedWorker {
 
     /// A member that says nothing for so long is out of the group (milliseconds).
     static let session: Int64 = 10_000
+    /// How long a drain may take at most, with brokers that are away (milliseconds).
+    static let patience: Int64 = 120_000
 
     init(index: Int, simulation: Simulation) {
         self.index = index
@@ -142,6 +146,15 @@ final class SimulatedWorker {
         simulation.schedule(.sessionEnds(process, join: joins), after: Self.session)
     }
 
+    /// The group goes on without it although it is well.
+    func loseSession() {
+        guard isAssigned, !isZombie else { return }
+        log("is not heard of by the group")
+        sessionEnded()
+        simulation.rebalance(telling: simulation.cluster.remove(process.member))
+        simulation.schedule(.news(process, .lost), after: simulation.chance.between(0, 3_000))
+    }
+
     func thaw() {
         log("goes on")
         frozenUntil = nil
@@ -176,10 +189,25 @@ final class SimulatedWorker {
     /// SIGTERM.
     func drain() {
         log("drains")
-        isStopping = true
+        stop(timeout: configuration.drainTimeout)
+        simulation.schedule(.drainIsOver(process), after: Self.patience)
         simulation.inputs += 1
         engine.drain(now: moment)
         go()
+    }
+
+    /// From here on nothing new may be called, and what is under way is waited for.
+    func stop(timeout: Int64) {
+        if !isStopping { stopDeadline = simulation.now + timeout }
+        isStopping = true
+    }
+
+    /// Events were given up: only when the time is over, or when somebody else has them already.
+    func gaveUp() {
+        if simulation.now < stopDeadline, simulation.cluster.accepts(member: process.member, generation: generation) {
+            simulation.checkers.fail("promise 3: \(process) gives up \(stopDeadline - simulation.now) ms too soon")
+        }
+        hitInMemory()
     }
 
     func leave() {

@@ -9,6 +9,7 @@ extension Simulation {
     func scheduleFaults() {
         let faults: [(Fault, Int)] = [
             (.crash, scenario.crashes), (.stop, scenario.stops), (.freeze, scenario.freezes),
+            (.sessionLoss, scenario.sessionLosses),
             (.grow, scenario.growths), (.outage, scenario.outages), (.leaderLoss, scenario.leaderLosses),
             (.refusal, scenario.refusals), (.rival, scenario.rivals), (.clockStep, scenario.skew > 0 ? 3 : 0),
         ]
@@ -23,6 +24,9 @@ extension Simulation {
         case .crash: anyWorker()?.crash()
         case .stop: anyWorker()?.drain()
         case .freeze: anyWorker()?.freeze()
+        case .sessionLoss:
+            guard cluster.awayUntil <= now else { return }
+            anyWorker()?.loseSession()
         case .grow:
             log("every topic gets one more partition")
             rebalance(telling: cluster.grow())

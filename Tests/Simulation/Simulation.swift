@@ -149,6 +149,12 @@ package final class Simulation {
         case .brokersBack: for worker in workers { worker.recordsArrived() }
         case .leaderBack(let place): wake(place)
         case .sessionEnds(let process, let join): sessionEnds(process, join: join)
+        case .drainIsOver(let process):
+            if let thaw = living(process)?.frozenUntil {
+                schedule(step, after: thaw - now + SimulatedWorker.patience)
+            } else if living(process) != nil {
+                checkers.fail("\(process) was told to stop and does not")
+            }
         case .expires(let transaction): expire(transaction)
         case .marker(let transaction, let place): writeMarker(of: transaction, at: place)
         case .request(let process, let request): arrive(process, request)

@@ -1,0 +1,27 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// What mutants.py builds in .build/mutants: the engine, which is broken there, and the simulation.
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+let package = Package(
+    name: "mutant",
+    targets: [
+        .target(name: "HeraldBytes", swiftSettings: strict),
+        .target(name: "HeraldTime", dependencies: ["HeraldBytes"], swiftSettings: strict),
+        .target(
+            name: "HeraldEvents", dependencies: ["HeraldBytes", "HeraldTime"],
+            swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]),
+        .target(name: "HeraldCore", dependencies: ["HeraldEvents", "HeraldTime"], swiftSettings: strict),
+        .target(
+            name: "Simulation", dependencies: ["HeraldCore", "HeraldEvents", "HeraldTime"], path: "Tests/Simulation",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "simulate", dependencies: ["Simulation"], path: "Tests/Simulate", swiftSettings: strict),
+    ]
+)

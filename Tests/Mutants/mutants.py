@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Shows that the simulation finds a broken engine: builds it with each of the mistakes of table.py and runs it.
+
+    Tests/Mutants/mutants.py [PART OF A NAME …]
+
+A small package in .build/mutants has the engine as a copy and everything else as links, so that a mutant is one file
+to compile. Fails when a mutant survives, or when one no longer applies.
+"""
+
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from table import MUTANTS, Mutant
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / ".build" / "mutants"
+CORE = "Sources/HeraldCore"
+LINKS = ["Sources/HeraldBytes", "Sources/HeraldTime", "Sources/HeraldEvents", "Tests/Simulation", "Tests/Simulate"]
+# Inputs of engines in which a mutant has to show; most show within a thousand.
+STEPS = "400000"
+# A mutant may spin.
+SECONDS = 240
+
+
+def prepare() -> None:
+    """Makes the package, or brings it up to date; what did not change keeps its date, and so its object files."""
+    PACKAGE.mkdir(parents=True, exist_ok=True)
+    copy(ROOT / "Tests/Mutants/Package.swift", PACKAGE / "Package.swift")
+    for link in LINKS:
+        place = PACKAGE / link
+        place.parent.mkdir(exist_ok=True)
+        if not place.is_symlink():
+            place.symlink_to(ROOT / link)
+    core = PACKAGE / CORE
+    core.mkdir(exist_ok=True)
+    originals = {path.name: path for path in (ROOT / CORE).glob("*.swift")}
+    for path in core.glob("*.swift"):
+        if path.name not in originals:
+            path.unlink()
+    for name, path in originals.items():
+        copy(path, core / name)
+
+
+def copy(source: Path, destination: Path) -> None:
+    if not destination.exists() or destination.read_text() != source.read_text():
+        shutil.copyfile(source, destination)
+
+
+def build() -> str:
+    """What went wrong, or nothing."""
+    result = subprocess.run(
+        ["swift", "build", "--product", "simulate"], cwd=PACKAGE, capture_output=True, text=True, check=False
+    )
+    return "" if result.returncode == 0 else result.stdout[-2000:] + result.stderr[-2000:]
+
+
+def simulate() -> tuple[bool, str]:
+    """Whether a promise was broken, and the first line that says so."""
+    try:
+        result = subprocess.run(
+            [PACKAGE / ".build/debug/simulate", "--steps", STEPS, "--known"],
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+            env={"SWIFT_BACKTRACE": "enable=no"},
+        )
+    except subprocess.TimeoutExpired:
+        return True, f"does not end within {SECONDS} s"
+    if result.returncode == 0:
+        return False, result.stdout.strip()
+    lines = [line for line in result.stderr.splitlines() if line.startswith(("seed", "Fatal error", "crashed"))]
+    return True, (lines or [f"status {result.returncode}"])[0].strip()
+
+
+def judge(mutant: Mutant) -> str:
+    """Why this mutant is no proof, or nothing."""
+    path = PACKAGE / CORE / mutant.file
+    original = path.read_text()
+    if original.count(mutant.original) != 1:
+        return f"its original is {original.count(mutant.original)} times in {mutant.file}, once is needed"
+    path.write_text(original.replace(mutant.original, mutant.broken))
+    try:
+        trouble = build()
+        if trouble:
+            return f"it does not compile\n{trouble}"
+        found, line = simulate()
+    finally:
+        path.write_text(original)
+    if not found:
+        return f"it survives: {line}"
+    print(f"    {line[:150]}", flush=True)
+    return ""
+
+
+def main() -> int:
+    chosen = [m for m in MUTANTS if not sys.argv[1:] or any(part in m.name for part in sys.argv[1:])]
+    began = time.monotonic()
+    prepare()
+    trouble = build()
+    if trouble:
+        print(f"mutants: the package does not compile\n{trouble}", file=sys.stderr)
+        return 1
+    failures = []
+    for mutant in chosen:
+        print(f"mutants: {mutant.name}", flush=True)
+        reason = judge(mutant)
+        if reason:
+            failures.append(mutant.name)
+            print(f"mutants: {mutant.name}: {reason}", file=sys.stderr, flush=True)
+    print(f"mutants: {len(chosen) - len(failures)} of {len(chosen)} found in {time.monotonic() - began:.0f} s")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,234 @@
+"""Ways to break the engine on purpose. Each is one exact replacement in a file of Sources/HeraldCore.
+
+When the engine changes and one of them no longer applies, the run says so: write the same mistake anew.
+"""
+
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    name: str
+    file: str
+    original: str
+    broken: str
+
+
+MUTANTS = [
+    # Commits: promise 1.
+    Mutant(
+        "commits what is not done",
+        "Engine+Commits.swift",
+        "partition: Int32(index), offset: tracker.watermark, metadata: text,",
+        "partition: Int32(index), offset: tracker.next, metadata: text,",
+    ),
+    Mutant(
+        "the completion map is left out of commits",
+        "Engine+Commits.swift",
+        "let text = tracker.completions.text(committing: tracker.watermark)",
+        'let text = ""',
+    ),
+    Mutant(
+        "the completion map says the opposite",
+        "OffsetTracker.swift",
+        "if word & bit(offset) != 0 { map.add(offset..<offset + 1) }",
+        "if word & bit(offset) == 0 { map.add(offset..<offset + 1) }",
+    ),
+    Mutant(
+        "the completion map is not read after an assignment",
+        "Engine+Assignment.swift",
+        "return OffsetTracker(startingAt: offset, done: map)",
+        "return OffsetTracker(startingAt: offset)",
+    ),
+    Mutant(
+        "an offset is complete while one of its records is on its way",
+        "Engine+Settlement.swift",
+        "if slots[Int(slot)].firstProduction < 0 {",
+        "if slots[Int(slot)].firstProduction < 0 || production.kind == .result {",
+    ),
+    Mutant(
+        "a commit that failed counts as made",
+        "Engine+Commits.swift",
+        "lastCommitFailed = outcome != .acknowledged",
+        "lastCommitFailed = outcome == .refused",
+    ),
+    Mutant(
+        "the end of a partition is believed to be further",
+        "OffsetTracker.swift",
+        "        skip(to: offset)\n        next = max(next, offset)",
+        "        skip(to: offset + 1)\n        next = max(next, offset + 1)",
+    ),
+    # Transactions: promise 2.
+    Mutant(
+        "a record is written twice",
+        "Engine+Settlement.swift",
+        "            emit(production: index)\n            index = productions[Int(index)].next",
+        "            emit(production: index)\n            emit(production: index)\n"
+        "            index = productions[Int(index)].next",
+    ),
+    Mutant(
+        "a commit does not wait for the producer to take every record",
+        "Engine+Transactions.swift",
+        "guard transaction.withheld == 0, !transaction.hasUnheardRecords, isCommitDue",
+        "guard transaction.withheld == 0, isCommitDue",
+    ),
+    Mutant(
+        "a record that found the queue full is forgotten by the commit",
+        "Engine+Settlement.swift",
+        "if configuration.isAtomic { transaction.withheld += 1 }",
+        "",
+    ),
+    Mutant(
+        "what is settled during a commit belongs to it",
+        "Engine+Transactions.swift",
+        "        case .open where !transaction.isDoomed:\n            join(slot)",
+        "        case .open where !transaction.isDoomed, .committing:\n            join(slot)",
+    ),
+    Mutant(
+        "an abort drops what was settled",
+        "Engine+Transactions.swift",
+        "transaction.pending = again + transaction.pending",
+        "for id in again { free(id.index) }",
+    ),
+    Mutant(
+        "an abort forgets that the records come again",
+        "Engine+Transactions.swift",
+        "if slots[Int(id.index)].phase == .settling { again.append(id) }",
+        "_ = id",
+    ),
+    Mutant(
+        "after an abort everything is called again",
+        "Engine+Transactions.swift",
+        "if slots[Int(id.index)].phase == .settling { again.append(id) }",
+        "free(id.index)\n            partitions[Int(slots[Int(id.index)].partition)].tracker = OffsetTracker(\n"
+        "                startingAt: partitions[Int(slots[Int(id.index)].partition)].tracker?.watermark ?? 0)\n"
+        "            actions.append(.rewind(partition: slots[Int(id.index)].partition))",
+    ),
+    Mutant(
+        "a refused commit counts as made",
+        "Engine+Transactions.swift",
+        "        case .acknowledged:\n            acknowledgePositions()",
+        "        case .acknowledged, .refused:\n            acknowledgePositions()",
+    ),
+    Mutant(
+        "a commit that has to be repeated is aborted",
+        "Engine+Transactions.swift",
+        "            transaction.askAgain = now.monotonic.advanced(byMilliseconds: Self.commitPause)\n"
+        "        case .refused, .abortable:\n            transaction.isRefused",
+        "            abort()\n        case .refused, .abortable:\n            transaction.isRefused",
+    ),
+    Mutant(
+        "a commit in doubt is believed to have failed",
+        "Engine+Transactions.swift",
+        "transaction.isInDoubt = transaction.phase == .committing || transaction.phase == .resolving",
+        "transaction.isInDoubt = false",
+    ),
+    Mutant(
+        "a commit in doubt is believed to have been made",
+        "Engine+Transactions.swift",
+        "            if transaction.phase == .resolving {\n                // The broker has aborted it long ago.\n"
+        "                membersWaitAgain(now: now)",
+        "            if transaction.phase == .resolving {\n                // The broker has aborted it long ago.\n"
+        "                for id in transaction.members { free(id.index) }",
+    ),
+    # Ownership: epochs and generations.
+    Mutant(
+        "a transaction goes on after its partitions were lost",
+        "Engine+Transactions.swift",
+        "        case .open: abort()\n        case .resolving",
+        "        case .open: break\n        case .resolving",
+    ),
+    Mutant(
+        "events outlive a lost assignment",
+        "Engine+Assignment.swift",
+        "    public mutating func lost(now: Moment) {\n        dropEverything()",
+        "    public mutating func lost(now: Moment) {",
+    ),
+    Mutant(
+        "an answer is taken for another event's",
+        "Engine.swift",
+        "slots[Int(id.index)].generation == id.generation\n            && ",
+        "",
+    ),
+    Mutant(
+        "an acknowledgement is taken for another record's",
+        "Engine+Settlement.swift",
+        "guard Int(id.index) < productions.count, productions[Int(id.index)].generation == id.generation else {",
+        "guard Int(id.index) < productions.count else {",
+    ),
+    # Calls: promise 3.
+    Mutant(
+        "a drain is ignored",
+        "Engine+Assignment.swift",
+        "stop(leaving: true, timeout: configuration.drainTimeout, now: now)",
+        "break",
+    ),
+    Mutant(
+        "a drain does not leave the group",
+        "Engine+Assignment.swift",
+        "stop(leaving: true, timeout: configuration.drainTimeout, now: now)",
+        "stop(leaving: false, timeout: configuration.drainTimeout, now: now)",
+    ),
+    Mutant(
+        "a stop does not wait for calls under way",
+        "Engine+Stopping.swift",
+        "if callsInFlight > 0 || refusedCount > 0 || (!configuration.isAtomic && productionsOut > 0) {",
+        "if refusedCount > 0 || (!configuration.isAtomic && productionsOut > 0) {",
+    ),
+    Mutant(
+        "a stop forgets what is known already",
+        "Engine+Stopping.swift",
+        "guard hasFacts, let shortest",
+        "guard !hasFacts, let shortest",
+    ),
+    Mutant(
+        "attempts are not counted",
+        "Engine+Calls.swift",
+        "services[serviceIndex(slot, service)].attempts += 1\n        let began",
+        "let began",
+    ),
+    Mutant(
+        "a retry does not wait for its moment",
+        "Engine+Intake.swift",
+        "let due = max(scheduled, slots[Int(slot)].isRetry ? slots[Int(slot)].event.dueAt ?? never : never)",
+        "let due = scheduled",
+    ),
+    Mutant(
+        "a hold costs attempts",
+        "Engine+Calls.swift",
+        "            beginHold(reason, now: now)\n            want(slot, service)",
+        "            beginHold(reason, now: now)\n            retry(slot, service, result, now: now, entropy: entropy)",
+    ),
+    # Order and bounds: promises 4 and 6.
+    Mutant(
+        "the next event of a user is called too soon",
+        "Engine+Intake.swift",
+        "guard order.enter(slot, user: slots[place].userHash) else {",
+        "guard order.enter(slot, user: slots[place].userHash) || place % 7 == 0 else {",
+    ),
+    Mutant(
+        "calls in flight have no bound",
+        "Engine+Calls.swift",
+        "while callsInFlight < configuration.maxInFlight, let token",
+        "while callsInFlight <= configuration.maxInFlight, let token",
+    ),
+    Mutant(
+        "a part of a split event is lost",
+        "Engine+Settlement.swift",
+        "guard state.verdict.goesOn, !grouped.contains(service) else { continue }",
+        "guard state.verdict.goesOn, grouped.isEmpty else { continue }",
+    ),
+    # Duplicates.
+    Mutant(
+        "what was dealt with before does not count for duplicates",
+        "Engine+Intake.swift",
+        "            rememberDone(\n                source: source, partition: index, offset: offset, value: value, "
+        "headers: headers, now: now)\n",
+        "",
+    ),
+    Mutant(
+        "the same identifier of another user is a duplicate",
+        "DuplicateIdentity.swift",
+        "        hasher.add(field: id)\n        hasher.add(field: user)",
+        "        hasher.add(field: user)",
+    ),
+]
