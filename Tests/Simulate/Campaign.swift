@@ -26,7 +26,7 @@ final class Campaign: Sendable {
     }
 
     private let limit: Limit
-    /// So many steps come from the seeds 1, 2, 3 …
+    /// So many steps come from the seeds 1, 2, 3 and so on.
     private let known: Int
     private let began = ContinuousClock.now
     private let state = Mutex(State())

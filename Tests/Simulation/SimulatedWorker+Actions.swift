@@ -12,6 +12,7 @@ extension SimulatedWorker {
             case .call(let token): call(token)
             case .produce(let id): produce(id)
             case .release(let slot): release(slot, isGivenUp: givesUp)
+            case .keep(let slot): keep(slot)
             case .commit(let sequence): commit(sequence)
             case .pause(let partition): isPaused[Int(partition)] = true
             case .resume(let partition):
@@ -66,6 +67,11 @@ extension SimulatedWorker {
         if commitIsDoubtful { hitInMemory() }
         let left = records.count { $0 != nil }
         if left > 0 { simulation.checkers.fail("\(process): \(left) records outlive their assignment") }
+    }
+
+    /// A record that stays is copied; there must be one.
+    private func keep(_ slot: Int32) {
+        if records[Int(slot)] == nil { simulation.checkers.fail("slot \(slot) is to be kept, and has no record") }
     }
 
     private func release(_ slot: Int32, isGivenUp: Bool) {

@@ -1,4 +1,5 @@
 import HeraldCore
+import Simulation
 import Testing
 
 @Suite("In simulation")
@@ -9,62 +10,78 @@ struct SimulationTests {
         #expect(count == 0, "seed \(scenario.seed): \(violations.prefix(3).joined(separator: "; "))")
     }
 
-    @Test("nothing is lost and users' order is kept while workers crash, stop and come back", arguments: UInt64(1)...60)
-    func crashes(seed: UInt64) {
-        run(Scenario(seed: seed))
+    private func scenario(_ seed: UInt64, isAtomic: Bool) -> Scenario {
+        var scenario = Scenario(seed: seed)
+        scenario.isAtomic = isAtomic
+        return scenario
+    }
+
+    @Test(
+        "the promises hold while workers crash, stop, freeze and come back, and brokers are away",
+        arguments: [true, false], UInt64(1)...8)
+    func crashes(isAtomic: Bool, seed: UInt64) {
+        run(scenario(seed, isAtomic: isAtomic))
     }
 
     @Test("the promises hold for seeds that nobody has seen before")
     func newSeeds() {
         var generator = SystemRandomNumberGenerator()
-        for _ in 0..<30 { run(Scenario(seed: generator.next())) }
+        for _ in 0..<6 { run(.any(seed: generator.next())) }
     }
 
-    @Test("one worker alone makes every call once when nothing goes wrong", arguments: UInt64(1)...5)
-    func calm(seed: UInt64) {
-        var scenario = Scenario(seed: seed)
+    @Test("one worker alone makes every call once when nothing goes wrong", arguments: [true, false], UInt64(1)...3)
+    func calm(isAtomic: Bool, seed: UInt64) {
+        var scenario = scenario(seed, isAtomic: isAtomic)
         scenario.workers = 1
         scenario.calm()
         run(scenario)
     }
 
-    @Test("a user whose calls hang for ever delays nobody else", arguments: UInt64(1)...5)
-    func slowUser(seed: UInt64) {
-        var scenario = Scenario(seed: seed)
+    @Test("a user whose calls hang for ever delays nobody else", arguments: [true, false])
+    func slowUser(isAtomic: Bool) {
+        var scenario = scenario(1, isAtomic: isAtomic)
         scenario.calm()
-        scenario.hanging = ["user-1"]
+        scenario.hanging = [1]
         scenario.events = 200
         run(scenario)
     }
 
-    @Test("partition order and no order lose nothing either", arguments: [Ordering.partition, .none], UInt64(1)...10)
-    func otherOrders(ordering: Ordering, seed: UInt64) {
-        var scenario = Scenario(seed: seed)
+    @Test("partition order and no order lose nothing either", arguments: [Ordering.partition, .none], [true, false])
+    func otherOrders(ordering: Ordering, isAtomic: Bool) {
+        var scenario = scenario(1, isAtomic: isAtomic)
         scenario.ordering = ordering
         run(scenario)
     }
 
-    @Test("workers whose clocks differ by seconds lose nothing and call nothing too soon", arguments: UInt64(1)...10)
-    func skew(seed: UInt64) {
-        var scenario = Scenario(seed: seed)
+    @Test("workers whose clocks differ by seconds lose nothing and call nothing too soon", arguments: [true, false])
+    func skew(isAtomic: Bool) {
+        var scenario = scenario(1, isAtomic: isAtomic)
         scenario.skew = 3_000
         run(scenario)
     }
 
-    @Test("more workers than partitions", arguments: UInt64(1)...10)
-    func standby(seed: UInt64) {
-        var scenario = Scenario(seed: seed)
+    @Test("more workers than partitions", arguments: [true, false])
+    func standby(isAtomic: Bool) {
+        var scenario = scenario(1, isAtomic: isAtomic)
         scenario.partitions = 2
         scenario.workers = 4
         run(scenario)
     }
 
+    @Test("rivals for a worker's name write nothing twice", arguments: UInt64(1)...3)
+    func rivals(seed: UInt64) {
+        var scenario = scenario(seed, isAtomic: true)
+        scenario.hasFixedIDs = true
+        scenario.rivals = 2
+        run(scenario)
+    }
+
     @Test("the same seed gives the same run")
     func deterministic() {
-        let first = Simulation(scenario: Scenario(seed: 77))
-        let second = Simulation(scenario: Scenario(seed: 77))
+        let first = Simulation(scenario: .any(seed: 77))
+        let second = Simulation(scenario: .any(seed: 77))
         #expect(first.run() == second.run())
-        #expect(first.steps == second.steps)
-        #expect(first.now == second.now)
+        #expect(first.inputs == second.inputs)
+        #expect(first.virtualSeconds == second.virtualSeconds)
     }
 }
