@@ -188,7 +188,8 @@ class Connection(asyncio.Protocol):
         key = urllib.parse.unquote(headers.get(b"idempotency-key", b"-").decode())
         backend.count += 1
         self.call = backend.count
-        backend.note("call", self.call, backend.now(), backend.worker(headers.get(b"authorization", b"")), key, pns, user)
+        worker = backend.worker(headers.get(b"authorization", b""))
+        backend.note("call", self.call, backend.now(), worker, key, pns, user)
         choice = backend.choose(user)
         is_slow = backend.random.random() < backend.faults.get("slow", 0)
         delay = SLOW if is_slow else backend.random.uniform(*LATENCY)

@@ -64,13 +64,16 @@ class Cluster:
             processes.run(self.java + ["kafka.tools.StorageTool", "format", "-t", cluster, "-c", self.properties(node)])
         for node in NODES:
             self.start(node)
-        self.wait_until_healthy(120)
+        self.wait_until_healthy(300)
 
     def directory(self, node):
         return self.processes.directory / f"node-{node}"
 
     def properties(self, node):
         return self.directory(node) / "server.properties"
+
+    def logs(self):
+        return [self.processes.log(f"node-{node}") for node in NODES]
 
     def data(self):
         """Where the node keeps its partitions whose copies the checker reads, when all are in step."""

@@ -96,11 +96,11 @@ class Publisher:
         self.error = None
         settings = processes.directory / "publisher.properties"
         settings.write_text(PRODUCER)
+        command = [*cluster.java, console_producer(cluster.home), "--bootstrap-server", cluster.bootstrap,
+                   "--producer.config", settings, "--property", "parse.key=true",
+                   "--property", f"null.marker={TOMBSTONE}"]
         self.producers = [
-            (share, processes.start(
-                [*cluster.java, console_producer(cluster.home), "--bootstrap-server", cluster.bootstrap, "--topic", topic,
-                 "--producer.config", settings, "--property", "parse.key=true", "--property", f"null.marker={TOMBSTONE}"],
-                log=f"publisher-{topic}", stdin=subprocess.PIPE))
+            (share, processes.start([*command, "--topic", topic], log=f"publisher-{topic}", stdin=subprocess.PIPE))
             for topic, share in topics]
         self.thread = threading.Thread(target=self.run, daemon=True)
 

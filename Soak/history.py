@@ -3,12 +3,18 @@
 Nothing here or in the checker knows Herald's code: only the contract's names.
 """
 
+import collections
+import datetime
 import json
+import re
 from typing import NamedTuple
 
 import logfiles
 from processes import now_ms
 
+# A member's name begins with the worker's: its client.id, or its static name.
+LOST_SESSION = re.compile(r"(\S+ \S+) .* Member ([a-z]+)[.-]\S+ in group \S+ has failed, removing it from the group")
+SESSION_MS = 10_000
 REQUESTS = ("notifications", "notifications.bulk")
 RESULTS = "notifications.results"
 DEAD_LETTERS = "notifications.dead-letter"
@@ -152,7 +158,27 @@ def incidents(entries):
         elif kind == "broker-whole":
             name, begin = brokers.pop(entry["node"])
             found.append(Incident(name, "", begin, at))
-    return sorted(found, key=lambda incident: incident.begin)
+    return found
+
+
+def lost_sessions(logs, entries):
+    """Sessions that the brokers ended because a member was not heard of, as incidents of the runs.
+
+    A machine that is too busy stops a worker as SIGSTOP does.
+    """
+    starts = collections.defaultdict(list)
+    for entry in entries:
+        if entry["kind"] == "start":
+            starts[entry["worker"].split(".")[0]].append((entry["at"], entry["worker"]))
+    found = []
+    for path in logs:
+        for line in open(path, errors="replace"):
+            if match := LOST_SESSION.match(line):
+                moment = datetime.datetime.fromisoformat(match[1].replace(",", ".")).timestamp() * 1000
+                begun = [run for at, run in starts[match[2]] if at < moment]
+                if begun:
+                    found.append(Incident("session lost", begun[-1], moment - SESSION_MS, moment))
+    return found
 
 
 class History:
@@ -166,7 +192,7 @@ class History:
         self.dead_letters = dead_letters
         self.calls = calls
         self.commits = commits
-        self.incidents = incidents
+        self.incidents = sorted(incidents, key=lambda incident: incident.begin)
         self.faults = list(faults)
         self.ends = ends                # the journal's entries of workers that ended by themselves
         # The origins of all retry records, those of aborted transactions included.
@@ -219,7 +245,7 @@ def collect(processes, cluster, plan, backend_log, journal_path):
         dead_letters=[onward(record) for record in all_of([DEAD_LETTERS])],
         calls=seen_calls,
         commits=logfiles.commits(cluster.partitions("__consumer_offsets").values(), plan.group),
-        incidents=incidents(entries),
+        incidents=incidents(entries) + lost_sessions(cluster.logs(), entries),
         faults=faults,
         attempted={onward(record).origin for record in all_of(retry_topics, "read_uncommitted")},
         ends=[entry for entry in entries if entry["kind"] == "died"]), entries

@@ -1,4 +1,4 @@
-"""Reads the log files of a broker's partitions, which tell what no consumer is told: markers, and every commit's moment.
+"""Reads the log files of a broker's partitions: they tell what no consumer is told, markers and every commit's moment.
 
 The format of the files (record batches, magic 2) is part of Kafka's protocol, and so are the records of
 `__consumer_offsets`. Only what a healthy replica holds is read, and nothing is compressed.
@@ -167,7 +167,8 @@ def commit_of(group, time, key, value):
 def commits(folders, group):
     """Every commit of a group in the order in which it became visible, those of aborted transactions left out.
 
-    A plain commit's time is that of its record, a transaction's that of its marker: all that it holds was written before.
+    A plain commit's time is that of its record, a transaction's that of its marker: all that it holds was written
+    before.
     """
     found = []
     for folder in folders:

@@ -14,6 +14,8 @@ UNAWARE = 10_000
 AFTERMATH = 60_000
 # Incidents that cut nobody off.
 MOMENTS = ("kill", "leave", "died")
+# Incidents after which a worker does not know at once that others have its events.
+UNHEARD = ("stop", "session lost")
 CREDENTIALS = ("401", "403")
 FINAL_REASONS = ("attempts-exhausted", "time-exhausted")
 
@@ -32,7 +34,8 @@ class Oracle:
         self.repeats = {}               # (incident, run) → ids of the events that were called again because of it
         self.published = {request.id: request for request in history.requests if request.id}
         self.own_incidents = collections.defaultdict(list)
-        for incident in history.incidents:
+        # What was done comes before what the brokers made of it.
+        for incident in sorted(history.incidents, key=lambda one: (one.kind == "session lost", one.begin)):
             self.own_incidents[incident.worker].append(incident)
 
     def check(self):
@@ -93,7 +96,8 @@ class Oracle:
                 self.breach("doubled", f"{name}: {len(letters)} dead letters")
         outcomes = {one.facts["outcome"] for one in found}
         if bool(letters) != bool(outcomes & {"dead-lettered", "expired"}):
-            self.breach("dead letter without result, or the reverse", f"{name}: {outcomes}, {len(letters)} dead letters")
+            self.breach(
+                "dead letter without result, or the reverse", f"{name}: {outcomes}, {len(letters)} dead letters")
         for one in found:
             self.check_result(request, service, one, name)
         # A result that is `expired` has said why.
@@ -162,7 +166,8 @@ class Oracle:
             offsets, latest = finished.get(where, ([], []))
             below = bisect.bisect_left(offsets, commit.offset)
             if below and latest[below - 1] > commit.time + ROUNDING:
-                self.breach("committed and not finished", f"{commit}: what is below was finished at {latest[below - 1]}")
+                self.breach(
+                    "committed and not finished", f"{commit}: what is below was finished at {latest[below - 1]}")
         for where, (offsets, _) in finished.items():
             if reached.get(where, 0) <= offsets[-1]:
                 self.breach("not committed at the end", f"{where}: {reached.get(where)}, the last is {offsets[-1]}")
@@ -204,8 +209,8 @@ class Oracle:
     # MARK: Calls
 
     def check_calls(self):
-        """A call is made again only after a failure, or for an incident; never for more than was under way, and never for
-        what had been recorded.
+        """A call is made again only after a failure, or for an incident; never for more than was under way, and never
+        for what had been recorded.
         """
         for (identifier, service), calls in self.history.calls_of.items():
             if self.is_atomic and identifier in self.published:
@@ -263,12 +268,13 @@ class Oracle:
         # At least once: a retry may be durable and its event's offset not, and then both go on.
         for other in [earlier] if self.is_atomic else [earlier, *all_earlier]:
             for incident in self.own_incidents[other.worker]:
-                if incident.end >= other.begin - IN_THE_AIR and incident.begin <= call.begin and incident.kind != "leave":
+                if incident.kind == "leave":
+                    continue
+                if incident.end >= other.begin - IN_THE_AIR and incident.begin <= call.begin:
                     return incident, other.worker
-        # A worker that was stopped does not know that others have its events.
         for run in (call.worker, earlier.worker):
             for incident in self.own_incidents[run]:
-                if incident.kind == "stop" and incident.begin <= call.begin <= incident.end + UNAWARE:
+                if incident.kind in UNHEARD and incident.begin <= call.begin <= incident.end + UNAWARE:
                     return incident, run
         for incident in self.own_incidents[""]:
             if incident.end + UNAWARE >= earlier.begin and incident.begin <= call.begin:
@@ -312,8 +318,9 @@ class Oracle:
 
 
 def was_waiting(request, call):
-    """Whether an event still waited for its moment when a call was made: it is overtaken then, even when the retry that it
-    waits in is lost with its transaction.
+    """Whether an event still waited for its moment when a call was made.
+
+    It is overtaken then, even when the retry that it waits in is lost with its transaction.
     """
     return bool(request.not_before) and call.begin < milliseconds(request.not_before)
 

@@ -9,7 +9,8 @@ import logfiles
 from history import Call, History, Incident, Record, Request
 from oracle import Oracle
 
-REQUESTS, RETRY, RESULTS, DEAD = "notifications", "notifications.retry.1s", "notifications.results", "notifications.dead-letter"
+REQUESTS, RETRY = "notifications", "notifications.retry.1s"
+RESULTS, DEAD = "notifications.results", "notifications.dead-letter"
 NEVER = float("inf")
 
 
@@ -29,7 +30,8 @@ class World:
             self.call(5, 2_300, "plain-2", "u", "200"),
         ]
         self.results = [
-            self.result(0, 1_200, "delivered", status=200), self.result(1, 1_210, "dead-lettered", "rejected", status=400),
+            self.result(0, 1_200, "delivered", status=200),
+            self.result(1, 1_210, "dead-lettered", "rejected", status=400),
             self.result(3, 1_400, "delivered", status=200), self.result(2, 2_400, "delivered", status=200),
         ]
         self.retries = [Record((RETRY, 0, 0), 1_290, (REQUESTS, 0, 2), ("apns",), {"herald-reason": "transient"})]
@@ -49,7 +51,8 @@ class World:
 
     def violations(self, guarantee="atomic"):
         history = History(
-            self.requests, self.results, self.retries, self.dead, self.calls, self.commits, self.incidents, ends=self.ends)
+            self.requests, self.results, self.retries, self.dead, self.calls, self.commits, self.incidents,
+            ends=self.ends)
         oracle = Oracle(history, guarantee, {"ada": 1, "bob": 1}, 5, 3_000).check()
         return {kind for kind, sentences in oracle.violations.items() if sentences}
 
@@ -95,7 +98,8 @@ class OracleTest(unittest.TestCase):
 
     def test_given_up_before_all_calls_were_made(self):
         self.world.results[3] = self.world.result(2, 2_400, "dead-lettered", "attempts-exhausted", attempts=2)
-        self.world.dead.append(Record((DEAD, 0, 1), 2_400, (REQUESTS, 0, 2), ("apns",), {"herald-reason": "attempts-exhausted"}))
+        self.world.dead.append(self.world.dead[0]._replace(
+            place=(DEAD, 0, 1), time=2_400, origin=(REQUESTS, 0, 2), facts={"herald-reason": "attempts-exhausted"}))
         self.expect("wrong result")
 
     def test_a_rejection_without_its_dead_letter(self):
@@ -144,6 +148,11 @@ class OracleTest(unittest.TestCase):
         self.repeat()
         self.expect()
 
+    def test_a_session_that_ran_out_is_as_good_as_a_stop(self):
+        self.world.incidents = [Incident("session lost", "bob.1", 1_150, 1_590)]
+        self.repeat()
+        self.expect()
+
     def test_no_more_is_repeated_than_a_worker_had_under_way(self):
         self.world.incidents = [Incident("kill", "ada.1", 1_203, 1_203)]
         self.repeat(time=1_304)
@@ -185,14 +194,16 @@ class LogFilesTest(unittest.TestCase):
     def batch(base, count, attributes=0, producer=-1, time=0, key=b"", value=b""):
         body = b""
         for delta in range(count):
-            record = b"\x00\x00" + bytes([2 * delta]) + bytes([2 * len(key)]) + key + bytes([2 * len(value)]) + value + b"\x00"
+            fields = bytes([2 * len(key)]) + key + bytes([2 * len(value)]) + value
+            record = b"\x00\x00" + bytes([2 * delta]) + fields + b"\x00"
             body += bytes([2 * len(record)]) + record
+        length = logfiles.HEADER.size - logfiles.PREFIX + len(body)
         return logfiles.HEADER.pack(
-            base, logfiles.HEADER.size - logfiles.PREFIX + len(body), 0, 2, 0, attributes, count - 1, time, time, producer,
-            0, 0, count) + body
+            base, length, 0, 2, 0, attributes, count - 1, time, time, producer, 0, 0, count) + body
 
     def marker(self, base, producer, is_commit, time):
-        return self.batch(base, 1, logfiles.CONTROL | logfiles.TRANSACTIONAL, producer, time, struct.pack(">hh", 0, is_commit))
+        attributes = logfiles.CONTROL | logfiles.TRANSACTIONAL
+        return self.batch(base, 1, attributes, producer, time, struct.pack(">hh", 0, is_commit))
 
     def setUp(self):
         held = tempfile.TemporaryDirectory()
@@ -232,7 +243,8 @@ class LogFilesTest(unittest.TestCase):
         transactional = logfiles.TRANSACTIONAL
         self.batches = [
             self.batch(0, 1, time=10, **offset(b"g", 5)), self.batch(1, 1, time=11, **offset(b"other", 6)),
-            self.batch(2, 1, transactional, 7, 12, **offset(b"g", 7)), self.batch(3, 1, transactional, 8, 13, **offset(b"g", 8)),
+            self.batch(2, 1, transactional, 7, 12, **offset(b"g", 7)),
+            self.batch(3, 1, transactional, 8, 13, **offset(b"g", 8)),
             self.marker(4, 8, False, 14), self.marker(5, 7, True, 15),
         ]
         self.write()

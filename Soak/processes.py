@@ -31,7 +31,8 @@ def free_ports(count):
     """
     lowest = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     below = range(max(1024, lowest - 12_000), lowest)
-    candidates = random.sample(below, len(below)) if len(below) > 1_000 else random.sample(range(10_000, 60_000), 20_000)
+    candidates = list(below if len(below) > 1_000 else range(10_000, 60_000))
+    random.shuffle(candidates)
     probes = []
     try:
         for port in candidates:

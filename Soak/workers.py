@@ -31,14 +31,18 @@ FORMS = (
     Form("fay", 24),
 )
 
+CALL_TIMEOUT_MS = 3_000
+IMMEDIATE_RETRIES = 1
+
+# The name that the brokers' logs and the backend's know a run by.
 SETTINGS = """\
-kafka: {{bootstrapServers: [{bootstrap}], group: {group}{membership}}}
+kafka: {{bootstrapServers: [{bootstrap}], group: {group}, properties: {{client.id: {run}}}{membership}}}
 backend:
   url: http://127.0.0.1:{port}
-  timeout: 3s
+  timeout: {timeout}ms
   auth: {{kind: basic, username: {run}, password: soak}}
 delivery: {{guarantee: {guarantee}, maxInFlight: {in_flight}, lanes: {lanes}, drainTimeout: 30s}}
-retry: {{immediate: 1, delays: [{delays}]}}
+retry: {{immediate: {immediate}, delays: [{delays}]}}
 topics: {{partitions: {partitions}, replicationFactor: 3}}
 log: {{level: info, format: json}}
 """
@@ -141,7 +145,8 @@ class Pool:
         path.write_text(SETTINGS.format(
             bootstrap=", ".join(f'"{address}"' for address in self.bootstrap.split(",")), group=self.plan.group,
             membership=membership, port=self.port, run=run, guarantee=self.plan.guarantee, in_flight=form.in_flight,
-            lanes=form.lanes, delays=", ".join(self.plan.delays), partitions=self.plan.partitions))
+            lanes=form.lanes, timeout=CALL_TIMEOUT_MS, immediate=IMMEDIATE_RETRIES,
+            delays=", ".join(self.plan.delays), partitions=self.plan.partitions))
         return path
 
     def make_topics(self):
