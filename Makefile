@@ -9,7 +9,8 @@
 #   EVENTS=…                   how many events `make bench` (1000000) and `make soak` (500000) send
 #   CASES=floor,atomic,age*    which of its cases `make bench` runs (default: all of them, about 12 minutes)
 #   KILLS=, MINUTES=, SEED=, GUARANTEE=
-#                              how often `make soak` kills a worker, for how long, when (by the seed), and what it expects
+#                              how often `make soak` kills a worker, for how long, when (by the seed), and what it expects;
+#                              MINUTES and SEED are `make simulate`'s too
 #   FUZZ_SECONDS=60            how long `make fuzz` spends on each target
 #
 # Four build directories, so that no flag makes another build start anew: .build (debug and release), .build/thread and
@@ -21,7 +22,7 @@ CASES ?=
 export FILTER
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test soak bench micro lint sanitize fuzz clean
+.PHONY: help deps build demo test simulate soak bench micro lint sanitize fuzz clean
 
 help: ## lists these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -37,6 +38,10 @@ demo: build ## shows every outcome live on an embedded broker; without a termina
 
 test: deps ## checks the contract and runs all tests; with KAFKA_HOME or KAFKA_BOOTSTRAP_SERVERS on a real broker too
 	@scripts/contained scripts/test
+
+simulate: deps ## runs the simulation for MINUTES (10) with new seeds, or replays SEED with a trace
+	swift build --configuration release --product simulate
+	@.build/release/simulate $(if $(SEED),--seed $(SEED),--minutes $(or $(MINUTES),10))
 
 soak: deps ## kills workers and brokers (of KAFKA_HOME) under 500000 events for half an hour, and checks every promise
 	@Soak/soak.py --check
