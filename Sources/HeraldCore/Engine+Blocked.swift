@@ -4,8 +4,6 @@ import HeraldTime
 extension Engine {
     /// Events that block others are looked for this often (milliseconds).
     static let sweepInterval: Int64 = 1_000
-    /// A record that stays longer than this (milliseconds) is copied.
-    static let keptAfter: Int64 = 1_000
 
     /// Looks for events that hold up others for too long, now and then.
     ///
@@ -18,21 +16,11 @@ extension Engine {
         for index in partitions.indices where partitions[index].expected != nil && !partitions[index].isFull {
             actions.append(.rewind(partition: Int32(index)))
         }
-        keepWhatStays(now: now)
         // In a hold everybody waits for the backend, and nobody for an event.
         guard hold == nil, let delay = configuration.retry.delays.first else { return }
         let limit = now.monotonic.advanced(byMilliseconds: -configuration.blockedAfter)
         for index in slots.indices where slots[index].phase == .active && slots[index].activeSince <= limit {
             unblock(Int32(index), due: now.wall.advanced(byMilliseconds: delay), now: now)
-        }
-    }
-
-    private mutating func keepWhatStays(now: Moment) {
-        let limit = now.monotonic.advanced(byMilliseconds: -Self.keptAfter)
-        for index in slots.indices where !slots[index].isKept && slots[index].takenAt <= limit {
-            guard slots[index].phase != .free else { continue }
-            slots[index].isKept = true
-            actions.append(.keep(slot: Int32(index)))
         }
     }
 

@@ -14,7 +14,10 @@ extension Engine {
             }
         }
         probe(now: now)
-        if case .assigned = membership { sweep(now: now) }
+        if case .assigned = membership {
+            keepWhatStays(now: now)
+            sweep(now: now)
+        }
         run(now: now)
         switch membership {
         case .assigned:
@@ -48,7 +51,7 @@ extension Engine {
             }
         }
         if let hold, hold.probe == nil, !wanted.isEmpty { consider(hold.nextProbe) }
-        if case .assigned = membership, freeSlots.count < slots.count { consider(nextSweep) }
+        if case .assigned = membership, freeSlots.count < slots.count { consider(min(nextSweep, nextKeeping)) }
         if case .stopping(let stopping) = membership { consider(stopping.deadline) }
         return earliest
     }

@@ -23,6 +23,7 @@ import HeraldTime
 /// | `Engine+Transactions.swift` | the transaction in which records and offsets become durable together |
 /// | `Engine+Stopping.swift` | drain and revocation: what is under way is waited for, then comes the last commit |
 /// | `Engine+Blocked.swift` | what holds up others for too long |
+/// | `Engine+Kept.swift` | records that stay for longer than most |
 /// | `Engine+Time.swift` | tick |
 ///
 /// Not copyable: whoever calls a method of an engine that an object keeps would copy all of it first, a reference count
@@ -65,6 +66,7 @@ public struct Engine: ~Copyable, Sendable {
     /// The source that was fetched again last after there had been too much of all.
     var lastResumed = 0
     var nextSweep = MonotonicTime(nanoseconds: .min)
+    var nextKeeping = MonotonicTime(nanoseconds: .min)
 
     // Calls.
     var callsInFlight = 0

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Records that stay")
 struct EngineKeepTests {
-    @Test("are copied after a second, each of them once, whatever they wait for")
+    @Test("are copied after half a second, each of them once, whatever they wait for")
     func once() {
         let harness = EngineHarness()
         harness.event("hangs")
@@ -14,9 +14,9 @@ struct EngineKeepTests {
         harness.event("settled")
         harness.answer(harness.takeCall(at: 1), CallResult(status: 200))
         harness.pass(0)
-        harness.pass(999)
+        harness.pass(499)
         #expect(harness.kept.isEmpty)
-        harness.pass(1)
+        harness.pass(250)
         #expect(harness.kept.count == 3)
         for _ in 0..<5 { harness.pass(1_000) }
         #expect(harness.kept.count == 3)
@@ -33,7 +33,7 @@ struct EngineKeepTests {
             harness.commitEnds(.acknowledged)
         }
         harness.event("young")
-        harness.pass(900)
+        harness.pass(450)
         #expect(harness.kept.isEmpty)
     }
 

@@ -1,0 +1,22 @@
+import HeraldTime
+
+extension Engine {
+    /// A record that stays longer than this (milliseconds) is copied.
+    ///
+    /// Longer than a usual call and the commit behind it take, and short for how much is fetched meanwhile.
+    static let keptAfter: Int64 = 500
+    /// Such records are looked for this often (milliseconds).
+    static let keepingInterval: Int64 = 250
+
+    /// Has the lane copy what stays in memory, because a message holds on to everything that was fetched with it.
+    mutating func keepWhatStays(now: Moment) {
+        guard now.monotonic >= nextKeeping else { return }
+        nextKeeping = now.monotonic.advanced(byMilliseconds: Self.keepingInterval)
+        let limit = now.monotonic.advanced(byMilliseconds: -Self.keptAfter)
+        for index in slots.indices where !slots[index].isKept && slots[index].takenAt <= limit {
+            guard slots[index].phase != .free else { continue }
+            slots[index].isKept = true
+            actions.append(.keep(slot: Int32(index)))
+        }
+    }
+}
