@@ -73,9 +73,9 @@ MUTANTS = [
     ),
     Mutant(
         "a record that found the queue full is forgotten by the commit",
-        "Engine+Settlement.swift",
-        "if configuration.isAtomic { transaction.withheld += 1 }",
-        "",
+        "Engine+Transactions.swift",
+        "guard transaction.withheld == 0, !transaction.hasUnheardRecords, isCommitDue",
+        "guard !transaction.hasUnheardRecords, isCommitDue",
     ),
     Mutant(
         "what is settled during a commit belongs to it",

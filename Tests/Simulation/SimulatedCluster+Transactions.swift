@@ -52,19 +52,16 @@ extension SimulatedCluster {
     ///
     /// - Returns: The new epoch, or `nil` as long as a transaction is not completed.
     mutating func initialise(_ producer: Int) -> Int? {
-        var state = producers[producer] ?? TransactionalProducer()
-        defer { producers[producer] = state }
-        if let transaction = state.transaction {
+        if let transaction = producers[producer]?.transaction {
             if transactions[transaction].state == .open {
-                state.epoch += 1
+                producers[producer]?.epoch += 1
                 prepare(transaction, commits: false)
             }
             return nil
         }
-        state.epoch += 1
-        state.latestRequest = 0
-        state.ended = nil
-        return state.epoch
+        let epoch = (producers[producer]?.epoch ?? 0) + 1
+        producers[producer] = TransactionalProducer(epoch: epoch)
+        return epoch
     }
 
     /// Whether no later request of the same holder has arrived: what timed out and was sent again never comes after.

@@ -152,7 +152,9 @@ final class SimulatedWorker {
         log("is not heard of by the group")
         sessionEnded()
         simulation.rebalance(telling: simulation.cluster.remove(process.member))
-        simulation.schedule(.news(process, .lost), after: simulation.chance.between(0, 3_000))
+        // Some hear of it at once, and some when their commits have been refused for a while.
+        let latest: Int64 = simulation.chance.pick([0, 20, 3_000])
+        simulation.schedule(.news(process, .lost), after: simulation.chance.between(0, latest))
     }
 
     func thaw() {
