@@ -189,8 +189,8 @@ MUTANTS = [
     Mutant(
         "a retry does not wait for its moment",
         "Engine+Intake.swift",
-        "let due = max(scheduled, slots[Int(slot)].isRetry ? slots[Int(slot)].event.dueAt ?? never : never)",
-        "let due = scheduled",
+        "if slots[Int(slot)].isRetry, let written = slots[Int(slot)].event.dueAt {",
+        "if false, let written = slots[Int(slot)].event.dueAt {",
     ),
     Mutant(
         "a hold costs attempts",
