@@ -18,10 +18,18 @@ extension Scenario {
         scenario.chooseBackend(&chance)
         scenario.ordering = chance.pick([.key, .key, .key, .key, .partition, .none])
         scenario.maxInFlight = chance.pick([1, 5, 40, 40, 200])
-        scenario.immediate = chance.below(4)
-        scenario.delays = chance.pick(choicesOfDelays).compactMap { DelayName($0) }
         scenario.hasPlainEvents = chance.below(8) == 0
+        scenario.chooseSettings(&chance)
         return scenario
+    }
+
+    private mutating func chooseSettings(_ chance: inout Chance) {
+        immediate = chance.below(4)
+        delays = chance.pick(Self.choicesOfDelays).compactMap { DelayName($0) }
+        maxBufferedBytes = chance.pick([16 << 20, 16 << 20, 16 << 20, 2_000])
+        commitInterval = chance.pick([100, 100, 10, 1_000])
+        drainTimeout = chance.pick([30_000, 30_000, 2_000])
+        blockedAfter = chance.pick([15_000, 15_000, 3_000])
     }
 
     private static let choicesOfDelays = [

@@ -72,6 +72,10 @@ package struct Scenario: Sendable {
     // Settings.
     package var ordering = Ordering.key
     package var maxInFlight = 40
+    package var maxBufferedBytes = 16 << 20
+    package var commitInterval: Int64 = 100
+    package var drainTimeout: Int64 = 30_000
+    package var blockedAfter: Int64 = 15_000
     /// For how long events are remembered (milliseconds), which all twins lie within.
     package var duplicateWindow: Int64 = 24 * 3_600_000
     package var immediate = 2
@@ -94,6 +98,10 @@ package struct Scenario: Sendable {
         configuration.retryDelays = delays
         configuration.ordering = ordering
         configuration.maxInFlight = maxInFlight
+        configuration.maxBufferedBytes = maxBufferedBytes
+        configuration.commitInterval = commitInterval
+        configuration.drainTimeout = drainTimeout
+        configuration.blockedAfter = blockedAfter
         configuration.isAtomic = isAtomic
         configuration.duplicateWindow = duplicateWindow
         configuration.duplicateSize = Self.duplicateSize

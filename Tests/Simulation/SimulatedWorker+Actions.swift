@@ -20,6 +20,7 @@ extension SimulatedWorker {
                 engine.recordsArrived()
             case .rewind(let partition):
                 fetched[Int(partition)] = engine.nextOffset(of: partition) ?? 0
+                log("reads \(simulation.cluster.name(places[Int(partition)])) again from \(fetched[Int(partition)])")
                 aside = nil
                 engine.recordsArrived()
             case .begin, .abort, .renewProducer, .lookUp: transact(action)
