@@ -16,6 +16,8 @@ AFTERMATH = 60_000
 MOMENTS = ("kill", "leave", "died")
 # Incidents after which a worker does not know at once that others have its events.
 UNHEARD = ("stop", "session lost")
+# What waits longer does so in a retry topic.
+SHORTEST_DELAY = 1_000
 CREDENTIALS = ("401", "403")
 FINAL_REASONS = ("attempts-exhausted", "time-exhausted")
 
@@ -304,7 +306,7 @@ class Oracle:
                 if call is None:
                     continue
                 if latest and call.number < latest_call.number:
-                    if self.may_have_been_refused(call) or was_waiting(latest, call):
+                    if self.may_have_been_refused(call) or may_wait_in_a_retry(latest):
                         self.counts["overtaken by way of a retry that was not recorded"] += 1
                     else:
                         self.breach("order", f"{request} {call} before {latest} {latest_call}")
@@ -317,12 +319,12 @@ class Oracle:
                    for begin, end, name in self.history.faults)
 
 
-def was_waiting(request, call):
-    """Whether an event still waited for its moment when a call was made.
+def may_wait_in_a_retry(request):
+    """Whether an event may go to a retry topic before its first call, to wait for its moment.
 
-    It is overtaken then, even when the retry that it waits in is lost with its transaction.
+    It is overtaken then, even when that record is lost with its transaction and it starts anew.
     """
-    return bool(request.not_before) and call.begin < milliseconds(request.not_before)
+    return bool(request.not_before) and milliseconds(request.not_before) - request.time >= SHORTEST_DELAY
 
 
 def at(place):

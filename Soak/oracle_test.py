@@ -170,10 +170,10 @@ class OracleTest(unittest.TestCase):
         self.expect()
 
     def test_what_waits_for_its_moment_may_be_overtaken(self):
-        self.world.requests[0] = self.world.requests[0]._replace(kind="later", not_before="1970-01-01T00:00:01.500Z")
-        self.world.calls[0] = self.world.calls[0]._replace(number=6, begin=1_510, end=1_515)
-        self.world.results[0] = self.world.result(0, 1_520, "delivered", status=200)
-        self.world.commits[0] = self.world.commits[0]._replace(time=1_600)
+        self.world.requests[0] = self.world.requests[0]._replace(kind="later", not_before="1970-01-01T00:00:02.100Z")
+        self.world.calls[0] = self.world.calls[0]._replace(number=6, begin=2_110, end=2_115)
+        self.world.results[0] = self.world.result(0, 2_120, "delivered", status=200)
+        self.world.commits[0] = self.world.commits[0]._replace(time=2_200)
         self.expect()
         self.world.requests[0] = self.world.requests[0]._replace(not_before="1970-01-01T00:00:01.100Z")
         self.expect("order")
