@@ -198,8 +198,8 @@ struct EngineTooLargeTests {
     }
 
     /// An event whose dead letter is refused whatever is left out of it, with its transaction being aborted.
-    private func refused() throws -> EngineHarness {
-        let harness = EngineHarness.atomic()
+    private func refused(_ change: (inout EngineConfiguration) -> Void = { _ in }) throws -> EngineHarness {
+        let harness = EngineHarness.atomic(change)
         harness.event("big")
         harness.answer(400)
         harness.fail(try id(of: .deadLetter, harness), .tooLarge)
@@ -264,11 +264,13 @@ struct EngineTooLargeTests {
         #expect(trimmed.count == 3)
     }
 
-    @Test("it is given back when the partitions go")
+    @Test("when the partitions go it may be mended until the deadline, and is given back then")
     func stopped() throws {
-        let harness = try refused()
+        let harness = try refused { $0.revokeTimeout = 500 }
         harness.abortEnds()
         harness.revoke()
+        #expect(harness.takeOthers() == [])
+        harness.pass(500)
         #expect(harness.takeOthers() == [.notice(.gaveUp(events: 1)), .unassign])
     }
 }
