@@ -233,7 +233,9 @@ extension Engine {
     /// their transaction.
     private mutating func leaveOut(_ id: SlotID, now: Moment) {
         let slot = Int(id.index)
-        if slots[slot].phase != .refused { refusedCount += 1 }
+        // Another record of it may have been refused before.
+        guard slots[slot].phase != .refused else { return }
+        refusedCount += 1
         slots[slot].phase = .refused
         noteDecided(id.index, false)
         let pause = min(Self.productionPause << min(slots[slot].refusals, 10), Self.longestProductionPause)

@@ -264,6 +264,16 @@ struct EngineTooLargeTests {
         #expect(trimmed.count == 3)
     }
 
+    @Test("two records of an event that are refused leave it out once")
+    func twoRecords() throws {
+        let harness = try refused()
+        harness.fail(try id(of: .result, harness), .tooLarge)
+        harness.abortEnds()
+        _ = harness.takeSummaries()
+        harness.pass(1_000)
+        #expect(harness.summaries == ["result apns dead-lettered", "dead apns rejected 400"])
+    }
+
     @Test("when the partitions go it may be mended until the deadline, and is given back then")
     func stopped() throws {
         let harness = try refused { $0.revokeTimeout = 500 }
