@@ -51,16 +51,20 @@ package struct CompletionMap: Equatable {
         let bits = bitSet(from: offset)
         let (letter, payload) =
             if let bits, bits.count <= runs.count { (UInt8(ascii: "b"), bits) } else { (UInt8(ascii: "r"), runs) }
-        var bytes = Self.checkSum(of: payload, letter: letter, offset: offset)
-        bytes += payload
-        return String(decoding: Self.version + [letter] + Base64.encode(bytes), as: UTF8.self)
+        return Self.text(letter: letter, payload: payload, committing: offset)
+    }
+
+    /// A payload with its letter and check sum.
+    static func text(letter: UInt8, payload: [UInt8], committing offset: Int64) -> String {
+        let sealed = checkSum(of: payload, letter: letter, offset: offset) + payload
+        return String(decoding: version + [letter] + Base64.encode(sealed), as: UTF8.self)
     }
 
     /// Reads a text that was committed with `offset`; `nil` when it is foreign or damaged, to be reported and ignored.
     package init?(text: String, committed offset: Int64) {
         let characters = Array(text.utf8)
         if characters.isEmpty { return }
-        guard offset >= 0, offset < .max - Self.farthest, characters.count > 3, characters.count <= Self.limit,
+        guard offset >= 0, offset < .max - 2 * Self.farthest, characters.count > 3, characters.count <= Self.limit,
             Array(characters[0..<2]) == Self.version,
             let bytes = Base64.decode(characters[3...]), bytes.count > 4
         else { return nil }
@@ -113,15 +117,16 @@ package struct CompletionMap: Equatable {
 
     private mutating func readRuns(_ payload: [UInt8], from offset: Int64) -> Bool {
         var rest = payload[...]
-        var position = offset
+        // Counted from the offset, or a sum could be too large for its type.
+        var position: Int64 = 0
         while !rest.isEmpty {
             guard let open = Self.takeNumber(&rest), let length = Self.takeNumber(&rest), length > 0,
                 open < UInt64(Self.farthest), length < UInt64(Self.farthest),
-                position + Int64(open) + Int64(length) - offset < Self.farthest
+                position + Int64(open) + Int64(length) < Self.farthest
             else { return false }
             let start = position + Int64(open)
-            add(start..<start + Int64(length))
             position = start + Int64(length)
+            add(offset + start..<offset + position)
         }
         return true
     }

@@ -50,7 +50,7 @@ struct OffsetTracker {
         words[0] = (UInt64(1) << UInt64(offset & 63)) &- 1
         for range in map.done {
             reserve(upTo: range.upperBound)
-            for done in range { set(done) }
+            set(range)
             mapEnd = range.upperBound
             mapRuns += 1
         }
@@ -121,7 +121,7 @@ struct OffsetTracker {
             self.committedChanges = committedChanges
         } else {
             reserve(upTo: offset)
-            for skipped in next..<offset { set(skipped) }
+            set(next..<offset)
         }
     }
 
@@ -190,6 +190,17 @@ struct OffsetTracker {
 
     private mutating func set(_ offset: Int64) {
         words[index(of: offset)] |= bit(offset)
+    }
+
+    private mutating func set(_ range: Range<Int64>) {
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            // As many as lie in one word.
+            let end = min(range.upperBound, (offset | 63) + 1)
+            let bits = end - offset == 64 ? .max : (UInt64(1) << UInt64(end - offset)) - 1
+            words[index(of: offset)] |= bits << UInt64(offset & 63)
+            offset = end
+        }
     }
 
     /// Moves the watermark over what is done, a word at a time, and gives the words behind it back to the ring.

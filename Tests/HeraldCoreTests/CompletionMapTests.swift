@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -49,6 +50,41 @@ struct CompletionMapTests {
         #expect(text.utf8.count <= 4_096)
         let read = CompletionMap(text: text, committed: 100)
         #expect(read.map { $0.done.count > 700 && Array(ranges.prefix($0.done.count)) == $0.done } == true)
+    }
+
+    @Test("whatever the text is, exactly what it names is skipped, and nothing crashes", arguments: UInt64(1)...8)
+    func hostile(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        for _ in 0..<300 {
+            let count = Int(random.next() % (random.next() % 20 == 0 ? 3_100 : 40))
+            // Small numbers make many runs, large ones far ones.
+            let bits = random.next() % 8
+            let input = (0...count).map { _ in UInt8(truncatingIfNeeded: random.next()) >> UInt8(bits) }
+            let broken = CompletionMapProperties.brokenProperty(input)
+            #expect(broken == nil, "\(input)")
+        }
+    }
+
+    @Test("what the fuzzer starts from, and what it found, keeps these properties")
+    func corpus() throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../Fuzz/corpus/completion-map").standardizedFileURL
+        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        #expect(files.count >= 8)
+        for file in files {
+            let broken = CompletionMapProperties.brokenProperty(Array(try Data(contentsOf: file)))
+            #expect(broken == nil, "\(file.lastPathComponent)")
+        }
+    }
+
+    @Test("refuses one that reaches too far, or was committed with an offset that none can follow")
+    func tooFar() {
+        let far = [UInt8](repeating: 0x80, count: 3) + [8, 1]
+        #expect(CompletionMap(text: CompletionMap.text(letter: 0x72, payload: far, committing: 5), committed: 5) == nil)
+        for offset in [Int64.min, -1, .max] {
+            let text = CompletionMap.text(letter: 0x72, payload: [1, 1], committing: offset)
+            #expect(CompletionMap(text: text, committed: offset) == nil)
+        }
     }
 
     @Test(

@@ -1,0 +1,7 @@
+/// libFuzzer's entry: any bytes are what a commit's metadata says; see `CompletionMapProperties.brokenProperty`.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzCompletionMap(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let input = Array(UnsafeBufferPointer(start: start, count: count))
+    if let broken = CompletionMapProperties.brokenProperty(input) { fatalError(broken) }
+    return 0
+}

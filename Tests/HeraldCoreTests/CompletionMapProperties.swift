@@ -1,0 +1,71 @@
+// The fuzzer compiles the map's sources together with this file.
+#if !FUZZING
+    @testable import HeraldCore
+#endif
+
+/// What holds of every text that a commit may have carried, whoever wrote it.
+enum CompletionMapProperties {
+    /// Offsets that the text was committed with, by the input's first byte; those that no map can follow are among them.
+    private static let offsets: [Int64] = [0, 1, 63, 64, 100, 1 << 40, .max - (2 << 24) - 1, .max - 64, .max, -1, .min]
+
+    /// Reads the input as a text, and as the payload of one whose check sum is right.
+    ///
+    /// The property that does not hold, in words.
+    static func brokenProperty(_ input: [UInt8]) -> String? {
+        guard let first = input.first else { return nil }
+        let offset = offsets[Int(first >> 1) % offsets.count]
+        let rest = Array(input.dropFirst())
+        let letter = first & 1 == 0 ? UInt8(ascii: "b") : UInt8(ascii: "r")
+        return brokenProperty(of: String(decoding: rest, as: UTF8.self), committed: offset)
+            ?? brokenProperty(
+                of: CompletionMap.text(letter: letter, payload: rest, committing: offset), committed: offset)
+    }
+
+    private static func brokenProperty(of text: String, committed offset: Int64) -> String? {
+        guard let map = CompletionMap(text: text, committed: offset) else { return nil }
+        if !text.isEmpty, offset < .max - 1, CompletionMap(text: text, committed: offset + 1) != nil {
+            return "it belongs to another offset too"
+        }
+        guard let first = map.done.first, let last = map.done.last else { return nil }
+        if first.lowerBound < offset { return "it names what lies before the offset" }
+        if last.upperBound - offset > CompletionMap.farthest { return "it reaches too far" }
+        for range in map.done where range.isEmpty { return "a range of it is empty, \(range)" }
+        for (range, next) in zip(map.done, map.done.dropFirst()) where range.upperBound >= next.lowerBound {
+            return "its ranges do not rise, or leave no gap"
+        }
+        let again = CompletionMap(text: map.text(committing: offset), committed: offset)
+        // A text that is not written in the shortest way may not fit when it is: then its far end is left out.
+        guard let again, Array(map.done.prefix(again.done.count)) == again.done else {
+            return "it is not the same when it is written again"
+        }
+        return brokenTracker(startingAt: offset, map)
+    }
+
+    /// Exactly what the map says is skipped, and nothing else.
+    private static func brokenTracker(startingAt offset: Int64, _ map: CompletionMap) -> String? {
+        var tracker = OffsetTracker(startingAt: offset, done: map)
+        if tracker.watermark != offset { return "it moves the watermark without a record" }
+        var open = offset
+        for range in map.done {
+            if open < range.lowerBound, tracker.isDone(open) || tracker.isDone(range.lowerBound - 1) {
+                return "it skips what it does not name"
+            }
+            if !tracker.isDone(range.lowerBound) || !tracker.isDone(range.upperBound - 1) {
+                return "it does not skip what it names"
+            }
+            open = range.upperBound
+        }
+        if tracker.isDone(open) { return "it skips what lies behind it" }
+        let end = min(open, offset + 2_000)
+        var range = map.done.makeIterator()
+        var present = range.next()
+        for taken in offset..<end {
+            while let done = present, done.upperBound <= taken { present = range.next() }
+            let isNamed = present?.contains(taken) == true
+            let outcome = tracker.take(taken)
+            if outcome != (isNamed ? .doneBefore : .new) { return "an offset is taken for what it is not" }
+            if !isNamed { tracker.complete(taken) }
+        }
+        return tracker.watermark == end ? nil : "the watermark stays behind what is done"
+    }
+}
