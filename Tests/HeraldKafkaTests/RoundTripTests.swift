@@ -202,7 +202,7 @@ struct RoundTripTests {
         #expect(member.records.count == 3)
         try member.consumer.resume([partition])
         try await member.poll("the others come") { member.records.count == 6 }
-        try member.consumer.seek([(partition, offset: 1)], timeoutMilliseconds: 5_000)
+        try member.consumer.seek([(partition, offset: 1)], timeoutMilliseconds: 60_000)
         try await member.poll("they come again") { member.records.count == 11 }
         #expect(member.records.map(\.offset) == [0, 1, 2, 3, 4, 5, 1, 2, 3, 4, 5])
     }

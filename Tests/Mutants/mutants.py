@@ -20,9 +20,9 @@ PACKAGE = ROOT / ".build" / "mutants"
 CORE = "Sources/HeraldCore"
 LINKS = ["Sources/HeraldBytes", "Sources/HeraldTime", "Sources/HeraldEvents", "Tests/Simulation", "Tests/Simulate"]
 # Inputs of engines in which a mutant has to show; most show within a thousand.
-STEPS = "400000"
+STEPS = "1000000"
 # A mutant may spin.
-SECONDS = 240
+SECONDS = 600
 
 
 def prepare() -> None:

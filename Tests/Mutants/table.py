@@ -149,12 +149,6 @@ MUTANTS = [
         "slots[Int(id.index)].generation == id.generation\n            && ",
         "",
     ),
-    Mutant(
-        "an acknowledgement is taken for another record's",
-        "Engine+Settlement.swift",
-        "guard Int(id.index) < productions.count, productions[Int(id.index)].generation == id.generation else {",
-        "guard Int(id.index) < productions.count else {",
-    ),
     # Calls: promise 3.
     Mutant(
         "a drain is ignored",
