@@ -113,7 +113,7 @@ struct EngineDriver: ~Copyable {
             case .call(let token): calls.append(token)
             case .produce(let id): produce(id)
             case .commit(let sequence): commit = (sequence, taken + Self.takenDuringCommit)
-            case .begin, .release: break
+            case .begin, .release, .keep: break
             case .abort, .renewProducer, .lookUp, .rewind, .pause, .resume, .unassign, .leave, .notice:
                 preconditionFailure("nothing fails here")
             }
