@@ -13,6 +13,8 @@ public struct ConnectionPool: ~Copyable {
     /// How many connections are made at the same time.
     static let connectingLimit = 32
     private static let receiveBufferSize = 16 * 1_024
+    /// When the process has no descriptor left, none is asked for again within so long (milliseconds).
+    private static let scarcityPause: Int64 = 100
 
     let loop: EventLoop
     let owner: UInt8
@@ -28,6 +30,8 @@ public struct ConnectionPool: ~Copyable {
     var idle: [Int32] = []
     private var freeSlots: [Int32]
     private var connectingCount = 0
+    /// No connection is made before this, because the process had no descriptor left.
+    private var noneBefore: MonotonicTime?
 
     /// The calls that ended since ``removeCompletions()``, in the order of their ends.
     public private(set) var completions: [Completion] = []
@@ -98,7 +102,8 @@ public struct ConnectionPool: ~Copyable {
     public var nextDeadline: MonotonicTime? {
         let earliest = calls.earliest
         guard earliest != CallTable.none else { return connector.nextDeadline }
-        let deadline = calls[earliest].deadline
+        var deadline = calls[earliest].deadline
+        if let noneBefore, calls.waitingCount > 0 { deadline = min(deadline, noneBefore) }
         return connector.nextDeadline.map { min($0, deadline) } ?? deadline
     }
 
@@ -178,9 +183,14 @@ public struct ConnectionPool: ~Copyable {
 
     /// Makes the connections that waiting calls need.
     mutating func connectIfNeeded(_ now: MonotonicTime) {
+        if let noneBefore {
+            guard now >= noneBefore else { return }
+            self.noneBefore = nil
+        }
         while calls.waitingCount > connectingCount, connectingCount < Self.connectingLimit, let slot = freeSlots.last {
             if let failure = connector.start(slot: Int(slot)) {
-                fail(calls.longestWaiting, failure.kind, failure.detail, now: now)
+                connectFailed(failure, now: now)
+                if noneBefore != nil { return }
             } else {
                 freeSlots.removeLast()
                 connectingCount += 1
@@ -220,7 +230,12 @@ public struct ConnectionPool: ~Copyable {
     /// One attempt that failed is one call that failed.
     ///
     /// An attempt that took too long is not: calls have their own deadlines, and a younger call may still get through.
+    /// Nor is one for which this process had no descriptor: the call waits for one of the connections that there are.
     private mutating func connectFailed(_ failure: Failure, now: MonotonicTime) {
+        guard FileDescriptorLimit.hasRoom else {
+            noneBefore = now.advanced(byMilliseconds: Self.scarcityPause)
+            return
+        }
         guard failure.kind != .timeout, calls.waitingCount > 0 else { return }
         fail(calls.longestWaiting, failure.kind, failure.detail, now: now)
     }

@@ -40,7 +40,7 @@ enum DemoCommand: HeraldCommand {
         let log = try LogPipe()
         let writer = try LogWriter(descriptor: log.writingEnd, format: .text(coloured: false))
         let worker = Worker(
-            configuration: try settings.workerConfiguration(),
+            configuration: try settings.workerConfiguration(descriptors: FileDescriptorLimit.raise()),
             logger: Logger(writer, level: invocation.parsed[verbose] ? .info : .error))
 
         try await DemoDevice.registerAll(backendURL: world.backend.url)

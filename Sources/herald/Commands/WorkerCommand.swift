@@ -17,7 +17,8 @@ enum WorkerCommand: HeraldCommand {
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let settings = try invocation.settings(requiring: [.kafka, .backend])
-        let configuration = try settings.workerConfiguration()
+        let descriptors = FileDescriptorLimit.raise()
+        let configuration = try settings.workerConfiguration(descriptors: descriptors)
         let writer = try settings.logWriter(isColoured: false)
         let logger = Logger(writer, level: settings.logLevel)
         let worker = Worker(configuration: configuration, logger: logger)
@@ -32,6 +33,12 @@ enum WorkerCommand: HeraldCommand {
             _exit(ExitStatus.failed.rawValue)
         }
         logger.info("starting", ["group": .string(settings.kafka.group), "lanes": .int(settings.delivery.lanes)])
+        let connections = settings.connectionLimit(descriptors: descriptors)
+        if connections < settings.backend.connections ?? settings.delivery.maxInFlight {
+            logger.warning(
+                "fewer connections than calls in flight: raise the limit of open files (ulimit -n, LimitNOFILE)",
+                ["connections": .int(connections), "descriptors": .int(descriptors)])
+        }
         let end = worker.run()
         // The thread waits for signals as long as the process lives.
         withExtendedLifetime(signals) {}

@@ -21,13 +21,15 @@ extension Settings {
     }
 
     /// What the worker's lanes need, divided among them.
-    func workerConfiguration() throws -> WorkerConfiguration {
+    ///
+    /// - Parameter descriptors: how many files and sockets the process may have open.
+    func workerConfiguration(descriptors: Int) throws -> WorkerConfiguration {
         // Its own unless it was given: two workers that share a transactional id fence each other.
         let instance = kafka.instance ?? String(UInt64.random(in: .min ... .max), radix: 36)
         let delays = retry.delays.compactMap { DelayName($0.text) }
         let lanes = try (0..<delivery.lanes).map { number -> LaneConfiguration in
             let share = share(of: delivery.maxInFlight, lane: number)
-            let connections = backend.connections.map { self.share(of: $0, lane: number) } ?? share
+            let connections = self.share(of: connectionLimit(descriptors: descriptors), lane: number)
             let readAgain: @Sendable () throws -> BackendConfiguration = {
                 try self.backendConfiguration(connectionLimit: connections)
             }
@@ -44,6 +46,12 @@ extension Settings {
             needsTransactions: delivery.guarantee == .atomic,
             requiredTopics: topicNames.requests + [topicNames.results]
                 + delays.map { topicNames.retryTopic($0) } + [topicNames.deadLetter])
+    }
+
+    /// How many connections to the backend there are at most, of the process: as the settings say, and as many as there
+    /// are descriptors for beside those that the brokers, files and scrapers need.
+    func connectionLimit(descriptors: Int) -> Int {
+        min(backend.connections ?? delivery.maxInFlight, max(descriptors - 64 - 32 * delivery.lanes, delivery.lanes))
     }
 
     private func engineConfiguration(_ delays: [DelayName], _ maxInFlight: Int) throws -> EngineConfiguration {
