@@ -36,6 +36,9 @@ public enum Action: Sendable, Equatable {
     case unassign
     /// The drain is over: leave the group and stop. `complete` when nothing was given up.
     case leave(complete: Bool)
+    /// Credentials were refused: renew them, once for everybody (a new token, a secret's file read again), and report with
+    /// ``Engine/credentialsRenewed(now:)``, well or not; at once when there is nothing to renew.
+    case renewCredentials
     /// Tell people.
     case notice(Notice)
 }
@@ -58,13 +61,19 @@ public enum Notice: Sendable, Equatable {
 }
 
 /// Why nothing is taken.
-public enum HoldReason: UInt8, Sendable, Equatable {
+public enum HoldReason: UInt8, Sendable, Equatable, CaseIterable {
     /// 401 or 403: the backend does not accept the credentials.
     case credentials
+    /// There is no token to call with: the token endpoint gives none.
+    case tokenUnavailable
     /// TLS failed or the other side is not who it should be.
     case tls
     /// The backend's name has no address.
     case nameNotFound
+    /// Circuit breaker: too many calls failed for now.
+    case breaker
+    /// Dead-letter fuse: too many answers would make dead letters with the same status.
+    case fuse
 }
 
 /// One record that an event causes.

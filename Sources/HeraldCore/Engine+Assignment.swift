@@ -15,10 +15,12 @@ extension Engine {
         committing = Array(repeating: nil, count: partitions.count)
         for index in partitions.indices { addToSource(Int32(index)) }
         divideRetryWeight()
+        divideCalls()
         cursor = 0
         lastResumed = 0
         membership = .assigned
         nextCommit = now.monotonic.advanced(byMilliseconds: configuration.commitInterval)
+        if !hasCredentials { beginHold(.tokenUnavailable, now: now) }
     }
 
     private mutating func tracker(of partition: AssignedPartition) -> OffsetTracker? {
@@ -72,6 +74,16 @@ extension Engine {
             let topic = sources[index].topic
             sources[index].weight = max(1, Self.retryWeight / sources.count { $0.topic == topic })
         }
+    }
+
+    /// Wanted calls wait in a class for each request topic, and one for all retries.
+    private mutating func divideCalls() {
+        var weights = [Self.retryWeight]
+        for index in sources.indices where sources[index].delay == nil {
+            sources[index].callClass = weights.count
+            weights.append(sources[index].weight)
+        }
+        wanted = CallQueue(width: width, weights: weights)
     }
 
     private mutating func append(_ source: Source) -> Int {

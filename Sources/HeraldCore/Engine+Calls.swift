@@ -25,7 +25,7 @@ extension Engine {
         }
         switch waitBefore(slot, now: now) {
         case .nothing:
-            for service in slots[place].open { want(slot, service) }
+            for service in slots[place].open { want(slot, service, now: now) }
         case .hop(let delay, let due):
             decideAll(slot, .retry(delay: delay, due: due, reason: hopReason(slot)), now: now)
         case .inMemory(let due):
@@ -36,21 +36,17 @@ extension Engine {
     /// A hop of a retry keeps the reason that it came with.
     func hopReason(_ slot: Int32) -> RetryReason? { slots[Int(slot)].isRetry ? nil : .notBefore }
 
-    mutating func want(_ slot: Int32, _ service: Int) {
+    /// Has a call begin when its turn comes.
+    mutating func want(_ slot: Int32, _ service: Int, now: Moment) {
         let index = serviceIndex(slot, service)
         guard case .assigned = membership else {
             services[index].phase = .idle
             return
         }
+        if putOff(slot, service, now: now) { return }
         services[index].phase = .wanted
-        wanted.append(CallToken(slot: id(of: slot), service: UInt8(service)))
-    }
-
-    private mutating func startCalls(now: Moment) {
-        guard hold == nil, case .assigned = membership else { return }
-        while callsInFlight < configuration.maxInFlight, let token = wanted.popFirst() {
-            _ = start(token, now: now)
-        }
+        let source = Int(slots[Int(slot)].source)
+        wanted.append(CallToken(slot: id(of: slot), service: UInt8(service)), toClass: sources[source].callClass)
     }
 
     /// Starts a wanted call.
@@ -80,6 +76,14 @@ extension Engine {
         case answered(AnswerClass)
         case failedForNow
         case unreachable(HoldReason)
+
+        /// Whether the backend looked at more than the credentials.
+        var showsAcceptance: Bool {
+            switch self {
+            case .answered(.delivered), .answered(.rejected), .answered(.transient): true
+            case .answered(.credentials), .failedForNow, .unreachable: false
+            }
+        }
     }
 
     func meaning(_ result: CallResult) -> Meaning {
@@ -112,28 +116,13 @@ extension Engine {
         services[index].detail = result.detail ?? result.failure?.word
         let meaning = meaning(result)
         let isProbe = hold?.probe == token
-        if isProbe { judgeProbe(meaning, now: now) }
-
-        switch meaning {
-        case .answered(.delivered):
-            accepted(index)
-            services[index].attempts += 1
-            decide(slot, service, .delivered, now: now)
-        case .answered(.rejected):
-            accepted(index)
-            countFailure(slot, service, result, now: now)
-            decide(slot, service, .dead(.rejected), now: now)
-        case .answered(.transient):
-            accepted(index)
-            retry(slot, service, result, now: now, entropy: entropy)
-        case .answered(.credentials):
-            refused(slot, service, result, now: now)
-        case .failedForNow:
-            // A probe counts as no attempt.
-            if isProbe { want(slot, service) } else { retry(slot, service, result, now: now, entropy: entropy) }
-        case .unreachable(let reason):
-            beginHold(reason, now: now)
-            want(slot, service)
+        if isProbe { judgeProbe(meaning, status: result.status, now: now) }
+        learn(slot, service, meaning, result, now: now)
+        if waitsForHold(meaning, status: result.status, isProbe: isProbe) {
+            if meaning.showsAcceptance { accepted(index) }
+            want(slot, service, now: now)
+        } else {
+            settle(slot, service, meaning, result, now: now, entropy: entropy)
         }
 
         if case .stopping = membership {
@@ -145,11 +134,74 @@ extension Engine {
         run(now: now)
     }
 
+    /// What the answer says of the event's push service.
+    private mutating func settle(
+        _ slot: Int32, _ service: Int, _ meaning: Meaning, _ result: CallResult, now: Moment, entropy: UInt64
+    ) {
+        let index = serviceIndex(slot, service)
+        if meaning.showsAcceptance { accepted(index) }
+        switch meaning {
+        case .answered(.delivered):
+            services[index].attempts += 1
+            decide(slot, service, .delivered, now: now)
+        case .answered(.rejected): reject(slot, service, result, now: now)
+        case .answered(.transient), .failedForNow: retry(slot, service, result, now: now, entropy: entropy)
+        case .answered(.credentials): refused(slot, service, result, now: now)
+        case .unreachable(let reason):
+            beginHold(reason, now: now)
+            want(slot, service, now: now)
+        }
+    }
+
+    /// What the answer says of the backend: how much it bears, and whether something is wrong with it or the settings.
+    private mutating func learn(
+        _ slot: Int32, _ service: Int, _ meaning: Meaning, _ result: CallResult, now: Moment
+    ) {
+        if result.status != 0 || result.failure == .timeout {
+            concurrency.ended(
+                milliseconds: result.durationMilliseconds, answered: result.status != 0, now: now.monotonic)
+        }
+        switch meaning {
+        case .answered(.transient) where result.status == 429 || result.status == 503 && result.retryAfter != nil:
+            budget.failed()
+            throttled(service, result, now: now)
+        case .answered(.transient), .failedForNow:
+            budget.failed()
+            if breaker.note(service: service, failed: true, now: now.monotonic) { beginHold(.breaker, now: now) }
+        case .answered(.delivered), .answered(.rejected):
+            budget.succeeded()
+            gate.passed(service, now: now.monotonic)
+            if breaker.note(service: service, failed: false, now: now.monotonic) { beginHold(.breaker, now: now) }
+            if meaning == .answered(.delivered) { fuse.pass(source: slots[Int(slot)].sourceHash) }
+        case .answered(.credentials), .unreachable: break
+        }
+    }
+
+    /// Counts an answer that would make a dead letter; true when the fuse has blown, and the event waits.
+    private mutating func blows(_ slot: Int32, _ status: Int, now: Moment) -> Bool {
+        if let hold { return hold.reason == .fuse && hold.status == status }
+        guard status != 0, case .assigned = membership,
+            fuse.fail(status: status, source: slots[Int(slot)].sourceHash)
+        else { return false }
+        beginHold(.fuse, status: status, now: now)
+        return true
+    }
+
+    /// The backend does not want this call, now or ever.
+    mutating func reject(_ slot: Int32, _ service: Int, _ result: CallResult, now: Moment) {
+        if blows(slot, result.status, now: now) {
+            want(slot, service, now: now)
+            return
+        }
+        countFailure(slot, service, result, now: now)
+        decide(slot, service, .dead(.rejected), now: now)
+    }
+
     private mutating func accepted(_ index: Int) {
         acceptedSequence = max(acceptedSequence, services[index].sequence)
     }
 
-    private mutating func countFailure(_ slot: Int32, _ service: Int, _ result: CallResult, now: Moment) {
+    mutating func countFailure(_ slot: Int32, _ service: Int, _ result: CallResult, now: Moment) {
         services[serviceIndex(slot, service)].attempts += 1
         let began = now.wall.advanced(byMilliseconds: -Int64(result.durationMilliseconds))
         slots[Int(slot)].failures.append(FailedAttempt(at: began, service: UInt8(service), result: result))
@@ -160,6 +212,10 @@ extension Engine {
         _ slot: Int32, _ service: Int, _ result: CallResult, now: Moment, entropy: UInt64
     ) {
         let index = serviceIndex(slot, service)
+        if services[index].attempts + 1 >= configuration.retry.mostCalls, blows(slot, result.status, now: now) {
+            want(slot, service, now: now)
+            return
+        }
         countFailure(slot, service, result, now: now)
         if membership != .assigned, configuration.retry.delays.isEmpty {
             // Nowhere to go but memory: given back, and called again by the next owner.
@@ -171,7 +227,8 @@ extension Engine {
             firstAttemptAt: slots[Int(slot)].firstAttemptAt ?? now.wall,
             expiresAt: slots[Int(slot)].event.expiresAt)
         let decision = configuration.retry.decide(
-            failure, now: now.wall, quickAllowed: membership == .assigned && !slots[Int(slot)].isBlocking,
+            failure, now: now.wall,
+            quickAllowed: membership == .assigned && !slots[Int(slot)].isBlocking && budget.allowsRetry,
             entropy: entropy)
         switch decision {
         case .quick(let wait):
@@ -189,74 +246,6 @@ extension Engine {
         case .attemptsExhausted: decide(slot, service, .dead(.attemptsExhausted), now: now)
         case .timeExhausted: decide(slot, service, .dead(.timeExhausted), now: now)
         case .expired: decide(slot, service, .expired, now: now)
-        }
-    }
-
-    /// 401 or 403.
-    ///
-    /// Once may be chance: the call is made again. Refused again, it is this event's own fault if a call that was sent
-    /// after its first refusal was accepted; else it is the credentials, and everything waits.
-    ///
-    /// Only calls *sent* later count, because answers to calls sent before a password was changed still come in.
-    private mutating func refused(_ slot: Int32, _ service: Int, _ result: CallResult, now: Moment) {
-        let index = serviceIndex(slot, service)
-        let before = services[index].refusedAt
-        if before != 0 && acceptedSequence > before {
-            countFailure(slot, service, result, now: now)
-            decide(slot, service, .dead(.rejected), now: now)
-            return
-        }
-        services[index].refusedAt = sequence
-        if before != 0 { beginHold(.credentials, now: now) }
-        want(slot, service)
-    }
-
-    private mutating func beginHold(_ reason: HoldReason, now: Moment) {
-        guard case .assigned = membership, hold == nil else { return }
-        hold = Hold(reason: reason, now: now.monotonic)
-        actions.append(.notice(.holdBegan(reason)))
-    }
-
-    private mutating func endHold(now: Moment) {
-        guard let hold else { return }
-        self.hold = nil
-        actions.append(.notice(.holdEnded(hold.reason)))
-        // Who waited for the backend's end of the hold was not held up by another event.
-        for index in slots.indices where slots[index].phase == .active { slots[index].activeSince = now.monotonic }
-    }
-
-    /// A hold ends when its probe is answered with any status but a refusal; no answer at all proves nothing.
-    private mutating func judgeProbe(_ meaning: Meaning, now: Moment) {
-        switch meaning {
-        case .answered(.credentials):
-            hold?.reason = .credentials
-            hold?.probeFailed(now: now.monotonic)
-        case .unreachable(let reason):
-            hold?.reason = reason
-            hold?.probeFailed(now: now.monotonic)
-        case .failedForNow:
-            hold?.probeFailed(now: now.monotonic)
-        case .answered(.delivered), .answered(.rejected), .answered(.transient):
-            endHold(now: now)
-        }
-    }
-
-    /// The credentials were changed: a hold because of them probes at once.
-    public mutating func credentialsChanged(now: Moment) {
-        guard hold?.reason == .credentials else { return }
-        hold?.probeSoon(now: now.monotonic)
-        probe(now: now)
-        run(now: now)
-    }
-
-    /// During a hold: starts the next probe when its time has come.
-    mutating func probe(now: Moment) {
-        guard let held = hold, held.probe == nil, now.monotonic >= held.nextProbe else { return }
-        while let token = wanted.popFirst() {
-            if start(token, now: now) {
-                hold?.probe = token
-                return
-            }
         }
     }
 }

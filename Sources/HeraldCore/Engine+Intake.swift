@@ -14,11 +14,7 @@ extension Engine {
         guard case .assigned = membership, !freeSlots.isEmpty, bufferedBytes < configuration.maxBufferedBytes else {
             return nil
         }
-        if hold != nil {
-            guard wanted.count + callsInFlight < Hold.probeCandidates else { return nil }
-        } else {
-            guard wanted.count + callsInFlight < configuration.maxInFlight else { return nil }
-        }
+        if hold == nil, wanted.count - heldBack + callsInFlight >= takeLimit { return nil }
         return takeByWeight() ?? (refillCredit() ? takeByWeight() : nil)
     }
 
@@ -36,7 +32,7 @@ extension Engine {
         for step in 0..<sources.count {
             var index = cursor + step
             if index >= sources.count { index -= sources.count }
-            if sources[index].mayHaveRecords && !sources[index].isBlocked && sources[index].credit > 0 {
+            if sources[index].credit > 0 && isOpen(sources[index]) {
                 sources[index].credit -= 1
                 cursor = index
                 return index
@@ -45,9 +41,15 @@ extension Engine {
         return nil
     }
 
+    /// During a hold each topic has some events at hand, so that every probe can be a different one.
+    private func isOpen(_ source: borrowing Source) -> Bool {
+        source.mayHaveRecords && !source.isBlocked
+            && (hold == nil || wanted.count(ofClass: source.callClass) < Hold.probeCandidates)
+    }
+
     private mutating func refillCredit() -> Bool {
         var any = false
-        for index in sources.indices where sources[index].mayHaveRecords && !sources[index].isBlocked {
+        for index in sources.indices where isOpen(sources[index]) {
             sources[index].credit = sources[index].weight
             any = true
         }
@@ -104,6 +106,7 @@ extension Engine {
         slots[place].isKept = false
         slots[place].activeSince = now.monotonic
         slots[place].isBlocking = false
+        slots[place].sourceHash = 0
         slots[place].bytes = value.byteCount
         bufferedBytes += value.byteCount
         slots[place].failure = configuration.decoder.decode(
@@ -174,6 +177,9 @@ extension Engine {
             services[index] = ServiceState()
             services[index].attempts = slots[place].event.attempts
             services[index].status = slots[place].event.lastStatus ?? 0
+        }
+        if slots[place].event.source.isPresent {
+            slots[place].sourceHash = slots[place].event.sourceHash(value: value, seed: configuration.hashSeed)
         }
         switch configuration.ordering {
         case .key:
@@ -284,6 +290,10 @@ extension Engine {
 }
 
 extension DecodedEvent {
+    fileprivate func sourceHash(value: RawSpan, seed: UInt64) -> UInt64 {
+        ByteHash.hash(bytes(of: source, value: value), seed: seed)
+    }
+
     fileprivate func userHash(value: RawSpan, seed: UInt64) -> UInt64 {
         ByteHash.hash(bytes(of: user, value: value), seed: seed)
     }

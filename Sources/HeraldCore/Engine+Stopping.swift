@@ -37,6 +37,8 @@ extension Engine {
         hold = nil
         for index in slots.indices { stopWaiting(Int32(index), now: now) }
         wanted.removeAll()
+        refusedCalls.removeAll()
+        held = 0
         activations.removeAll()
         finishStopping(now: now)
     }
@@ -148,6 +150,8 @@ extension Engine {
     private mutating func forgetCalls() {
         callsInFlight = 0
         wanted.removeAll()
+        refusedCalls.removeAll()
+        held = 0
         activations.removeAll()
         order.removeAll()
         waitingCount = 0

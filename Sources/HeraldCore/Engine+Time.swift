@@ -5,7 +5,7 @@ extension Engine {
     public mutating func tick(now: Moment) {
         while let entry = due.takeDue(at: now.monotonic) {
             switch entry.purpose {
-            case .quickRetry: quickRetryIsDue(entry)
+            case .quickRetry: quickRetryIsDue(entry, now: now)
             case .event: eventIsDue(entry.slot, now: now)
             case .resume: resumeIsDue(entry.slot)
             case .production:
@@ -14,6 +14,7 @@ extension Engine {
             }
         }
         probe(now: now)
+        gate.tick(now: now.monotonic)
         if case .assigned = membership {
             keepWhatStays(now: now)
             sweep(now: now)
@@ -50,16 +51,20 @@ extension Engine {
                 consider(nextCommit)
             }
         }
-        if let hold, hold.probe == nil, !wanted.isEmpty { consider(hold.nextProbe) }
+        if let hold {
+            if hold.probe == nil, hold.reason != .tokenUnavailable, !wanted.isEmpty { consider(hold.nextProbe) }
+        } else if gate.isLimited, !wanted.isEmpty, callsInFlight < concurrency.limit {
+            if let opens = gate.opens(wanted.services) { consider(opens) }
+        }
         if case .assigned = membership, freeSlots.count < slots.count { consider(min(nextSweep, nextKeeping)) }
         if case .stopping(let stopping) = membership { consider(stopping.deadline) }
         return earliest
     }
 
-    private mutating func quickRetryIsDue(_ entry: DueQueue.Entry) {
+    private mutating func quickRetryIsDue(_ entry: DueQueue.Entry, now: Moment) {
         let slot = entry.slot.index
         guard isCurrent(entry.slot), services[serviceIndex(slot, Int(entry.service))].phase == .resting else { return }
-        want(slot, Int(entry.service))
+        want(slot, Int(entry.service), now: now)
     }
 
     private mutating func eventIsDue(_ id: SlotID, now: Moment) {

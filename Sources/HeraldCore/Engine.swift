@@ -17,7 +17,9 @@ import HeraldTime
 /// | `Engine+Intake.swift` | which source to take from; record |
 /// | `Engine+Duplicates.swift` | events that came before |
 /// | `Engine+ReadAhead.swift` | how much is fetched ahead |
-/// | `Engine+Calls.swift` | wanted calls, answers, holds |
+/// | `Engine+Calls.swift` | wanted calls, answers |
+/// | `Engine+Limits.swift` | how many calls there may be, and which are put off |
+/// | `Engine+Holds.swift` | times in which nothing is called but probes |
 /// | `Engine+Settlement.swift` | the records of a decided event, their acknowledgement |
 /// | `Engine+Commits.swift` | commits of offsets, and what follows their outcome |
 /// | `Engine+Transactions.swift` | the transaction in which records and offsets become durable together |
@@ -61,7 +63,7 @@ public struct Engine: ~Copyable, Sendable {
     var bufferedBytes = 0
 
     // Work within one input.
-    var wanted: Ring<CallToken>
+    var wanted: CallQueue
     var activations: Ring<SlotID>
     /// The source that was fetched again last after there had been too much of all.
     var lastResumed = 0
@@ -70,9 +72,21 @@ public struct Engine: ~Copyable, Sendable {
 
     // Calls.
     var callsInFlight = 0
+    var gate: CallGate
+    var concurrency: AdaptiveConcurrency
+    var budget = RetryBudget()
+    var breaker: Breaker
+    var fuse: Fuse
+    /// The push services (a bit each) whose calls wait while others go on.
+    var held: UInt64 = 0
     var sequence: UInt64 = 0
     /// The number of the latest call whose answer showed that the credentials are accepted.
     var acceptedSequence: UInt64 = 0
+    var hasCredentials = true
+    /// The lane renews the credentials.
+    var isRenewing = false
+    /// Calls that wait for that.
+    var refusedCalls: Ring<CallToken>
 
     // Records on their way to the broker.
     var productions: [ProductionPlace] = []
@@ -100,7 +114,17 @@ public struct Engine: ~Copyable, Sendable {
         due = DueQueue(capacity: capacity)
         duplicates = DuplicateWindow(size: configuration.duplicateSize, window: configuration.duplicateWindow)
         let none = SlotID(index: 0, generation: 0)
-        wanted = Ring(capacity: capacity, filler: CallToken(slot: none, service: 0))
+        wanted = CallQueue(width: width, weights: [1])
+        refusedCalls = Ring(capacity: 16, filler: CallToken(slot: none, service: 0))
+        gate = CallGate(
+            total: configuration.callsPerSecond,
+            limits: (0..<width).map { service in
+                configuration.serviceCallsPerSecond.indices.contains(service)
+                    ? configuration.serviceCallsPerSecond[service] : nil
+            })
+        concurrency = AdaptiveConcurrency(ceiling: configuration.maxInFlight)
+        breaker = Breaker(rule: configuration.breaker, width: width)
+        fuse = Fuse(rule: configuration.fuse)
         activations = Ring(capacity: 64, filler: none)
         actions.reserveCapacity(256)
     }
@@ -258,6 +282,8 @@ public struct Source: Sendable {
     /// Retry topics: how long their records wait (milliseconds).
     var delay: Int64?
     var weight: Int
+    /// The class in which its events' calls wait; 0 for retries.
+    var callClass = 0
     var credit: Int
     /// Whether its queue may hold something.
     var mayHaveRecords = true

@@ -53,6 +53,18 @@ public struct EngineConfiguration: Sendable {
     public var revokeTimeout: Int64 = 10_000
     /// How often and when calls are repeated.
     public var retry = RetryPolicy()
+    /// Calls a second at most, over all push services.
+    ///
+    /// Default: no limit.
+    public var callsPerSecond: Double?
+    /// Calls a second at most to each push service, in the order of the decoder's names.
+    ///
+    /// Default: no limit.
+    public var serviceCallsPerSecond: [Double?] = []
+    /// When calls that fail for now stop everything.
+    public var breaker = BreakerRule()
+    /// When answers that would make dead letters stop everything.
+    public var fuse = FuseRule()
     /// What each status means.
     public var statuses = StatusTable()
     /// An event that was replayed more often is a dead letter.

@@ -9,18 +9,21 @@ public struct Hold: Sendable, Equatable {
     public static let firstProbe: Int64 = 1_000
     /// No probe waits longer than this (milliseconds).
     public static let slowestProbe: Int64 = 30_000
-    /// So many events are kept at hand during a hold, so that each probe can be a different one.
+    /// So many events of each topic are kept at hand during a hold, so that each probe can be a different one.
     static let probeCandidates = 16
 
     /// Why.
     public internal(set) var reason: HoldReason
+    /// Fuse: the status that would have made too many dead letters; else 0.
+    public internal(set) var status: Int
     var probeDelay = Self.firstProbe
     var nextProbe: MonotonicTime
     /// The probe that is under way.
     var probe: CallToken?
 
-    init(reason: HoldReason, now: MonotonicTime) {
+    init(reason: HoldReason, status: Int = 0, now: MonotonicTime) {
         self.reason = reason
+        self.status = status
         nextProbe = now.advanced(byMilliseconds: Self.firstProbe)
     }
 

@@ -41,6 +41,9 @@ public struct RetryPolicy: Sendable {
     /// Without a bound a backend that answers with a date years away would end every event as `time-exhausted`.
     public var retryAfterLimit: Int64 { max(delays.last ?? 0, 3_600_000) }
 
+    /// So many calls there are at most for each push service.
+    public var mostCalls: Int { 1 + immediate + delays.count }
+
     /// What happens after a call that failed for now.
     public enum Decision: Equatable, Sendable {
         /// Call again from memory after this many milliseconds.

@@ -50,6 +50,8 @@ public struct Slot: Sendable {
     /// The calls of this stay in memory that failed.
     public internal(set) var failures: [FailedAttempt] = []
     var userHash: UInt64 = 0
+    /// Of the event's `source`; 0 without one.
+    var sourceHash: UInt64 = 0
     /// The size of the record's value.
     var bytes = 0
     var takenAt = MonotonicTime(nanoseconds: .min)
@@ -80,6 +82,8 @@ struct ServiceState: Sendable {
         /// In the queue of wanted calls.
         case wanted
         case calling
+        /// Refused, until the credentials were renewed.
+        case awaitingCredentials
         /// Waits in memory for a quick retry.
         case resting
         case decided

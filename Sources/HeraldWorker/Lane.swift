@@ -229,6 +229,7 @@ final class Lane {
             case .resume(let partition): setPaused(false, partition)
             case .unassign: unassign()
             case .leave(let complete): leaving = .drained(complete: complete)
+            case .renewCredentials: engine.credentialsRenewed(now: now)
             case .notice(let notice): tell(notice)
             }
         }

@@ -48,7 +48,10 @@ extension HoldReason {
         switch self {
         case .credentials: "credentials"
         case .tls: "tls"
+        case .tokenUnavailable: "token-unavailable"
         case .nameNotFound: "name-not-found"
+        case .breaker: "breaker"
+        case .fuse: "fuse"
         }
     }
 
@@ -56,8 +59,12 @@ extension HoldReason {
     var sentence: String {
         switch self {
         case .credentials: "the backend refuses the credentials (401 or 403): check backend.auth."
+        case .tokenUnavailable: "the token endpoint gives no token: check backend.auth.tokenURL and the client's secret."
         case .tls: "TLS to the backend failed: check its certificate and backend.tls.caFile."
         case .nameNotFound: "the backend's name has no address: check backend.url and the resolver."
+        case .breaker: "most calls to the backend fail for now (5xx, time-outs, refused connections): check the backend."
+        case .fuse:
+            "most answers would make dead letters with the same status: check backend.url and backend.path, or the events."
         }
     }
 }

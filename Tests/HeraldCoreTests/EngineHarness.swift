@@ -13,6 +13,8 @@ final class EngineHarness {
     private(set) var produced: [(id: ProductionID, production: Production)] = []
     private(set) var kept: [Int32] = []
     private(set) var others: [Action] = []
+    /// Whether there is nothing to renew about the credentials.
+    var renewsAtOnce = true
     private var offsets: [Int: Int64] = [:]
 
     static let request = 0
@@ -209,8 +211,10 @@ final class EngineHarness {
     }
 
     private func collect() {
+        var mustRenew = false
         for action in engine.actions {
             switch action {
+            case .renewCredentials where renewsAtOnce: mustRenew = true
             case .call(let token): calls.append(token)
             case .produce(let id): if let production = engine.production(id) { produced.append((id, production)) }
             case .release(let slot): records[slot] = nil
@@ -219,6 +223,13 @@ final class EngineHarness {
             }
         }
         engine.clearActions()
+        if mustRenew { credentialsRenewed() }
+    }
+
+    /// The renewal of the credentials that was asked for has ended.
+    func credentialsRenewed() {
+        engine.credentialsRenewed(now: now)
+        collect()
     }
 
     // MARK: What came out

@@ -114,17 +114,21 @@ struct EngineHoldTests {
         #expect(harness.produced[0].production.attempts == 1)
     }
 
-    @Test("takes only a few events more, to probe with")
+    @Test("takes only a few events more of each topic, to probe with")
     func taking() {
         let harness = EngineHarness { $0.maxInFlight = 1_000 }
         harness.event("a")
         harness.answer(CallResult(failure: .tls))
-        var taken = 0
-        while harness.engine.nextSource() != nil {
-            taken += 1
-            harness.event("u\(taken)")
+        var taken = [0, 0]
+        while let source = harness.engine.nextSource() {
+            guard source <= EngineHarness.bulk else {
+                harness.engine.exhausted(source: source)
+                continue
+            }
+            taken[source] += 1
+            harness.event("u\(source)-\(taken[source])", on: source)
         }
-        #expect(taken == 15)
+        #expect(taken == [15, 16])
         #expect(harness.calls.isEmpty)
     }
 

@@ -70,6 +70,14 @@ extension Checkers {
     /// A probe that ended a hold counts as the call that it was.
     mutating func probeCounted(_ duty: Int) { count(duty) }
 
+    /// A call failed by the cause of a hold: it counts for nothing.
+    mutating func waits(_ duty: Int, as before: Duty, wasCounted: Bool) {
+        duties[duty] = before
+        guard wasCounted else { return }
+        duties[duty].calls -= 1
+        duties[duty].callsOfStay -= 1
+    }
+
     /// A call failed for now: when its worker has heard of it, the next one has to wait.
     ///
     /// After a fault nobody knows how many calls a worker has counted.

@@ -80,6 +80,7 @@ enum Request {
 enum News {
     case tick(Int)
     case answer(CallToken, CallResult)
+    case credentialsRenewed
     case revoked
     case lost
     case assigned(generation: Int, [Place])

@@ -5,7 +5,7 @@ struct SimulatedBackend {
     /// Chances in thousandths.
     struct Weather {
         var transient = 60
-        var throttled = 20
+        var throttled = 5
         var rejected = 15
         var timeout = 20
         var reset = 10

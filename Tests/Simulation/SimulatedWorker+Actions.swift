@@ -28,6 +28,9 @@ extension SimulatedWorker {
             case .leave:
                 endAssignment()
                 leave()
+            case .renewCredentials:
+                log("renews the credentials")
+                simulation.schedule(.news(process, .credentialsRenewed), after: simulation.chance.between(0, 400))
             case .notice(let notice):
                 log("notice: \(notice)")
                 switch notice {

@@ -70,8 +70,35 @@ extension SimulatedWorker {
         if !isRetry, !isZombie { simulation.checkers.firstCall(user: record.user, of: name) }
     }
 
+    /// Gives the engine an answer, and holds what it makes of it against the truth.
+    func hear(_ result: CallResult, of token: CallToken) {
+        let wasCounted = counted.contains(token)
+        let duty = currentDuty(token)
+        let before = duty.map { simulation.checkers.duties[$0] }
+        note(token, result)
+        engine.answer(token, result, now: moment, entropy: simulation.chance.bits())
+        guard let duty, let before, waitsForHold(result) else { return }
+        simulation.checkers.waits(duty, as: before, wasCounted: wasCounted)
+    }
+
+    /// Whether a call that ended so has to wait for the end of the hold: it failed by the hold's cause.
+    private func waitsForHold(_ result: CallResult) -> Bool {
+        switch engine.hold?.reason {
+        case .breaker: result.status >= 429 || [.timeout, .reset, .refused, .brokenHTTP].contains(result.failure)
+        case .fuse: result.status == engine.hold?.status && result.status < 429
+        default: false
+        }
+    }
+
+    private func currentDuty(_ token: CallToken) -> Int? {
+        guard engine.slot(token.slot.index).generation == token.slot.generation, !isZombie,
+            let name = records[Int(token.slot.index)], let record = simulation.cluster.record(name)
+        else { return nil }
+        return duty(record, token)
+    }
+
     /// What an answer means for the truth, before the engine hears of it.
-    func note(_ token: CallToken, _ result: CallResult) {
+    private func note(_ token: CallToken, _ result: CallResult) {
         let wasCounted = counted.remove(token) != nil
         guard engine.slot(token.slot.index).generation == token.slot.generation,
             let name = records[Int(token.slot.index)], let record = simulation.cluster.record(name),

@@ -10,9 +10,8 @@ extension SimulatedWorker {
         case .tick:
             nextTick.at = .max
             engine.tick(now: moment)
-        case .answer(let token, let result):
-            note(token, result)
-            engine.answer(token, result, now: moment, entropy: simulation.chance.bits())
+        case .answer(let token, let result): hear(result, of: token)
+        case .credentialsRenewed: engine.credentialsRenewed(now: moment)
         case .revoked:
             guard !isZombie else { return }
             log("is to give its partitions back")

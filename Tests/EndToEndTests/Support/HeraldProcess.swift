@@ -86,8 +86,14 @@ final class HeraldProcess: Sendable {
     /// Lets it run again (SIGCONT).
     func resume() { process.signal(SIGCONT) }
 
-    /// The end of the log, for a failure's description.
-    var tail: String { output.split(separator: "\n").suffix(12).joined(separator: "\n") }
+    /// The end of the log, for a failure's description; after a crash what the backtracer wrote from its beginning.
+    var tail: String {
+        let lines = output.split(separator: "\n")
+        guard let crash = lines.firstIndex(where: { $0.contains("Fatal error") || $0.contains("*** ") }) else {
+            return lines.suffix(12).joined(separator: "\n")
+        }
+        return lines[max(0, crash - 12)..<min(lines.count, crash + 80)].joined(separator: "\n")
+    }
 }
 
 /// Why a test's world is not as it should be.

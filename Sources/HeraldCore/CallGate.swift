@@ -1,0 +1,163 @@
+import HeraldTime
+
+/// When each push service may be called: limits from the settings, what the backend was found to bear, and pauses that it
+/// asked for.
+struct CallGate: Sendable {
+    struct Service: Sendable {
+        /// The limit of the settings.
+        var limit: Pace?
+        /// What the backend was found to bear.
+        var rate = AdaptiveRate()
+        /// The same as a pace.
+        var borne: Pace?
+        /// The backend asked for quiet until then.
+        var pausedUntil: MonotonicTime?
+        var lastCall = MonotonicTime(nanoseconds: .min)
+        /// The moment that the last call was put off to because too many wait for this service.
+        var putOffTo = MonotonicTime(nanoseconds: .min)
+    }
+
+    private var total: Pace?
+    private(set) var services: [Service]
+    /// Whether any call may have to wait.
+    private(set) var isLimited = false
+
+    /// - Parameters:
+    ///   - total: calls a second over all push services.
+    ///   - limits: calls a second to each push service.
+    init(total: Double?, limits: [Double?]) {
+        self.total = total.map { Pace(perSecond: $0) }
+        services = limits.map { limit in Service(limit: limit.map { Pace(perSecond: $0) }) }
+        updateLimited()
+    }
+
+    /// The push services among `waiting` that may be called now (a bit each).
+    mutating func open(_ waiting: UInt64, now: MonotonicTime) -> UInt64 {
+        guard isLimited else { return .max }
+        if let total, total.opens > now { return 0 }
+        var open: UInt64 = 0
+        for service in PushServiceBits(waiting) {
+            if opening(of: service) <= now {
+                open |= 1 << UInt64(service)
+            } else if let borne = services[service].borne, borne.opens > now {
+                services[service].rate.reached()
+            }
+        }
+        return open
+    }
+
+    /// When the first of the push services among `waiting` may be called.
+    func opens(_ waiting: UInt64) -> MonotonicTime? {
+        var earliest: MonotonicTime?
+        for service in PushServiceBits(waiting) {
+            let moment = opening(of: service)
+            earliest = min(earliest ?? moment, moment)
+        }
+        return earliest.map { moment in total.map { max($0.opens, moment) } ?? moment }
+    }
+
+    /// Counts a call.
+    mutating func take(_ service: Int, now: MonotonicTime) {
+        services[service].lastCall = now
+        guard isLimited else { return }
+        total?.take(now: now)
+        services[service].limit?.take(now: now)
+        services[service].borne?.take(now: now)
+    }
+
+    /// A call was answered, and not because the backend can't take more.
+    mutating func passed(_ service: Int, now: MonotonicTime) {
+        services[service].rate.passed(now: now)
+    }
+
+    /// The backend said that it can't take more.
+    ///
+    /// - Parameter pause: how long it wants quiet (milliseconds), if it said so.
+    mutating func refused(_ service: Int, sentAt: MonotonicTime, pause: Int64?, now: MonotonicTime) {
+        services[service].rate.refusedCall(sentAt: sentAt, now: now)
+        if let pause {
+            let until = now.advanced(byMilliseconds: pause)
+            services[service].pausedUntil = max(services[service].pausedUntil ?? until, until)
+            services[service].rate.pause(until: until)
+        }
+        follow(service)
+        updateLimited()
+    }
+
+    /// Ends pauses and lets what was learned grow with time.
+    mutating func tick(now: MonotonicTime) {
+        guard isLimited else { return }
+        var changed = false
+        for service in services.indices {
+            if let until = services[service].pausedUntil, until <= now {
+                services[service].pausedUntil = nil
+                changed = true
+            }
+            if services[service].rate.grow(now: now) {
+                follow(service)
+                changed = true
+            }
+        }
+        if changed { updateLimited() }
+    }
+
+    /// How long a push service is paused yet (milliseconds); `nil` when it is not.
+    func pause(of service: Int, now: MonotonicTime) -> Int64? {
+        guard let until = services[service].pausedUntil, until > now else { return nil }
+        return (until.nanoseconds - now.nanoseconds + 999_999) / 1_000_000
+    }
+
+    /// Whether calls to this push service have to wait for a limit of its own.
+    func isPaced(_ service: Int) -> Bool { services[service].limit != nil || services[service].borne != nil }
+
+    /// The next moment for a call that is put off because too many wait for its push service: one after the other, as fast
+    /// as it may be called.
+    ///
+    /// - Parameter least: the least wait (milliseconds).
+    mutating func putOff(_ service: Int, least: Int64, now: MonotonicTime) -> Int64 {
+        let interval = max(services[service].limit?.interval ?? 0, services[service].borne?.interval ?? 0)
+        let first = now.advanced(byMilliseconds: least)
+        let moment = MonotonicTime(nanoseconds: max(services[service].putOffTo, first).nanoseconds + interval)
+        services[service].putOffTo = moment
+        return (moment.nanoseconds - now.nanoseconds) / 1_000_000
+    }
+
+    private func opening(of service: Int) -> MonotonicTime {
+        var moment = services[service].pausedUntil ?? MonotonicTime(nanoseconds: .min)
+        if let limit = services[service].limit { moment = max(moment, limit.opens) }
+        if let borne = services[service].borne { moment = max(moment, borne.opens) }
+        return moment
+    }
+
+    private mutating func follow(_ service: Int) {
+        guard let rate = services[service].rate.limit else {
+            services[service].borne = nil
+            return
+        }
+        if services[service].borne == nil {
+            services[service].borne = Pace(perSecond: rate)
+        } else {
+            services[service].borne?.change(perSecond: rate)
+        }
+    }
+
+    private mutating func updateLimited() {
+        isLimited =
+            total != nil
+            || services.contains { $0.limit != nil || $0.borne != nil || $0.pausedUntil != nil }
+    }
+}
+
+/// The numbers of the bits that are set.
+struct PushServiceBits: Sequence, IteratorProtocol {
+    private var bits: UInt64
+
+    init(_ bits: UInt64) { self.bits = bits }
+
+    mutating func next() -> Int? {
+        guard bits != 0 else { return nil }
+        let number = bits.trailingZeroBitCount
+        bits &= bits - 1
+        return number
+    }
+}

@@ -1,0 +1,114 @@
+/// The calls that are wanted and have not begun, in a queue for each class of urgency and each push service.
+///
+/// A class is a request topic, or all retries together. Classes get their turns by weight, so that a one-time code is
+/// never behind a campaign; within a class the push services take turns, so that one which may not be called at the moment
+/// delays no other. Tokens whose event is gone stay until their turn, and are recognised then.
+struct CallQueue: Sendable {
+    private let width: Int
+    private var rings: [Ring<CallToken>]
+    private var weights: [Int]
+    private var credits: [Int]
+    private var counts: [Int]
+    /// For each class the push services that have calls in it.
+    private var waiting: [UInt64]
+    private var lastService: [Int]
+    private var cursor = 0
+    /// How many calls there are.
+    private(set) var count = 0
+
+    /// Queues for `width` push services (64 at most) and one class of each weight.
+    init(width: Int, weights: [Int]) {
+        self.width = width
+        self.weights = weights
+        let filler = CallToken(slot: SlotID(index: 0, generation: 0), service: 0)
+        rings = Array(repeating: Ring(capacity: 16, filler: filler), count: width * weights.count)
+        credits = weights
+        counts = Array(repeating: 0, count: weights.count)
+        waiting = Array(repeating: 0, count: weights.count)
+        lastService = Array(repeating: 63, count: weights.count)
+    }
+
+    var isEmpty: Bool { count == 0 }
+
+    /// How many calls of a class there are.
+    func count(ofClass number: Int) -> Int { counts[number] }
+
+    /// How many calls to a push service there are.
+    func count(toService service: Int) -> Int {
+        var sum = 0
+        for number in weights.indices { sum += rings[number * width + service].count }
+        return sum
+    }
+
+    /// The push services that have calls.
+    var services: UInt64 { waiting.reduce(0, |) }
+
+    mutating func append(_ token: CallToken, toClass number: Int) {
+        rings[number * width + Int(token.service)].append(token)
+        waiting[number] |= 1 << UInt64(token.service)
+        counts[number] += 1
+        count += 1
+    }
+
+    /// The next call to one of these push services (a bit each).
+    mutating func popFirst(among open: UInt64) -> CallToken? {
+        guard count > 0 else { return nil }
+        if let number = classByCredit(open) { return pop(number, open) }
+        var any = false
+        for number in weights.indices where waiting[number] & open != 0 {
+            credits[number] = weights[number]
+            any = true
+        }
+        guard any, let number = classByCredit(open) else { return nil }
+        return pop(number, open)
+    }
+
+    /// The next call to this push service, whatever its class.
+    mutating func popFirst(toService service: Int) -> CallToken? {
+        for number in weights.indices where !rings[number * width + service].isEmpty {
+            return take(number, service)
+        }
+        return nil
+    }
+
+    mutating func removeAll() {
+        for index in rings.indices { rings[index].removeAll() }
+        for number in weights.indices {
+            counts[number] = 0
+            waiting[number] = 0
+        }
+        count = 0
+    }
+
+    private mutating func classByCredit(_ open: UInt64) -> Int? {
+        for step in weights.indices {
+            var number = cursor + step
+            if number >= weights.count { number -= weights.count }
+            if credits[number] > 0, waiting[number] & open != 0 {
+                cursor = number
+                return number
+            }
+        }
+        return nil
+    }
+
+    private mutating func pop(_ number: Int, _ open: UInt64) -> CallToken? {
+        credits[number] -= 1
+        let candidates = waiting[number] & open
+        let behind = lastService[number] == 63 ? 0 : candidates >> UInt64(lastService[number] + 1)
+        let service =
+            behind == 0
+            ? candidates.trailingZeroBitCount : lastService[number] + 1 + behind.trailingZeroBitCount
+        lastService[number] = service
+        return take(number, service)
+    }
+
+    private mutating func take(_ number: Int, _ service: Int) -> CallToken? {
+        let index = number * width + service
+        guard let token = rings[index].popFirst() else { return nil }
+        if rings[index].isEmpty { waiting[number] &= ~(1 << UInt64(service)) }
+        counts[number] -= 1
+        count -= 1
+        return token
+    }
+}
