@@ -9,8 +9,9 @@ import HeraldTime
 struct AdaptiveRate: Sendable, Equatable {
     /// The limit after a refusal, as a share of what got through.
     static let retreat = 0.97
-    /// When so large a share of a second's calls is refused the limit gives way faster.
-    static let flood = 0.2
+    /// When so large a share of a second's calls is refused, what got through before that was borrowed (a bucket of tokens):
+    /// only the last second counts.
+    static let flood = 0.05
     /// No limit is lower (calls a second).
     static let floor = 1.0
     /// After a refusal the limit stays for this long (milliseconds) at first, and for twice as long each time that the
@@ -79,27 +80,33 @@ struct AdaptiveRate: Sendable, Equatable {
         grownAt = now
         guard wasReached, isSearching || quiet > rest else { return false }
         wasReached = false
-        // Percent a second: one, two, four … with every two seconds, and never more than double.
-        let speed = isSearching ? 1.0 : min(0.01 * Double(1 << min((quiet - rest) / 2_000, 7)), 1)
-        self.limit = limit * (1 + speed * Double(elapsed) / 1e9)
+        self.limit = limit * (1 + speed(at: limit) * Double(elapsed) / 1e9)
         return true
     }
 
+    /// By which share the limit grows in a second: by hardly anything where refusals are expected, because a backend that
+    /// allows bursts shows late that it was too much, and faster the farther that is behind.
+    private func speed(at limit: Double) -> Double {
+        if isSearching { return 1 }
+        return min(max(0.01, (limit / borne - 1) / 4), 1)
+    }
+
     private mutating func lower(_ now: MonotonicTime) {
-        let isAgain = limit != nil && refused.latest(now) > Self.flood * (refused.latest(now) + through.latest(now))
-        let rate = isAgain ? through.latest(now) : through.most(now)
-        let isKnown = now >= (firstAnswer ?? now).advanced(byMilliseconds: 1_000)
-        let hasResumed = now >= resumedAt.advanced(byMilliseconds: 1_000)
-        if isKnown, hasResumed || limit == nil {
-            rest = abs(rate - borne) < 0.1 * borne ? min(rest * 2, Self.longestRest) : Self.firstRest
-            borne = rate
-            limit = max(Self.floor, Self.retreat * rate)
+        let refusals = refused.latest(now)
+        let isFlood = limit != nil && refusals > Self.flood * (refusals + through.latest(now))
+        let isEarly = now < (firstAnswer ?? now).advanced(byMilliseconds: 1_000)
+        if let limit, now < resumedAt.advanced(byMilliseconds: 3_000) {
+            // The last seconds were in part a pause, in which a backend that allows bursts has saved up for one.
+            borne = max(through.average(now), 0.8 * limit, Self.floor)
+            self.limit = max(Self.floor, Self.retreat * borne)
+            rest = Self.firstRest
             isSearching = false
-        } else if let limit {
-            self.limit = max(Self.floor, 0.9 * limit)
         } else {
+            let rate = isFlood ? through.latest(now) : through.most(now)
+            rest = abs(rate - borne) < 0.1 * borne ? min(rest * 2, Self.longestRest) : Self.firstRest
+            borne = max(rate, Self.floor)
             limit = max(Self.floor, Self.retreat * rate)
-            isSearching = true
+            isSearching = isEarly
         }
         loweredAt = now
         grownAt = now
@@ -124,7 +131,14 @@ struct SecondCount: Sendable, Equatable {
     /// How many there were in the last second.
     mutating func latest(_ now: MonotonicTime) -> Double {
         move(to: now.nanoseconds / Self.tenth)
-        return Double(sum(endingAt: current))
+        // The tenth that is being filled counts only if it helps.
+        return Double(max(sum(endingAt: current), sum(endingAt: current - 1)))
+    }
+
+    /// How many there were a second in the last three.
+    mutating func average(_ now: MonotonicTime) -> Double {
+        move(to: now.nanoseconds / Self.tenth)
+        return Double(sum(endingAt: current) + sum(endingAt: current - 10) + sum(endingAt: current - 20)) / 3
     }
 
     /// How many there were in the fullest second of the last three.

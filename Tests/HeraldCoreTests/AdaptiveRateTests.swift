@@ -1,0 +1,150 @@
+import HeraldTime
+import Testing
+
+@testable import HeraldCore
+
+@Suite("The rate that a backend bears")
+struct AdaptiveRateTests {
+    @Test(
+        "is found by its refusals: at least 90 % of it is used, and fewer than 2 % of calls are refused",
+        arguments: [
+            LimitedBackend(burst: 10), LimitedBackend(burst: 50), LimitedBackend(burst: 500),
+            LimitedBackend(window: true), LimitedBackend(burst: 50, retryAfter: 1_000),
+            LimitedBackend(burst: 500, retryAfter: 1_000), LimitedBackend(window: true, retryAfter: 1_000),
+            LimitedBackend(burst: 50, latency: 100), LimitedBackend(window: true, latency: 100),
+            LimitedBackend(burst: 500, latency: 100, retryAfter: 1_000),
+        ])
+    func finds(backend: LimitedBackend) {
+        var world = PacedWorld(backend: backend)
+        let time = world.run(until: 100_000)
+        let rate = 100_000.0 / Double(time) * 1_000
+        #expect(rate >= 0.9 * 500, "\(rate) a second got through")
+        #expect(Double(world.refused) < 0.02 * Double(world.calls), "\(world.refused) of \(world.calls) were refused")
+    }
+
+    @Test("gives way within seconds when the backend bears less, and comes back when it bears more")
+    func changes() {
+        var world = PacedWorld(backend: LimitedBackend(burst: 50))
+        world.run(for: 20_000)
+        world.backend.perSecond = 100
+        world.run(for: 5_000)
+        let before = (world.calls, world.refused)
+        world.run(for: 10_000)
+        let refusedShare = Double(world.refused - before.1) / Double(world.calls - before.0)
+        #expect(refusedShare < 0.1)
+        world.backend.perSecond = 500
+        world.run(for: 90_000)
+        let through = world.through
+        world.run(for: 10_000)
+        #expect(world.through - through > 9 * 400)
+    }
+
+    @Test("is no limit before the first refusal, and is forgotten when none came for long")
+    func forgotten() {
+        var rate = AdaptiveRate()
+        var now = MonotonicTime(nanoseconds: 5_000_000_000)
+        for _ in 0..<100 { rate.passed(now: now) }
+        #expect(rate.limit == nil)
+        rate.refusedCall(sentAt: now, now: now)
+        #expect(rate.limit == 97)
+        now = now.advanced(byMilliseconds: AdaptiveRate.forgottenAfter + 1)
+        let hasChanged = rate.grow(now: now)
+        #expect(hasChanged)
+        #expect(rate.limit == nil)
+    }
+}
+
+/// A backend that takes 500 calls a second and refuses the rest.
+struct LimitedBackend: Sendable, CustomTestStringConvertible {
+    var perSecond = 500.0
+    /// So many calls it takes at once; a token bucket.
+    var burst = 50.0
+    /// So many in each second of the clock instead.
+    var window = false
+    var latency: Int64 = 2
+    var retryAfter: Int64?
+
+    private var tokens = 0.0
+    private var filledAt: Int64 = 0
+    private var second: Int64 = 0
+    private var taken = 0.0
+
+    init(burst: Double = 50, window: Bool = false, latency: Int64 = 2, retryAfter: Int64? = nil) {
+        self.burst = burst
+        self.window = window
+        self.latency = latency
+        self.retryAfter = retryAfter
+        tokens = burst
+    }
+
+    var testDescription: String {
+        "\(window ? "fixed window" : "burst \(Int(burst))"), latency \(latency) ms, Retry-After \(retryAfter ?? 0) ms"
+    }
+
+    mutating func takes(at time: Int64) -> Bool {
+        if window {
+            if time / 1_000 != second {
+                second = time / 1_000
+                taken = 0
+            }
+            taken += 1
+            return taken <= perSecond
+        }
+        tokens = min(burst, tokens + Double(time - filledAt) * perSecond / 1_000)
+        filledAt = time
+        guard tokens >= 1 else { return false }
+        tokens -= 1
+        return true
+    }
+}
+
+/// As many calls as a gate and the limit of calls in flight allow, and the backend's answers; a millisecond a step.
+struct PacedWorld {
+    var backend: LimitedBackend
+    private(set) var calls = 0
+    private(set) var refused = 0
+    private(set) var through = 0
+    private var gate = CallGate(total: nil, limits: [nil])
+    private var concurrency = AdaptiveConcurrency(ceiling: 1_000)
+    private var time: Int64 = 1_000_000
+    private var inFlight: [(sentAt: Int64, isTaken: Bool)] = []
+
+    init(backend: LimitedBackend) { self.backend = backend }
+
+    private var now: MonotonicTime { MonotonicTime(nanoseconds: time * 1_000_000) }
+
+    /// Runs until so many got through; how many milliseconds that took.
+    mutating func run(until goal: Int) -> Int64 {
+        let begin = time
+        while through < goal, time - begin < 10_000_000 { step() }
+        return time - begin
+    }
+
+    mutating func run(for milliseconds: Int64) {
+        for _ in 0..<milliseconds { step() }
+    }
+
+    private mutating func step() {
+        time += 1
+        let ended = inFlight.prefix { $0.sentAt + backend.latency <= time }
+        inFlight.removeFirst(ended.count)
+        for call in ended {
+            concurrency.ended(milliseconds: Int32(time - call.sentAt), answered: true, now: now)
+            if call.isTaken {
+                through += 1
+                gate.passed(0, now: now)
+            } else {
+                refused += 1
+                let sentAt = MonotonicTime(nanoseconds: call.sentAt * 1_000_000)
+                gate.refused(0, sentAt: sentAt, pause: backend.retryAfter, now: now)
+            }
+        }
+        gate.tick(now: now)
+        while gate.open(1, now: now) & 1 != 0 {
+            guard inFlight.count < concurrency.limit else { return concurrency.reached() }
+            gate.take(0, now: now)
+            inFlight.append((time, backend.takes(at: time)))
+            calls += 1
+        }
+    }
+}
