@@ -1,5 +1,5 @@
 /// What an answer, or its absence, means for the event.
-public enum AnswerClass: UInt8, Sendable, CaseIterable {
+public enum AnswerClass: String, Sendable, CaseIterable {
     /// The backend took the message.
     case delivered
     /// It may work another time.
@@ -60,6 +60,19 @@ public struct StatusTable: Sendable, Equatable {
             }
         }
         for (status, value) in overrides where classes.indices.contains(status) { classes[status] = value }
+    }
+
+    /// Which statuses of answers mean what, in ranges from 200 to 599.
+    public var ranges: [(statuses: ClosedRange<Int>, meaning: AnswerClass)] {
+        var ranges: [(statuses: ClosedRange<Int>, meaning: AnswerClass)] = []
+        for status in 200..<600 {
+            if let last = ranges.last, last.meaning == classes[status] {
+                ranges[ranges.count - 1].statuses = last.statuses.lowerBound...status
+            } else {
+                ranges.append((status...status, classes[status]))
+            }
+        }
+        return ranges
     }
 
     /// The class of `status`.

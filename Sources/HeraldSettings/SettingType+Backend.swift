@@ -16,6 +16,14 @@ extension SettingType<[Int: StatusClass]> {
     }
 }
 
+extension SettingType<[String: Int]> {
+    /// `{apns: 500}`.
+    static var rates: Self {
+        .map(
+            keys: .pushService, key: { $0 }, values: .wholeNumber(1...1_000_000), placeholder: "NAME=N,…", atMost: 64)
+    }
+}
+
 extension SettingType<[String: String]> {
     /// `{fcm: gcm}`.
     static var aliases: Self {

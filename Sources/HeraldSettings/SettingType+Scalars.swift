@@ -52,6 +52,23 @@ extension SettingType<Int> {
     }
 }
 
+extension SettingType<Double> {
+    /// A share: more than 0, at most 1.
+    static var share: Self {
+        scalar(
+            SettingTraits(
+                placeholder: "SHARE", allowed: "a share between 0.01 and 1, such as 0.5",
+                schema: ["type": "number", "minimum": .number(0.01), "maximum": .integer(1)]),
+            show: { .number($0) },
+            parse: { text in
+                guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == 0x2E }),
+                    let number = Double(text)
+                else { return .refused("is not a share") }
+                return (0.01...1).contains(number) ? .value(number) : .refused("is out of range")
+            })
+    }
+}
+
 extension SettingType<Bool> {
     /// `true` or `false`.
     static var bool: Self {

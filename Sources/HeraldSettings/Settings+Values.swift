@@ -46,7 +46,12 @@ extension Settings {
             delays: values[Table.retryDelays],
             maxElapsed: values[Table.retryMaxElapsed],
             replays: values[Table.retryReplays])
-        limits = Limits(eventBytes: values[Table.limitsEventBytes])
+        limits = Limits(
+            perSecond: values[Table.limitsPerSecond], pushServices: values[Table.limitsPushServices],
+            eventBytes: values[Table.limitsEventBytes])
+        holds = Holds(
+            breaker: Threshold(share: values[Table.holdsBreakerShare], of: values[Table.holdsBreakerOf]),
+            fuse: Threshold(share: values[Table.holdsFuseShare], of: values[Table.holdsFuseOf]))
         log = Log(level: values[Table.logLevel], format: values[Table.logFormat])
         admin = Admin(listen: values[Table.adminListen])
     }

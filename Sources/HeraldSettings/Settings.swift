@@ -14,6 +14,8 @@ public struct Settings: Sendable {
     public let retry: Retry
     /// Bounds.
     public let limits: Limits
+    /// `holds.*`.
+    public let holds: Holds
     /// Logging.
     public let log: Log
     /// Health, metrics and console.
@@ -140,8 +142,28 @@ public struct Settings: Sendable {
 
     /// `limits.*`.
     public struct Limits: Sendable {
+        /// Calls a second at most over all push services; no limit when nil.
+        public let perSecond: Int?
+        /// Calls a second at most to single push services.
+        public let pushServices: [String: Int]
         /// An event's value at most, in bytes.
         public let eventBytes: Int
+    }
+
+    /// `holds.*`.
+    public struct Holds: Sendable {
+        /// When calls that fail for now stop everything.
+        public let breaker: Threshold
+        /// When answers that would make dead letters stop everything.
+        public let fuse: Threshold
+    }
+
+    /// So large a share of so many.
+    public struct Threshold: Sendable {
+        /// Between 0 and 1.
+        public let share: Double
+        /// 0: never.
+        public let of: Int
     }
 
     /// `log.*`.

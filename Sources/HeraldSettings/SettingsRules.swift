@@ -16,6 +16,7 @@ struct SettingsRules {
         checkKafka()
         checkTopics()
         checkPushServices()
+        checkRates()
         checkSecrets()
         checkTLS()
         if needs.contains(.kafka) { requireKafka() }
@@ -87,6 +88,17 @@ struct SettingsRules {
                     Table.backendAliases,
                     "\"\(alias)\" stands for \"\(target)\", which backend.pushServices lacks; allowed: \(allowed)")
             }
+        }
+    }
+
+    private mutating func checkRates() {
+        guard let rates = values.valid(Table.limitsPushServices), let services = values.valid(Table.backendPushServices)
+        else { return }
+        for name in rates.keys.sorted() where !services.contains(name) {
+            let allowed = services.joined(separator: ", ")
+            refuse(
+                Table.limitsPushServices,
+                "\"\(name)\" is none of backend.pushServices; allowed: \(allowed)")
         }
     }
 

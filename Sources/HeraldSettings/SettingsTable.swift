@@ -27,7 +27,7 @@ enum SettingsTable {
 
     static let topicsRequests = Setting(
         "topics.requests", .list(of: .requestTopic, count: 1...16, unique: { $0.name }, shape: .weightedList),
-        default: "notifications,notifications.bulk",
+        default: "notifications=10,notifications.bulk=1",
         "Where requests come from, each with its weight (1 when only named; name=weight in a flag).")
     static let topicsResults = Setting(
         "topics.results", .text(.topic(), "TOPIC"), default: "notifications.results", "Where final outcomes go.")
@@ -143,6 +143,24 @@ enum SettingsTable {
 
     static let limitsEventBytes = Setting(
         "limits.eventBytes", .bytes(64...16_777_216), default: "65536", "The size of an event's value at most.")
+    static let limitsPerSecond = Setting(
+        "limits.perSecond", optional: .wholeNumber(1...1_000_000),
+        "Calls a second at most to all push services together, of the process; no limit when absent.")
+    static let limitsPushServices = Setting(
+        "limits.pushServices", .rates, default: "",
+        "Calls a second at most to single push services, of the process.")
+    static let holdsBreakerShare = Setting(
+        "holds.breaker.share", .share, default: "0.8",
+        "Circuit breaker: everything waits when this share of the last 20 seconds' calls failed for now (5xx, time-outs, refused connections).")
+    static let holdsBreakerOf = Setting(
+        "holds.breaker.of", .wholeNumber(0...1_000_000), default: "100",
+        "Circuit breaker: of at least so many calls, divided among the lanes; 0 turns it off.")
+    static let holdsFuseShare = Setting(
+        "holds.fuse.share", .share, default: "0.5",
+        "Dead-letter fuse: everything waits when this share of the latest answers would make dead letters with the same status.")
+    static let holdsFuseOf = Setting(
+        "holds.fuse.of", .wholeNumber(0...100_000), default: "200",
+        "Dead-letter fuse: of so many answers, divided among the lanes; 0 turns it off.")
     static let logLevel = Setting(
         "log.level", .choice(LogLevel.self), default: "info", "The least severe messages that are logged.")
     static let logFormat = Setting(
@@ -164,13 +182,14 @@ enum SettingsTable {
         deliveryGuarantee, deliveryOrdering, deliveryLanes, deliveryMaxInFlight, deliveryCommitInterval,
         deliveryDrainTimeout, deliveryDedupeWindow, deliveryDedupeSize,
         retryImmediate, retryDelays, retryMaxElapsed, retryReplays,
-        limitsEventBytes, logLevel, logFormat, adminListen,
+        limitsPerSecond, limitsPushServices, limitsEventBytes,
+        holdsBreakerShare, holdsBreakerOf, holdsFuseShare, holdsFuseOf, logLevel, logFormat, adminListen,
     ]
 
     /// Settings and sections of the contract that this version has not built yet: naming them is a mistake that says so.
     static let notYet = [
         "topics.campaigns", "topics.state", "topics.audit", "backend.auth.tokenURL", "backend.auth.clientID",
         "backend.auth.clientSecret", "backend.auth.clientSecretFile", "backend.auth.scope",
-        "limits.perSecond", "limits.pushServices", "holds", "admin.token", "admin.tokenFile",
+        "admin.token", "admin.tokenFile",
     ]
 }

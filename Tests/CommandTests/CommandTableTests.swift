@@ -54,7 +54,7 @@ struct CommandTableTests {
                 return Herald.explained(error).message
             }
         }
-        #expect(message("config", "check", "--holds-fuse-share", "1").contains("not available in this version"))
+        #expect(message("config", "check", "--topics-campaigns", "c").contains("not available in this version"))
         #expect(
             message("config", "check", "--backend-ulr", "x")
                 == "unknown option --backend-ulr; did you mean --backend-url?")

@@ -17,7 +17,7 @@ struct SettingsFileTests {
                 scope: all
               timeout: 10s
               timeout: 20s
-            holds: {breaker: {share: 1}}
+            topics: {campaigns: c}
             colour: red
             """,
             environment: ["HERALD_RETRY_REPLAYS": "many", "HERALD_BACKEND_ULR": "http://h", "PATH": "/bin"],
@@ -32,9 +32,9 @@ struct SettingsFileTests {
                     + "bearer, none",
                 "herald.yaml:8:5: backend.auth.scope: not available in this version",
                 "herald.yaml:10:3: backend.timeout: is written twice, first in line 9",
-                "herald.yaml:11:1: holds: not available in this version",
+                "herald.yaml:11:10: topics.campaigns: not available in this version",
                 "herald.yaml:12:1: colour: unknown setting; allowed here: kafka, topics, backend, delivery, retry, "
-                    + "limits, log, admin",
+                    + "limits, holds, log, admin",
                 "environment HERALD_BACKEND_ULR: unknown setting; did you mean HERALD_BACKEND_URL?",
                 #"environment HERALD_RETRY_REPLAYS: "many" is not a whole number; allowed: 0 to 100"#,
                 #"flag --log-level: "loud" is unknown; allowed: error, warning, info, debug"#,

@@ -50,8 +50,8 @@ struct SettingsSourcesTests {
         #expect(mistakes(environment: links) == [])
         #expect(mistakes(environment: ["HERALD_X": "1"]) == ["environment HERALD_X: unknown setting"])
         #expect(
-            mistakes(environment: ["HERALD_HOLDS_FUSE_SHARE": "1"])
-                == ["environment HERALD_HOLDS_FUSE_SHARE: not available in this version"])
+            mistakes(environment: ["HERALD_TOPICS_CAMPAIGNS": "1"])
+                == ["environment HERALD_TOPICS_CAMPAIGNS: not available in this version"])
         for flag in SettingsFlag.all {
             let variable = "HERALD_" + flag.name.replacing("-", with: "_").uppercased()
             #expect(mistakes(environment: [variable: "\u{1}"]) != [], "\(variable) is taken for a service link")
@@ -65,7 +65,7 @@ struct SettingsSourcesTests {
         #expect(flags["backend.tls.caFile"] == "backend-tls-ca-file")
         #expect(Set(flags.values).count == flags.count)
         #expect(SettingsFlag.isNotYet("backend-auth-token-url"))
-        #expect(SettingsFlag.isNotYet("holds-fuse-of"))
+        #expect(SettingsFlag.isNotYet("topics-campaigns"))
         #expect(!SettingsFlag.isNotYet("backend-auth-token"))
     }
 

@@ -1,4 +1,5 @@
 import HeraldCommandLine
+import HeraldCore
 import HeraldSettings
 import HeraldText
 
@@ -6,7 +7,7 @@ import HeraldText
 enum ConfigShowCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "show", "Show every setting's effective value and where it came from.",
-        details: "Secrets are shown as ***. What a command needs beyond the defaults is not asked for here; "
+        details: "Secrets are shown as ***; backend.statuses shows the whole table that is in force. What a command needs beyond the defaults is not asked for here; "
             + "herald config check does that.",
         options: [OutputFormat.option.declaration],
         examples: [.init("herald config show --config herald.yaml -o json", "The settings as JSON.")])
@@ -17,10 +18,22 @@ enum ConfigShowCommand: HeraldCommand {
         var writer = RecordWriter(
             invocation.parsed[OutputFormat.option],
             columns: [.init("setting"), .init("value"), .init("from")], console: invocation.console)
+        let statuses = loaded.settings.statusTable
         for setting in loaded.effective {
-            try writer.write([.string(setting.path), setting.value, .string(setting.place.description)])
+            var value = setting.value
+            if setting.path == "backend.statuses" { value = Self.value(of: statuses) }
+            try writer.write([.string(setting.path), value, .string(setting.place.description)])
         }
         try writer.finish()
         return .done
+    }
+
+    private static func value(of table: StatusTable) -> JSONValue {
+        .object(
+            table.ranges.map { range in
+                let (first, last) = (range.statuses.lowerBound, range.statuses.upperBound)
+                return JSONValue.Member(
+                    first == last ? "\(first)" : "\(first)-\(last)", .string(range.meaning.rawValue))
+            })
     }
 }

@@ -48,6 +48,19 @@ extension Settings {
                 + delays.map { topicNames.retryTopic($0) } + [topicNames.deadLetter])
     }
 
+    /// What each status means.
+    var statusTable: StatusTable {
+        StatusTable(
+            overrides: backend.statuses.mapValues { value in
+                switch value {
+                case .delivered: .delivered
+                case .transient: .transient
+                case .credentials: .credentials
+                case .rejected: .rejected
+                }
+            })
+    }
+
     /// How many connections to the backend there are at most, of the process: as the settings say, and as many as there
     /// are descriptors for beside those that the brokers, files and scrapers need.
     func connectionLimit(descriptors: Int) -> Int {
@@ -76,19 +89,21 @@ extension Settings {
         engine.drainTimeout = delivery.drainTimeout.milliseconds
         engine.retry = RetryPolicy(
             immediate: retry.immediate, delays: delays.map(\.milliseconds), maxElapsed: retry.maxElapsed.milliseconds)
-        engine.statuses = StatusTable(
-            overrides: backend.statuses.mapValues { value in
-                switch value {
-                case .delivered: .delivered
-                case .transient: .transient
-                case .credentials: .credentials
-                case .rejected: .rejected
-                }
-            })
+        engine.statuses = statusTable
+        let lanes = delivery.lanes
+        engine.callsPerSecond = limits.perSecond.map { Double($0) / Double(lanes) }
+        engine.serviceCallsPerSecond = backend.pushServices.map { name in
+            limits.pushServices[name].map { Double($0) / Double(lanes) }
+        }
+        engine.breaker = BreakerRule(share: holds.breaker.share, of: Self.share(of: holds.breaker.of, lanes: lanes))
+        engine.fuse = FuseRule(share: holds.fuse.share, of: Self.share(of: holds.fuse.of, lanes: lanes))
         engine.maxReplays = retry.replays
         engine.hashSeed = .random(in: .min ... .max)
         return engine
     }
+
+    /// One lane's part of a number of calls that is judged; nothing stays nothing.
+    private static func share(of total: Int, lanes: Int) -> Int { (total + lanes - 1) / lanes }
 
     /// One lane's part of what belongs to the process, at least 1.
     private func share(of total: Int, lane: Int) -> Int {
