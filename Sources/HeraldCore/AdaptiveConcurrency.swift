@@ -48,7 +48,7 @@ struct AdaptiveConcurrency: Sendable, Equatable {
 
     /// A call ended after so many milliseconds: with an answer, or because there was none in time.
     mutating func ended(milliseconds: Int32, answered: Bool, now: MonotonicTime) {
-        if answered, wasReached, exact < threshold { exact = min(exact + 1, Double(ceiling)) }
+        if answered, wasReached, lowered == 0, exact < threshold { exact = min(exact + 1, Double(ceiling)) }
         buckets[Self.bucket(milliseconds)] += 1
         answers += 1
         guard now >= windowEnds else { return }

@@ -22,7 +22,7 @@ struct Breaker: Sendable, Equatable {
     /// The window is twice this long (milliseconds) at most: the half that is being filled, and the one before.
     static let halfWindow: Int64 = 10_000
     /// A push service with fewer calls in the window says nothing about itself.
-    static let fewest = 20
+    static let fewest = 10
 
     private struct Count: Sendable, Equatable {
         var calls = 0

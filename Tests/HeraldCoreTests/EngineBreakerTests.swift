@@ -1,0 +1,210 @@
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@testable import HeraldCore
+
+@Suite("The circuit breaker and the dead-letter fuse")
+struct EngineBreakerTests {
+    private func breaking(_ change: (inout EngineConfiguration) -> Void = { _ in }) -> EngineHarness {
+        EngineHarness {
+            $0.maxInFlight = 1_000
+            $0.breaker = BreakerRule(share: 0.8, of: 30)
+            $0.fuse = FuseRule(share: 0.5, of: 40)
+            change(&$0)
+        }
+    }
+
+    @Test(
+        "too many calls that fail for now hold: what is under way counts for nothing, and a probe that gets through ends it"
+    )
+    func breaker() {
+        let harness = breaking()
+        for number in 0..<60 { harness.event("u\(number)") }
+        for _ in 0..<29 { harness.answer(503) }
+        #expect(harness.engine.hold == nil)
+        harness.answer(503)
+        #expect(harness.engine.hold?.reason == .breaker)
+        #expect(harness.takeOthers() == [.notice(.holdBegan(.breaker))])
+        while !harness.calls.isEmpty { harness.answer(CallResult(failure: .timeout)) }
+        harness.pass(400)
+        #expect(harness.calls.isEmpty, "quick retries wait too")
+        #expect(harness.produced.isEmpty)
+        harness.pass(600)
+        #expect(harness.calls.count == 1)
+        harness.answer(503)
+        #expect(harness.engine.hold?.reason == .breaker)
+        harness.pass(2_000)
+        harness.answer(200)
+        #expect(harness.takeOthers() == [.notice(.holdEnded(.breaker))])
+        while !harness.calls.isEmpty { harness.answer(200) }
+        let attempts = harness.produced.map(\.production.attempts)
+        #expect(attempts.count == 60 && attempts.allSatisfy { $0 <= 2 })
+    }
+
+    @Test("one push service that fails alone breaks nothing")
+    func oneServiceFails() {
+        let harness = breaking {
+            $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 10_000])
+            $0.breaker = BreakerRule(share: 0.8, of: 100)
+        }
+        for number in 0..<400 {
+            harness.event("u\(number)", number % 6 == 0 ? "gcm" : "apns")
+            harness.answer(number % 6 == 0 ? 200 : 503)
+            harness.acknowledgeAll()
+        }
+        #expect(harness.engine.hold == nil)
+    }
+
+    @Test("a wrong path costs fewer dead letters than the fuse counts, and what comes after waits unsettled")
+    func fuse() {
+        let harness = breaking()
+        for number in 0..<100 { harness.event("u\(number)") }
+        while !harness.calls.isEmpty { harness.answer(404) }
+        #expect(harness.engine.hold?.reason == .fuse)
+        #expect(harness.engine.hold?.status == 404)
+        #expect(harness.produced.count { $0.production.kind == .deadLetter } == 39)
+        harness.pass(1_000)
+        harness.answer(404)
+        #expect(harness.engine.hold?.reason == .fuse)
+        #expect(harness.produced.count { $0.production.kind == .deadLetter } == 39)
+        harness.pass(2_000)
+        harness.answer(200)
+        #expect(harness.engine.hold == nil)
+        while !harness.calls.isEmpty { harness.answer(200) }
+        let results = harness.produced.map(\.production).filter { $0.kind == .result }
+        #expect(results.count { $0.outcome == .delivered } == 61)
+        #expect(results.allSatisfy { $0.attempts == 1 })
+    }
+
+    @Test("bad events of one source blow no fuse while another source's get through")
+    func sources() {
+        let harness = breaking()
+        for number in 0..<300 {
+            let isBad = number % 2 != 0
+            harness.event("u\(number)", more: #","source":"\#(isBad ? "campaign" : "login")""#)
+            harness.answer(isBad ? 400 : 200)
+            harness.acknowledgeAll()
+        }
+        #expect(harness.engine.hold == nil)
+        for number in 0..<40 where harness.engine.hold == nil {
+            harness.event("v\(number)", more: number % 2 == 0 ? #","source":"login""# : "")
+            harness.answer(400)
+            harness.acknowledgeAll()
+        }
+        #expect(harness.engine.hold?.reason == .fuse)
+    }
+
+    @Test("events that do not decode, and different statuses, blow no fuse")
+    func others() {
+        let harness = breaking()
+        for number in 0..<200 {
+            harness.record("{")
+            harness.event("u\(number)")
+            harness.answer([400, 404, 410][number % 3])
+            harness.acknowledgeAll()
+        }
+        #expect(harness.engine.hold == nil)
+    }
+
+    @Test("events whose calls are used up blow it too")
+    func exhausted() {
+        let harness = breaking {
+            $0.retry = RetryPolicy(immediate: 0, delays: [])
+            $0.breaker = BreakerRule(of: 0)
+        }
+        for number in 0..<60 { harness.event("u\(number)") }
+        while !harness.calls.isEmpty { harness.answer(503) }
+        #expect(harness.engine.hold?.reason == .fuse)
+        #expect(harness.produced.count { $0.production.kind == .deadLetter } == 39)
+    }
+
+    @Test("every topic's events are probes, so that a bad campaign holds up nobody for ever")
+    func probes() {
+        let harness = breaking { $0.maxInFlight = 100 }
+        for number in 0..<80 { harness.event("bulk\(number)", on: EngineHarness.bulk) }
+        while !harness.calls.isEmpty { harness.answer(400) }
+        #expect(harness.engine.hold?.reason == .fuse)
+        let source = harness.engine.nextSource()
+        #expect(source == EngineHarness.request)
+        harness.event("urgent")
+        var wait: Int64 = 1_000
+        for _ in 0..<3 where harness.engine.hold != nil {
+            harness.pass(wait)
+            wait *= 2
+            let token = harness.takeCall()
+            harness.answer(token, CallResult(status: harness.user(token) == "urgent" ? 200 : 400))
+        }
+        #expect(harness.engine.hold == nil)
+    }
+}
+
+@Suite("Credentials that can be renewed")
+struct EngineRenewalTests {
+    @Test("are renewed once for all calls that were refused, which then are made once more")
+    func renewal() {
+        let harness = EngineHarness()
+        harness.renewsAtOnce = false
+        for user in ["a", "b", "c"] { harness.event(user) }
+        harness.answer(401)
+        harness.answer(401)
+        #expect(harness.takeOthers() == [.renewCredentials])
+        #expect(harness.calls.count == 1, "others go on")
+        harness.answer(200)
+        harness.credentialsRenewed()
+        #expect(harness.usersInFlight == ["a", "b"])
+        harness.answer(200)
+        harness.answer(200)
+        #expect(harness.engine.hold == nil)
+        #expect(harness.produced.map(\.production.attempts) == [1, 1, 1])
+    }
+
+    @Test("refused again after that: everything holds, and there is no second renewal for each call")
+    func refusedAgain() {
+        let harness = EngineHarness()
+        harness.renewsAtOnce = false
+        harness.event("a")
+        harness.answer(401)
+        #expect(harness.takeOthers() == [.renewCredentials])
+        harness.credentialsRenewed()
+        harness.answer(401)
+        #expect(harness.takeOthers() == [.notice(.holdBegan(.credentials))])
+    }
+
+    @Test("without a token nothing is called, not even a probe, until there is one")
+    func unavailable() {
+        let harness = EngineHarness()
+        harness.engine.credentialsUnavailable(now: harness.now)
+        harness.pass(0)
+        #expect(harness.takeOthers() == [.notice(.holdBegan(.tokenUnavailable))])
+        harness.event("a")
+        harness.pass(100_000)
+        #expect(harness.calls.isEmpty)
+        harness.changeCredentials()
+        #expect(harness.calls.count == 1)
+        #expect(harness.takeOthers() == [.notice(.holdEnded(.tokenUnavailable))])
+    }
+
+    @Test("a token that was missing before the partitions came is missing then too")
+    func unavailableAtTheStart() {
+        let harness = EngineHarness()
+        harness.revoke()
+        harness.engine.credentialsUnavailable(now: harness.now)
+        harness.reassign()
+        #expect(harness.engine.hold?.reason == .tokenUnavailable)
+        harness.changeCredentials()
+        #expect(harness.engine.hold == nil)
+    }
+
+    @Test("a stop while they are renewed gives the events back")
+    func stop() {
+        let harness = EngineHarness()
+        harness.renewsAtOnce = false
+        harness.event("a")
+        harness.answer(401)
+        harness.drain()
+        harness.credentialsRenewed()
+        #expect(harness.takeOthers().contains(.leave(complete: true)))
+        #expect(harness.calls.isEmpty)
+    }
+}

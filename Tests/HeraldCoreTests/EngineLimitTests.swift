@@ -1,0 +1,163 @@
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@testable import HeraldCore
+
+@Suite("Limits of calls")
+struct EngineLimitTests {
+    private func names(_ harness: EngineHarness) -> [String] {
+        harness.calls.map { harness.engine.configuration.decoder.pushServices.names[Int($0.service)] }
+    }
+
+    @Test("so many a second over all push services, and the engine wakes for the next one")
+    func total() {
+        let harness = EngineHarness { $0.callsPerSecond = 10 }
+        for number in 0..<5 { harness.event("u\(number)") }
+        #expect(harness.calls.count == 1)
+        for expected in 2...5 {
+            let wake = harness.engine.nextWake
+            #expect(wake.map { $0 <= harness.now.monotonic.advanced(byMilliseconds: 100) } == true)
+            harness.pass(100)
+            #expect(harness.calls.count == expected)
+        }
+    }
+
+    @Test("so many a second to one push service, while the others go on")
+    func service() {
+        let harness = EngineHarness {
+            $0.serviceCallsPerSecond = [10, nil, nil]
+            $0.maxInFlight = 100
+        }
+        for number in 0..<5 { harness.event("u\(number)", "apns,gcm") }
+        #expect(names(harness).count { $0 == "apns" } == 1)
+        #expect(names(harness).count { $0 == "gcm" } == 5)
+        harness.pass(100)
+        #expect(names(harness).count { $0 == "apns" } == 2)
+    }
+
+    @Test("an event of the first topic goes before the many of the second that wait")
+    func priority() {
+        let harness = EngineHarness {
+            $0.callsPerSecond = 100
+            $0.maxInFlight = 1_000
+        }
+        for number in 0..<500 { harness.event("bulk\(number)", on: EngineHarness.bulk) }
+        harness.event("urgent")
+        harness.pass(10)
+        harness.pass(10)
+        #expect(harness.usersInFlight.contains("urgent"))
+        #expect(harness.calls.count <= 4)
+    }
+
+    @Test("Retry-After pauses its push service, and the others go on; what it holds back counts as no attempt")
+    func pause() {
+        let harness = EngineHarness()
+        harness.event("a", "apns")
+        harness.answer(CallResult(status: 429, retryAfter: 500))
+        harness.event("b", "apns,gcm")
+        #expect(names(harness) == ["gcm"])
+        harness.pass(499)
+        #expect(names(harness) == ["gcm"])
+        harness.pass(10)
+        #expect(names(harness) == ["gcm", "apns"])
+        harness.answer(200)
+        harness.answer(200)
+        #expect(harness.produced.filter { $0.production.kind == .result }.map(\.production.attempts) == [1, 1])
+    }
+
+    @Test("what a long pause holds back waits in the delay topics, its end is when it is due, and no call is counted")
+    func longPause() {
+        let harness = EngineHarness { $0.maxInFlight = 1 }
+        harness.event("a", "apns")
+        harness.event("b", "apns")
+        harness.answer(CallResult(status: 429, retryAfter: 11_000))
+        harness.event("c", "apns")
+        let retries = harness.produced.map(\.production).filter { $0.kind == .retry }
+        let due = harness.now.wall.advanced(byMilliseconds: 11_000)
+        #expect(retries.count == 3)
+        for retry in retries {
+            #expect(retry.retryReason == .throttled && retry.delay == 1 && retry.dueAt == due)
+        }
+        #expect(retries.map(\.attempts).sorted() == [0, 0, 1])
+    }
+
+    @Test("a push service that is far slower than the others is put off to its turn, and they are not held up")
+    func putOff() {
+        let harness = EngineHarness {
+            $0.serviceCallsPerSecond = [2, nil, nil]
+            $0.maxInFlight = 40
+        }
+        var taken = 0
+        for number in 0..<200 where harness.engine.nextSource() != nil {
+            taken += 1
+            harness.event("u\(number)", number % 2 == 0 ? "apns" : "gcm")
+            while let index = names(harness).firstIndex(of: "gcm") {
+                harness.answer(harness.takeCall(at: index), CallResult(status: 200))
+            }
+            harness.acknowledgeAll()
+        }
+        #expect(taken == 200, "nobody is held up")
+    }
+
+    @Test("when all events are for a push service that is limited they wait in their queue, and not in a delay topic")
+    func backPressure() {
+        let harness = EngineHarness {
+            $0.serviceCallsPerSecond = [2, nil, nil]
+            $0.maxInFlight = 40
+        }
+        var taken = 0
+        for number in 0..<200 where harness.engine.nextSource() != nil {
+            taken += 1
+            harness.event("u\(number)")
+        }
+        #expect(taken == 40)
+        #expect(harness.produced.isEmpty)
+    }
+
+    @Test("quick retries stop when most calls fail")
+    func budget() {
+        let harness = EngineHarness {
+            $0.breaker = BreakerRule(of: 0)
+            $0.maxInFlight = 2_000
+        }
+        for number in 0..<499 {
+            harness.event("u\(number)")
+            harness.answer(503)
+            harness.pass(400)
+            harness.answer(200)
+            harness.acknowledgeAll()
+        }
+        for number in 0..<600 {
+            harness.event("v\(number)")
+            harness.answer(503)
+        }
+        let retries = harness.produced.map(\.production).filter { $0.kind == .retry }
+        #expect(!retries.isEmpty)
+        #expect(retries.allSatisfy { $0.attempts == 1 && $0.retryReason == .transient && $0.delay == 0 })
+    }
+
+    @Test("calls in flight become fewer when the backend slows down, and more when it is quick again")
+    func slowBackend() {
+        let harness = EngineHarness { $0.maxInFlight = 1_000 }
+        var number = 0
+        func round(_ milliseconds: Int64) {
+            while harness.engine.nextSource() != nil, harness.engine.load.events < 1_200 {
+                number += 1
+                harness.event("u\(number)")
+            }
+            harness.time += milliseconds
+            for token in harness.calls {
+                _ = harness.takeCall()
+                harness.answer(token, CallResult(status: 200, durationMilliseconds: Int32(milliseconds)))
+            }
+            harness.acknowledgeAll()
+        }
+        for _ in 0..<40 { round(20) }
+        #expect(harness.engine.limits.inFlight == 1_000)
+        for _ in 0..<4 { round(1_000) }
+        #expect(harness.engine.limits.inFlight < 500)
+        for _ in 0..<200 { round(20) }
+        #expect(harness.engine.limits.inFlight > 900)
+    }
+}
