@@ -21,6 +21,12 @@ extension Engine {
         public var perSecond: [Double?]
     }
 
+    /// Whether a call is wanted or under way.
+    package func isWanted(_ token: CallToken) -> Bool {
+        let phase = services[serviceIndex(token.slot.index, Int(token.service))].phase
+        return isCurrent(token.slot) && (phase == .wanted || phase == .calling)
+    }
+
     /// How many calls may be wanted or in flight before no more records are taken.
     var takeLimit: Int {
         let limit = concurrency.limit

@@ -54,7 +54,7 @@ extension Checkers {
     mutating func backendAnswered(_ duty: Int, status: Int, now: Int64) {
         switch status {
         case 200: duties[duty].wasDelivered = true
-        case 400: duties[duty].wasRejected = true
+        case 400, 404: duties[duty].wasRejected = true
         case 401, 403: duties[duty].firstRefusal = duties[duty].firstRefusal ?? now
         default: break
         }

@@ -30,6 +30,10 @@ extension Scenario {
         commitInterval = chance.pick([100, 100, 10, 1_000])
         drainTimeout = chance.pick([30_000, 30_000, 2_000])
         blockedAfter = chance.pick([15_000, 15_000, 3_000])
+        callsPerSecond = chance.pick([nil, nil, nil, nil, 20, 200])
+        serviceCallsPerSecond = chance.pick([[], [], [], [10, nil, nil], [nil, 100, 50]])
+        breaker = BreakerRule(share: chance.pick([0.5, 0.8]), of: chance.pick([0, 10, 20, 100]))
+        fuse = FuseRule(share: 0.5, of: chance.pick([0, 10, 40, 200]))
     }
 
     private static let choicesOfDelays = [

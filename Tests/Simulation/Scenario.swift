@@ -79,6 +79,11 @@ package struct Scenario: Sendable {
     /// For how long events are remembered (milliseconds), which all twins lie within.
     package var duplicateWindow: Int64 = 24 * 3_600_000
     package var immediate = 2
+    /// Calls a second of each engine, over all push services and to each.
+    package var callsPerSecond: Double?
+    package var serviceCallsPerSecond: [Double?] = []
+    package var breaker = BreakerRule()
+    package var fuse = FuseRule()
     var delays = ["5s", "30s", "5m"].compactMap { DelayName($0) }
     /// Plain events only: valid, without moments of their own.
     package var hasPlainEvents = false
@@ -103,6 +108,10 @@ package struct Scenario: Sendable {
         configuration.drainTimeout = drainTimeout
         configuration.blockedAfter = blockedAfter
         configuration.isAtomic = isAtomic
+        configuration.callsPerSecond = callsPerSecond
+        configuration.serviceCallsPerSecond = serviceCallsPerSecond
+        configuration.breaker = breaker
+        configuration.fuse = fuse
         configuration.duplicateWindow = duplicateWindow
         configuration.duplicateSize = Self.duplicateSize
         configuration.retry = RetryPolicy(immediate: immediate, delays: delays.map(\.milliseconds))

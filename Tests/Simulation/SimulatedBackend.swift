@@ -13,6 +13,12 @@ struct SimulatedBackend {
         var passwordIsWrong = false
         /// The name is not found.
         var isUnreachable = false
+        /// Nothing is found under the path that is called.
+        var pathIsWrong = false
+        /// So many calls a second are taken, a tenth of them at once, and the rest is refused with 429.
+        var capacity: Int64?
+        /// What those are told to wait (milliseconds).
+        var capacityPause: Int64?
 
         static let calm = Self(transient: 0, throttled: 0, rejected: 0, timeout: 0, reset: 0)
     }
@@ -23,12 +29,18 @@ struct SimulatedBackend {
     /// Every call for these users hangs until its deadline.
     var hanging: Set<Int> = []
     static let timeout: Int64 = 10_000
+    /// When the next call is due if calls came evenly, in microseconds.
+    private var nextTaken: Int64 = 0
 
     /// The result of a call and how long it takes (milliseconds).
-    func answer(user: Int, chance: inout Chance) -> (result: CallResult, after: Int64) {
+    mutating func answer(user: Int, now: Int64, chance: inout Chance) -> (result: CallResult, after: Int64) {
         let latency = chance.between(1, 80)
         if weather.isUnreachable { return (CallResult(failure: .nameNotFound), latency) }
+        if let capacity = weather.capacity, !takes(capacity, now: now) {
+            return (CallResult(status: 429, retryAfter: weather.capacityPause), latency)
+        }
         if weather.passwordIsWrong { return (CallResult(status: 401), latency) }
+        if weather.pathIsWrong { return (CallResult(status: 404, detail: "no such path"), latency) }
         if forbidden.contains(user) { return (CallResult(status: 403), latency) }
         if hanging.contains(user) { return (CallResult(failure: .timeout), Self.timeout) }
         var rest = chance.below(1_000)
@@ -42,5 +54,12 @@ struct SimulatedBackend {
         if hit(weather.timeout) { return (CallResult(failure: .timeout), Self.timeout) }
         if hit(weather.reset) { return (CallResult(failure: .reset), latency) }
         return (CallResult(status: 200), latency)
+    }
+
+    private mutating func takes(_ capacity: Int64, now: Int64) -> Bool {
+        let now = now * 1_000
+        guard nextTaken - 100_000 <= now else { return false }
+        nextTaken = max(nextTaken, now) + 1_000_000 / capacity
+        return true
     }
 }

@@ -11,7 +11,9 @@ extension SimulatedWorker {
             return
         }
         check(token, name, record)
-        let (result, after) = simulation.backend.answer(user: record.user, chance: &simulation.chance)
+        checkLimits(token)
+        let (result, after) = simulation.backend.answer(
+            user: record.user, now: simulation.now, chance: &simulation.chance)
         let isCounted =
             result.status != 401 && result.status != 403 && result.failure != .nameNotFound && engine.hold == nil
         if let duty = duty(record, token) {
@@ -75,18 +77,69 @@ extension SimulatedWorker {
         let wasCounted = counted.contains(token)
         let duty = currentDuty(token)
         let before = duty.map { simulation.checkers.duties[$0] }
+        let isProbe = probes.contains(token)
+        let isCurrent = engine.slot(token.slot.index).generation == token.slot.generation
         note(token, result)
         engine.answer(token, result, now: moment, entropy: simulation.chance.bits())
-        guard let duty, let before, waitsForHold(result) else { return }
+        noteLimits(token, result, isCurrent: isCurrent)
+        guard let duty, let before, waitsForHold(result, token, isProbe: isProbe) else { return }
         simulation.checkers.waits(duty, as: before, wasCounted: wasCounted)
     }
 
-    /// Whether a call that ended so has to wait for the end of the hold: it failed by the hold's cause.
-    private func waitsForHold(_ result: CallResult) -> Bool {
-        switch engine.hold?.reason {
-        case .breaker: result.status >= 429 || [.timeout, .reset, .refused, .brokenHTTP].contains(result.failure)
-        case .fuse: result.status == engine.hold?.status && result.status < 429
+    /// Whether a call that ended so has to wait for the end of the hold: it failed by the hold's cause, or was its probe
+    /// and proved nothing.
+    private func waitsForHold(_ result: CallResult, _ token: CallToken, isProbe: Bool) -> Bool {
+        let failedForNow =
+            result.status >= 429 || [.timeout, .reset, .refused, .brokenHTTP].contains(result.failure)
+        return switch engine.hold?.reason {
+        case .breaker: failedForNow
+        case .fuse:
+            failedForNow && isProbe
+                || result.status == engine.hold?.status && (!failedForNow || engine.isWanted(token))
         default: false
+        }
+    }
+
+    // MARK: Limits
+
+    /// No more calls a second than allowed, and none to a push service that is paused.
+    private func checkLimits(_ token: CallToken) {
+        let now = simulation.now
+        let service = Int(token.service)
+        if engine.hold == nil {
+            if now < pausedUntil[service, default: 0] {
+                simulation.checkers.fail("\(process) calls service \(service), which is paused")
+            }
+            limitedCalls.append((now, service))
+            limitedCalls.removeAll { $0.at <= now - 1_000 }
+            let limits =
+                [(configuration.callsPerSecond, limitedCalls.count)]
+                + configuration.serviceCallsPerSecond.enumerated().map {
+                    limit in (limit.element, limitedCalls.count { $0.service == limit.offset })
+                }
+            for case (let limit?, let count) in limits where Double(count) > limit * 1.01 + 1 {
+                simulation.checkers.fail("\(process) made \(count) calls within a second, \(limit) are allowed")
+            }
+        } else {
+            if !probes.isEmpty { simulation.checkers.fail("\(process) makes two calls at once in a hold") }
+            probes.insert(token)
+        }
+    }
+
+    private func noteLimits(_ token: CallToken, _ result: CallResult, isCurrent: Bool) {
+        probes.remove(token)
+        guard isCurrent else { return }
+        if result.status == 429, let pause = result.retryAfter {
+            pausedUntil[Int(token.service)] = max(pausedUntil[Int(token.service), default: 0], simulation.now + pause)
+        }
+        guard configuration.fuse.of > 0 else { return }
+        if engine.hold != nil || result.status != 404 {
+            rejectedInARow = 0
+        } else {
+            rejectedInARow += 1
+            if rejectedInARow > configuration.fuse.of {
+                simulation.checkers.fail("\(process) made \(rejectedInARow) dead letters with one status in a row")
+            }
         }
     }
 
@@ -108,7 +161,7 @@ extension SimulatedWorker {
         // What it hears counts for nothing any more.
         guard !isZombie else { return }
         switch (result.status, result.failure) {
-        case (200, _), (400, _):
+        case (200, _), (400, _), (404, _):
             simulation.checkers.heard(duty)
             simulation.checkers.answeredForGood(duty)
         case (401, _), (403, _), (_, .nameNotFound?): break

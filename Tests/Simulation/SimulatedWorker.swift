@@ -67,6 +67,13 @@ final class SimulatedWorker {
     var produced: Set<ProductionID> = []
     /// Calls that count as an attempt.
     var counted: Set<CallToken> = []
+    /// The calls of the last second, and until when push services are paused.
+    var limitedCalls: [(at: Int64, service: Int)] = []
+    var pausedUntil: [Int: Int64] = [:]
+    /// Probes under way.
+    var probes: Set<CallToken> = []
+    /// Dead letters with the same status in a row.
+    var rejectedInARow = 0
 
     var client = TransactionClient()
 
@@ -121,6 +128,9 @@ final class SimulatedWorker {
         isGivingBack = false
         isZombie = false
         forgetAssignment()
+        limitedCalls = []
+        pausedUntil = [:]
+        rejectedInARow = 0
         log("starts")
         client = TransactionClient()
         // A worker joins its group when its producer is ready.
@@ -246,6 +256,7 @@ final class SimulatedWorker {
         passed = []
         callsOut = [:]
         counted = []
+        probes = []
         produced = []
     }
 

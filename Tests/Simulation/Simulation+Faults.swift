@@ -68,10 +68,14 @@ extension Simulation {
             return
         }
         var weather = SimulatedBackend.Weather()
-        switch chance.below(4) {
+        switch chance.below(7) {
         case 0: weather.passwordIsWrong = true
         case 1: weather.isUnreachable = true
         case 2: weather.transient = 900
+        case 3: weather.pathIsWrong = true
+        case 4:
+            weather.capacity = chance.between(5, 200)
+            weather.capacityPause = chance.pick([nil, nil, 1_000, 7_000, 60_000])
         default: break
         }
         log("the backend: \(weather)")
