@@ -225,4 +225,35 @@ MUTANTS = [
         "        hasher.add(field: id)\n        hasher.add(field: user)",
         "        hasher.add(field: user)",
     ),
+    # Limits and holds.
+    Mutant(
+        "a push service is called while it is paused",
+        "CallGate.swift",
+        "var moment = services[service].pausedUntil ?? MonotonicTime(nanoseconds: .min)",
+        "var moment = MonotonicTime(nanoseconds: .min)",
+    ),
+    Mutant(
+        "calls do not count for the limit",
+        "CallGate.swift",
+        "        total?.take(now: now)\n        services[service].limit?.take(now: now)\n",
+        "",
+    ),
+    Mutant(
+        "the fuse does not blow",
+        "Engine+Calls.swift",
+        "        beginHold(.fuse, status: status, now: now)\n        return true",
+        "        return false",
+    ),
+    Mutant(
+        "a call that fails in a hold because of the breaker counts",
+        "Engine+Holds.swift",
+        "case .failedForNow: return isProbe || hold.reason == .breaker",
+        "case .failedForNow: return isProbe",
+    ),
+    Mutant(
+        "a hold probes with several calls at once",
+        "Engine+Holds.swift",
+        "held.reason != .tokenUnavailable, held.probe == nil, now.monotonic >= held.nextProbe",
+        "held.reason != .tokenUnavailable, now.monotonic >= held.nextProbe",
+    ),
 ]
