@@ -180,9 +180,7 @@ extension Engine {
     /// Counts an answer that would make a dead letter; true when the fuse has blown, and the event waits.
     private mutating func blows(_ slot: Int32, _ status: Int, now: Moment) -> Bool {
         if let hold { return hold.reason == .fuse && hold.status == status }
-        guard status != 0, case .assigned = membership,
-            fuse.fail(status: status, source: slots[Int(slot)].sourceHash)
-        else { return false }
+        guard status != 0, fuse.fail(status: status, source: slots[Int(slot)].sourceHash) else { return false }
         beginHold(.fuse, status: status, now: now)
         return true
     }

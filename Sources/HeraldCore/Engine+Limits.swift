@@ -27,6 +27,12 @@ extension Engine {
         return isCurrent(token.slot) && (phase == .wanted || phase == .calling)
     }
 
+    /// Whether an answer has made a dead letter of this call's event.
+    package func isRejected(_ token: CallToken) -> Bool {
+        let state = services[serviceIndex(token.slot.index, Int(token.service))]
+        return isCurrent(token.slot) && state.phase == .decided && state.verdict == .dead(.rejected)
+    }
+
     /// How many calls may be wanted or in flight before no more records are taken.
     var takeLimit: Int {
         let limit = concurrency.limit

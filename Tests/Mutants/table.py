@@ -189,7 +189,7 @@ MUTANTS = [
     Mutant(
         "a hold costs attempts",
         "Engine+Calls.swift",
-        "            beginHold(reason, now: now)\n            want(slot, service)",
+        "            beginHold(reason, now: now)\n            want(slot, service, now: now)",
         "            beginHold(reason, now: now)\n            retry(slot, service, result, now: now, entropy: entropy)",
     ),
     # Order and bounds: promises 4 and 6.
@@ -201,9 +201,9 @@ MUTANTS = [
     ),
     Mutant(
         "calls in flight have no bound",
-        "Engine+Calls.swift",
-        "while callsInFlight < configuration.maxInFlight, let token",
-        "while callsInFlight <= configuration.maxInFlight, let token",
+        "Engine+Limits.swift",
+        "guard callsInFlight < concurrency.limit else {",
+        "guard callsInFlight <= concurrency.limit else {",
     ),
     Mutant(
         "a part of a split event is lost",

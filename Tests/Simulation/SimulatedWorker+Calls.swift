@@ -96,6 +96,8 @@ extension SimulatedWorker {
         case .fuse:
             failedForNow && isProbe
                 || result.status == engine.hold?.status && (!failedForNow || engine.isWanted(token))
+        // While partitions go there is no hold; what blows the fuse then is given back.
+        case nil: [400, 404].contains(result.status) && !engine.isTaking && !engine.isRejected(token)
         default: false
         }
     }
@@ -133,7 +135,7 @@ extension SimulatedWorker {
             pausedUntil[Int(token.service)] = max(pausedUntil[Int(token.service), default: 0], simulation.now + pause)
         }
         guard configuration.fuse.of > 0 else { return }
-        if engine.hold != nil || result.status != 404 {
+        if engine.hold != nil || result.status != 404 || !engine.isRejected(token) {
             rejectedInARow = 0
         } else {
             rejectedInARow += 1
