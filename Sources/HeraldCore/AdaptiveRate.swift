@@ -12,8 +12,10 @@ struct AdaptiveRate: Sendable, Equatable {
     /// When so large a share of a second's calls is refused, what got through before that was borrowed (a bucket of tokens):
     /// only the last second counts.
     static let flood = 0.05
-    /// No limit is lower (calls a second).
+    /// No limit is lower (calls a second), and the first one after so few calls not lower than ``start``.
     static let floor = 1.0
+    static let start = 10.0
+    static let fewest = 50.0
     /// After a refusal the limit stays for this long (milliseconds) at first, and for twice as long each time that the
     /// next one comes at about the same rate.
     static let firstRest: Int64 = 10_000
@@ -54,6 +56,7 @@ struct AdaptiveRate: Sendable, Equatable {
         if firstAnswer == nil { firstAnswer = now }
         guard limit == nil || sentAt >= loweredAt else { return }
         refused.add(now)
+        isSearching = false
         guard limit == nil || now >= loweredAt.advanced(byMilliseconds: Self.epoch) else { return }
         lower(now)
     }
@@ -104,9 +107,10 @@ struct AdaptiveRate: Sendable, Equatable {
         } else {
             let rate = isFlood ? through.latest(now) : through.most(now)
             rest = abs(rate - borne) < 0.1 * borne ? min(rest * 2, Self.longestRest) : Self.firstRest
-            borne = max(rate, Self.floor)
-            limit = max(Self.floor, Self.retreat * rate)
-            isSearching = isEarly
+            // One refusal among few calls says hardly anything about the rate.
+            isSearching = limit == nil && (isEarly || rate < Self.fewest)
+            borne = max(rate, isSearching ? Self.start : Self.floor)
+            limit = Self.retreat * borne
         }
         loweredAt = now
         grownAt = now

@@ -68,3 +68,50 @@ struct HoldTests {
         }
     }
 }
+
+@Suite("A backend that fails, and settings that are wrong", .realKafka("Breaker and fuse"))
+struct BreakerAndFuseTests {
+    @Test("A wrong path makes no more dead letters than the fuse allows; what comes after waits and is delivered")
+    func wrongPath() async throws {
+        var plan = World.Plan()
+        plan.misbehaviour = [.status(404)]
+        try await World.run(plan) { world in
+            let worker = try await world.startWorker()
+            try await world.publish(Batch.events(0..<600))
+            let began = try await worker.waitForLog("holding")
+            #expect(began.level == "error" && began.message.contains("backend.path"))
+            let called = world.backend.calls.count
+            try await world.wait("a probe was made") { world.backend.calls.count > called }
+
+            world.backend.misbehave([])
+            try await worker.waitForLog("going on")
+            try await world.waitForResults(600)
+            try await world.waitUntilAllIsCommitted()
+            let results = try world.results
+            let dead = world.deadLetters.count
+            #expect(dead > 0 && dead <= 200)
+            #expect(results.count { $0.outcome == "delivered" && $0.attempts == 1 } == 600 - dead)
+            #expect(world.retries.isEmpty)
+        }
+    }
+
+    @Test("When most calls fail the worker holds and probes; nothing is a dead letter, and it goes on by itself")
+    func breaker() async throws {
+        var plan = World.Plan()
+        plan.misbehaviour = [.status(503)]
+        try await World.run(plan) { world in
+            let worker = try await world.startWorker()
+            try await world.publish(Batch.events(0..<2_000))
+            try await worker.waitForLog("holding")
+            let called = world.backend.calls.count
+            try await world.wait("a probe was made") { world.backend.calls.count > called }
+            #expect(called < 2_000, "not every event is tried against a backend that is down")
+            world.backend.misbehave([])
+            try await worker.waitForLog("going on")
+            try await world.waitForResults(2_000)
+            try await world.waitUntilAllIsCommitted()
+            try await Oracle(world).expectResults(Batch.delivered(0..<2_000, attempts: nil))
+            #expect(world.deadLetters.isEmpty)
+        }
+    }
+}

@@ -161,3 +161,53 @@ struct EngineLimitTests {
         #expect(harness.engine.limits.inFlight > 900)
     }
 }
+
+@Suite("Priority")
+struct EnginePriorityTests {
+    @Test(
+        "with a full bulk topic and a limit, ten of eleven calls are the first topic's as long as it has events",
+        arguments: [1, 12, 40] as [Int64])
+    func share(latency: Int64) {
+        let harness = EngineHarness {
+            $0.callsPerSecond = 200
+            $0.maxInFlight = 1_000
+        }
+        var urgent = 0
+        var bulk = 0
+        var made: [String] = []
+        var inFlight: [(at: Int64, token: CallToken)] = []
+        for step in 0..<2_000 as Range<Int64> {
+            if step == 1_000 { urgent = 50 }
+            harness.pass(1)
+            func start() {
+                while !harness.calls.isEmpty {
+                    let token = harness.takeCall()
+                    made.append(harness.user(token))
+                    inFlight.append((harness.time + latency, token))
+                }
+            }
+            start()
+            while let first = inFlight.first, first.at <= harness.time {
+                inFlight.removeFirst()
+                harness.answer(first.token, CallResult(status: 200, durationMilliseconds: Int32(latency)))
+                harness.acknowledgeAll()
+            }
+            harness.engine.recordsArrived()
+            while let source = harness.engine.nextSource() {
+                if source == EngineHarness.bulk {
+                    bulk += 1
+                    harness.event("bulk\(bulk)", on: source)
+                } else if source == EngineHarness.request, urgent > 0 {
+                    urgent -= 1
+                    harness.event("urgent\(urgent)")
+                } else {
+                    harness.engine.exhausted(source: source)
+                }
+            }
+            start()
+        }
+        let places = made.indices.filter { made[$0].hasPrefix("urgent") }
+        #expect(places.count == 50)
+        #expect((places.last ?? 0) - (places.first ?? 0) < 60, "\(places.map { $0 - (places.first ?? 0) })")
+    }
+}

@@ -98,7 +98,7 @@ final class World: Sendable {
             "kafka.bootstrapServers": "[\"\(servers.split(separator: ",").joined(separator: "\", \""))\"]",
             "kafka.group": name,
             "kafka.properties": #"{session.timeout.ms: "6000", heartbeat.interval.ms: "500"}"#,
-            "topics.requests": "[\(name).notifications, \(name).notifications.bulk]",
+            "topics.requests": "[{name: \(name).notifications, weight: 10}, \(name).notifications.bulk]",
             "topics.results": "\(name).notifications.results",
             "topics.retry": "\(name).notifications.retry",
             "topics.deadLetter": "\(name).notifications.dead-letter",
