@@ -8,18 +8,11 @@ extension Engine {
     /// A push service that was not called for longer than this (milliseconds) is none that could go on.
     static let recently: Int64 = 5_000
 
-    /// What was found that the backend bears.
-    public var limits: Limits {
-        Limits(inFlight: concurrency.limit, perSecond: gate.services.map(\.rate.limit))
-    }
+    /// How many calls may be in flight, as was found by the time that they take.
+    public var inFlightLimit: Int { concurrency.limit }
 
-    /// Limits that the engine found by itself.
-    public struct Limits: Sendable, Equatable {
-        /// Calls in flight.
-        public var inFlight: Int
-        /// Calls a second to each push service; `nil` when it never said that it can't take more.
-        public var perSecond: [Double?]
-    }
+    /// How many calls a second a push service bears, as was found by its refusals; `nil` when there were none.
+    public func rateLimit(ofService service: Int) -> Double? { gate.services[service].rate.limit }
 
     /// Whether a call is wanted or under way.
     package func isWanted(_ token: CallToken) -> Bool {

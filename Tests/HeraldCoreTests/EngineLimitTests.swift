@@ -154,11 +154,11 @@ struct EngineLimitTests {
             harness.acknowledgeAll()
         }
         for _ in 0..<40 { round(20) }
-        #expect(harness.engine.limits.inFlight == 1_000)
+        #expect(harness.engine.inFlightLimit == 1_000)
         for _ in 0..<4 { round(1_000) }
-        #expect(harness.engine.limits.inFlight < 500)
+        #expect(harness.engine.inFlightLimit < 500)
         for _ in 0..<200 { round(20) }
-        #expect(harness.engine.limits.inFlight > 900)
+        #expect(harness.engine.inFlightLimit > 900)
     }
 }
 

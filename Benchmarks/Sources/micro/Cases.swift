@@ -140,6 +140,11 @@ private func engine(answering result: CallResult, isAtomic: Bool = true) -> Engi
     configuration.duplicateWindow = 600_000
     configuration.duplicateSize = 1_000_000
     configuration.retryDelays = ["5s", "30s"].compactMap { DelayName($0) }
+    if result.status != 200 {
+        // Nothing but failures would hold.
+        configuration.breaker.of = 0
+        configuration.fuse.of = 0
+    }
     // Quick retries wait for time to pass, which there is little of in here.
     configuration.retry = RetryPolicy(immediate: 0, delays: configuration.retryDelays.map(\.milliseconds))
     return EngineDriver(configuration: configuration, events: (0..<1_000).map(eventBytes), result: result)

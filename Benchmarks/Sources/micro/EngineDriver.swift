@@ -47,7 +47,7 @@ struct EngineDriver: ~Copyable {
     mutating func run(_ count: Int, tombstones: Bool = false) {
         for _ in 0..<count {
             take(tombstone: tombstones)
-            while calls.count > Self.callsInFlight { answer() }
+            while calls.count >= min(Self.callsInFlight, engine.inFlightLimit) { answer() }
             if productions.count >= Self.acknowledgedTogether { acknowledge() }
             if let commit, taken >= commit.answeredAt { end(commit.sequence) }
             if taken % Self.turn == 0 {
@@ -114,7 +114,7 @@ struct EngineDriver: ~Copyable {
             case .produce(let id): produce(id)
             case .commit(let sequence): commit = (sequence, taken + Self.takenDuringCommit)
             case .begin, .release, .keep: break
-            case .abort, .renewProducer, .lookUp, .rewind, .pause, .resume, .unassign, .leave, .notice:
+            case .abort, .renewProducer, .lookUp, .rewind, .pause, .resume, .unassign, .leave, .renewCredentials, .notice:
                 preconditionFailure("nothing fails here")
             }
         }
