@@ -69,6 +69,13 @@ public final class ChildProcess: Sendable {
         }
     }
 
+    /// Stops the process from running, and waits until all of its threads stand still.
+    public func pause() {
+        signal(SIGSTOP)
+        var facts = siginfo_t()
+        while waitid(P_PID, id_t(id), &facts, WSTOPPED | WEXITED | WNOWAIT) == -1, errno == EINTR {}
+    }
+
     /// Whether the process still runs.
     public var isRunning: Bool { collect(WNOHANG) == nil }
 

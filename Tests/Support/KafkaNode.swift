@@ -43,6 +43,10 @@ final class KafkaNode: Sendable {
         process.withLock { $0 }?.signal(signal)
     }
 
+    func pause() {
+        process.withLock { $0 }?.pause()
+    }
+
     func kill() {
         process.withLock { $0 }?.kill()
     }

@@ -187,7 +187,7 @@ public final class RealKafka: Sendable {
     public func kill(node: Int) { nodes[node - 1].kill() }
 
     /// Stops a node's process from running, as a hang.
-    public func pause(node: Int) { nodes[node - 1].signal(SIGSTOP) }
+    public func pause(node: Int) { nodes[node - 1].pause() }
 
     /// Lets a paused node go on.
     public func resume(node: Int) { nodes[node - 1].signal(SIGCONT) }
