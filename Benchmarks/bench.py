@@ -83,6 +83,8 @@ def run(bench, names):
     rows = [bench.throughput(case) for case in cases.THROUGHPUT if case.name in names]
     ages = [bench.paced(cases.by_name(name)) for name in cases.PACED if f"age-{name}" in names]
     hang = bench.hang() if cases.HANG in names else None
+    priority = bench.priority() if cases.PRIORITY in names else None
+    limited = bench.limited() if cases.LIMITED in names else None
 
     if floor:
         report.print_floor(floor)
@@ -92,7 +94,13 @@ def run(bench, names):
         report.print_ages(ages, floor)
     if hang:
         print(f"\npeak memory with a backend that never answers: {hang / 1e6:.0f} MB")
-    report.print_goals(report.goals(rows, ages, hang))
+    if priority:
+        print("\nage of the first topic's events beside a full one, ms: p50 {:.1f}, p99 {:.1f}, p99.9 {:.1f}, max {:.1f}".format(
+            *priority))
+    if limited:
+        print("\na backend that takes {} calls a second: {:.0f} events/s, {:.2%} of calls refused, {} dead letters".format(
+            cases.CAPACITY, *limited))
+    report.print_goals([*report.goals(rows, ages, hang), *report.load_goals(priority, limited)])
 
 
 if __name__ == "__main__":

@@ -43,12 +43,20 @@ THROUGHPUT = [
 # Cases of their own kind, by name.
 FLOOR = "floor"
 HANG = "hang"
+# A backend that takes so many calls a second and answers 429 beyond (nginx, `limit_req`), and so many events for it.
+LIMITED = "limited"
+CAPACITY = 500
+LIMITED_EVENTS = 100_000
+# Events of the first topic beside a full second one, with as many calls a second.
+PRIORITY = "priority"
+URGENT_PACE = 20
+URGENT_SECONDS = 30
 # How old an event is when the backend gets it is measured for these cases, in a run of its own at this pace.
 PACED = ["atomic", "at-least-once", "partitions-1", "partitions-12", "workers-2", "lanes-2"]
 PACE = 1_000
 PACED_SECONDS = 20
 
-NAMES = [FLOOR, *(case.name for case in THROUGHPUT), *(f"age-{name}" for name in PACED), HANG]
+NAMES = [FLOOR, *(case.name for case in THROUGHPUT), *(f"age-{name}" for name in PACED), HANG, PRIORITY, LIMITED]
 
 
 def chosen(text):

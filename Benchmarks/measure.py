@@ -175,9 +175,48 @@ class Bench:
         self.processes.end(backend.process)
         return peak
 
-    def workers(self, case, topic, url):
+    def limited(self):
+        """What a backend that takes CAPACITY calls a second gets: events a second, the share of refused calls, dead letters."""
+        count = cases.LIMITED_EVENTS
+        progress(f"limited: {count:,} events for a backend that takes {cases.CAPACITY} a second, {count // cases.CAPACITY} s")
+        topic = f"limited.{self.processes.next_number()}"
+        self.broker.create(topic, cases.FIRST.partitions)
+        events.produce(self.processes, self.broker.bootstrap, topic, count)
+        case = dataclasses.replace(cases.FIRST, guarantee="at-least-once")
+        before, start = self.nginx.served(), time.monotonic()
+        workers = self.workers(case, topic, self.nginx.limited_url)
+        results = f"{workers.group}.results"
+        wait_for(lambda: self.broker.end(results) >= count or not workers.are_alive(), 2 * count // cases.CAPACITY,
+                 "limited: not all events came to an end")
+        seconds, calls = time.monotonic() - start, self.nginx.served() - before
+        dead = self.broker.end(f"{workers.group}.dead-letter")
+        workers.stop()
+        self.broker.delete(topic)
+        return count / seconds, 1 - count / calls, dead
+
+    def priority(self):
+        """How old events of the first topic are when the backend gets them, beside a full second topic (milliseconds)."""
+        progress(f"priority: {cases.URGENT_PACE} events a second beside a full topic, {cases.CAPACITY} calls a second")
+        bulk, urgent = self.backlog(cases.FIRST.partitions), f"urgent.{self.processes.next_number()}"
+        self.broker.create(urgent, cases.FIRST.partitions)
+        backend = Slow(self.processes, self.tools["backend"], 0)
+        workers = self.workers(
+            cases.FIRST, f"{{name: {urgent}, weight: 10}}, {{name: {bulk}, weight: 1}}", backend.url,
+            limits=f"perSecond: {cases.CAPACITY}")
+        wait_for(lambda: backend.served() > 2 * cases.CAPACITY, 60, "priority: the worker made no calls")
+        backend.ages()
+        self.broker.ask("pace", urgent, cases.URGENT_PACE, cases.URGENT_SECONDS * cases.URGENT_PACE)
+        workers.await_commits(urgent, cases.URGENT_SECONDS * cases.URGENT_PACE)
+        ages = backend.ages()
+        workers.stop()
+        self.processes.end(backend.process)
+        self.broker.delete(urgent)
+        return ages[1:]
+
+    def workers(self, case, topics, url, limits=""):
         return Workers(
-            self.processes, self.broker, self.herald, case, topic, url, self.nginx.authority if case.tls else None)
+            self.processes, self.broker, self.herald, case, topics, url,
+            self.nginx.authority if case.tls else None, limits)
 
     def record_profile(self, workers):
         self.processes.start(

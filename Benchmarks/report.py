@@ -71,6 +71,17 @@ def goals(rows, ages, hang):
         yield "peak memory at most 96 MB with a backend that hangs", f"{hang / 1e6:.0f} MB", hang <= MEMORY_GOAL
 
 
+def load_goals(priority, limited):
+    if priority:
+        yield (f"p99 of the first topic under 100 ms beside a full one, {cases.CAPACITY} calls/s", f"{priority[1]:.1f} ms",
+               priority[1] < 100)
+    if limited:
+        rate, refused, dead = limited
+        yield (f"at least 90 % of {cases.CAPACITY}/s, fewer than 2 % refused, no dead letter",
+               f"{rate / cases.CAPACITY:.0%}, {refused:.2%}, {dead}",
+               rate >= 0.9 * cases.CAPACITY and refused < 0.02 and dead == 0)
+
+
 def print_goals(found):
     print("\ngoals")
     for what, value, is_met in found:

@@ -4,6 +4,7 @@ import re
 import time
 import urllib.request
 
+import cases
 from processes import free_port, wait_for
 
 CONFIGURATION = """\
@@ -23,6 +24,16 @@ http {{
     keepalive_timeout 1h;
     ssl_certificate {directory}/certificate.pem;
     ssl_certificate_key {directory}/key.pem;
+    limit_req_zone $server_name zone=all:1m rate={capacity}r/s;
+    limit_req_status 429;
+    server {{
+        listen 127.0.0.1:{limited_port} backlog=4096;
+        location / {{
+            limit_req zone=all burst=20 nodelay;
+            try_files /none @answer;
+        }}
+        location @answer {{ return 200; }}
+    }}
     server {{
         listen 127.0.0.1:{port} backlog=4096;
         listen 127.0.0.1:{tls_port} ssl backlog=4096;
@@ -76,7 +87,7 @@ class Nginx(Backend):
 
     def __init__(self, processes):
         self.asked = 0
-        port, tls_port = free_port(), free_port()
+        port, tls_port, limited_port = free_port(), free_port(), free_port()
         directory = processes.directory
         self.authority = f"{directory}/certificate.pem"
         processes.run(
@@ -84,8 +95,10 @@ class Nginx(Backend):
              "-keyout", f"{directory}/key.pem", "-out", self.authority, "-subj", "/CN=localhost", "-addext",
              "subjectAltName=IP:127.0.0.1,DNS:localhost"])
         self.tls_url = f"https://127.0.0.1:{tls_port}"
+        self.limited_url = f"http://127.0.0.1:{limited_port}"
         path = directory / "nginx.conf"
-        path.write_text(CONFIGURATION.format(directory=directory, port=port, tls_port=tls_port))
+        path.write_text(CONFIGURATION.format(
+            directory=directory, port=port, tls_port=tls_port, limited_port=limited_port, capacity=cases.CAPACITY))
         super().__init__(processes, port, ["nginx", "-c", str(path)], "nginx")
 
     def served(self):

@@ -7,27 +7,28 @@ import sys
 
 SETTINGS = """\
 kafka: {{bootstrapServers: "{bootstrap}", group: {group}}}
-topics: {{requests: [{topic}], results: {group}.results, retry: {group}.retry, deadLetter: {group}.dead-letter}}
+topics: {{requests: [{topics}], results: {group}.results, retry: {group}.retry, deadLetter: {group}.dead-letter}}
 backend:
   url: {url}
   connections: {connections}
   auth: {{kind: basic, username: bench, password: bench}}
 {tls}delivery: {{guarantee: {guarantee}, maxInFlight: {in_flight}, lanes: {lanes}}}
 retry: {{delays: [5s]}}
+limits: {{{limits}}}
 """
 
 
 class Workers:
     """One or more workers of one group, started together."""
 
-    def __init__(self, processes, broker, herald, case, topic, url, authority):
+    def __init__(self, processes, broker, herald, case, topics, url, authority=None, limits=""):
         self.processes, self.broker, self.case = processes, broker, case
         self.group = f"bench.{processes.next_number()}"
         for name in self.topics():
             broker.create(name, case.partitions)
         path = processes.directory / f"{self.group}.yaml"
         path.write_text(SETTINGS.format(
-            bootstrap=broker.bootstrap, group=self.group, topic=topic, url=url, connections=case.connections,
+            bootstrap=broker.bootstrap, group=self.group, topics=topics, limits=limits, url=url, connections=case.connections,
             in_flight=case.in_flight, lanes=case.lanes, guarantee=case.guarantee,
             tls=f"  tls: {{caFile: {authority}}}\n" if authority else ""))
         # Its environment would be settings too.

@@ -124,11 +124,12 @@ struct SecondCount: Sendable, Equatable {
     private static let length = 32
 
     private var counts = [Int32](repeating: 0, count: Self.length)
-    /// The number of the tenth that is being filled.
+    /// The number of the tenth that is being filled, and when it ends.
     private var current: Int64 = 0
+    private var currentEnds: Int64 = 0
 
     mutating func add(_ now: MonotonicTime) {
-        move(to: now.nanoseconds / Self.tenth)
+        if now.nanoseconds >= currentEnds { move(to: now.nanoseconds / Self.tenth) }
         counts[Int(current) & (Self.length - 1)] += 1
     }
 
@@ -163,5 +164,6 @@ struct SecondCount: Sendable, Equatable {
             counts[Int(missed) & (Self.length - 1)] = 0
         }
         current = tenth
+        currentEnds = (tenth + 1) * Self.tenth
     }
 }

@@ -30,45 +30,47 @@ struct Breaker: Sendable, Equatable {
     }
 
     private let rule: BreakerRule
-    private var halves: [[Count]]
+    private let width: Int
+    /// Both halves, one behind the other, each with a place for each push service.
+    private var counts: [Count]
+    /// Where the half begins that is being filled.
     private var current = 0
     private var turnsAt = MonotonicTime(nanoseconds: .min)
 
     init(rule: BreakerRule, width: Int) {
         self.rule = rule
-        halves = Array(repeating: Array(repeating: Count(), count: width), count: 2)
+        self.width = width
+        counts = Array(repeating: Count(), count: 2 * width)
     }
 
     /// Notes how a call ended; true when that breaks the circuit.
     mutating func note(service: Int, failed: Bool, now: MonotonicTime) -> Bool {
         guard rule.of > 0 else { return false }
         turn(now)
-        halves[current][service].calls += 1
+        counts[current + service].calls += 1
         guard failed else { return false }
-        halves[current][service].failures += 1
+        counts[current + service].failures += 1
         return isBroken
     }
 
     /// Forgets everything.
     mutating func reset() {
-        for half in halves.indices {
-            for service in halves[half].indices { halves[half][service] = Count() }
-        }
+        for index in counts.indices { counts[index] = Count() }
     }
 
     private mutating func turn(_ now: MonotonicTime) {
         guard now >= turnsAt else { return }
         if now >= turnsAt.advanced(byMilliseconds: Self.halfWindow) { reset() }
         turnsAt = now.advanced(byMilliseconds: Self.halfWindow)
-        current = 1 - current
-        for service in halves[current].indices { halves[current][service] = Count() }
+        current = width - current
+        for service in 0..<width { counts[current + service] = Count() }
     }
 
     private var isBroken: Bool {
         var all = Count()
-        for service in halves[0].indices {
-            let calls = halves[0][service].calls + halves[1][service].calls
-            let failures = halves[0][service].failures + halves[1][service].failures
+        for service in 0..<width {
+            let calls = counts[service].calls + counts[width + service].calls
+            let failures = counts[service].failures + counts[width + service].failures
             if calls >= Self.fewest, Double(failures) < rule.share * Double(calls) { return false }
             all.calls += calls
             all.failures += failures

@@ -11,6 +11,12 @@ extension Lane {
         assignment += 1
         switch rebalance {
         case .assign(let partitions):
+            if !engine.sourceList.isEmpty {
+                // The group gave the former ones away, and asked for nothing.
+                logger.warning("partitions lost")
+                engine.lost(now: moment)
+                carryOut(now: moment)
+            }
             pendingAssignment = partitions
             askCommitted(partitions)
         case .revoke(_, let lost):

@@ -140,7 +140,9 @@ extension Lane {
 
     /// The offset to take next is not there: records were lost to retention, or the topic was made anew.
     func judgeRange(of partition: TopicPartition, reading: Int, _ result: Result<OffsetRange, KafkaError>) {
-        // While partitions go, an assignment would be the wrong answer to the group.
+        // While partitions go, an assignment would be the wrong answer to the group: a revocation that nobody has heard of
+        // yet would be taken for answered.
+        hearConsumer()
         guard engine.isTaking, let index = engine.index(of: partition.partition, in: partition.topic),
             let wanted = engine.nextOffset(of: index)
         else { return }
