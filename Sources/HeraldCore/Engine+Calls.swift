@@ -112,6 +112,7 @@ extension Engine {
         }
         callsInFlight -= 1
         slots[Int(slot)].callsOut -= 1
+        counters.count(CallEnd(result, configuration.statuses), service: service)
         if result.status != 0 { services[index].status = result.status }
         services[index].detail = result.detail ?? result.failure?.word
         let meaning = meaning(result)

@@ -50,7 +50,7 @@ extension Engine {
                 if case .retry(_, let due, _) = candidate.verdict { production.dueAt = max(production.dueAt, due) }
                 production.attempts = max(production.attempts, candidate.attempts)
             }
-            if production.kind == .retry { counters.retried += 1 }
+            counters.count(production)
             add(production)
         }
         send(slot, now: now)
@@ -60,14 +60,15 @@ extension Engine {
     mutating func settleUndecodable(_ slot: Int32, reason: DeadLetterReason, now: Moment) {
         slots[Int(slot)].phase = .settling
         slots[Int(slot)].open = PushServiceSet()
-        counters.deadLettered += 1
         var letter = Production(slot: id(of: slot), kind: .deadLetter, services: PushServiceSet())
         letter.deadLetterReason = reason
         letter.decidedAt = now.wall
+        counters.count(letter)
         add(letter)
         var result = letter
         result.kind = .result
         result.outcome = .deadLettered
+        counters.count(.deadLettered, service: nil, after: age(of: slot, at: now.wall))
         add(result)
         send(slot, now: now)
     }
@@ -83,13 +84,13 @@ extension Engine {
         result.status = state.status
         result.decidedAt = state.decidedAt
         if case .dead(let reason) = state.verdict { result.deadLetterReason = reason }
-        switch outcome {
-        case .delivered: counters.delivered += 1
-        case .expired: counters.expired += 1
-        case .duplicate: counters.duplicates += 1
-        case .deadLettered, .cancelled: counters.deadLettered += 1
-        }
+        counters.count(outcome, service: service, after: age(of: slot, at: state.decidedAt))
         return add(result)
+    }
+
+    /// How long ago the event was published first (milliseconds).
+    private func age(of slot: Int32, at moment: WallTime) -> Int64 {
+        moment.milliseconds(since: slots[Int(slot)].event.originTimestamp ?? slots[Int(slot)].timestamp ?? moment)
     }
 
     /// The retry or dead letter that a verdict asks for, still without its services.
@@ -217,6 +218,7 @@ extension Engine {
         letter.kind = .deadLetter
         letter.deadLetterReason = .oversized
         letter.decidedAt = now.wall
+        counters.count(letter)
         productions[Int(index)].production = letter
         // In a transaction all of them come again with the next one.
         if !configuration.isAtomic { emit(production: index) }

@@ -38,7 +38,7 @@ public struct Engine: ~Copyable, Sendable {
     /// The lane carries it out and calls ``clearActions()``.
     public internal(set) var actions: [Action] = []
     /// What happened so far.
-    public internal(set) var counters = Counters()
+    public internal(set) var counters: Counters
     /// Why nothing is taken, if so.
     public internal(set) var hold: Hold?
 
@@ -107,6 +107,7 @@ public struct Engine: ~Copyable, Sendable {
         self.configuration = configuration
         let capacity = configuration.maxBuffered
         width = max(1, configuration.decoder.pushServices.names.count)
+        counters = Counters(services: width)
         slots = Array(repeating: Slot(), count: capacity)
         services = Array(repeating: ServiceState(), count: capacity * width)
         freeSlots = (0..<Int32(capacity)).reversed()
@@ -171,33 +172,6 @@ public struct Engine: ~Copyable, Sendable {
     }
 
     func serviceIndex(_ slot: Int32, _ service: Int) -> Int { Int(slot) * width + service }
-}
-
-/// What an engine has seen and done since its start.
-public struct Counters: Sendable, Equatable {
-    /// Records taken.
-    public var taken = 0
-    /// Records that an earlier owner of the partition had dealt with.
-    public var doneBefore = 0
-    /// Records without a value.
-    public var tombstones = 0
-    /// Calls made, repeated ones and probes included.
-    public var calls = 0
-    /// Final outcomes by push service: delivered.
-    public var delivered = 0
-    /// Final outcomes: dead letters.
-    public var deadLettered = 0
-    /// Final outcomes: expired.
-    public var expired = 0
-    /// Final outcomes: duplicates.
-    public var duplicates = 0
-    /// Retry records.
-    public var retried = 0
-    /// Answers and acknowledgements that belonged to an event that was given up.
-    public var stale = 0
-
-    /// Nothing yet.
-    public init() {}
 }
 
 /// One consumed topic.

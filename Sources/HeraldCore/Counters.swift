@@ -1,0 +1,179 @@
+public import HeraldEvents
+import HeraldTime
+
+/// What an engine has seen and done since its start, in plain numbers that only its lane's thread touches.
+///
+/// Everything is counted when it is decided; the broker has it within a commit interval.
+public struct Counters: Sendable, Equatable {
+    /// Records taken.
+    public internal(set) var taken = 0
+    /// Records that an earlier owner of the partition had dealt with.
+    public internal(set) var doneBefore = 0
+    /// Records without a value.
+    public internal(set) var tombstones = 0
+    /// Calls made, repeated ones and probes included.
+    public internal(set) var calls = 0
+    /// Answers and acknowledgements that belonged to an event that was given up.
+    public internal(set) var stale = 0
+    /// From an event's first publication to a final outcome, one for each push service.
+    public private(set) var endToEnd = DurationHistogram.ofEvents
+
+    /// By push service, and then by outcome; the last place is of events that name no service.
+    private var outcomes: [Int]
+    /// By push service, and then by how the call ended.
+    private var callEnds: [Int]
+    private var deadLetters = Array(repeating: 0, count: DeadLetterReason.allCases.count)
+    /// By reason; the last place is of hops.
+    private var retries = Array(repeating: 0, count: RetryReason.allCases.count + 1)
+    private let services: Int
+
+    /// Nothing yet, with this many push services.
+    public init(services: Int) {
+        self.services = services
+        outcomes = Array(repeating: 0, count: (services + 1) * Outcome.allCases.count)
+        callEnds = Array(repeating: 0, count: services * CallEnd.allCases.count)
+    }
+
+    /// Notifications of a push service (`nil`: of events that name none) that ended in this way.
+    public func notifications(_ outcome: Outcome, service: Int?) -> Int {
+        outcomes[(service ?? services) * Outcome.allCases.count + outcome.place]
+    }
+
+    /// Calls to a push service that ended in this way.
+    public func calls(_ end: CallEnd, service: Int) -> Int {
+        callEnds[service * CallEnd.allCases.count + Int(end.rawValue)]
+    }
+
+    /// Dead letters for this reason.
+    public func deadLetters(_ reason: DeadLetterReason) -> Int { deadLetters[reason.place] }
+
+    /// Retry records for this reason; `nil`: hops, which keep the reason that the record came with.
+    public func retries(_ reason: RetryReason?) -> Int { retries[reason?.place ?? RetryReason.allCases.count] }
+
+    /// All retry records.
+    public var retried: Int { retries.reduce(0, +) }
+
+    /// All duplicates.
+    public var duplicates: Int { (0...services).reduce(0) { $0 + notifications(.duplicate, service: $1) } }
+
+    /// A final outcome, and how long after the event's publication (milliseconds).
+    mutating func count(_ outcome: Outcome, service: Int?, after milliseconds: Int64) {
+        outcomes[(service ?? services) * Outcome.allCases.count + outcome.place] += 1
+        endToEnd.observe(microseconds: milliseconds.multipliedReportingOverflow(by: 1_000).partialValue)
+    }
+
+    mutating func count(_ end: CallEnd, service: Int) {
+        callEnds[service * CallEnd.allCases.count + Int(end.rawValue)] += 1
+    }
+
+    mutating func count(_ production: Production) {
+        switch production.kind {
+        case .result: break
+        case .retry: retries[production.retryReason?.place ?? RetryReason.allCases.count] += 1
+        case .deadLetter: if let reason = production.deadLetterReason { deadLetters[reason.place] += 1 }
+        }
+    }
+}
+
+/// How a call ended: the class of its answer, or why there was none.
+public enum CallEnd: UInt8, Sendable, CaseIterable {
+    /// The backend took the message.
+    case delivered
+    /// An answer that may be another one another time.
+    case transient
+    /// 429: the backend asks for less.
+    case throttled
+    /// The backend does not accept who we are.
+    case credentials
+    /// It will never work.
+    case rejected
+    /// Nobody listens at the address.
+    case refused
+    /// The connection ended before the answer did.
+    case reset
+    /// The call's deadline passed.
+    case timeout
+    /// What came was not HTTP.
+    case brokenHTTP
+    /// The TLS handshake failed.
+    case tls
+    /// The backend's name has no address.
+    case nameNotFound
+
+    init(_ result: CallResult, _ table: StatusTable) {
+        self =
+            switch result.failure {
+            case nil:
+                switch table[result.status] {
+                case .delivered: .delivered
+                case .transient: result.status == 429 ? .throttled : .transient
+                case .credentials: .credentials
+                case .rejected: .rejected
+                }
+            case .refused: .refused
+            case .reset: .reset
+            case .timeout: .timeout
+            case .brokenHTTP: .brokenHTTP
+            case .tls: .tls
+            case .nameNotFound: .nameNotFound
+            }
+    }
+
+    /// The word for it in metrics.
+    public var word: String {
+        switch self {
+        case .delivered: "delivered"
+        case .transient: "transient"
+        case .throttled: "throttled"
+        case .credentials: "credentials"
+        case .rejected: "rejected"
+        case .refused: "refused"
+        case .reset: "reset"
+        case .timeout: "timeout"
+        case .brokenHTTP: "broken-http"
+        case .tls: "tls"
+        case .nameNotFound: "name-not-found"
+        }
+    }
+}
+
+// The place of each case in `allCases`, without a search.
+
+extension Outcome {
+    fileprivate var place: Int {
+        switch self {
+        case .delivered: 0
+        case .deadLettered: 1
+        case .expired: 2
+        case .cancelled: 3
+        case .duplicate: 4
+        }
+    }
+}
+
+extension DeadLetterReason {
+    fileprivate var place: Int {
+        switch self {
+        case .malformed: 0
+        case .invalid: 1
+        case .oversized: 2
+        case .rejected: 3
+        case .attemptsExhausted: 4
+        case .timeExhausted: 5
+        case .expired: 6
+        case .replaysExhausted: 7
+        }
+    }
+}
+
+extension RetryReason {
+    fileprivate var place: Int {
+        switch self {
+        case .transient: 0
+        case .throttled: 1
+        case .notBefore: 2
+        case .blocked: 3
+        case .parked: 4
+        }
+    }
+}

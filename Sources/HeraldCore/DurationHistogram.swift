@@ -1,0 +1,54 @@
+/// How long things took: how many in each bucket, and all of it together.
+///
+/// For one thread; an observation is an index, two additions and no allocation. What is longer than the last bound has
+/// the last bucket.
+public struct DurationHistogram: Sendable, Equatable {
+    /// The longest duration of each bucket but the last, in microseconds, rising.
+    public let bounds: [Int64]
+    /// How many were observed in each bucket; one more than there are bounds.
+    public private(set) var counts: [Int]
+    /// The sum of all durations in microseconds.
+    public private(set) var sum: Int64 = 0
+    /// For each number of binary digits of a duration, the first bucket that it may belong to.
+    private let firstBuckets: [UInt8]
+
+    /// An empty histogram with these bounds in milliseconds.
+    public init(milliseconds bounds: [Double]) {
+        let bounds = bounds.map { Int64($0 * 1_000) }
+        self.bounds = bounds
+        counts = Array(repeating: 0, count: bounds.count + 1)
+        firstBuckets = (0...64).map { digits in
+            let shortest = digits == 0 ? 0 : UInt64(1) << UInt64(digits - 1)
+            return UInt8(clamping: bounds.firstIndex { UInt64($0) >= shortest } ?? bounds.count)
+        }
+    }
+
+    /// From a millisecond to ten minutes, the longest that a call may be given.
+    public static let ofCalls = Self(milliseconds: [
+        1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 600_000,
+    ])
+
+    /// From five milliseconds to a day, which retries may take.
+    public static let ofEvents = Self(milliseconds: [
+        5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000, 1_800_000, 7_200_000,
+        43_200_000, 86_400_000,
+    ])
+
+    /// Counts one duration; a negative one counts as none at all.
+    public mutating func observe(microseconds: Int64) {
+        let duration = max(0, microseconds)
+        var bucket = Int(firstBuckets[64 - duration.leadingZeroBitCount])
+        while bucket < bounds.count, duration > bounds[bucket] { bucket += 1 }
+        counts[bucket] += 1
+        sum &+= duration
+    }
+
+    /// Adds what another histogram with the same bounds has counted.
+    public mutating func add(_ other: Self) {
+        for index in counts.indices where index < other.counts.count { counts[index] += other.counts[index] }
+        sum &+= other.sum
+    }
+
+    /// How many there were.
+    public var count: Int { counts.reduce(0, +) }
+}
