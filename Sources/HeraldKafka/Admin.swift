@@ -90,6 +90,13 @@ public final class Admin: Sendable {
         return ClusterMetadata(raw.pointee)
     }
 
+    /// Where each partition ends for readers of what is committed; an embedded broker does not say.
+    public func ends(
+        of partitions: [TopicPartition], timeoutMilliseconds: Int
+    ) throws(KafkaError) -> [TopicPartition: Int64] {
+        try ConsumerQueries(handle).ends(of: partitions, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
     /// Log lines and errors since the last call, such as refused credentials, and how many more were dropped.
     public func takeNotices() -> (notices: [ClientNotice], dropped: Int) {
         // Errors wait in the main queue until it is polled.

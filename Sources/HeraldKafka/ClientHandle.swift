@@ -1,4 +1,5 @@
 internal import CRDKafka
+internal import HeraldThreads
 
 /// Owns a `rd_kafka_t` and what its callbacks write to.
 ///
@@ -11,10 +12,17 @@ final class ClientHandle: @unchecked Sendable {
     /// What the callbacks reach through the client's opaque pointer.
     final class Callbacks {
         let notices = NoticeBuffer()
+        /// The newest statistics, as librdkafka wrote them, until they are taken.
+        let statistics = Guarded<[UInt8]?>(nil)
         /// Touched only by the polling thread.
         var rebalances: [Rebalance] = []
         /// From now on a revoke is answered at once, because nobody polls any more.
         var answersAtOnce = false
+
+        func note(statistics text: UnsafePointer<CChar>?, _ size: Int) {
+            let bytes = Array(UnsafeRawBufferPointer(start: text, count: text == nil ? 0 : size))
+            statistics.withLock { $0 = bytes }
+        }
     }
 
     let client: OpaquePointer
@@ -36,6 +44,11 @@ final class ClientHandle: @unchecked Sendable {
             ClientHandle.note(code, reason.map { String(cString: $0) }, of: client, to: callbacks.notices)
         }
         if type == RD_KAFKA_CONSUMER {
+            // A producer's come as events.
+            rd_kafka_conf_set_stats_cb(pointer) { _, text, size, opaque in
+                ClientHandle.callbacks(opaque)?.note(statistics: text, size)
+                return 0
+            }
             rd_kafka_conf_set_rebalance_cb(pointer) { client, code, partitions, opaque in
                 guard let client, let callbacks = ClientHandle.callbacks(opaque) else { return }
                 ClientHandle.rebalanced(client, code, partitions, callbacks)
@@ -53,6 +66,14 @@ final class ClientHandle: @unchecked Sendable {
     deinit {
         // A consumer that was not closed leaves without a word, as if its process had died.
         rd_kafka_destroy_flags(client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE)
+    }
+
+    /// The statistics that came since the last call, for ``ClientStatistics/init(json:)``.
+    func takeStatistics() -> [UInt8]? {
+        callbacks.statistics.withLock { statistics in
+            defer { statistics = nil }
+            return statistics
+        }
     }
 
     /// The fatal error that the client is in, if any.

@@ -93,6 +93,10 @@ public final class Consumer {
     /// Log lines and errors since the last call, and how many more were dropped; from any of the client's threads.
     public func takeNotices() -> (notices: [ClientNotice], dropped: Int) { handle.callbacks.notices.take() }
 
+    /// What librdkafka has written of this client since the last call (`statistics.interval.ms`), for
+    /// ``ClientStatistics/init(json:)``.
+    public func takeStatistics() -> [UInt8]? { handle.takeStatistics() }
+
     /// Begins to leave the group without blocking: go on polling ``queue`` until ``isClosed``.
     ///
     /// A last revoke may come and is answered as always. A static member (`group.instance.id`) does not leave.

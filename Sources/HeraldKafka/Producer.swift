@@ -1,4 +1,5 @@
 internal import CRDKafka
+internal import Glibc
 
 /// A topic that a ``Producer`` writes to.
 public final class ProducerTopic {
@@ -44,7 +45,7 @@ public final class Producer: @unchecked Sendable {
     public init(properties: [(String, String)]) throws(KafkaError) {
         let configuration = ClientConfiguration()
         try configuration.set(properties: properties, defaults: [("partitioner", "murmur2_random")])
-        rd_kafka_conf_set_events(configuration.pointer, RD_KAFKA_EVENT_DR)
+        rd_kafka_conf_set_events(configuration.pointer, RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_STATS)
         handle = try ClientHandle(RD_KAFKA_PRODUCER, configuration)
         main = rd_kafka_queue_get_main(handle.client)
         arguments = .allocate(capacity: Argument.count)
@@ -161,6 +162,9 @@ public final class Producer: @unchecked Sendable {
                 let text = rd_kafka_event_error_string(event).map { String(cString: $0) }
                 ClientHandle.note(
                     rd_kafka_event_error(event).rawValue, text, of: handle.client, to: handle.callbacks.notices)
+            case RD_KAFKA_EVENT_STATS:
+                let text = rd_kafka_event_stats(event)
+                handle.callbacks.note(statistics: text, text.map { strlen($0) } ?? 0)
             default:
                 break
             }
@@ -207,6 +211,10 @@ public final class Producer: @unchecked Sendable {
 
     /// Log lines and errors since the last call, and how many more were dropped.
     public func takeNotices() -> (notices: [ClientNotice], dropped: Int) { handle.callbacks.notices.take() }
+
+    /// What librdkafka has written of this client since the last call (`statistics.interval.ms`), for
+    /// ``ClientStatistics/init(json:)``.
+    public func takeStatistics() -> [UInt8]? { handle.takeStatistics() }
 
     /// Gives up all that is outstanding (``flush(timeoutMilliseconds:_:)`` it before) and lets go of the topics.
     ///

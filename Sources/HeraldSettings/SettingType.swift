@@ -57,23 +57,6 @@ extension SettingType {
             },
             show: show)
     }
-
-    /// The same type, with some of its values refused as not built yet.
-    func exceptNotYet(_ isMissing: @escaping @Sendable (Value) -> Bool, allowed: String, schema: JSONValue) -> Self {
-        var type = self
-        type.traits.allowed = allowed
-        type.traits.schema = schema
-        type.decode = { [decode] node, report in
-            guard let value = decode(node, &report) else { return nil }
-            guard !isMissing(value) else {
-                let text = if case .scalar(let text) = node.content { SafeText.quoted(text) + " is " } else { "" }
-                report.refuse(node, "", "\(text)not available in this version; allowed: \(allowed)")
-                return nil
-            }
-            return value
-        }
-        return type
-    }
 }
 
 extension SettingNode {

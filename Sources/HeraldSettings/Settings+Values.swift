@@ -53,7 +53,7 @@ extension Settings {
             breaker: Threshold(share: values[Table.holdsBreakerShare], of: values[Table.holdsBreakerOf]),
             fuse: Threshold(share: values[Table.holdsFuseShare], of: values[Table.holdsFuseOf]))
         log = Log(level: values[Table.logLevel], format: values[Table.logFormat])
-        admin = Admin(listen: values[Table.adminListen])
+        admin = Admin(listen: values[Table.adminListen], token: values.secret(SecretPair.adminToken))
     }
 }
 

@@ -178,5 +178,7 @@ public struct Settings: Sendable {
     public struct Admin: Sendable {
         /// Where it is served.
         public let listen: ListenAddress
+        /// What callers show off loopback; nil when there is none.
+        public let token: SecretSource?
     }
 }

@@ -21,6 +21,7 @@ struct SettingsRules {
         checkTLS()
         if needs.contains(.kafka) { requireKafka() }
         if needs.contains(.backend) { requireBackend() }
+        if needs.contains(.kafka), needs.contains(.backend) { checkReadable(.adminToken) }
     }
 
     private mutating func refuse(_ setting: any AnySetting, _ message: String) {

@@ -166,9 +166,13 @@ enum SettingsTable {
     static let logFormat = Setting(
         "log.format", .choice(LogFormat.self), default: "json", "How log lines are written.")
     static let adminListen = Setting(
-        "admin.listen",
-        .listenAddress.exceptNotYet({ $0 != .off }, allowed: "off", schema: ["enum": ["off", false]]), default: "off",
-        "Where health, metrics and the console are served.")
+        "admin.listen", .listenAddress, default: "127.0.0.1:9464",
+        "Where a worker serves health and metrics; port 0 takes a free one and logs it.")
+    static let adminToken = Setting(
+        "admin.token", optional: .secret,
+        "What everything but health and metrics asks for, and must ask for off loopback; better in a file.")
+    static let adminTokenFile = Setting(
+        "admin.tokenFile", optional: .file, "The file that holds that token; read again when it changes.")
 
     /// All settings in the order of the documentation.
     static let all: [any AnySetting] = [
@@ -183,13 +187,13 @@ enum SettingsTable {
         deliveryDrainTimeout, deliveryDedupeWindow, deliveryDedupeSize,
         retryImmediate, retryDelays, retryMaxElapsed, retryReplays,
         limitsPerSecond, limitsPushServices, limitsEventBytes,
-        holdsBreakerShare, holdsBreakerOf, holdsFuseShare, holdsFuseOf, logLevel, logFormat, adminListen,
+        holdsBreakerShare, holdsBreakerOf, holdsFuseShare, holdsFuseOf, logLevel, logFormat, adminListen, adminToken,
+        adminTokenFile,
     ]
 
     /// Settings and sections of the contract that this version has not built yet: naming them is a mistake that says so.
     static let notYet = [
         "topics.campaigns", "topics.state", "topics.audit", "backend.auth.tokenURL", "backend.auth.clientID",
         "backend.auth.clientSecret", "backend.auth.clientSecretFile", "backend.auth.scope",
-        "admin.token", "admin.tokenFile",
     ]
 }

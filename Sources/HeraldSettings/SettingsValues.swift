@@ -68,7 +68,8 @@ struct SecretPair {
     static let password = SecretPair(
         literal: SettingsTable.backendAuthPassword, file: SettingsTable.backendAuthPasswordFile)
     static let token = SecretPair(literal: SettingsTable.backendAuthToken, file: SettingsTable.backendAuthTokenFile)
-    static let all = [password, token]
+    static let adminToken = SecretPair(literal: SettingsTable.adminToken, file: SettingsTable.adminTokenFile)
+    static let all = [password, token, adminToken]
 }
 
 extension SettingsValues {

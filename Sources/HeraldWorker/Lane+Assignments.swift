@@ -11,6 +11,7 @@ extension Lane {
         assignment += 1
         switch rebalance {
         case .assign(let partitions):
+            meter.assignments += 1
             if !engine.sourceList.isEmpty {
                 // The group gave the former ones away, and asked for nothing.
                 logger.warning("partitions lost")
@@ -20,6 +21,7 @@ extension Lane {
             pendingAssignment = partitions
             askCommitted(partitions)
         case .revoke(_, let lost):
+            if lost { meter.losses += 1 } else { meter.revocations += 1 }
             logger.info(lost ? "partitions lost" : "partitions revoked")
             if pendingAssignment != nil {
                 pendingAssignment = nil

@@ -68,8 +68,10 @@ extension Lane {
     /// Gives the engine every answer that has come.
     func hearAnswers(now: Moment) {
         calls.drain { ended in
-            engine.answer(
-                CallToken(rawValue: ended.token), result(of: ended, now: now), now: now, entropy: jitter.next())
+            let token = CallToken(rawValue: ended.token)
+            let result = result(of: ended, now: now)
+            meter.callEnded(result, service: Int(token.service), nanoseconds: ended.durationNanoseconds)
+            engine.answer(token, result, now: now, entropy: jitter.next())
         }
         carryOut(now: now)
     }

@@ -10,6 +10,7 @@ extension Lane {
             transactionCalls.commit(sequence, positions, group: groupMetadata)
         } else if let error = consumer.commit(positions, token: sequence, reportTo: commits) {
             logger.warning("the commit was not sent: \(error)")
+            noteCommit(.failedForNow, error)
             engine.committed(sequence: sequence, .failedForNow, now: now)
         }
     }
@@ -27,7 +28,9 @@ extension Lane {
     func hearCommits(now: Moment) {
         commits.commits { sequence, error, results in
             let failure = error ?? results.compactMap(\.error).first
-            engine.committed(sequence: sequence, Self.outcome(ofCommit: failure), now: now)
+            let outcome = Self.outcome(ofCommit: failure)
+            noteCommit(outcome, failure)
+            engine.committed(sequence: sequence, outcome, now: now)
             if let failure { logger.warning("the commit failed: \(failure)") }
         }
         carryOut(now: now)

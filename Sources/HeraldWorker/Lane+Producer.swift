@@ -63,6 +63,7 @@ extension Lane {
 
     /// Says that records are refused, when that begins and then now and again: a broker that refuses one refuses all.
     func tellOnce(of error: KafkaError, now: Moment) {
+        refusal = .init(since: refusal?.since ?? now.monotonic, text: error.description)
         guard error.code != produceTrouble?.code || now.monotonic >= tellAgain else { return }
         produceTrouble = error
         tellAgain = now.monotonic.advanced(byMilliseconds: Self.tellInterval)
@@ -77,6 +78,7 @@ extension Lane {
                 failed(id, error, now: now)
             } else {
                 hasProduced = true
+                refusal = nil
                 engine.delivered(id, now: now)
             }
             if engine.actions.count > 256 { carryOut(now: now) }

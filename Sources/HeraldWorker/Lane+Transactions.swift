@@ -32,6 +32,7 @@ extension Lane {
     func beginTransaction(now: Moment) {
         do throws(KafkaError) {
             try records.client.beginTransaction()
+            meter.transactionBegan(now: now.monotonic)
         } catch {
             tellOnce(of: error, now: now)
             if error.isFatal {
@@ -61,9 +62,11 @@ extension Lane {
             } else {
                 hasProduced = true
             }
+            noteCommit(outcome, error)
             engine.committed(sequence: sequence, outcome, now: now)
         case .aborted(let error, let outcome):
             isAborting = false
+            if outcome == .acknowledged { meter.transactionAborted() }
             if let error { logger.warning("the transaction was not aborted: \(error)") }
             engine.aborted(outcome, now: now)
         }

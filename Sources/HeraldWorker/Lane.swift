@@ -38,6 +38,7 @@ final class Lane {
     let configuration: LaneConfiguration
     let logger: Logger
     let mailbox: Mailbox
+    let board: LaneBoard
     let helper: DispatchQueue
 
     let loop: EventLoop
@@ -85,6 +86,15 @@ final class Lane {
     var produceTrouble: KafkaError?
     var tellAgain = MonotonicTime(nanoseconds: .min)
 
+    // What others may know of the lane.
+    @exclusivity(unchecked) var meter: LaneMeter
+    var refusal: LaneReport.Trouble?
+    var commitTrouble: LaneReport.Trouble?
+    var statistics = LaneStatistics()
+    var partitionReports: [PartitionReport] = []
+    var nextReport = MonotonicTime(nanoseconds: .min)
+    var nextProgress = MonotonicTime(nanoseconds: .min)
+
     // Reused for record after record.
     @exclusivity(unchecked) var headers = HeaderList()
     @exclusivity(unchecked) var output = OutputRecord()
@@ -99,9 +109,10 @@ final class Lane {
     /// Makes the clients and joins the group.
     ///
     /// On the lane's own thread.
-    init(configuration: LaneConfiguration, mailbox: Mailbox, logger: Logger) throws {
+    init(configuration: LaneConfiguration, mailbox: Mailbox, board: LaneBoard, logger: Logger) throws {
         self.configuration = configuration
         self.mailbox = mailbox
+        self.board = board
         self.logger = logger.with(["lane": .int(configuration.number)])
         helper = DispatchQueue(label: "herald.lane.\(configuration.number).helper")
         loop = try EventLoop()
@@ -114,6 +125,7 @@ final class Lane {
         calls = BackendCalls(loop: loop, owner: Owner.backend, configuration: configuration.backend)
         pushServiceNames = configuration.engine.decoder.pushServices.names.map { Array($0.utf8) }
         engine = Engine(configuration: configuration.engine)
+        meter = LaneMeter(services: pushServiceNames.count)
         held = Array(repeating: nil, count: configuration.engine.maxBuffered)
         nextPoll = SystemClock.monotonic()
         credentials = configuration.backend.credentials
@@ -181,6 +193,7 @@ final class Lane {
         engine.tick(now: now)
         carryOut(now: now)
         take(now: now)
+        if now.monotonic >= nextReport { leaveReport(now: now.monotonic) }
     }
 
     private func timeout() -> Int32 {
@@ -276,6 +289,7 @@ final class Lane {
         calls.close()
         consumer.close()
         records.client.close()
+        leaveLastReport()
         return how
     }
 }

@@ -8,7 +8,7 @@ extension Lane {
         switch notice {
         case .holdBegan(let reason):
             logger.error(
-                "holding: \(reason.sentence) Nothing is taken and nothing is lost; it goes on by itself.",
+                "holding: \(reason.sentence(status: engine.hold?.status ?? 0)) Nothing is taken and nothing is lost; it goes on by itself.",
                 ["hold": .string(reason.word)])
         case .holdEnded(let reason):
             logger.info("the backend is well again, going on", ["hold": .string(reason.word)])
@@ -39,32 +39,5 @@ extension Logger {
         let fields: LogFields = ["part": "librdkafka"]
         // Levels as syslog has them: up to 4 (warning) somebody may want to know.
         if notice.level <= 4 { warning(notice.text, fields) } else { debug(notice.text, fields) }
-    }
-}
-
-extension HoldReason {
-    /// The word for logs.
-    var word: String {
-        switch self {
-        case .credentials: "credentials"
-        case .tls: "tls"
-        case .tokenUnavailable: "token-unavailable"
-        case .nameNotFound: "name-not-found"
-        case .breaker: "breaker"
-        case .fuse: "fuse"
-        }
-    }
-
-    /// What happened and what to do.
-    var sentence: String {
-        switch self {
-        case .credentials: "the backend refuses the credentials (401 or 403): check backend.auth."
-        case .tokenUnavailable: "the token endpoint gives no token: check backend.auth.tokenURL and the client's secret."
-        case .tls: "TLS to the backend failed: check its certificate and backend.tls.caFile."
-        case .nameNotFound: "the backend's name has no address: check backend.url and the resolver."
-        case .breaker: "most calls to the backend fail for now (5xx, time-outs, refused connections): check the backend."
-        case .fuse:
-            "most answers would make dead letters with the same status: check backend.url and backend.path, or the events."
-        }
     }
 }

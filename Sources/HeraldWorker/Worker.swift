@@ -1,6 +1,9 @@
+import HeraldCore
+import HeraldEvents
 import HeraldKafka
 public import HeraldTelemetry
 import HeraldThreads
+import HeraldTime
 
 /// What a worker process needs to know.
 public struct WorkerConfiguration: Sendable {
@@ -38,14 +41,13 @@ public final class Worker: Sendable {
     private struct State {
         var isStopping = false
         var mailboxes: [Mailbox] = []
+        var boards: [LaneBoard] = []
+        var watch: ClusterWatch?
         var failure: String?
     }
 
-    /// How long one question to the brokers may take at the start (milliseconds).
-    private static let questionTimeout = 5_000
-
-    private let configuration: WorkerConfiguration
-    private let logger: Logger
+    let configuration: WorkerConfiguration
+    let logger: Logger
     private let state = Guarded(State())
 
     /// A worker that does nothing before ``run()``.
@@ -58,23 +60,26 @@ public final class Worker: Sendable {
     ///
     /// Blocks; call it once.
     public func run() -> WorkerEnd {
-        if let end = checkTopics() { return end }
-        var threads: [OwnThread] = []
+        let watch: ClusterWatch
         do {
-            for lane in configuration.lanes {
-                let mailbox = try Mailbox()
-                let mustDrain = state.withLock { state in
-                    state.mailboxes.append(mailbox)
-                    return state.isStopping
-                }
-                if mustDrain { mailbox.post(.drain) }
-                threads.append(
-                    try OwnThread(name: "lane-\(lane.number)") { [self] in runLane(lane, mailbox: mailbox) })
-            }
+            let admin = try Admin(properties: configuration.adminProperties)
+            watch = try ClusterWatch(admin: admin, requiredTopics: configuration.requiredTopics)
+            state.withLock { $0.watch = watch }
+            if let end = checkTopics(admin, watch) { return end }
+        } catch {
+            return .failed("the Kafka client could not be made: \(error)")
+        }
+        var lanes: [OwnThread] = []
+        var watching: OwnThread?
+        do {
+            for lane in configuration.lanes { lanes.append(try start(lane)) }
+            watching = try OwnThread(name: "cluster-watch") { [self] in watch.run { laneReports } }
         } catch {
             fail("a lane could not be started: \(error)")
         }
-        for thread in threads { thread.join() }
+        for lane in lanes { lane.join() }
+        watch.stop()
+        watching?.join()
         if let failure = state.withLock({ $0.failure }) { return .failed(failure) }
         return .stopped
     }
@@ -90,9 +95,36 @@ public final class Worker: Sendable {
         for mailbox in mailboxes { mailbox.post(.drain) }
     }
 
-    private func runLane(_ lane: LaneConfiguration, mailbox: Mailbox) {
+    /// What it tells of itself; from any thread, at any time.
+    public var report: WorkerReport {
+        let (watch, isStopping) = state.withLock { ($0.watch, $0.isStopping) }
+        return WorkerReport(
+            pushServices: pushServices, lanes: laneReports, cluster: watch?.latest ?? ClusterReport(),
+            isStopping: isStopping)
+    }
+
+    var isStopping: Bool { state.withLock { $0.isStopping } }
+
+    private var laneReports: [LaneReport] { state.withLock { $0.boards }.map(\.latest) }
+
+    private var pushServices: [String] { configuration.lanes.first?.engine.decoder.pushServices.names ?? [] }
+
+    private func start(_ lane: LaneConfiguration) throws -> OwnThread {
+        let mailbox = try Mailbox()
+        let board = LaneBoard(
+            LaneReport(number: lane.number, at: SystemClock.monotonic(), services: pushServices.count))
+        let mustDrain = state.withLock { state in
+            state.mailboxes.append(mailbox)
+            state.boards.append(board)
+            return state.isStopping
+        }
+        if mustDrain { mailbox.post(.drain) }
+        return try OwnThread(name: "lane-\(lane.number)") { [self] in run(lane, mailbox, board) }
+    }
+
+    private func run(_ lane: LaneConfiguration, _ mailbox: Mailbox, _ board: LaneBoard) {
         do {
-            let end = try Lane(configuration: lane, mailbox: mailbox, logger: logger).run()
+            let end = try Lane(configuration: lane, mailbox: mailbox, board: board, logger: logger).run()
             switch end {
             case .drained(let isComplete):
                 logger.info("lane ended", ["lane": .int(lane.number), "complete": .bool(isComplete)])
@@ -109,44 +141,5 @@ public final class Worker: Sendable {
             if state.failure == nil { state.failure = sentence }
         }
         stop()
-    }
-
-    // MARK: The start
-
-    /// librdkafka's embedded broker answers to transactions, and throws their offsets away.
-    private func checkTransactions(_ admin: Admin) -> WorkerEnd? {
-        guard configuration.needsTransactions,
-            admin.clusterID(timeoutMilliseconds: Self.questionTimeout)?.hasPrefix("mockCluster") == true
-        else { return nil }
-        return .failed(
-            "this is librdkafka's embedded broker, which has no real transactions: set delivery.guarantee to at-least-once."
-        )
-    }
-
-    /// Waits for the brokers and checks that the topics exist; `nil` when the lanes may start.
-    private func checkTopics() -> WorkerEnd? {
-        var wasTold = false
-        do {
-            let admin = try Admin(properties: configuration.adminProperties)
-            while !state.withLock({ $0.isStopping }) {
-                do {
-                    let metadata = try admin.metadata(timeoutMilliseconds: Self.questionTimeout)
-                    let present = Set(metadata.topics.map(\.name))
-                    let missing = configuration.requiredTopics.filter { !present.contains($0) }
-                    if missing.isEmpty { return checkTransactions(admin) }
-                    let verb = missing.count == 1 ? "is" : "are"
-                    return .failed(
-                        "\(missing.joined(separator: ", ")) \(verb) missing, or Herald may not see "
-                            + "\(missing.count == 1 ? "it" : "them"): run `herald topics apply`, or grant Describe.")
-                } catch {
-                    for notice in admin.takeNotices().notices { logger.kafka(notice) }
-                    if !wasTold { logger.warning("no broker answers yet, trying on: \(error)") }
-                    wasTold = true
-                }
-            }
-        } catch {
-            return .failed("the Kafka client could not be made: \(error)")
-        }
-        return .stopped
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import HeraldAdmin
 import HeraldCommandLine
 import HeraldSettings
 import HeraldTelemetry
@@ -23,6 +24,9 @@ enum WorkerCommand: HeraldCommand {
         let logger = Logger(writer, level: settings.logLevel)
         let worker = Worker(configuration: configuration, logger: logger)
 
+        let admin = try settings.adminServer(of: worker, writer: writer)
+        if let admin { logger.info("serving health and metrics", ["port": .int(Int(admin.port))]) }
+
         try StopSignals.catchAll()
         let signals = try OwnThread(name: "signals") {
             _ = StopSignals.wait()
@@ -46,6 +50,7 @@ enum WorkerCommand: HeraldCommand {
         case .stopped: logger.info("stopped")
         case .failed(let sentence): logger.error("\(sentence)")
         }
+        admin?.stop()
         _ = writer.close(within: .seconds(2))
         return end == .stopped ? .done : .failed
     }

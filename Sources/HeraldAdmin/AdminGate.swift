@@ -1,0 +1,80 @@
+import HeraldHTTP
+
+/// Who may see what is not health or metrics.
+///
+/// | listening on | without a token set | with one |
+/// |---|---|---|
+/// | loopback | everybody on this machine, not a web page that has moved its own name to 127.0.0.1 | who shows it |
+/// | another address | nobody | who shows it |
+struct AdminGate: Sendable {
+    /// What a request gets instead of what it asked for; `nil` when it may have that.
+    typealias Refusal = HTTPResponse
+
+    private let isLoopback: Bool
+    private let token: AdminServer.Token?
+
+    init(listensOn host: String, token: AdminServer.Token?) {
+        isLoopback = host == "::1" || host.hasPrefix("127.")
+        self.token = token
+    }
+
+    /// What stands in the way of this request.
+    func refusal(of request: HTTPRequest) -> Refusal? {
+        guard let token else {
+            guard isLoopback else {
+                return .text("set admin.token: without one only health and metrics are served here\n", status: 401)
+            }
+            return Self.hostRefusal(of: request)
+        }
+        let wanted: String
+        do {
+            wanted = try token()
+        } catch {
+            return .text("the token can't be read\n", status: 500)
+        }
+        let shown = request.headers["Authorization"].flatMap(Self.bearer)
+        guard let shown, Self.isSame(shown, wanted) else {
+            var response = HTTPResponse.text("show the token of admin.token: Authorization: Bearer …\n", status: 401)
+            response.headers.append(name: "WWW-Authenticate", value: "Bearer realm=\"herald\"")
+            return response
+        }
+        return nil
+    }
+
+    /// A page of another site that makes its own name lead to this machine is told by that name (DNS rebinding).
+    ///
+    /// On another address than loopback any name may be right, and the token tells who asks.
+    func metricsRefusal(of request: HTTPRequest) -> Refusal? {
+        isLoopback ? Self.hostRefusal(of: request) : nil
+    }
+
+    private static func hostRefusal(of request: HTTPRequest) -> Refusal? {
+        guard let host = request.headers["Host"], isLocal(host) else {
+            return .text("ask for 127.0.0.1, [::1] or localhost\n", status: 403)
+        }
+        return nil
+    }
+
+    /// Whether a header `Host` is an address or a name of this machine alone.
+    private static func isLocal(_ host: String) -> Bool {
+        var name = host[...]
+        if let colon = name.lastIndex(of: ":"), name[name.index(after: colon)...].allSatisfy(\.isNumber) {
+            name = name[..<colon]
+        }
+        return name == "[::1]" || name.lowercased() == "localhost"
+            || name.hasPrefix("127.") && name.split(separator: ".").count == 4
+                && name.split(separator: ".").allSatisfy { UInt8($0) != nil }
+    }
+
+    private static func bearer(_ value: String) -> String? {
+        guard value.lowercased().hasPrefix("bearer ") else { return nil }
+        return String(value.dropFirst("bearer ".count))
+    }
+
+    /// Takes as long for a token that is nearly right as for any other of its length.
+    private static func isSame(_ left: String, _ right: String) -> Bool {
+        let (left, right) = (Array(left.utf8), Array(right.utf8))
+        guard left.count == right.count else { return false }
+        return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}

@@ -1,0 +1,107 @@
+public import HeraldHTTP
+import HeraldTelemetry
+import HeraldTime
+public import HeraldWorker
+
+/// The admin port: health, readiness and metrics of one worker.
+///
+/// | path | answers |
+/// |---|---|
+/// | `/livez` | 200 as long as every lane's loop turns, whatever backend and brokers do |
+/// | `/readyz` | 200 when events are delivered, else 503 with the reasons |
+/// | `/metrics` | Prometheus' text format or OpenMetrics, as `Accept` likes it |
+///
+/// Everything else goes through the ``AdminGate``. The server has threads of its own and takes what lanes have left for
+/// it, so no client can hold up a lane.
+public final class AdminServer: Sendable {
+    /// Gives the token that callers have to show; read each time, because its file may change.
+    public typealias Token = @Sendable () throws -> String
+
+    /// What the worker's process knows and the worker does not.
+    public struct Facts: Sendable {
+        /// Herald's version.
+        public let version: String
+        /// librdkafka's version.
+        public let kafkaVersion: String
+        /// How many log lines were dropped so far.
+        public let droppedLogLines: @Sendable () -> Int
+
+        /// What the metrics say of the process.
+        public init(version: String, kafkaVersion: String, droppedLogLines: @escaping @Sendable () -> Int) {
+            self.version = version
+            self.kafkaVersion = kafkaVersion
+            self.droppedLogLines = droppedLogLines
+        }
+    }
+
+    /// So many connections at a time; slow and silent clients are closed after a while, and descriptors are for the backend.
+    static let connectionLimit = 256
+    /// A connection without a byte for so long is closed.
+    static let idleSeconds = 15
+
+    /// The port that it listens on.
+    public var port: UInt16 { server.port }
+
+    private let server: HTTPServer
+
+    /// Listens and serves.
+    ///
+    /// - Parameters:
+    ///   - port: 0 takes a free one.
+    ///   - token: `nil` when none is set.
+    public init(
+        host: String, port: UInt16, token: Token?, worker: Worker, facts: Facts
+    ) throws(HTTPServerError) {
+        var configuration = HTTPServer.Configuration()
+        configuration.host = host
+        configuration.port = port
+        configuration.connectionLimit = Self.connectionLimit
+        configuration.idleTimeoutSeconds = Self.idleSeconds
+        configuration.bodyLimitBytes = 4_096
+        let gate = AdminGate(listensOn: host, token: token)
+        server = try HTTPServer(configuration, responding: { request in
+            var response = Self.answer(request, gate, worker, facts)
+            response.headers.append(name: "Cache-Control", value: "no-store")
+            response.headers.append(name: "X-Content-Type-Options", value: "nosniff")
+            return response
+        })
+    }
+
+    /// Closes the port.
+    public func stop() { server.stop() }
+
+    private static func answer(
+        _ request: HTTPRequest, _ gate: AdminGate, _ worker: Worker, _ facts: Facts
+    ) -> HTTPResponse {
+        let page: () -> HTTPResponse
+        switch request.target.path {
+        case "/livez": page = { live(worker.report) }
+        case "/readyz": page = { ReadinessPage(worker.report, now: SystemClock.monotonic()).response }
+        case "/metrics":
+            if let refusal = gate.metricsRefusal(of: request) { return refusal }
+            page = { metrics(request, worker.report, facts) }
+        default: return gate.refusal(of: request) ?? .text("there is no such page\n", status: 404)
+        }
+        guard request.method == "GET" || request.method == "HEAD" else {
+            var response = HTTPResponse.text("only GET and HEAD\n", status: 405)
+            response.headers.append(name: "Allow", value: "GET, HEAD")
+            return response
+        }
+        return page()
+    }
+
+    private static func live(_ report: WorkerReport) -> HTTPResponse {
+        if let sentence = Readiness.stuckLane(report, now: SystemClock.monotonic()) {
+            return .text(sentence + "\n", status: 503)
+        }
+        return .text("alive\n")
+    }
+
+    private static func metrics(_ request: HTTPRequest, _ report: WorkerReport, _ facts: Facts) -> HTTPResponse {
+        let format = MetricsFormat(accepting: request.headers["Accept"])
+        let process = ProcessFacts(facts: facts, usage: ProcessUsage.current())
+        return HTTPResponse(
+            status: 200, headers: ["Content-Type": format.contentType, "Vary": "Accept"],
+            body: WorkerMetrics.text(report, process, format))
+    }
+}

@@ -1,0 +1,148 @@
+public import HeraldCore
+import HeraldText
+public import HeraldTime
+public import HeraldWorker
+
+/// Whether a worker delivers, and if not, why: one sentence for each reason, with what to do.
+public struct Readiness: Sendable, Equatable {
+    /// Why a worker is not ready; holds have a reason each.
+    public enum Reason: Sendable, Equatable {
+        /// Lanes and their clients are still being made.
+        case starting
+        /// It was told to stop.
+        case stopping
+        /// A lane's loop does not turn.
+        case stuck
+        /// No broker answers.
+        case brokersUnreachable
+        /// Topics are gone.
+        case topicsMissing
+        /// Partitions that nobody leads.
+        case partitionsWithoutLeader
+        /// The group has not given out the partitions.
+        case unassigned
+        /// The brokers refuse records.
+        case recordsRefused
+        /// Offsets can't be committed.
+        case commitsFailing
+        /// No answer comes from the backend.
+        case backendUnreachable
+        /// The engine holds.
+        case hold(HoldReason)
+
+        /// The word for it.
+        public var word: String {
+            switch self {
+            case .starting: "starting"
+            case .stopping: "stopping"
+            case .stuck: "stuck"
+            case .brokersUnreachable: "brokers-unreachable"
+            case .topicsMissing: "topics-missing"
+            case .partitionsWithoutLeader: "partitions-without-leader"
+            case .unassigned: "unassigned"
+            case .recordsRefused: "records-refused"
+            case .commitsFailing: "commits-failing"
+            case .backendUnreachable: "backend-unreachable"
+            case .hold(let reason): "hold-\(reason.word)"
+            }
+        }
+    }
+
+    /// A reason and its sentence.
+    public struct Finding: Sendable, Equatable {
+        /// What kind it is.
+        public let reason: Reason
+        /// What happened and what to do.
+        public let sentence: String
+    }
+
+    /// A lane whose loop has not turned for so long is stuck (milliseconds): it turns twice a second with nothing to do.
+    public static let stuckAfter: Int64 = 30_000
+    /// So many calls in a row without an answer, and the backend counts as out of reach.
+    static let silentCalls = 5
+    /// Commits that fail for no longer than this pass (milliseconds): a rebalance fails some.
+    static let commitPatience: Int64 = 15_000
+
+    /// Everything that is in the way; empty when the worker is ready.
+    public let findings: [Finding]
+
+    /// Judges a worker by what it tells of itself.
+    public init(_ report: WorkerReport, now: MonotonicTime) {
+        var findings: [Finding] = []
+        func find(_ reason: Reason, _ sentence: String) {
+            findings.append(Finding(reason: reason, sentence: sentence))
+        }
+        let cluster = report.cluster
+        let lanes = report.lanes.filter { !$0.hasEnded }
+        if report.isStopping {
+            find(.stopping, "The worker was told to stop and finishes what is under way: nothing is to be done.")
+        }
+        if let silence = Self.silence(of: report, now: now), silence > Self.stuckAfter {
+            find(.stuck, "A lane has not moved for \(silence / 1_000) s: restart the worker; nothing is lost.")
+        }
+        if cluster.isReachable == false {
+            find(
+                .brokersUnreachable,
+                "No broker answers (\(cluster.error ?? "no reason known")): check that the brokers run and that "
+                    + "kafka.bootstrapServers and kafka.properties are right; it goes on by itself.")
+        } else if !report.isStopping, lanes.isEmpty || lanes.contains(where: { !$0.isReady }) {
+            find(
+                .starting,
+                "The worker is starting and its lanes take no records yet: wait; when it lasts, the log says why.")
+        } else if lanes.contains(where: { $0.phase == .unassigned }) {
+            find(
+                .unassigned,
+                "The group has given out no partitions yet: wait for the rebalance to end; when it lasts, look for a "
+                    + "member of the group that hangs.")
+        }
+        if !cluster.missingTopics.isEmpty {
+            find(
+                .topicsMissing,
+                "\(cluster.missingTopics.joined(separator: ", ")): missing, or Herald may not see it: run `herald topics "
+                    + "apply`, or grant Describe.")
+        }
+        if !cluster.leaderless.isEmpty {
+            let names = cluster.leaderless.prefix(10).map { "\($0)" }.joined(separator: ", ")
+            find(
+                .partitionsWithoutLeader,
+                "\(cluster.leaderless.count) partitions have no leader (\(names)) and wait: bring a broker back that "
+                    + "has a copy; all others go on.")
+        }
+        if let refusal = lanes.compactMap(\.refusal).first {
+            find(
+                .recordsRefused,
+                "The brokers take no records (\(refusal.text)): look at the topic's brokers, disks and permissions; "
+                    + "nothing is lost, they are offered again and again.")
+        }
+        if let trouble = lanes.compactMap(\.commitTrouble).first(where: {
+            now.milliseconds(since: $0.since) > Self.commitPatience
+        }) {
+            find(
+                .commitsFailing,
+                "Offsets can't be committed (\(trouble.text)): look at the brokers and at this worker's permissions; "
+                    + "nothing is lost, it is tried again and again.")
+        }
+        for hold in report.holds { find(.hold(hold), hold.sentence) }
+        if let lane = lanes.first(where: { $0.hold == nil && $0.meter.unansweredCalls >= Self.silentCalls }) {
+            find(
+                .backendUnreachable,
+                "The last \(lane.meter.unansweredCalls) calls had no answer (\(lane.meter.lastFailure?.word ?? "")): check "
+                    + "that the backend runs and that backend.url is right; its events are retried.")
+        }
+        self.findings = findings
+    }
+
+    /// Whether the worker delivers.
+    public var isReady: Bool { findings.isEmpty }
+
+    /// Whether the process works at all, whatever backend and brokers do; the sentence says why not.
+    public static func stuckLane(_ report: WorkerReport, now: MonotonicTime) -> String? {
+        guard let silence = silence(of: report, now: now), silence > stuckAfter else { return nil }
+        return "A lane has not moved for \(silence / 1_000) s."
+    }
+
+    /// How long ago the slowest lane's loop turned (milliseconds).
+    private static func silence(of report: WorkerReport, now: MonotonicTime) -> Int64? {
+        report.lanes.filter { !$0.hasEnded }.map { now.milliseconds(since: $0.at) }.max()
+    }
+}

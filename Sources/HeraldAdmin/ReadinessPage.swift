@@ -1,0 +1,84 @@
+import HeraldCore
+import HeraldHTTP
+import HeraldText
+import HeraldTime
+import HeraldWorker
+
+/// What `/readyz` answers: JSON for people and programs.
+struct ReadinessPage {
+    private let readiness: Readiness
+    private let report: WorkerReport
+
+    init(_ report: WorkerReport, now: MonotonicTime) {
+        readiness = Readiness(report, now: now)
+        self.report = report
+    }
+
+    var response: HTTPResponse {
+        .json(Array((json.pretty + "\n").utf8), status: readiness.isReady ? 200 : 503)
+    }
+
+    private var json: JSONValue {
+        [
+            ("ready", .bool(readiness.isReady)),
+            (
+                "reasons",
+                .array(
+                    readiness.findings.map {
+                        ["reason": .string($0.reason.word), "sentence": .string($0.sentence)]
+                    })
+            ),
+            ("warnings", .array(warnings.map { ["reason": .string($0.word), "sentence": .string($0.sentence)] })),
+            (
+                "assignment",
+                [
+                    "lanes": .integer(report.lanes.count { !$0.hasEnded }),
+                    "partitions": .integer(report.lanes.reduce(0) { $0 + $1.partitions.count }),
+                ]
+            ),
+            ("lag", lag),
+            ("holds", .array(report.holds.map { .string($0.word) })),
+            ("brokers", .string(Self.word(report.cluster.isReachable))),
+            ("backend", .string(Self.word(isBackendReachable))),
+        ].object
+    }
+
+    private var lag: JSONValue {
+        let known = report.lags.compactMap(\.offsets)
+        return [
+            "offsets": .integer(Int(known.reduce(0, +))),
+            "growthPerSecond": report.cluster.lagPerSecond.map { .integer(Int($0.rounded())) } ?? .null,
+        ]
+    }
+
+    /// What people may want to look at although the worker is ready.
+    private var warnings: [(word: String, sentence: String)] {
+        guard let growth = report.cluster.lagPerSecond, growth >= 1 else { return [] }
+        return [
+            (
+                "lag-growing",
+                "The lag grows by \(Int(growth.rounded())) offsets each second: more comes in than the backend takes; look "
+                    + "at its latency and at the limits, or start more workers."
+            )
+        ]
+    }
+
+    /// `nil` until a call was answered or several were not.
+    private var isBackendReachable: Bool? {
+        if readiness.findings.contains(where: { $0.reason == .backendUnreachable }) { return false }
+        if report.lanes.contains(where: { $0.hold == .tls || $0.hold == .nameNotFound }) { return false }
+        return report.lanes.contains { $0.meter.callDurations.contains { $0.count > 0 } } ? true : nil
+    }
+
+    private static func word(_ isReachable: Bool?) -> String {
+        switch isReachable {
+        case true: "reachable"
+        case false: "unreachable"
+        case nil: "unknown"
+        }
+    }
+}
+
+extension [(String, JSONValue)] {
+    fileprivate var object: JSONValue { .object(map { JSONValue.Member($0.0, $0.1) }) }
+}

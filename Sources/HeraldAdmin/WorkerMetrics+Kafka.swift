@@ -1,0 +1,102 @@
+import HeraldCore
+import HeraldKafka
+import HeraldTelemetry
+import HeraldWorker
+
+extension WorkerMetrics {
+    // MARK: Kafka
+
+    static let kafka: [Metric] =
+        [
+            Metric("herald_partitions_assigned", .gauge, "Partitions that this worker has.") { source, writer in
+                writer.sample([], source.sum(\.partitions.count))
+            },
+            Metric(
+                "herald_partitions_without_leader", .gauge,
+                "Partitions of Herald's topics that nobody can write or read at the moment."
+            ) { source, writer in
+                writer.sample([], source.report.cluster.leaderless.count)
+            },
+            Metric("herald_brokers_reachable", .gauge, "Whether a broker answered the latest question (1) or none (0).") {
+                source, writer in
+                writer.sample([], source.report.cluster.isReachable == true ? 1 : 0)
+            },
+            Metric(
+                "herald_rebalances", .counter, labels: ["kind"],
+                "How often partitions were given out, asked for back, or lost with the session, to each lane."
+            ) { source, writer in
+                writer.sample(["assigned"], source.sum(\.meter.assignments))
+                writer.sample(["revoked"], source.sum(\.meter.revocations))
+                writer.sample(["lost"], source.sum(\.meter.losses))
+            },
+            Metric(
+                "herald_commits", .counter, labels: ["outcome"],
+                "Commits of offsets, in a transaction or not, by whether the brokers took them."
+            ) { source, writer in
+                writer.sample(["committed"], source.sum(\.meter.commits))
+                writer.sample(["failed"], source.sum(\.meter.failedCommits))
+            },
+            Metric(
+                "herald_transaction_duration_seconds", .histogram, unit: .seconds,
+                "From the opening of a transaction to the brokers' answer to its commit."
+            ) { source, writer in
+                writer.histogram([], source.report.lanes.map(\.meter.transactionDurations), .ofCalls)
+            },
+            Metric("herald_transaction_aborts", .counter, "Transactions that were aborted and written again.") {
+                source, writer in
+                writer.sample([], source.sum(\.meter.aborts))
+            },
+        ] + clients
+
+    /// What librdkafka says of itself every ten seconds.
+    private static let clients: [Metric] = [
+        count("herald_kafka_requests", "Requests to brokers.", \.requests),
+        count(
+            "herald_kafka_request_errors", "Requests to brokers that failed on the way or had no answer in time.",
+            \.requestErrors),
+        count("herald_kafka_request_retries", "Requests to brokers that were made again.", \.requestRetries),
+        count("herald_kafka_disconnects", "Connections to brokers that ended.", \.disconnects),
+        count("herald_kafka_sent_bytes", unit: .bytes, "Sent to brokers.", \.bytesSent),
+        count("herald_kafka_received_bytes", unit: .bytes, "Received from brokers.", \.bytesReceived),
+        Metric(
+            "herald_kafka_brokers", .gauge, labels: ["client", "state"],
+            "Brokers that clients are connected to, or were and are not, each client for itself."
+        ) { source, writer in
+            for (client, statistics) in source.clients {
+                writer.sample([client, "up"], statistics.brokersUp)
+                writer.sample([client, "down"], statistics.brokersDown)
+            }
+        },
+        Metric(
+            "herald_kafka_round_trip_seconds", .gauge, unit: .seconds, labels: ["client"],
+            "The slowest broker's time to answer, 99th percentile."
+        ) { source, writer in
+            for (client, statistics) in source.clients {
+                writer.sample([client], Double(statistics.slowestRoundTrip) / 1_000_000)
+            }
+        },
+        Metric("herald_kafka_queued_records", .gauge, "Records in the producers' queues.") { source, writer in
+            writer.sample([], source.report.cluster.producers.recordsQueued)
+        },
+        Metric(
+            "herald_kafka_fetched_ahead_bytes", .gauge, unit: .bytes, "Fetched by the consumers and not taken yet."
+        ) { source, writer in
+            writer.sample([], source.report.cluster.consumers.bytesFetchedAhead)
+        },
+    ]
+
+    private static func count(
+        _ name: String, unit: MetricDeclaration.Unit? = nil, _ help: String,
+        _ value: @escaping @Sendable (ClientStatistics) -> Int
+    ) -> Metric {
+        Metric(name, .counter, unit: unit, labels: ["client"], help) { source, writer in
+            for (client, statistics) in source.clients { writer.sample([client], value(statistics)) }
+        }
+    }
+}
+
+extension WorkerMetrics.Source {
+    fileprivate var clients: [(name: String, ClientStatistics)] {
+        [("consumer", report.cluster.consumers), ("producer", report.cluster.producers)]
+    }
+}

@@ -1,0 +1,190 @@
+import HeraldCore
+import HeraldEvents
+import HeraldKafka
+public import HeraldTelemetry
+import HeraldTime
+import HeraldWorker
+
+/// Every metric of a worker, declared once and beside its values; docs/METRICS.md is checked against this table.
+///
+/// Labels come from closed sets: settings, topics, and the words of the contract; never from events.
+public enum WorkerMetrics {
+    /// One metric: what it is, and where its samples come from.
+    struct Metric: Sendable {
+        let declaration: MetricDeclaration
+        let write: @Sendable (Source, inout MetricsWriter) -> Void
+
+        init(
+            _ name: String, _ kind: MetricDeclaration.Kind, unit: MetricDeclaration.Unit? = nil, labels: [String] = [],
+            _ help: String, _ write: @escaping @Sendable (Source, inout MetricsWriter) -> Void
+        ) {
+            declaration = MetricDeclaration(name, kind, unit: unit, labels: labels, help)
+            self.write = write
+        }
+    }
+
+    /// What all samples come from.
+    struct Source: Sendable {
+        let report: WorkerReport
+        let process: ProcessFacts
+        let isReady: Bool
+
+        /// The sum over all lanes.
+        func sum(_ value: (LaneReport) -> Int) -> Int { report.lanes.reduce(0) { $0 + value($1) } }
+    }
+
+    /// All declarations, in the order of the output.
+    public static var declarations: [MetricDeclaration] { all.map(\.declaration) }
+
+    /// All metrics with their values.
+    static let all: [Metric] = delivery + state + kafka + process
+
+    /// The whole page.
+    static func text(_ report: WorkerReport, _ process: ProcessFacts, _ format: MetricsFormat) -> [UInt8] {
+        let source = Source(
+            report: report, process: process, isReady: Readiness(report, now: SystemClock.monotonic()).isReady)
+        var writer = MetricsWriter(format)
+        for metric in all {
+            writer.begin(metric.declaration)
+            metric.write(source, &writer)
+        }
+        return writer.finish()
+    }
+
+    // MARK: Delivery
+
+    private static let delivery: [Metric] = [
+        Metric(
+            "herald_notifications", .counter, labels: ["pns", "outcome"],
+            "Notifications that have ended, by push service (empty: the event could not be read) and outcome."
+        ) { source, writer in
+            for (service, name) in source.services {
+                for outcome in Outcome.allCases where service != nil || outcome == .deadLettered {
+                    writer.sample(
+                        [name, outcome.rawValue], source.sum { $0.counters.notifications(outcome, service: service) })
+                }
+            }
+        },
+        Metric(
+            "herald_calls", .counter, labels: ["pns", "result"],
+            "Calls to the backend that have ended, by push service and by the class of the answer or why there was none."
+        ) { source, writer in
+            for (service, name) in source.report.pushServices.enumerated() {
+                for end in CallEnd.allCases {
+                    writer.sample([name, end.word], source.sum { $0.counters.calls(end, service: service) })
+                }
+            }
+        },
+        Metric(
+            "herald_call_duration_seconds", .histogram, unit: .seconds, labels: ["pns"],
+            "How long answered calls took, from the request's first byte to the answer's last."
+        ) { source, writer in
+            for (service, name) in source.report.pushServices.enumerated() {
+                writer.histogram([name], source.report.lanes.map { $0.meter.callDurations[service] }, .ofCalls)
+            }
+        },
+        Metric(
+            "herald_end_to_end_seconds", .histogram, unit: .seconds,
+            "From an event's first publication to the final outcome of each of its notifications."
+        ) { source, writer in
+            writer.histogram([], source.report.lanes.map(\.counters.endToEnd), .ofEvents)
+        },
+        Metric(
+            "herald_dead_letters", .counter, labels: ["reason"], "Records written to the dead-letter topic, by reason."
+        ) { source, writer in
+            for reason in DeadLetterReason.allCases {
+                writer.sample([reason.rawValue], source.sum { $0.counters.deadLetters(reason) })
+            }
+        },
+        Metric(
+            "herald_retries", .counter, labels: ["reason"],
+            "Records written to retry topics, by reason (hop: on the way to a moment that one delay does not reach)."
+        ) { source, writer in
+            for reason in RetryReason.allCases {
+                writer.sample([reason.rawValue], source.sum { $0.counters.retries(reason) })
+            }
+            writer.sample(["hop"], source.sum { $0.counters.retries(nil) })
+        },
+        Metric("herald_records_taken", .counter, "Records taken from request and retry topics.") { source, writer in
+            writer.sample([], source.sum(\.counters.taken))
+        },
+        Metric("herald_tombstones", .counter, "Records without a value, which are skipped.") { source, writer in
+            writer.sample([], source.sum(\.counters.tombstones))
+        },
+        Metric(
+            "herald_records_done_before", .counter,
+            "Records that were fetched again and not done again, because the commit said that they are done."
+        ) { source, writer in
+            writer.sample([], source.sum(\.counters.doneBefore))
+        },
+        Metric(
+            "herald_stale_answers", .counter, "Answers and acknowledgements of events that were given up meanwhile."
+        ) { source, writer in
+            writer.sample([], source.sum(\.counters.stale))
+        },
+    ]
+
+    // MARK: State
+
+    private static let state: [Metric] = [
+        Metric("herald_ready", .gauge, "Whether /readyz says that events are delivered (1) or why not (0).") {
+            source, writer in
+            writer.sample([], source.isReady ? 1 : 0)
+        },
+        Metric("herald_hold", .gauge, labels: ["reason"], "Whether taking is held for this reason (1) or not (0).") {
+            source, writer in
+            let holds = source.report.holds
+            for reason in HoldReason.allCases { writer.sample([reason.word], holds.contains(reason) ? 1 : 0) }
+        },
+        Metric("herald_inflight", .gauge, "Calls in flight.") { source, writer in
+            writer.sample([], source.sum(\.calls))
+        },
+        Metric("herald_events_in_memory", .gauge, "Events taken whose outcome is not durable yet.") { source, writer in
+            writer.sample([], source.sum(\.events))
+        },
+        Metric("herald_records_unacknowledged", .gauge, "Results, retries and dead letters that are not durable yet.") {
+            source, writer in
+            writer.sample([], source.sum(\.records))
+        },
+        Metric("herald_backend_connections", .gauge, "Connections to the backend.") { source, writer in
+            writer.sample([], source.sum(\.connections))
+        },
+        Metric(
+            "herald_consumer_lag", .gauge, labels: ["topic", "partition"],
+            "Offsets of a partition of this worker that are not done; the ends of transactions count until passed."
+        ) { source, writer in
+            for (report, offsets) in source.report.lags {
+                guard let offsets else { continue }
+                writer.sample([report.partition.topic, "\(report.partition.partition)"], Int(offsets))
+            }
+        },
+        Metric(
+            "herald_retry_backlog", .gauge, labels: ["delay"],
+            "The lag of this worker's partitions of a retry topic: about how many events wait there."
+        ) { source, writer in
+            var backlogs: [String: Int64] = [:]
+            for (report, offsets) in source.report.lags {
+                if let delay = report.delay { backlogs[delay, default: 0] += offsets ?? 0 }
+            }
+            for (delay, offsets) in backlogs.sorted(by: { $0.key < $1.key }) { writer.sample([delay], Int(offsets)) }
+        },
+    ]
+}
+
+extension WorkerMetrics.Source {
+    /// The push services by their places, and the place of events that name none.
+    fileprivate var services: [(place: Int?, name: String)] {
+        report.pushServices.enumerated().map { ($0, $1) } + [(nil, "")]
+    }
+}
+
+extension MetricsWriter {
+    /// The sum of the lanes' histograms; an empty one before there are lanes.
+    mutating func histogram(_ labels: [String], _ lanes: [DurationHistogram], _ empty: DurationHistogram) {
+        var sum = empty
+        for lane in lanes { sum.add(lane) }
+        histogram(
+            labels, bounds: sum.bounds.map { Double($0) / 1_000_000 }, counts: sum.counts,
+            sum: Double(sum.sum) / 1_000_000)
+    }
+}

@@ -1,0 +1,169 @@
+import Glibc
+import HeraldKafka
+import HeraldThreads
+import HeraldTime
+
+/// Asks the brokers now and then, on a thread of its own, for what lanes do not see: whether any answers, which topics are
+/// gone, which partitions nobody leads, and how far partitions reach that are not fetched.
+final class ClusterWatch: Sendable {
+    /// Between two rounds of questions (milliseconds), and when no broker answered.
+    private static let interval: Int32 = 10_000
+    private static let intervalInTrouble: Int32 = 2_000
+    /// How long one question may take (milliseconds): the worker's end waits for it.
+    private static let questionTimeout = 2_000
+    /// Over so many rounds the growth of the lag is looked at.
+    private static let rounds = 7
+
+    private let admin: Admin
+    private let requiredTopics: [String]
+    private let report = Guarded(ClusterReport())
+    private let end: Wakeup
+    private let isStopping = Guarded(false)
+
+    init(admin: Admin, requiredTopics: [String]) throws(SystemError) {
+        self.admin = admin
+        self.requiredTopics = requiredTopics
+        end = try Wakeup()
+    }
+
+    /// What is known.
+    var latest: ClusterReport { report.withLock { $0 } }
+
+    /// Notes whether a broker answered.
+    func note(reachable: Bool, _ error: KafkaError? = nil) {
+        report.withLock { report in
+            report.isReachable = reachable
+            report.error = error?.description
+        }
+    }
+
+    /// Ends ``run(reports:)``; from any thread.
+    func stop() {
+        isStopping.withLock { $0 = true }
+        end.signal()
+    }
+
+    /// The thread's work.
+    ///
+    /// - Parameter reports: gives the lanes' newest reports.
+    func run(reports: () -> [LaneReport]) {
+        var trend = LagTrend(rounds: Self.rounds)
+        var statistics = StatisticsSum()
+        while !isStopping.withLock({ $0 }) {
+            let lanes = reports()
+            statistics.add(lanes)
+            ask(about: lanes.flatMap(\.partitions).map(\.partition))
+            let known = latest
+            let lags = reports().flatMap(\.partitions).compactMap { known.lag(of: $0) }
+            trend.add(lags.reduce(0, +), at: SystemClock.monotonic())
+            report.withLock { report in
+                report.lagPerSecond = trend.perSecond
+                report.consumers = statistics.consumers
+                report.producers = statistics.producers
+            }
+            var waiting = pollfd(fd: end.descriptor, events: Int16(POLLIN), revents: 0)
+            _ = poll(&waiting, 1, known.isReachable == false ? Self.intervalInTrouble : Self.interval)
+        }
+    }
+
+    private func ask(about partitions: [TopicPartition]) {
+        // The lanes' clients say the same.
+        defer { _ = admin.takeNotices() }
+        do throws(KafkaError) {
+            let names = Set(requiredTopics + partitions.map(\.topic)).sorted()
+            let topics = try admin.metadata(topics: names, timeoutMilliseconds: Self.questionTimeout).topics
+            let led = topics.flatMap { topic in
+                topic.partitions.filter { $0.leader != nil }
+                    .map { TopicPartition(topic: topic.name, partition: $0.id) }
+            }
+            report.withLock { report in
+                report.isReachable = true
+                report.error = nil
+                report.missingTopics = topics.filter { $0.error != nil && $0.partitions.isEmpty }.map(\.name)
+                report.leaderless = topics.flatMap { topic in
+                    topic.leaderlessPartitions.map { TopicPartition(topic: topic.name, partition: $0) }
+                }
+            }
+            askEnds(of: Set(led).intersection(partitions))
+        } catch {
+            note(reachable: false, error)
+        }
+    }
+
+    /// An embedded broker does not say; then, and when it fails, what the lanes' fetches told has to do.
+    private func askEnds(of partitions: Set<TopicPartition>) {
+        guard !partitions.isEmpty, !isStopping.withLock({ $0 }) else { return }
+        let ends = try? admin.ends(of: Array(partitions), timeoutMilliseconds: Self.questionTimeout)
+        report.withLock { $0.ends = ends ?? [:] }
+    }
+}
+
+/// How a lag grows over some rounds.
+struct LagTrend {
+    private let rounds: Int
+    private var samples: [(at: MonotonicTime, offsets: Int64)] = []
+
+    init(rounds: Int) {
+        self.rounds = rounds
+    }
+
+    mutating func add(_ offsets: Int64, at moment: MonotonicTime) {
+        samples.append((moment, offsets))
+        if samples.count > rounds { samples.removeFirst() }
+    }
+
+    /// Offsets each second, less than 0 when it shrinks; `nil` with fewer than two samples.
+    var perSecond: Double? {
+        guard let first = samples.first, let last = samples.last, last.at > first.at else { return nil }
+        return Double(last.offsets - first.offsets) / (Double(last.at.milliseconds(since: first.at)) / 1_000)
+    }
+}
+
+/// The statistics of all lanes' clients: counts go on when a client is made anew and begins at 0.
+struct StatisticsSum {
+    private(set) var consumers = ClientStatistics()
+    private(set) var producers = ClientStatistics()
+    private var consumerOf: [Int: ClientStatistics] = [:]
+    private var producerOf: [Int: ClientStatistics] = [:]
+    private var seen: [Int: Int] = [:]
+
+    mutating func add(_ lanes: [LaneReport]) {
+        for lane in lanes where seen[lane.number] != lane.statistics.number {
+            seen[lane.number] = lane.statistics.number
+            if let news = ClientStatistics(json: lane.statistics.consumer) {
+                consumers.addCounts(of: news, since: consumerOf.updateValue(news, forKey: lane.number))
+            }
+            if let news = ClientStatistics(json: lane.statistics.producer) {
+                producers.addCounts(of: news, since: producerOf.updateValue(news, forKey: lane.number))
+            }
+        }
+        consumers.takeLevels(of: consumerOf.values)
+        producers.takeLevels(of: producerOf.values)
+    }
+}
+
+extension ClientStatistics {
+    private static var counts: [any WritableKeyPath<Self, Int> & Sendable] {
+        [\.requests, \.requestErrors, \.requestRetries, \.disconnects, \.bytesSent, \.bytesReceived]
+    }
+
+    /// Adds what was counted since `former`; a smaller number began anew.
+    fileprivate mutating func addCounts(of news: Self, since former: Self?) {
+        for count in Self.counts {
+            let before = former?[keyPath: count] ?? 0
+            let now = news[keyPath: count]
+            self[keyPath: count] += now >= before ? now - before : now
+        }
+    }
+
+    fileprivate mutating func takeLevels(of clients: some Sequence<Self>) {
+        (recordsQueued, bytesFetchedAhead, brokersUp, brokersDown, slowestRoundTrip) = (0, 0, 0, 0, 0)
+        for client in clients {
+            recordsQueued += client.recordsQueued
+            bytesFetchedAhead += client.bytesFetchedAhead
+            brokersUp += client.brokersUp
+            brokersDown += client.brokersDown
+            slowestRoundTrip = max(slowestRoundTrip, client.slowestRoundTrip)
+        }
+    }
+}

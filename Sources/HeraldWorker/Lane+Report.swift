@@ -1,0 +1,82 @@
+import HeraldBackend
+import HeraldCore
+import HeraldEvents
+import HeraldKafka
+import HeraldTime
+
+extension Lane {
+    /// A report is left this often (milliseconds).
+    static let reportInterval: Int64 = 250
+    /// How far partitions are is looked at this often (milliseconds).
+    static let progressInterval: Int64 = 1_000
+
+    /// Leaves a report for others.
+    func leaveReport(now: MonotonicTime) {
+        lookAtStatistics()
+        if now >= nextProgress || partitionReports.count != engine.progress.count {
+            nextProgress = now.advanced(byMilliseconds: Self.progressInterval)
+            partitionReports = progress()
+        }
+        // Somebody reads: a turn later, then.
+        guard board.leave(report(now: now)) else { return }
+        nextReport = now.advanced(byMilliseconds: Self.reportInterval)
+    }
+
+    /// The last report of all.
+    func leaveLastReport() {
+        partitionReports = []
+        var last = report(now: SystemClock.monotonic())
+        last.hasEnded = true
+        last.hold = nil
+        board.leaveLast(last)
+    }
+
+    private func report(now: MonotonicTime) -> LaneReport {
+        var report = LaneReport(number: configuration.number, at: now, services: pushServiceNames.count)
+        report.isReady = isSubscribed
+        report.phase = engine.phase
+        report.hold = engine.hold?.reason
+        report.counters = engine.counters
+        report.meter = meter
+        (report.calls, report.events, report.records) = engine.load
+        report.connections = calls.connectionCount
+        report.partitions = partitionReports
+        report.refusal = refusal
+        report.commitTrouble = commitTrouble
+        report.statistics = statistics
+        return report
+    }
+
+    private func progress() -> [PartitionReport] {
+        engine.progress.map { place in
+            let partition = TopicPartition(topic: place.topic, partition: place.number)
+            let known = consumer.knownWatermarks(of: partition)
+            return PartitionReport(
+                partition, delay: configuration.topics.delay(ofTopic: place.topic)?.description, done: place.done,
+                low: known?.low, high: known?.high)
+        }
+    }
+
+    private func lookAtStatistics() {
+        if let text = consumer.takeStatistics() {
+            statistics.consumer = text
+            statistics.number += 1
+        }
+        if let text = records.client.takeStatistics() {
+            statistics.producer = text
+            statistics.number += 1
+        }
+    }
+
+    /// Notes how a commit ended.
+    func noteCommit(_ outcome: CommitOutcome, _ error: KafkaError?) {
+        let now = SystemClock.monotonic()
+        meter.commitEnded(outcome, now: now)
+        if outcome == .acknowledged {
+            commitTrouble = nil
+            refusal = nil
+        } else {
+            commitTrouble = .init(since: commitTrouble?.since ?? now, text: "\(error?.description ?? "no answer")")
+        }
+    }
+}

@@ -1,0 +1,62 @@
+public import HeraldCore
+import HeraldTime
+
+/// What a lane counts beside its engine: calls on the wire, transactions, rebalances; in plain numbers of its own thread.
+public struct LaneMeter: Sendable {
+    /// From a request's first byte to its answer's end, by push service.
+    public internal(set) var callDurations: [DurationHistogram]
+    /// From the opening of a transaction to the broker's answer to its commit.
+    public internal(set) var transactionDurations = DurationHistogram.ofCalls
+    /// Transactions that were aborted.
+    public internal(set) var aborts = 0
+    /// Commits of offsets that the broker took, in a transaction or not.
+    public internal(set) var commits = 0
+    /// Commits that failed; most are made again.
+    public internal(set) var failedCommits = 0
+    /// How often the group gave partitions out to this lane.
+    public internal(set) var assignments = 0
+    /// How often it asked for them back.
+    public internal(set) var revocations = 0
+    /// How often they were gone without a word, because the session had run out.
+    public internal(set) var losses = 0
+    /// Calls in a row that no answer came to; 0 when the latest was answered, or none was made.
+    public internal(set) var unansweredCalls = 0
+    /// Why the latest of them had no answer.
+    public internal(set) var lastFailure: CallFailure?
+
+    private var transactionBegan: MonotonicTime?
+
+    /// Nothing yet, with this many push services.
+    public init(services: Int) {
+        callDurations = Array(repeating: .ofCalls, count: max(1, services))
+    }
+
+    mutating func callEnded(_ result: CallResult, service: Int, nanoseconds: Int64) {
+        if let failure = result.failure {
+            unansweredCalls += 1
+            lastFailure = failure
+        } else {
+            unansweredCalls = 0
+            callDurations[service].observe(microseconds: nanoseconds / 1_000)
+        }
+    }
+
+    mutating func transactionBegan(now: MonotonicTime) { transactionBegan = now }
+
+    mutating func commitEnded(_ outcome: CommitOutcome, now: MonotonicTime) {
+        guard outcome == .acknowledged else {
+            failedCommits += 1
+            return
+        }
+        commits += 1
+        if let began = transactionBegan {
+            transactionDurations.observe(microseconds: (now.nanoseconds - began.nanoseconds) / 1_000)
+        }
+        transactionBegan = nil
+    }
+
+    mutating func transactionAborted() {
+        aborts += 1
+        transactionBegan = nil
+    }
+}

@@ -1,0 +1,96 @@
+public import HeraldCore
+public import HeraldKafka
+public import HeraldTime
+
+/// What a lane tells of itself: all that others may know of it, copied a few times a second.
+public struct LaneReport: Sendable {
+    /// The lane's number, from 0.
+    public var number: Int
+    /// When its loop turned last.
+    public var at: MonotonicTime
+    /// Whether the lane has ended.
+    public var hasEnded = false
+    /// Whether everything is made that it needs to take records.
+    public var isReady = false
+    /// What it is at.
+    public var phase = LanePhase.unassigned
+    /// Why it holds, if it does.
+    public var hold: HoldReason?
+    /// What its engine has counted.
+    public var counters: Counters
+    /// What it has counted itself.
+    public var meter: LaneMeter
+    /// Calls in flight.
+    public var calls = 0
+    /// Events in memory.
+    public var events = 0
+    /// Records that are not acknowledged.
+    public var records = 0
+    /// Connections to the backend.
+    public var connections = 0
+    /// Its partitions.
+    public var partitions: [PartitionReport] = []
+    /// Since when the brokers refuse its records, and what they say.
+    public var refusal: Trouble?
+    /// Since when its commits fail, and why.
+    public var commitTrouble: Trouble?
+    /// librdkafka's own words about the lane's clients.
+    public var statistics = LaneStatistics()
+
+    /// Something that lasts.
+    public struct Trouble: Sendable, Equatable {
+        /// Since when.
+        public var since: MonotonicTime
+        /// What it is, in one line.
+        public var text: String
+
+        /// Something that lasts since this moment.
+        public init(since: MonotonicTime, text: String) {
+            self.since = since
+            self.text = text
+        }
+    }
+
+    /// A lane that has not begun.
+    public init(number: Int, at: MonotonicTime, services: Int) {
+        self.number = number
+        self.at = at
+        counters = Counters(services: max(1, services))
+        meter = LaneMeter(services: services)
+    }
+}
+
+/// One of a lane's partitions.
+public struct PartitionReport: Sendable, Equatable {
+    /// Topic and number.
+    public var partition: TopicPartition
+    /// Retry topics: the delay, as it is written in the topic's name.
+    public var delay: String?
+    /// The offset below which everything is done; `nil` when that is not known yet.
+    public var done: Int64?
+    /// The first offset, as the latest fetch told.
+    public var low: Int64?
+    /// The offset after the last, as the latest fetch told.
+    public var high: Int64?
+
+    /// A partition.
+    public init(
+        _ partition: TopicPartition, delay: String? = nil, done: Int64? = nil, low: Int64? = nil, high: Int64? = nil
+    ) {
+        self.partition = partition
+        self.delay = delay
+        self.done = done
+        self.low = low
+        self.high = high
+    }
+}
+
+/// The newest statistics of a lane's clients, as librdkafka wrote them: somebody else reads them.
+public struct LaneStatistics: Sendable {
+    /// The consumer's.
+    public internal(set) var consumer: [UInt8] = []
+    /// The producer's.
+    public internal(set) var producer: [UInt8] = []
+    /// Counts how often any came.
+    public internal(set) var number = 0
+}

@@ -1,0 +1,65 @@
+public import HeraldCore
+public import HeraldKafka
+
+/// What a worker tells of itself at one moment.
+public struct WorkerReport: Sendable {
+    /// The names of the push services, in the order of the counters.
+    public var pushServices: [String]
+    /// Its lanes; empty before they are started.
+    public var lanes: [LaneReport]
+    /// What is known of the brokers.
+    public var cluster: ClusterReport
+    /// Whether it was told to stop.
+    public var isStopping: Bool
+
+    /// A report.
+    public init(pushServices: [String], lanes: [LaneReport], cluster: ClusterReport, isStopping: Bool = false) {
+        self.pushServices = pushServices
+        self.lanes = lanes
+        self.cluster = cluster
+        self.isStopping = isStopping
+    }
+
+    /// Why lanes hold, each reason once.
+    public var holds: [HoldReason] {
+        var reasons: [HoldReason] = []
+        for case let reason? in lanes.map(\.hold) where !reasons.contains(reason) { reasons.append(reason) }
+        return reasons
+    }
+
+    /// Every partition of the lanes, and how many offsets of it are not done; `nil` when that is not known yet.
+    public var lags: [(partition: PartitionReport, offsets: Int64?)] {
+        lanes.flatMap(\.partitions).map { ($0, cluster.lag(of: $0)) }
+    }
+}
+
+/// What is known of the brokers, and what they know of the topics.
+public struct ClusterReport: Sendable, Equatable {
+    /// Whether a broker answered the latest question; `nil` before the first was asked.
+    public var isReachable: Bool?
+    /// Why none did.
+    public var error: String?
+    /// Topics that Herald needs and that are missing, or that it may not see.
+    public var missingTopics: [String] = []
+    /// Partitions that nobody leads.
+    public var leaderless: [TopicPartition] = []
+    /// The offset after the last of each partition.
+    public var ends: [TopicPartition: Int64] = [:]
+    /// How much all lags together grow each second, over the last minute; `nil` before that is known.
+    public var lagPerSecond: Double?
+    /// What librdkafka says of all consumers together.
+    public var consumers = ClientStatistics()
+    /// What librdkafka says of all producers together.
+    public var producers = ClientStatistics()
+
+    /// Nothing is known yet.
+    public init() {}
+
+    /// How many offsets of a partition are not done; the ends of transactions count until they are passed.
+    public func lag(of report: PartitionReport) -> Int64? {
+        guard let end = [ends[report.partition], report.high].compactMap({ $0 }).max(),
+            let done = report.done ?? report.low
+        else { return nil }
+        return max(0, end - done)
+    }
+}

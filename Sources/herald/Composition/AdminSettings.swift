@@ -1,0 +1,29 @@
+import HeraldAdmin
+import HeraldCommandLine
+import HeraldHTTP
+import HeraldKafka
+import HeraldSettings
+import HeraldTelemetry
+import HeraldWorker
+
+extension Settings {
+    /// The worker's admin port; `nil` when it is off.
+    ///
+    /// - Throws: a ``CommandFailure`` with the status of bad settings when nobody can listen there.
+    func adminServer(of worker: Worker, writer: LogWriter) throws -> AdminServer? {
+        guard case .address(let host, let port) = admin.listen else { return nil }
+        let token = admin.token.map { source -> AdminServer.Token in { try source.current().reveal() } }
+        let facts = AdminServer.Facts(
+            version: Herald.version, kafkaVersion: KafkaLibrary.version,
+            droppedLogLines: { writer.droppedLineCount })
+        do throws(HTTPServerError) {
+            return try AdminServer(host: host, port: port, token: token, worker: worker, facts: facts)
+        } catch {
+            let remedy =
+                error.isAddressInUse
+                ? "another program has that port: choose another one, or 0 for a free one, or off"
+                : "choose an address of this machine, or off"
+            throw CommandFailure("admin.listen: \(error); \(remedy)", status: .badSettings)
+        }
+    }
+}
