@@ -14,6 +14,7 @@ backend:
   auth: {{kind: basic, username: bench, password: bench}}
 {tls}delivery: {{guarantee: {guarantee}, maxInFlight: {in_flight}, lanes: {lanes}}}
 retry: {{delays: [5s]}}
+admin: {{listen: "127.0.0.1:0"}}
 limits: {{{limits}}}
 """
 

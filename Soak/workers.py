@@ -45,6 +45,7 @@ delivery: {{guarantee: {guarantee}, maxInFlight: {in_flight}, lanes: {lanes}, dr
 retry: {{immediate: {immediate}, delays: [{delays}]}}
 topics: {{partitions: {partitions}, replicationFactor: 3}}
 log: {{level: info, format: json}}
+admin: {{listen: "127.0.0.1:0"}}
 """
 
 

@@ -41,7 +41,10 @@ public final class AdminServer: Sendable {
 
     /// The port that it listens on.
     public var port: UInt16 { server.port }
+    /// Where that is, as `host:port`.
+    public var address: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
+    private let host: String
     private let server: HTTPServer
 
     /// Listens and serves.
@@ -59,6 +62,7 @@ public final class AdminServer: Sendable {
         configuration.idleTimeoutSeconds = Self.idleSeconds
         configuration.bodyLimitBytes = 4_096
         let gate = AdminGate(listensOn: host, token: token)
+        self.host = host
         server = try HTTPServer(configuration, responding: { request in
             var response = Self.answer(request, gate, worker, facts)
             response.headers.append(name: "Cache-Control", value: "no-store")

@@ -69,7 +69,7 @@ extension WorkerMetrics {
         },
         Metric(
             "herald_kafka_round_trip_seconds", .gauge, unit: .seconds, labels: ["client"],
-            "The slowest broker's time to answer, 99th percentile."
+            "The slowest broker's time to answer, 99th percentile; a fetch waits up to 0.5 s for records."
         ) { source, writer in
             for (client, statistics) in source.clients {
                 writer.sample([client], Double(statistics.slowestRoundTrip) / 1_000_000)

@@ -25,7 +25,7 @@ enum WorkerCommand: HeraldCommand {
         let worker = Worker(configuration: configuration, logger: logger)
 
         let admin = try settings.adminServer(of: worker, writer: writer)
-        if let admin { logger.info("serving health and metrics", ["port": .int(Int(admin.port))]) }
+        if let admin { logger.info("serving health and metrics", ["address": .string(admin.address)]) }
 
         try StopSignals.catchAll()
         let signals = try OwnThread(name: "signals") {

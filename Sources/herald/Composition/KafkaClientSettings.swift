@@ -23,6 +23,7 @@ enum KafkaClientSettings {
                 ("acks", "all"),
                 ("enable.idempotence", "true"),
                 oneRequestAtATime,
+                statisticsInterval,
                 // The topic decides what is too large, not the client.
                 ("message.max.bytes", "10485760"),
             ]
@@ -55,6 +56,9 @@ enum KafkaClientSettings {
     /// first for written too (confluentinc/confluent-kafka-go#921).
     private static let oneRequestAtATime = ("max.in.flight", "1")
 
+    /// What the client says of itself, for the metrics (milliseconds).
+    private static let statisticsInterval = ("statistics.interval.ms", "10000")
+
     /// A tool's producer: it loses nothing either, and tells within a bounded time when a broker is gone.
     static func publisher(_ settings: Settings) -> [(String, String)] {
         joined(
@@ -86,6 +90,7 @@ enum KafkaClientSettings {
         var properties =
             base(settings) + [
                 ("group.id", settings.kafka.group),
+                statisticsInterval,
                 // What lies below the first offset that is left is a loss: the lane finds out how much.
                 ("auto.offset.reset", "error"),
                 ("isolation.level", "read_committed"),

@@ -108,6 +108,7 @@ final class World: Sendable {
             "retry.immediate": "0",
             "retry.delays": "[1s, 2s]",
             "delivery.drainTimeout": "20s",
+            "admin.listen": "127.0.0.1:0",
         ])
     }
 
