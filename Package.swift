@@ -89,7 +89,7 @@ let package = Package(
         tests("HeraldSettingsTests", ["HeraldSettings", "HeraldText"]),
         tests("HeraldCommandLineTests", ["HeraldCommandLine", "HeraldText"]),
         tests("HeraldTelemetryTests", ["HeraldTelemetry", "HeraldTime"]),
-        tests("HeraldAdminTests", ["HeraldAdmin", "HeraldCore", "HeraldEvents", "HeraldKafka", "HeraldTelemetry", "HeraldThreads", "HeraldTime", "HeraldWorker"]),
+        tests("HeraldAdminTests", ["HeraldAdmin", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldTelemetry", "HeraldThreads", "HeraldTime", "HeraldWorker"]),
         tests("HeraldSandboxTests", ["HeraldSandbox", "HeraldHTTP", "HeraldThreads", "HeraldTime"]),
         tests(
             "HeraldDemoTests",

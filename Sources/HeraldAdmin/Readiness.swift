@@ -122,7 +122,7 @@ public struct Readiness: Sendable, Equatable {
                 "Offsets can't be committed (\(trouble.text)): look at the brokers and at this worker's permissions; "
                     + "nothing is lost, it is tried again and again.")
         }
-        for hold in report.holds { find(.hold(hold), hold.sentence) }
+        for hold in report.holds { find(.hold(hold.reason), hold.sentence) }
         if let lane = lanes.first(where: { $0.hold == nil && $0.meter.unansweredCalls >= Self.silentCalls }) {
             find(
                 .backendUnreachable,

@@ -37,7 +37,7 @@ struct ReadinessPage {
                 ]
             ),
             ("lag", lag),
-            ("holds", .array(report.holds.map { .string($0.word) })),
+            ("holds", .array(report.holds.map { .string($0.reason.word) })),
             ("brokers", .string(Self.word(report.cluster.isReachable))),
             ("backend", .string(Self.word(isBackendReachable))),
         ].object
@@ -66,7 +66,7 @@ struct ReadinessPage {
     /// `nil` until a call was answered or several were not.
     private var isBackendReachable: Bool? {
         if readiness.findings.contains(where: { $0.reason == .backendUnreachable }) { return false }
-        if report.lanes.contains(where: { $0.hold == .tls || $0.hold == .nameNotFound }) { return false }
+        if report.holds.contains(where: { [.tls, .nameNotFound].contains($0.reason) }) { return false }
         return report.lanes.contains { $0.meter.callDurations.contains { $0.count > 0 } } ? true : nil
     }
 

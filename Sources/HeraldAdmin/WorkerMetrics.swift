@@ -133,11 +133,23 @@ public enum WorkerMetrics {
         },
         Metric("herald_hold", .gauge, labels: ["reason"], "Whether taking is held for this reason (1) or not (0).") {
             source, writer in
-            let holds = source.report.holds
+            let holds = source.report.holds.map(\.reason)
             for reason in HoldReason.allCases { writer.sample([reason.word], holds.contains(reason) ? 1 : 0) }
         },
         Metric("herald_inflight", .gauge, "Calls in flight.") { source, writer in
             writer.sample([], source.sum(\.calls))
+        },
+        Metric("herald_limit_inflight", .gauge, "Calls in flight at most, as the latency of the backend allows.") {
+            source, writer in
+            writer.sample([], source.sum(\.limits.inFlight))
+        },
+        Metric(
+            "herald_limit_calls_per_second", .gauge, labels: ["pns"],
+            "Calls a second at most that the backend was found to bear (+Inf: it never said that it can't take more)."
+        ) { source, writer in
+            for (service, name) in source.report.pushServices.enumerated() {
+                writer.sample([name], source.report.lanes.reduce(0) { $0 + ($1.limit(service) ?? .infinity) })
+            }
         },
         Metric("herald_events_in_memory", .gauge, "Events taken whose outcome is not durable yet.") { source, writer in
             writer.sample([], source.sum(\.events))
@@ -175,6 +187,13 @@ extension WorkerMetrics.Source {
     /// The push services by their places, and the place of events that name none.
     fileprivate var services: [(place: Int?, name: String)] {
         report.pushServices.enumerated().map { ($0, $1) } + [(nil, "")]
+    }
+}
+
+extension LaneReport {
+    /// Calls a second to a push service; `nil` without a limit.
+    fileprivate func limit(_ service: Int) -> Double? {
+        limits.perSecond.indices.contains(service) ? limits.perSecond[service] : nil
     }
 }
 

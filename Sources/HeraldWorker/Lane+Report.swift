@@ -35,7 +35,8 @@ extension Lane {
         var report = LaneReport(number: configuration.number, at: now, services: pushServiceNames.count)
         report.isReady = isSubscribed
         report.phase = engine.phase
-        report.hold = engine.hold?.reason
+        report.hold = engine.hold.map { HoldReport($0.reason, status: $0.status) }
+        report.limits = engine.limits
         report.counters = engine.counters
         report.meter = meter
         (report.calls, report.events, report.records) = engine.load

@@ -78,7 +78,7 @@ struct ClusterTests {
             let others = Set(try partitions().filter { $0.leader != lost.leader }.map(\.id))
             try #require(!others.isEmpty)
 
-            _ = try await world.startWorker()
+            let worker = try await world.startWorker()
             func events(_ range: Range<Int>, in partitions: Set<Int32>) -> [Publication] {
                 range.map {
                     var event = Publication(id: "e\($0)", user: "user-\($0)")
@@ -96,10 +96,12 @@ struct ClusterTests {
             }
             try await world.publish(events(30..<130, in: others))
             try await world.waitForResults(130, within: 120)
+            try await worker.waitUntilNotReady("partitions-without-leader", naming: "\(name)/\(lost.id)")
             try await kafka.revive(node: node)
             try await world.publish(events(130..<160, in: [lost.id]))
             try await world.waitForResults(160, within: 120)
             try await world.waitUntilAllIsCommitted()
+            try await worker.waitUntilReady()
             let oracle = try await Oracle(world)
             oracle.expectResults(Batch.delivered(0..<160))
             oracle.expectCalls { _ in 1 }

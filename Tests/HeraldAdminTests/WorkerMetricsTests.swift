@@ -1,1 +1,81 @@
+import Foundation
+import HeraldCore
+import HeraldTelemetry
+import HeraldWorker
+import TestSupport
 import Testing
+
+@testable import HeraldAdmin
+
+@Suite("The metrics of a worker")
+struct WorkerMetricsTests {
+    private static let facts = ProcessFacts(
+        facts: AdminServer.Facts(version: "0.1", kafkaVersion: "2.0.2", droppedLogLines: { 0 }),
+        usage: ProcessUsage.current())
+
+    private func text(_ format: MetricsFormat, _ report: WorkerReport = Reports.ready()) -> String {
+        String(decoding: WorkerMetrics.text(report, Self.facts, format), as: UTF8.self)
+    }
+
+    @Test(
+        "Samples say what the lanes tell",
+        arguments: [
+            #"herald_notifications_total{pns="apns",outcome="delivered"} 1"#,
+            #"herald_notifications_total{pns="",outcome="dead-lettered"} 1"#,
+            #"herald_calls_total{pns="gcm",result="timeout"} 1"#, "herald_end_to_end_seconds_count 2",
+            "herald_end_to_end_seconds_sum 0.04", #"herald_end_to_end_seconds_bucket{le="0.025"} 2"#,
+            #"herald_consumer_lag{topic="notifications",partition="0"} 15"#, #"herald_retry_backlog{delay="5s"} 7"#,
+            #"herald_hold{reason="fuse"} 1"#, #"herald_hold{reason="credentials"} 0"#, "herald_limit_inflight 40",
+            #"herald_limit_calls_per_second{pns="apns"} 500.0"#, #"herald_limit_calls_per_second{pns="gcm"} +Inf"#,
+            #"herald_build_info{version="0.1",librdkafka="2.0.2"} 1"#, "herald_ready 0", "herald_partitions_assigned 2",
+        ])
+    func samples(line: String) {
+        let report = Reports.ready { $0.lanes[0].hold = HoldReport(.fuse, status: 404) }
+        #expect(text(.prometheusText, report).split(separator: "\n").contains(line[...]))
+    }
+
+    @Test("Every metric is written in both formats, once, also before there are lanes", arguments: MetricsFormat.allCases)
+    func everyMetric(format: MetricsFormat) {
+        for report in [Reports.ready(), Reports.ready { $0.lanes = [] }] {
+            let lines = text(format, report).split(separator: "\n")
+            for metric in WorkerMetrics.declarations {
+                let name = format == .openMetrics ? metric.name : metric.sampleName
+                #expect(lines.count { $0.hasPrefix("# HELP \(name) ") } == 1, "\(name)")
+                #expect(lines.count { $0.hasPrefix("# TYPE \(name) ") } == 1, "\(name)")
+            }
+        }
+    }
+
+    @Test("Names are as Prometheus and OpenMetrics want them, and so are their units")
+    func names() {
+        #expect(Set(WorkerMetrics.declarations.map(\.name)).count == WorkerMetrics.declarations.count)
+        for metric in WorkerMetrics.declarations {
+            #expect(!metric.name.hasSuffix("_total") && !metric.name.hasSuffix("_info"), "\(metric.name)")
+            #expect(metric.name.hasPrefix("herald_") || metric.name.hasPrefix("process_"), "\(metric.name)")
+            for unit in [MetricDeclaration.Unit.seconds, .bytes] {
+                #expect(metric.name.hasSuffix("_\(unit.rawValue)") == (metric.unit == unit), "\(metric.name)")
+            }
+            #expect(metric.help.hasSuffix(".") && metric.help.first?.isUppercase == true, "\(metric.name)")
+        }
+    }
+
+    @Test("docs/METRICS.md has each metric with its kind and labels, in the words of its declaration, and no other")
+    func documentation() throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "docs/METRICS.md")
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        let rows = WorkerMetrics.declarations.map { metric in
+            let labels = metric.labels.map { "`\($0)`" }.joined(separator: ", ")
+            return "| `\(metric.sampleName)` | \(metric.kind.rawValue) | \(labels) | \(metric.help) |"
+        }
+        let found = lines.filter { $0.hasPrefix("| `herald_") || $0.hasPrefix("| `process_") }.map { String($0) }
+        #expect(found == rows, "the table has to be:\n\(rows.joined(separator: "\n"))")
+    }
+
+    @Test("promtool finds nothing wrong", .promtool)
+    func promtool() throws {
+        let report = Reports.ready { $0.lanes[0].hold = HoldReport(.breaker) }
+        let complaints = try Promtool.check(text(.prometheusText, report))
+        #expect(complaints == "")
+    }
+}

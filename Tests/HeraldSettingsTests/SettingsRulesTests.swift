@@ -23,6 +23,7 @@ struct SettingsRulesTests {
             ("backend: {tls: {keyFile: a}}", "needs backend.tls.certificateFile"),
             ("backend: {auth: {password: a, passwordFile: b}}", "and backend.auth.password are both set"),
             ("backend: {auth: {token: a, tokenFile: b}}", "and backend.auth.token are both set"),
+            ("admin: {token: a, tokenFile: b}", "and admin.token are both set"),
         ])
     func broken(yaml: String, message: String) {
         let found = mistakes(yaml)

@@ -12,6 +12,14 @@ public enum SkippedSuites {
         FileHandle.standardError.write(Data("\(text)\(list.joined(separator: "; "))\n".utf8))
     }
 
+    private static let prometheusReport: Void = AtExit.run {
+        let text = "not run without promtool and prometheus (Debian package prometheus): what they say of the metrics\n"
+        FileHandle.standardError.write(Data(text.utf8))
+    }
+
+    /// Remembers that tests with Prometheus do not run.
+    static func noteWithoutPrometheus() { _ = prometheusReport }
+
     /// Remembers a suite that does not run.
     static func note(_ name: String) {
         _ = report

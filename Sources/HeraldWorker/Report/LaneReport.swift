@@ -15,7 +15,9 @@ public struct LaneReport: Sendable {
     /// What it is at.
     public var phase = LanePhase.unassigned
     /// Why it holds, if it does.
-    public var hold: HoldReason?
+    public var hold: HoldReport?
+    /// The limits that its engine has found by itself.
+    public var limits: Engine.Limits
     /// What its engine has counted.
     public var counters: Counters
     /// What it has counted itself.
@@ -54,10 +56,28 @@ public struct LaneReport: Sendable {
     /// A lane that has not begun.
     public init(number: Int, at: MonotonicTime, services: Int) {
         self.number = number
+        limits = Engine.Limits(inFlight: 0, perSecond: [])
         self.at = at
         counters = Counters(services: max(1, services))
         meter = LaneMeter(services: services)
     }
+}
+
+/// Why a lane holds.
+public struct HoldReport: Sendable, Equatable {
+    /// The reason.
+    public var reason: HoldReason
+    /// The fuse's status, else 0.
+    public var status: Int
+
+    /// A hold for this reason.
+    public init(_ reason: HoldReason, status: Int = 0) {
+        self.reason = reason
+        self.status = status
+    }
+
+    /// What happened and what to do.
+    public var sentence: String { reason.sentence(status: status) }
 }
 
 /// One of a lane's partitions.

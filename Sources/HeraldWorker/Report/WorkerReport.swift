@@ -1,4 +1,3 @@
-public import HeraldCore
 public import HeraldKafka
 
 /// What a worker tells of itself at one moment.
@@ -21,10 +20,10 @@ public struct WorkerReport: Sendable {
     }
 
     /// Why lanes hold, each reason once.
-    public var holds: [HoldReason] {
-        var reasons: [HoldReason] = []
-        for case let reason? in lanes.map(\.hold) where !reasons.contains(reason) { reasons.append(reason) }
-        return reasons
+    public var holds: [HoldReport] {
+        var holds: [HoldReport] = []
+        for case let hold? in lanes.map(\.hold) where !holds.contains(hold) { holds.append(hold) }
+        return holds
     }
 
     /// Every partition of the lanes, and how many offsets of it are not done; `nil` when that is not known yet.

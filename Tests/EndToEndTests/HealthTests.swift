@@ -1,0 +1,125 @@
+import Foundation
+import HeraldSandbox
+import TestSupport
+import Testing
+
+@Suite("Health", .realKafka("Health"))
+struct HealthTests {
+    @Test("A port that is taken ends the worker with 78 before anything is consumed")
+    func portTaken() async throws {
+        try await World.run { world in
+            try await world.publish([Publication(id: "e", user: "anna")])
+            let first = try await world.startWorker(changing: ["topics.requests": "[\(world.topic("notifications.bulk"))]"])
+            let port = try await first.adminPort()
+            let second = try world.spawnWorker(changing: ["admin.listen": "127.0.0.1:\(port)"])
+            #expect(try await second.waitForExit() == 78)
+            #expect(second.output.contains("admin.listen") && second.output.contains("another program has that port"))
+            #expect(world.backend.calls.isEmpty)
+        }
+    }
+
+    @Test("Without a broker a worker is alive, says that it is not ready and why, and stops when it is told to")
+    func noBroker() async throws {
+        try await World.run { world in
+            let port = try #require(FreePorts.take(1).first)
+            let worker = try world.spawnWorker(changing: ["kafka.bootstrapServers": "[\"127.0.0.1:\(port)\"]"])
+            try await worker.waitUntilNotReady("brokers-unreachable", naming: "kafka.bootstrapServers")
+            #expect(try await worker.page("/livez").status == 200)
+            #expect(try await worker.metrics()["herald_brokers_reachable"] == 0)
+            worker.terminate()
+            #expect(try await worker.waitForExit() == 0)
+        }
+    }
+
+    @Test("A worker that delivers is alive and ready, and has nothing else to show")
+    func ready() async throws {
+        try await World.run { world in
+            let worker = try await world.startWorker(changing: ["delivery.lanes": "2"])
+            try await worker.waitUntilReady()
+            #expect(try await worker.page("/livez").text == "alive\n")
+            let page = try await worker.page("/readyz").text
+            #expect(page.contains("\"lanes\": 2") && page.contains("\"brokers\": \"reachable\""))
+            #expect(try await worker.page("/console").status == 404)
+        }
+    }
+
+    @Test("A backend that does not answer shows, and that it is back")
+    func backendAway() async throws {
+        var plan = World.Plan()
+        plan.misbehaviour = [.hangUp()]
+        plan.settings = ["retry.delays": "[1s, 2s, 3s, 4s, 5s]"]
+        try await World.run(plan) { world in
+            let worker = try await world.startWorker()
+            try await world.publish(Batch.events(0..<10))
+            try await worker.waitUntilNotReady("backend-unreachable", naming: "backend.url")
+            #expect(try await worker.page("/livez").status == 200)
+            world.backend.misbehave([])
+            try await world.waitForResults(10)
+            try await worker.waitUntilReady()
+        }
+    }
+
+    @Test("A hundred clients that never end their requests cost nothing: events are delivered, and metrics answer")
+    func silentClients() async throws {
+        try await World.run { world in
+            let worker = try await world.startWorker()
+            let port = try await worker.adminPort()
+            let clients = try (0..<100).map { number in
+                let client = try PlainHTTP(port: port)
+                if number % 2 == 0 { try client.send("GET /metrics HTTP/1.1\r\nHost:") }
+                return client
+            }
+            try await world.publish(Batch.events(0..<500))
+            try await world.waitForResults(500)
+            #expect(try await worker.metrics()["herald_ready"] == 1)
+            try await Oracle(world).expectResults(Batch.delivered(0..<500))
+            withExtendedLifetime(clients) {}
+        }
+    }
+
+    private struct HoldCase: Sendable {
+        var reason: String
+        var settings: [String: String] = [:]
+        var misbehaviour: [Misbehaviour] = []
+    }
+
+    private static let holds = [
+        HoldCase(reason: "credentials", misbehaviour: [.status(403)]),
+        HoldCase(reason: "name-not-found", settings: ["backend.url": "http://backend.invalid:8080"]),
+        HoldCase(reason: "tls", settings: ["backend.url": "https"]),
+        HoldCase(reason: "breaker", settings: ["retry.delays": "[1s, 2s, 4s, 8s]"], misbehaviour: [.status(503)]),
+        HoldCase(reason: "fuse", misbehaviour: [.status(404)]),
+    ]
+
+    @Test(
+        "Each hold shows in readiness and metrics with the sentence of the log, in one line for its beginning and one for its end",
+        arguments: holds.indices)
+    func hold(index: Int) async throws {
+        let expected = Self.holds[index]
+        var plan = World.Plan()
+        plan.settings = expected.settings
+        plan.misbehaviour = expected.misbehaviour
+        try await World.run(plan) { world in
+            var changes: [String: String] = [:]
+            // A backend that speaks no TLS.
+            if expected.reason == "tls" { changes["backend.url"] = world.backend.url.replacing("http:", with: "https:") }
+            let worker = try await world.startWorker(changing: changes)
+            try await world.publish(Batch.events(0..<600))
+            let sentence = try await worker.waitUntilNotReady("hold-\(expected.reason)")
+            #expect(sentence.contains(": ") && sentence.hasSuffix("."))
+            let metrics = try await worker.metrics()
+            #expect(metrics["herald_hold{reason=\"\(expected.reason)\"}"] == 1 && metrics["herald_ready"] == 0)
+            #expect(metrics.filter { $0.key.hasPrefix("herald_hold{") && $0.value != 0 }.count == 1)
+            #expect(try await worker.page("/livez").status == 200)
+            let line = try await worker.waitForLog("holding")
+            #expect(line.message.contains(sentence), "\(line.message)")
+            if !expected.misbehaviour.isEmpty {
+                world.backend.misbehave([])
+                try await worker.waitForLog("going on")
+                try await worker.waitUntilReady()
+                #expect(worker.logLines.count { $0.message.contains("holding") } == 1)
+                #expect(worker.logLines.count { $0.message.contains("going on") } == 1)
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import HeraldSandbox
+import TestSupport
+import Testing
+
+@Suite("Metrics", .realKafka("Metrics"))
+struct MetricsTests {
+    @Test("The counts of a worker are those of the records, and of the backend's calls")
+    func counts() async throws {
+        var plan = World.Plan()
+        plan.misbehaviour = [
+            .status(503) { ($0.user, $0.callsPerKey) = ("flaky-*", 1) }, .status(400) { $0.user = "wrong-*" },
+        ]
+        try await World.run(plan) { world in
+            let worker = try await world.startWorker()
+            let events =
+                Batch.events(0..<200)
+                + (0..<10).map { Publication(id: "f\($0)", user: "flaky-\($0)", pns: ["gcm"]) }
+                + (0..<10).map { Publication(id: "w\($0)", user: "wrong-\($0)", pns: ["wns", "apns"]) }
+                + (0..<10).map { Publication(user: "u\($0)", text: "no JSON") }
+                + [Publication(key: [1], value: nil)]
+                + [Publication(id: "old", user: "old", more: ["expiresAt": "2020-01-01T00:00:00Z"])]
+            try await world.publish(events)
+            try await world.waitForResults(200 + 10 + 20 + 10 + 1)
+            try await world.waitUntilAllIsCommitted()
+
+            var metrics: [String: Double] = [:]
+            try await world.wait("the lag is gone and all calls are counted") {
+                metrics["herald_retry_backlog{delay=\"1s\"}"] == 0 && metrics["herald_inflight"] == 0
+                    && metrics.filter { $0.key.hasPrefix("herald_consumer_lag") }.allSatisfy { $0.value == 0 }
+                    && metrics["herald_end_to_end_seconds_count"] == 241
+            } meanwhile: {
+                metrics = try await worker.metrics()
+            }
+            func notifications(_ pns: String, _ outcome: String) -> Double? {
+                metrics["herald_notifications_total{pns=\"\(pns)\",outcome=\"\(outcome)\"}"]
+            }
+            #expect(notifications("apns", "delivered") == 200 && notifications("gcm", "delivered") == 10)
+            #expect(notifications("apns", "dead-lettered") == 10 && notifications("wns", "dead-lettered") == 10)
+            #expect(notifications("", "dead-lettered") == 10 && notifications("apns", "expired") == 1)
+            #expect(metrics["herald_calls_total{pns=\"gcm\",result=\"transient\"}"] == 10)
+            #expect(metrics["herald_calls_total{pns=\"wns\",result=\"rejected\"}"] == 10)
+            let calls = metrics.filter { $0.key.hasPrefix("herald_calls_total") }.values.reduce(0, +)
+            #expect(Int(calls) == world.backend.calls.count)
+            let answered = metrics.filter { $0.key.hasPrefix("herald_call_duration_seconds_count") }.values.reduce(0, +)
+            #expect(answered == calls)
+            #expect(metrics["herald_dead_letters_total{reason=\"rejected\"}"] == 10)
+            #expect(metrics["herald_dead_letters_total{reason=\"malformed\"}"] == 10)
+            #expect(metrics["herald_dead_letters_total{reason=\"expired\"}"] == 1)
+            #expect(metrics["herald_retries_total{reason=\"transient\"}"] == 10)
+            #expect(metrics["herald_tombstones_total"] == 1)
+            #expect(metrics["herald_rebalances_total{kind=\"assigned\"}"] ?? 0 >= 1)
+            #expect(metrics["herald_commits_total{outcome=\"committed\"}"] ?? 0 >= 1)
+            #expect(metrics["herald_transaction_duration_seconds_count"] ?? 0 >= 1)
+            #expect(metrics["process_resident_memory_bytes"] ?? 0 > 1e6)
+            let consumed = metrics.keys.filter { $0.hasPrefix("herald_consumer_lag") }
+            #expect(consumed.contains("herald_consumer_lag{topic=\"\(world.topic("notifications"))\",partition=\"0\"}"))
+        }
+    }
+
+    @Test("The lag shows what waits while a worker holds")
+    func lag() async throws {
+        var plan = World.Plan()
+        plan.misbehaviour = [.status(403)]
+        try await World.run(plan) { world in
+            let worker = try await world.startWorker()
+            try await world.publish(Batch.events(0..<300))
+            var lag = 0.0
+            try await world.wait("the lag is that of everything") {
+                lag >= 300
+            } meanwhile: {
+                lag = try await worker.metrics().filter { $0.key.hasPrefix("herald_consumer_lag") }.values.reduce(0, +)
+            }
+        }
+    }
+
+    @Test("promtool finds nothing wrong with a working worker's metrics, and a real Prometheus scrapes them", .promtool)
+    func prometheus() async throws {
+        try await World.run { world in
+            let worker = try await world.startWorker()
+            try await world.publish(Batch.events(0..<100))
+            try await world.waitForResults(100)
+            let page = try await worker.page("/metrics").text
+            #expect(try await Blocking.run { try Promtool.check(page) } == "")
+
+            let prometheus = try await Prometheus(scraping: try await worker.adminPort(), in: world.directory)
+            defer { prometheus.stop() }
+            var found: String?
+            _ = try await eventually(within: HeraldProcess.patience) {
+                found = try? await prometheus.value(of: #"herald_notifications_total{pns="apns",outcome="delivered"}"#)
+                return found == "100"
+            }
+            #expect(found == "100")
+            #expect(try await prometheus.value(of: "up") == "1")
+            #expect(try await prometheus.value(of: "herald_build_info") == "1")
+            #expect(
+                try await prometheus.value(of: "histogram_quantile(0.99, herald_call_duration_seconds_bucket) > 0")
+                    != nil)
+        }
+    }
+}
+
+/// A Prometheus of its own that scrapes one worker.
+private final class Prometheus: Sendable {
+    private let process: ChildProcess
+    private let port: UInt16
+
+    init(scraping target: UInt16, in directory: URL) async throws {
+        guard let port = FreePorts.take(1).first.flatMap({ UInt16(exactly: $0) }) else {
+            throw WorldError("no free port")
+        }
+        self.port = port
+        let configuration = directory.appending(path: "prometheus.yml")
+        try """
+        global: {scrape_interval: 1s}
+        scrape_configs:
+          - job_name: herald
+            static_configs: [{targets: ["127.0.0.1:\(target)"]}]
+        """.write(to: configuration, atomically: true, encoding: .utf8)
+        process = try ChildProcess(
+            [
+                "prometheus", "--config.file=\(configuration.path)", "--web.listen-address=127.0.0.1:\(port)",
+                "--storage.tsdb.path=\(directory.appending(path: "prometheus").path)",
+            ], output: directory.appending(path: "prometheus.log"))
+    }
+
+    func stop() { process.kill() }
+
+    /// The first value that a query has; `nil` when it has none.
+    func value(of query: String) async throws -> String? {
+        let encoded = query.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+        let answer = try await Blocking.run { [port] in
+            try PlainHTTP.request(port: port, "GET", "/api/v1/query?query=\(encoded)")
+        }
+        let object = try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any]
+        let results = (object?["data"] as? [String: Any])?["result"] as? [[String: Any]]
+        return (results?.first?["value"] as? [Any])?.last as? String
+    }
+}

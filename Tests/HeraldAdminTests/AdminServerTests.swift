@@ -1,0 +1,129 @@
+import HeraldCore
+import HeraldHTTP
+import HeraldTelemetry
+import HeraldThreads
+import HeraldWorker
+import TestSupport
+import Testing
+
+@testable import HeraldAdmin
+
+@Suite("The admin port")
+struct AdminServerTests {
+    private static func server(host: String = "127.0.0.1", token: AdminServer.Token? = nil) throws -> AdminServer {
+        let configuration = WorkerConfiguration(
+            lanes: [], adminProperties: [], needsTransactions: false, requiredTopics: [])
+        return try AdminServer(
+            host: host, port: 0, token: token, worker: Worker(configuration: configuration, logger: .silent),
+            facts: AdminServer.Facts(version: "1", kafkaVersion: "2", droppedLogLines: { 7 }))
+    }
+
+    /// Answers a request with these lines, `Host` included.
+    private func ask(_ port: UInt16, _ path: String, _ lines: [String], method: String = "GET") throws -> PlainHTTP.Answer {
+        let connection = try PlainHTTP(port: port)
+        try connection.send((["\(method) \(path) HTTP/1.1"] + lines).joined(separator: "\r\n") + "\r\n\r\n")
+        return try connection.readAnswer()
+    }
+
+    @Test("A worker that has not started is alive and not ready, and has metrics in both formats")
+    func pages() throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        #expect(try ask(server.port, "/livez", ["Host: x"]).status == 200)
+        let ready = try ask(server.port, "/readyz", ["Host: x"])
+        #expect(ready.status == 503 && ready.headers["content-type"]?.hasPrefix("application/json") == true)
+        #expect(ready.text.contains("\"starting\"") && ready.headers["cache-control"] == "no-store")
+        let plain = try ask(server.port, "/metrics", ["Host: localhost:1"])
+        #expect(plain.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
+        #expect(plain.text.contains("\nherald_log_lines_dropped_total 7\n"))
+        let open = try ask(server.port, "/metrics", ["Host: [::1]:1", "Accept: application/openmetrics-text"])
+        #expect(open.headers["content-type"] == "application/openmetrics-text; version=1.0.0; charset=utf-8")
+        #expect(open.text.hasSuffix("\n# EOF\n"))
+    }
+
+    @Test("Only GET and HEAD are answered, and a page that is not there is none")
+    func methods() throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        for path in ["/livez", "/readyz", "/metrics"] {
+            let answer = try ask(server.port, path, ["Host: 127.0.0.1", "Content-Length: 0"], method: "POST")
+            #expect(answer.status == 405 && answer.headers["allow"] == "GET, HEAD")
+        }
+        #expect(try ask(server.port, "/", ["Host: 127.0.0.1"]).status == 404)
+        #expect(try ask(server.port, "/metrics/", ["Host: 127.0.0.1"]).status == 404)
+    }
+
+    @Test(
+        "A name that another site has made lead to this machine gets nothing but health",
+        arguments: ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "127.evil.example:9464", "0.0.0.0"])
+    func rebinding(host: String) throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        #expect(try ask(server.port, "/metrics", ["Host: \(host)"]).status == 403)
+        #expect(try ask(server.port, "/anything", ["Host: \(host)"]).status == 403)
+        #expect(try ask(server.port, "/livez", ["Host: \(host)"]).status == 200)
+        #expect(try ask(server.port, "/readyz", ["Host: \(host)"]).status == 503)
+    }
+
+    @Test("Off loopback everything but health and metrics wants the token, and there is nothing without one set")
+    func offLoopback() throws {
+        let closed = try Self.server(host: "0.0.0.0")
+        defer { closed.stop() }
+        #expect(try ask(closed.port, "/livez", ["Host: x"]).status == 200)
+        #expect(try ask(closed.port, "/metrics", ["Host: worker-1.example:9464"]).status == 200)
+        #expect(try ask(closed.port, "/anything", ["Host: 127.0.0.1", "Authorization: Bearer "]).status == 401)
+
+        let secret = Guarded("first")
+        let guarded = try Self.server(host: "0.0.0.0") { secret.withLock { $0 } }
+        defer { guarded.stop() }
+        func status(_ credentials: String...) throws -> Int {
+            try ask(guarded.port, "/anything", ["Host: x"] + credentials.map { "Authorization: \($0)" }).status
+        }
+        #expect(try status() == 401 && status("Bearer wrong") == 401 && status("Basic first") == 401)
+        #expect(try status("Bearer firs") == 401 && status("Bearer first1") == 401)
+        #expect(try status("Bearer first") == 404 && status("bearer first") == 404)
+        secret.withLock { $0 = "second" }
+        #expect(try status("Bearer first") == 401 && status("Bearer second") == 404)
+        #expect(try ask(guarded.port, "/metrics", ["Host: x"]).status == 200)
+    }
+
+    @Test("A token that is set counts on loopback too; one that can't be read opens nothing")
+    func tokenOnLoopback() throws {
+        let server = try Self.server { "secret" }
+        defer { server.stop() }
+        #expect(try ask(server.port, "/anything", ["Host: 127.0.0.1"]).status == 401)
+        let broken = try Self.server { throw Unreadable() }
+        defer { broken.stop() }
+        #expect(try ask(broken.port, "/anything", ["Host: 127.0.0.1", "Authorization: Bearer secret"]).status == 500)
+    }
+
+    private struct Unreadable: Error {}
+
+    @Test("A port that is taken says so")
+    func taken() throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        let error = #expect(throws: HTTPServerError.self) {
+            let configuration = WorkerConfiguration(
+                lanes: [], adminProperties: [], needsTransactions: false, requiredTopics: [])
+            _ = try AdminServer(
+                host: "127.0.0.1", port: server.port, token: nil,
+                worker: Worker(configuration: configuration, logger: .silent),
+                facts: AdminServer.Facts(version: "1", kafkaVersion: "2", droppedLogLines: { 0 }))
+        }
+        #expect(error?.isAddressInUse == true)
+    }
+
+    @Test("A hundred clients that say nothing, and a hundred that do not end their request, hold up nobody")
+    func silentClients() throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        let silent = try (0..<100).map { _ in try PlainHTTP(port: server.port) }
+        let slow = try (0..<100).map { _ in try PlainHTTP(port: server.port) }
+        for client in slow { try client.send("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ") }
+        for _ in 0..<20 { #expect(try ask(server.port, "/metrics", ["Host: 127.0.0.1"]).status == 200) }
+        for client in slow { try client.send("y\r\n\r\n") }
+        for client in slow { #expect(try client.readAnswer().status == 200) }
+        withExtendedLifetime(silent) {}
+    }
+}

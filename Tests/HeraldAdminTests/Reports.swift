@@ -1,0 +1,34 @@
+import HeraldEvents
+import HeraldKafka
+import HeraldTime
+import HeraldWorker
+
+@testable import HeraldCore
+
+/// Reports as lanes leave them.
+enum Reports {
+    static let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
+    static let partition = TopicPartition(topic: "notifications", partition: 0)
+
+    /// A worker that delivers.
+    static func ready(_ change: (inout WorkerReport) -> Void = { _ in }) -> WorkerReport {
+        var lane = LaneReport(number: 0, at: now, services: 2)
+        lane.isReady = true
+        lane.phase = .taking
+        lane.partitions = [
+            PartitionReport(partition, done: 90, low: 0, high: 100),
+            PartitionReport(
+                TopicPartition(topic: "notifications.retry.5s", partition: 0), delay: "5s", done: nil, low: 3, high: 10),
+        ]
+        lane.limits = Engine.Limits(inFlight: 40, perSecond: [500, nil])
+        lane.counters.count(.delivered, service: 0, after: 20)
+        lane.counters.count(.deadLettered, service: nil, after: 20)
+        lane.counters.count(.timeout, service: 1)
+        var cluster = ClusterReport()
+        cluster.isReachable = true
+        cluster.ends = [partition: 105]
+        var report = WorkerReport(pushServices: ["apns", "gcm"], lanes: [lane], cluster: cluster)
+        change(&report)
+        return report
+    }
+}
