@@ -61,13 +61,19 @@ let package = Package(
                 "HeraldBackend", "HeraldBytes", "HeraldCommandLine", "HeraldEvents", "HeraldKafka", "HeraldSandbox",
                 "HeraldText", "HeraldThreads", "HeraldTime", "HeraldWorker",
             ]),
-        module("HeraldAdmin", ["HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldTelemetry", "HeraldText", "HeraldTime", "HeraldWorker"]),
+        module(
+            "HeraldAdmin",
+            [
+                "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldTelemetry", "HeraldText",
+                "HeraldTime", "HeraldWorker",
+            ]),
         module("HeraldSandbox", ["HeraldBytes", "HeraldHTTP", "HeraldKafka", "HeraldThreads", "HeraldTime"]),
         module("HeraldTools", ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldTime"]),
         .executableTarget(
             name: "herald",
             dependencies: [
-                "HeraldAdmin", "HeraldBackend", "HeraldCommandLine", "HeraldCore", "HeraldDemo", "HeraldEvents", "HeraldHTTP",
+                "HeraldAdmin", "HeraldBackend", "HeraldCommandLine", "HeraldCore", "HeraldDemo", "HeraldEvents",
+                "HeraldHTTP",
                 "HeraldKafka",
                 "HeraldSandbox", "HeraldSettings", "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime",
                 "HeraldTools", "HeraldWorker",
@@ -89,7 +95,12 @@ let package = Package(
         tests("HeraldSettingsTests", ["HeraldSettings", "HeraldText"]),
         tests("HeraldCommandLineTests", ["HeraldCommandLine", "HeraldText"]),
         tests("HeraldTelemetryTests", ["HeraldTelemetry", "HeraldTime"]),
-        tests("HeraldAdminTests", ["HeraldAdmin", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldTelemetry", "HeraldThreads", "HeraldTime", "HeraldWorker"]),
+        tests(
+            "HeraldAdminTests",
+            [
+                "HeraldAdmin", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldTelemetry",
+                "HeraldThreads", "HeraldTime", "HeraldWorker",
+            ]),
         tests("HeraldSandboxTests", ["HeraldSandbox", "HeraldHTTP", "HeraldThreads", "HeraldTime"]),
         tests(
             "HeraldDemoTests",

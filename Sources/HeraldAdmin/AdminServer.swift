@@ -63,12 +63,14 @@ public final class AdminServer: Sendable {
         configuration.bodyLimitBytes = 4_096
         let gate = AdminGate(listensOn: host, token: token)
         self.host = host
-        server = try HTTPServer(configuration, responding: { request in
-            var response = Self.answer(request, gate, worker, facts)
-            response.headers.append(name: "Cache-Control", value: "no-store")
-            response.headers.append(name: "X-Content-Type-Options", value: "nosniff")
-            return response
-        })
+        server = try HTTPServer(
+            configuration,
+            responding: { request in
+                var response = Self.answer(request, gate, worker, facts)
+                response.headers.append(name: "Cache-Control", value: "no-store")
+                response.headers.append(name: "X-Content-Type-Options", value: "nosniff")
+                return response
+            })
     }
 
     /// Closes the port.

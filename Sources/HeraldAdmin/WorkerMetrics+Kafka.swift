@@ -17,7 +17,8 @@ extension WorkerMetrics {
             ) { source, writer in
                 writer.sample([], source.report.cluster.leaderless.count)
             },
-            Metric("herald_brokers_reachable", .gauge, "Whether a broker answered the latest question (1) or none (0).") {
+            Metric("herald_brokers_reachable", .gauge, "Whether a broker answered the latest question (1) or none (0).")
+            {
                 source, writer in
                 writer.sample([], source.report.cluster.isReachable == true ? 1 : 0)
             },

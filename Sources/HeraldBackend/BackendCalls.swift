@@ -21,6 +21,7 @@ public final class BackendCalls {
     private var pool: ConnectionPool
     let timeoutMilliseconds: Int64
     private var writer: RequestWriter
+    private var redaction: Redaction
     private var scratch: [UInt8] = []
 
     /// Calls to the configured backend over connections of this loop.
@@ -30,6 +31,7 @@ public final class BackendCalls {
         pool = ConnectionPool(loop: loop, owner: owner, options: configuration.connections)
         timeoutMilliseconds = Int64(configuration.timeoutMilliseconds)
         writer = RequestWriter(configuration)
+        redaction = Redaction(authorization: configuration.credentials.authorization)
     }
 
     /// Shows these credentials from the next call on; those under way keep theirs.
@@ -37,6 +39,7 @@ public final class BackendCalls {
     /// - Parameter configuration: the one that the calls were made with, but for the credentials.
     public func useCredentials(of configuration: BackendConfiguration) {
         writer = RequestWriter(configuration)
+        redaction = Redaction(authorization: configuration.credentials.authorization)
     }
 
     /// How many calls have begun and not ended.
@@ -122,11 +125,12 @@ public final class BackendCalls {
 
     private func answer(_ completion: Completion) -> Answer {
         if let failure = completion.failure {
-            return .failure(failure, detail: pool.withText(completion.body) { OneLine.text($0) } ?? failure.rawValue)
+            let detail = pool.withText(completion.body) { OneLine.text($0) }.map(redaction.hidingSecrets)
+            return .failure(failure, detail: detail ?? failure.rawValue)
         }
         let retryAfter = completion.retryAfter.isEmpty ? nil : pool.withText(completion.retryAfter) { OneLine.text($0) }
         let isSuccess = completion.status < 300
         let detail = isSuccess || completion.body.isEmpty ? nil : pool.withText(completion.body) { ErrorBody.line($0) }
-        return .status(completion.status, retryAfter: retryAfter, detail: detail)
+        return .status(completion.status, retryAfter: retryAfter, detail: detail.map(redaction.hidingSecrets))
     }
 }

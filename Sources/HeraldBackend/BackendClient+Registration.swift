@@ -41,7 +41,9 @@ extension BackendClient {
             // What is gone already need not be removed.
             try store.remember(nil, for: key)
             return true
-        case .status, .failure: throw BackendClientError.refused(request: "removing the registration", answer: answer)
+        case .status, .failure:
+            throw BackendClientError.refused(
+                request: "removing the registration", answer: answer.hiding(id, as: "(the registration)"))
         }
     }
 
@@ -52,7 +54,8 @@ extension BackendClient {
         let target = configuration.registerPath + "?handle=" + encoded(handle.text)
         let reply = try await request("POST", target, json: nil)
         guard reply.answer.isSuccess else {
-            throw BackendClientError.refused(request: purpose, answer: reply.answer)
+            throw BackendClientError.refused(
+                request: purpose, answer: reply.answer.hiding(handle.text, as: "(the handle)"))
         }
         guard let id = try? JSONDecoder().decode(String.self, from: Data(reply.body)), !id.isEmpty,
             id.utf8.count <= Self.registrationIDLimit
@@ -74,7 +77,9 @@ extension BackendClient {
         let answer = try await request("PUT", registrationTarget(id), json: json).answer
         if answer.isSuccess { return true }
         if case .status(410, _, _) = answer { return false }
-        throw BackendClientError.refused(request: Self.putting, answer: answer)
+        throw BackendClientError.refused(
+            request: Self.putting,
+            answer: answer.hiding(handle.text, as: "(the handle)").hiding(id, as: "(the registration)"))
     }
 
     private func registrationJSON(handle: DeviceHandle, platform: Platform, tags: [String]) -> String {

@@ -34,7 +34,7 @@ public final class BackendClient: Sendable {
             pushService: pushService, user: user, message: message, idempotencyKey: idempotencyKey)
         return try await thread.call(
             .notification(pushService: pushService, user: user, message: message, idempotencyKey: idempotencyKey)
-        ).answer
+        ).answer.hiding(message, as: "(the message)")
     }
 
     /// Sends a message to a user's devices on several push services at once, none waiting for another.

@@ -151,13 +151,15 @@ enum SettingsTable {
         "Calls a second at most to single push services, of the process.")
     static let holdsBreakerShare = Setting(
         "holds.breaker.share", .share, default: "0.8",
-        "Circuit breaker: everything waits when this share of the last 20 seconds' calls failed for now (5xx, time-outs, refused connections).")
+        "Circuit breaker: everything waits when this share of the last 20 seconds' calls failed for now (5xx, time-outs, refused connections)."
+    )
     static let holdsBreakerOf = Setting(
         "holds.breaker.of", .wholeNumber(0...1_000_000), default: "100",
         "Circuit breaker: of at least so many calls, divided among the lanes; 0 turns it off.")
     static let holdsFuseShare = Setting(
         "holds.fuse.share", .share, default: "0.5",
-        "Dead-letter fuse: everything waits when this share of the latest answers would make dead letters with the same status.")
+        "Dead-letter fuse: everything waits when this share of the latest answers would make dead letters with the same status."
+    )
     static let holdsFuseOf = Setting(
         "holds.fuse.of", .wholeNumber(0...100_000), default: "200",
         "Dead-letter fuse: of so many answers, divided among the lanes; 0 turns it off.")

@@ -23,7 +23,8 @@ extension HoldReason {
             "The token endpoint gives no token: check backend.auth.tokenURL, clientID and the client's secret."
         case .tls: "TLS to the backend failed: check its certificate and backend.tls."
         case .nameNotFound: "The backend's name has no address: check backend.url and the resolver."
-        case .breaker: "Most calls to the backend fail for now (5xx, time-outs, refused connections): check the backend."
+        case .breaker:
+            "Most calls to the backend fail for now (5xx, time-outs, refused connections): check the backend."
         case .fuse:
             "Most answers would make dead letters with status \(status): check backend.url and backend.path, or what "
                 + "publishes such events."

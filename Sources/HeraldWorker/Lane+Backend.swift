@@ -69,14 +69,25 @@ extension Lane {
     func hearAnswers(now: Moment) {
         calls.drain { ended in
             let token = CallToken(rawValue: ended.token)
-            let result = result(of: ended, now: now)
+            let result = result(of: ended, token, now: now)
             meter.callEnded(result, service: Int(token.service), nanoseconds: ended.durationNanoseconds)
             engine.answer(token, result, now: now, entropy: jitter.next())
         }
         carryOut(now: now)
     }
 
-    private func result(of ended: BackendCalls.Ended, now: Moment) -> CallResult {
+    /// Some backends repeat what they were sent, and what they say goes into records and logs.
+    private func hidingMessage(of slot: SlotID, in detail: String) -> String {
+        guard let record = held[Int(slot.index)] else { return detail }
+        return record.withValue { value in
+            guard let value else { return detail }
+            return engine.withSlot(slot.index) { slot in
+                Redaction.hiding(message: slot.event.bytes(of: slot.event.message, value: value), in: detail)
+            }
+        }
+    }
+
+    private func result(of ended: BackendCalls.Ended, _ token: CallToken, now: Moment) -> CallResult {
         let milliseconds = Int32(truncatingIfNeeded: ended.durationNanoseconds / 1_000_000)
         switch ended.answer {
         case .status(let status, let retryAfter, let detail):
@@ -84,7 +95,7 @@ extension Lane {
                 status: status,
                 retryAfter: retryAfter.flatMap {
                     RetryAfter.milliseconds($0, now: now.wall, limit: configuration.engine.retry.retryAfterLimit)
-                }, detail: detail, durationMilliseconds: milliseconds)
+                }, detail: detail.map { hidingMessage(of: token.slot, in: $0) }, durationMilliseconds: milliseconds)
         case .failure(let kind, let detail):
             return CallResult(failure: CallFailure(kind), detail: detail, durationMilliseconds: milliseconds)
         }

@@ -9,7 +9,9 @@ struct HealthTests {
     func portTaken() async throws {
         try await World.run { world in
             try await world.publish([Publication(id: "e", user: "anna")])
-            let first = try await world.startWorker(changing: ["topics.requests": "[\(world.topic("notifications.bulk"))]"])
+            let first = try await world.startWorker(changing: [
+                "topics.requests": "[\(world.topic("notifications.bulk"))]"
+            ])
             let port = try await first.adminPort()
             let second = try world.spawnWorker(changing: ["admin.listen": "127.0.0.1:\(port)"])
             #expect(try await second.waitForExit() == 78)
@@ -102,7 +104,9 @@ struct HealthTests {
         try await World.run(plan) { world in
             var changes: [String: String] = [:]
             // A backend that speaks no TLS.
-            if expected.reason == "tls" { changes["backend.url"] = world.backend.url.replacing("http:", with: "https:") }
+            if expected.reason == "tls" {
+                changes["backend.url"] = world.backend.url.replacing("http:", with: "https:")
+            }
             let worker = try await world.startWorker(changing: changes)
             try await world.publish(Batch.events(0..<600))
             let sentence = try await worker.waitUntilNotReady("hold-\(expected.reason)")

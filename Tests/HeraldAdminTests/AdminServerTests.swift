@@ -19,7 +19,9 @@ struct AdminServerTests {
     }
 
     /// Answers a request with these lines, `Host` included.
-    private func ask(_ port: UInt16, _ path: String, _ lines: [String], method: String = "GET") throws -> PlainHTTP.Answer {
+    private func ask(_ port: UInt16, _ path: String, _ lines: [String], method: String = "GET") throws
+        -> PlainHTTP.Answer
+    {
         let connection = try PlainHTTP(port: port)
         try connection.send((["\(method) \(path) HTTP/1.1"] + lines).joined(separator: "\r\n") + "\r\n\r\n")
         return try connection.readAnswer()
@@ -55,7 +57,9 @@ struct AdminServerTests {
 
     @Test(
         "A name that another site has made lead to this machine gets nothing but health",
-        arguments: ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "127.evil.example:9464", "0.0.0.0"])
+        arguments: [
+            "evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "127.evil.example:9464", "0.0.0.0",
+        ])
     func rebinding(host: String) throws {
         let server = try Self.server()
         defer { server.stop() }

@@ -33,7 +33,9 @@ struct ReadinessTests {
             $0.cluster.isReachable = false
             $0.cluster.error = "_TRANSPORT: gone"
         },
-        Case(reason: .topicsMissing, part: "herald topics apply") { $0.cluster.missingTopics = ["notifications.results"] },
+        Case(reason: .topicsMissing, part: "herald topics apply") {
+            $0.cluster.missingTopics = ["notifications.results"]
+        },
         Case(reason: .partitionsWithoutLeader, part: "notifications/0") { $0.cluster.leaderless = [Reports.partition] },
         Case(reason: .unassigned, part: "rebalance") { $0.lanes[0].phase = .unassigned },
         Case(reason: .recordsRefused, part: "permissions") { $0.lanes[0].refusal = .init(since: now, text: "NO") },
@@ -67,7 +69,8 @@ struct ReadinessTests {
         #expect(page.status == 503 && String(decoding: page.body, as: UTF8.self).contains(finding.sentence))
     }
 
-    @Test("What passes by itself is no reason: a lane that has ended, one failed commit, four lost calls, a growing lag")
+    @Test(
+        "What passes by itself is no reason: a lane that has ended, one failed commit, four lost calls, a growing lag")
     func passing() {
         let report = Reports.ready { report in
             report.cluster.lagPerSecond = 100

@@ -34,7 +34,8 @@ struct WorkerMetricsTests {
         #expect(text(.prometheusText, report).split(separator: "\n").contains(line[...]))
     }
 
-    @Test("Every metric is written in both formats, once, also before there are lanes", arguments: MetricsFormat.allCases)
+    @Test(
+        "Every metric is written in both formats, once, also before there are lanes", arguments: MetricsFormat.allCases)
     func everyMetric(format: MetricsFormat) {
         for report in [Reports.ready(), Reports.ready { $0.lanes = [] }] {
             let lines = text(format, report).split(separator: "\n")

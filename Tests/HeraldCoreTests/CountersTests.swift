@@ -43,7 +43,8 @@ struct CountersTests {
         harness.answer(CallResult(failure: .timeout))
         let counters = harness.engine.counters
         #expect(counters.notifications(.delivered, service: 0) + counters.notifications(.delivered, service: 1) == 1)
-        #expect(counters.notifications(.deadLettered, service: 0) + counters.notifications(.deadLettered, service: 1) == 1)
+        #expect(
+            counters.notifications(.deadLettered, service: 0) + counters.notifications(.deadLettered, service: 1) == 1)
         #expect(counters.notifications(.deadLettered, service: nil) == 1)
         #expect(counters.calls(.delivered, service: 0) + counters.calls(.delivered, service: 1) == 1)
         #expect(counters.calls(.rejected, service: 0) + counters.calls(.rejected, service: 1) == 1)

@@ -3,9 +3,11 @@ import Testing
 
 @Suite("The text of metrics")
 struct MetricsTests {
-    private static let requests = MetricDeclaration("a_requests", .counter, labels: ["kind", "name"], "What \"came\"\nin\\.")
+    private static let requests = MetricDeclaration(
+        "a_requests", .counter, labels: ["kind", "name"], "What \"came\"\nin\\.")
     private static let size = MetricDeclaration("a_size_bytes", .gauge, unit: .bytes, "How large.")
-    private static let duration = MetricDeclaration("a_duration_seconds", .histogram, unit: .seconds, labels: ["kind"], "How long.")
+    private static let duration = MetricDeclaration(
+        "a_duration_seconds", .histogram, unit: .seconds, labels: ["kind"], "How long.")
     private static let build = MetricDeclaration("a_build", .info, labels: ["version"], "Which.")
 
     private func text(_ format: MetricsFormat) -> String {

@@ -71,6 +71,9 @@ final class HeraldProcess: Sendable {
         return process.wait()
     }
 
+    /// Its number.
+    var id: pid_t { process.id }
+
     /// Whether it runs.
     var isRunning: Bool { process.isRunning }
 

@@ -1,0 +1,69 @@
+internal import Foundation
+
+/// Takes out of what a backend says what it was told: some repeat a whole request in an error's body.
+public struct Redaction: Sendable {
+    /// Shorter secrets are left alone, or words would be blotted out.
+    private static let shortest = 8
+    /// So many characters of a text show that it is repeated, and where.
+    private static let anchor = 16
+    /// Shorter texts than this are left alone.
+    private static let shortestText = 4
+
+    private let secrets: [String]
+
+    /// Looks for what a header `Authorization` says, and for the password in it.
+    init(authorization: String?) {
+        guard let authorization, let space = authorization.firstIndex(of: " ") else {
+            secrets = []
+            return
+        }
+        let value = String(authorization[authorization.index(after: space)...])
+        let pair = Data(base64Encoded: value).flatMap { String(data: $0, encoding: .utf8) }
+        let password = pair.flatMap { pair in pair.firstIndex(of: ":").map { String(pair[pair.index(after: $0)...]) } }
+        secrets = [value, password].compactMap { $0 }.filter { $0.utf8.count >= Self.shortest }
+    }
+
+    /// The line with stars in place of secrets.
+    func hidingSecrets(in line: String) -> String {
+        secrets.reduce(line) { $0.replacing($1, with: "***") }
+    }
+
+    /// The line with a mark in place of the message, or of as much of it as is there.
+    public static func hiding(message: RawSpan, in line: String) -> String {
+        OneLine.text(message).map { hiding($0, as: "(the message)", in: line) } ?? line
+    }
+
+    /// The line with a mark in place of a text, which is one line itself.
+    static func hiding(_ text: String, as mark: String, in line: String) -> String {
+        guard text.count >= shortestText else { return line }
+        let start = text.prefix(anchor)
+        var result = ""
+        var rest = line[...]
+        while let found = rest.firstRange(of: start) {
+            result += rest[..<found.lowerBound] + mark
+            rest = rest[found.lowerBound...].dropFirst(rest[found.lowerBound...].commonPrefixCount(with: text))
+        }
+        return result + rest
+    }
+}
+
+extension Answer {
+    /// The same with a mark in place of a text that the backend repeats.
+    func hiding(_ text: String, as mark: String) -> Self {
+        let text = OneLine.text(text) ?? ""
+        switch self {
+        case .status(let status, let retryAfter, let detail):
+            return .status(
+                status, retryAfter: retryAfter, detail: detail.map { Redaction.hiding(text, as: mark, in: $0) })
+        case .failure(let kind, let detail):
+            return .failure(kind, detail: Redaction.hiding(text, as: mark, in: detail))
+        }
+    }
+}
+
+extension Substring {
+    /// How many characters this and another text have in common at their beginning.
+    fileprivate func commonPrefixCount(with other: String) -> Int {
+        zip(self, other).prefix { $0 == $1 }.count
+    }
+}

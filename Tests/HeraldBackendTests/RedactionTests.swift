@@ -1,0 +1,42 @@
+import Testing
+
+@testable import HeraldBackend
+
+@Suite("What a backend repeats of a request")
+struct RedactionTests {
+    @Test("Neither a token, nor a password, nor both in Base64 are passed on")
+    func secrets() throws {
+        let basic = try #require(
+            Credentials.basic(username: "herald", password: Secret("pass:word-1")).authorization)
+        let redaction = Redaction(authorization: basic)
+        #expect(redaction.hidingSecrets(in: "no: \(basic), that is pass:word-1!") == "no: Basic ***, that is ***!")
+        let bearer = Redaction(authorization: "Bearer abcdefgh")
+        #expect(bearer.hidingSecrets(in: "{Authorization: Bearer abcdefgh}") == "{Authorization: Bearer ***}")
+        #expect(Redaction(authorization: nil).hidingSecrets(in: "all is well") == "all is well")
+    }
+
+    @Test("What is too short to be told from a word stays")
+    func short() {
+        #expect(Redaction(authorization: "Bearer not").hidingSecrets(in: "not found") == "not found")
+    }
+
+    @Test(
+        "A message is not passed on, whole, in part or several times",
+        arguments: [
+            ("bad message 'Your code is 123456'!", "bad message '(the message)'!"),
+            ("Your code is 123456 Your code is 123456", "(the message) (the message)"),
+            ("message too long: Your code is 123…", "message too long: (the message)…"),
+            ("two lines: Your code is 123456", "two lines: (the message)"),
+            ("Your code is wrong", "Your code is wrong"), ("", ""),
+        ])
+    func message(line: String, expected: String) {
+        let message = Array("Your code\n is 123456".utf8)
+        #expect(Redaction.hiding(message: message.span.bytes, in: line) == expected)
+    }
+
+    @Test("A message of three characters stays, and one of four does not")
+    func shortMessage() {
+        #expect(Redaction.hiding(message: Array("the".utf8).span.bytes, in: "not the one") == "not the one")
+        #expect(Redaction.hiding(message: Array("pssst".utf8).span.bytes, in: "not pssst") == "not (the message)")
+    }
+}
