@@ -30,13 +30,15 @@ public struct ClientStatistics: Sendable, Equatable {
 
     /// Reads what librdkafka has written; `nil` when that is not its JSON.
     public init?(json: [UInt8]) {
-        guard let root = try? JSONDecoder().decode(Root.self, from: Data(json)) else { return nil }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        guard let root = try? decoder.decode(Root.self, from: Data(json)) else { return nil }
         requests = root.tx ?? 0
-        bytesSent = root.tx_bytes ?? 0
-        bytesReceived = root.rx_bytes ?? 0
-        recordsQueued = root.msg_cnt ?? 0
+        bytesSent = root.txBytes ?? 0
+        bytesReceived = root.rxBytes ?? 0
+        recordsQueued = root.msgCnt ?? 0
         for broker in (root.brokers ?? [:]).values {
-            requestErrors += (broker.txerrs ?? 0) + (broker.rxerrs ?? 0) + (broker.req_timeouts ?? 0)
+            requestErrors += (broker.txerrs ?? 0) + (broker.rxerrs ?? 0) + (broker.reqTimeouts ?? 0)
             requestRetries += broker.txretries ?? 0
             disconnects += broker.disconnects ?? 0
             // Those that only stand for the group or the transactions have no number, and share another's connection.
@@ -49,17 +51,17 @@ public struct ClientStatistics: Sendable, Equatable {
             slowestRoundTrip = max(slowestRoundTrip, broker.rtt?.p99 ?? 0)
         }
         for topic in (root.topics ?? [:]).values {
-            for partition in (topic.partitions ?? [:]).values { bytesFetchedAhead += partition.fetchq_size ?? 0 }
+            for partition in (topic.partitions ?? [:]).values { bytesFetchedAhead += partition.fetchqSize ?? 0 }
         }
     }
 
-    // The names are librdkafka's own (its STATISTICS.md).
+    // The names are librdkafka's own (its STATISTICS.md), in snake case there.
 
     private struct Root: Decodable {
         var tx: Int?
-        var tx_bytes: Int?
-        var rx_bytes: Int?
-        var msg_cnt: Int?
+        var txBytes: Int?
+        var rxBytes: Int?
+        var msgCnt: Int?
         var brokers: [String: Broker]?
         var topics: [String: Topic]?
     }
@@ -71,7 +73,7 @@ public struct ClientStatistics: Sendable, Equatable {
         var disconnects: Int?
         var txerrs: Int?
         var rxerrs: Int?
-        var req_timeouts: Int?
+        var reqTimeouts: Int?
         var txretries: Int?
         var rtt: Window?
     }
@@ -85,6 +87,6 @@ public struct ClientStatistics: Sendable, Equatable {
     }
 
     private struct Partition: Decodable {
-        var fetchq_size: Int?
+        var fetchqSize: Int?
     }
 }
