@@ -40,17 +40,6 @@ extension Consumer {
         return KafkaError(rd_kafka_commit_queue(handle.client, list.pointer, outcomes.raw, nil, opaque))
     }
 
-    /// The partition's first offset and the one after its last, as the latest fetch told; `nil` before the first.
-    ///
-    /// Asks nobody, so it is as old as the last fetch of a paused partition.
-    public func knownWatermarks(of partition: TopicPartition) -> (low: Int64, high: Int64)? {
-        var low: Int64 = 0
-        var high: Int64 = 0
-        let code = rd_kafka_get_watermark_offsets(
-            handle.client, partition.topic, partition.partition, &low, &high)
-        return code == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0 ? (max(low, 0), high) : nil
-    }
-
     /// Blocks and asks what the group has committed; see ``ConsumerQueries/committed(_:timeoutMilliseconds:)``.
     public func committed(
         _ partitions: [TopicPartition], timeoutMilliseconds: Int

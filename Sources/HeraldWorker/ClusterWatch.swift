@@ -90,7 +90,7 @@ final class ClusterWatch: Sendable {
         }
     }
 
-    /// An embedded broker does not say; then, and when it fails, what the lanes' fetches told has to do.
+    /// An embedded broker does not say.
     private func askEnds(of partitions: Set<TopicPartition>) {
         guard !partitions.isEmpty, !isStopping.withLock({ $0 }) else { return }
         let ends = try? admin.ends(of: Array(partitions), timeoutMilliseconds: Self.questionTimeout)

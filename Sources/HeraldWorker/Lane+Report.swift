@@ -51,10 +51,8 @@ extension Lane {
     private func progress() -> [PartitionReport] {
         engine.progress.map { place in
             let partition = TopicPartition(topic: place.topic, partition: place.number)
-            let known = consumer.knownWatermarks(of: partition)
             return PartitionReport(
-                partition, delay: configuration.topics.delay(ofTopic: place.topic)?.description, done: place.done,
-                low: known?.low, high: known?.high)
+                partition, delay: configuration.topics.delay(ofTopic: place.topic)?.description, done: place.done)
         }
     }
 

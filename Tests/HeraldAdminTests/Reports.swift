@@ -9,6 +9,7 @@ import HeraldWorker
 enum Reports {
     static let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
     static let partition = TopicPartition(topic: "notifications", partition: 0)
+    static let retry = TopicPartition(topic: "notifications.retry.5s", partition: 0)
 
     /// A worker that delivers.
     static func ready(_ change: (inout WorkerReport) -> Void = { _ in }) -> WorkerReport {
@@ -16,9 +17,7 @@ enum Reports {
         lane.isReady = true
         lane.phase = .taking
         lane.partitions = [
-            PartitionReport(partition, done: 90, low: 0, high: 100),
-            PartitionReport(
-                TopicPartition(topic: "notifications.retry.5s", partition: 0), delay: "5s", done: nil, low: 3, high: 10),
+            PartitionReport(partition, done: 90), PartitionReport(retry, delay: "5s", done: 3),
         ]
         lane.limits = Engine.Limits(inFlight: 40, perSecond: [500, nil])
         lane.counters.count(.delivered, service: 0, after: 20)
@@ -26,7 +25,7 @@ enum Reports {
         lane.counters.count(.timeout, service: 1)
         var cluster = ClusterReport()
         cluster.isReachable = true
-        cluster.ends = [partition: 105]
+        cluster.ends = [partition: 105, retry: 10]
         var report = WorkerReport(pushServices: ["apns", "gcm"], lanes: [lane], cluster: cluster)
         change(&report)
         return report

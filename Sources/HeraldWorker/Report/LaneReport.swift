@@ -88,20 +88,12 @@ public struct PartitionReport: Sendable, Equatable {
     public var delay: String?
     /// The offset below which everything is done; `nil` when that is not known yet.
     public var done: Int64?
-    /// The first offset, as the latest fetch told.
-    public var low: Int64?
-    /// The offset after the last, as the latest fetch told.
-    public var high: Int64?
 
     /// A partition.
-    public init(
-        _ partition: TopicPartition, delay: String? = nil, done: Int64? = nil, low: Int64? = nil, high: Int64? = nil
-    ) {
+    public init(_ partition: TopicPartition, delay: String? = nil, done: Int64? = nil) {
         self.partition = partition
         self.delay = delay
         self.done = done
-        self.low = low
-        self.high = high
     }
 }
 
