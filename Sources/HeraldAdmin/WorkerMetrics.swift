@@ -141,7 +141,7 @@ public enum WorkerMetrics {
         },
         Metric("herald_limit_inflight", .gauge, "Calls in flight at most, as the latency of the backend allows.") {
             source, writer in
-            writer.sample([], source.sum(\.limits.inFlight))
+            writer.sample([], source.sum(\.inFlightLimit))
         },
         Metric(
             "herald_limit_calls_per_second", .gauge, labels: ["pns"],
@@ -193,7 +193,7 @@ extension WorkerMetrics.Source {
 extension LaneReport {
     /// Calls a second to a push service; `nil` without a limit.
     fileprivate func limit(_ service: Int) -> Double? {
-        limits.perSecond.indices.contains(service) ? limits.perSecond[service] : nil
+        rateLimits.indices.contains(service) ? rateLimits[service] : nil
     }
 }
 

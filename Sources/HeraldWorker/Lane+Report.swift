@@ -36,7 +36,8 @@ extension Lane {
         report.isReady = isSubscribed
         report.phase = engine.phase
         report.hold = engine.hold.map { HoldReport($0.reason, status: $0.status) }
-        report.limits = engine.limits
+        report.inFlightLimit = engine.inFlightLimit
+        report.rateLimits = pushServiceNames.indices.map { engine.rateLimit(ofService: $0) }
         report.counters = engine.counters
         report.meter = meter
         (report.calls, report.events, report.records) = engine.load

@@ -19,7 +19,8 @@ enum Reports {
         lane.partitions = [
             PartitionReport(partition, done: 90), PartitionReport(retry, delay: "5s", done: 3),
         ]
-        lane.limits = Engine.Limits(inFlight: 40, perSecond: [500, nil])
+        lane.inFlightLimit = 40
+        lane.rateLimits = [500, nil]
         lane.counters.count(.delivered, service: 0, after: 20)
         lane.counters.count(.deadLettered, service: nil, after: 20)
         lane.counters.count(.timeout, service: 1)

@@ -16,8 +16,10 @@ public struct LaneReport: Sendable {
     public var phase = LanePhase.unassigned
     /// Why it holds, if it does.
     public var hold: HoldReport?
-    /// The limits that its engine has found by itself.
-    public var limits: Engine.Limits
+    /// How many calls may be in flight, as its engine has found.
+    public var inFlightLimit = 0
+    /// How many calls a second each push service bears, as its engine has found; `nil` without refusals.
+    public var rateLimits: [Double?] = []
     /// What its engine has counted.
     public var counters: Counters
     /// What it has counted itself.
@@ -56,7 +58,6 @@ public struct LaneReport: Sendable {
     /// A lane that has not begun.
     public init(number: Int, at: MonotonicTime, services: Int) {
         self.number = number
-        limits = Engine.Limits(inFlight: 0, perSecond: [])
         self.at = at
         counters = Counters(services: max(1, services))
         meter = LaneMeter(services: services)
