@@ -176,7 +176,7 @@ public enum WorkerMetrics {
         ) { source, writer in
             var backlogs: [String: Int64] = [:]
             for (report, offsets) in source.report.lags {
-                if let delay = report.delay { backlogs[delay, default: 0] += offsets ?? 0 }
+                if let delay = report.delay, let offsets { backlogs[delay, default: 0] += offsets }
             }
             for (delay, offsets) in backlogs.sorted(by: { $0.key < $1.key }) { writer.sample([delay], Int(offsets)) }
         },

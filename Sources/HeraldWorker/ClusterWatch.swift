@@ -6,9 +6,9 @@ import HeraldTime
 /// Asks the brokers now and then, on a thread of its own, for what lanes do not see: whether any answers, which topics are
 /// gone, which partitions nobody leads, and how far partitions reach that are not fetched.
 final class ClusterWatch: Sendable {
-    /// Between two rounds of questions (milliseconds), and when no broker answered.
+    /// Between two rounds of questions (milliseconds), and when no broker answered or partitions are new.
     private static let interval: Int32 = 10_000
-    private static let intervalInTrouble: Int32 = 2_000
+    private static let shortInterval: Int32 = 2_000
     /// How long one question may take (milliseconds): the worker's end waits for it.
     private static let questionTimeout = 2_000
     /// Over so many rounds the growth of the lag is looked at.
@@ -54,7 +54,8 @@ final class ClusterWatch: Sendable {
             statistics.add(lanes)
             ask(about: lanes.flatMap(\.partitions).map(\.partition))
             let known = latest
-            let lags = reports().flatMap(\.partitions).compactMap { known.lag(of: $0) }
+            let partitions = reports().flatMap(\.partitions)
+            let lags = partitions.compactMap { known.lag(of: $0) }
             trend.add(lags.reduce(0, +), at: SystemClock.monotonic())
             report.withLock { report in
                 report.lagPerSecond = trend.perSecond
@@ -62,7 +63,8 @@ final class ClusterWatch: Sendable {
                 report.producers = statistics.producers
             }
             var waiting = pollfd(fd: end.descriptor, events: Int16(POLLIN), revents: 0)
-            _ = poll(&waiting, 1, known.isReachable == false ? Self.intervalInTrouble : Self.interval)
+            let isComplete = !partitions.isEmpty && partitions.allSatisfy { known.ends[$0.partition] != nil }
+            _ = poll(&waiting, 1, isComplete && known.isReachable == true ? Self.interval : Self.shortInterval)
         }
     }
 
