@@ -68,7 +68,9 @@ struct SecretPair {
     static let password = SecretPair(
         literal: SettingsTable.backendAuthPassword, file: SettingsTable.backendAuthPasswordFile)
     static let token = SecretPair(literal: SettingsTable.backendAuthToken, file: SettingsTable.backendAuthTokenFile)
-    static let all = [password, token]
+    static let clientSecret = SecretPair(
+        literal: SettingsTable.backendAuthClientSecret, file: SettingsTable.backendAuthClientSecretFile)
+    static let all = [password, token, clientSecret]
 }
 
 extension SettingsValues {

@@ -30,39 +30,27 @@ extension Lane {
         }
     }
 
-    /// Secrets in files are read again this often (milliseconds).
-    static let secretsInterval: Int64 = 2_000
-
-    /// Has the helper read the secrets again, if any is in a file.
-    func readSecretsAgain(now: Moment) {
-        nextSecrets = now.monotonic.advanced(byMilliseconds: Self.secretsInterval)
-        guard let read = configuration.readBackendAgain else { return }
-        let mailbox = self.mailbox
-        helper.async {
-            mailbox.post(
-                .backend(
-                    Result { () throws(SecretsUnreadable) in
-                        do { return try read() } catch { throw SecretsUnreadable(description: "\(error)") }
-                    }))
+    /// Takes what the process's credentials have become.
+    func take(_ news: AccessNews) {
+        let now = moment
+        switch news {
+        case .access(let fresh):
+            let isOther = access?.revision != fresh.revision || access?.filesRevision != fresh.filesRevision
+            access = fresh
+            calls.use(fresh, now: now.monotonic)
+            if isOther { engine.credentialsChanged(now: now) }
+        case .unavailable(let trouble):
+            access = nil
+            tokenTrouble = trouble
+            engine.credentialsUnavailable(now: now)
+        case .renewed: engine.credentialsRenewed(now: now)
         }
     }
 
-    func takeSecrets(_ result: Result<BackendConfiguration, SecretsUnreadable>) {
-        switch result {
-        case .success(let backend):
-            secretsTrouble = nil
-            guard backend.credentials != credentials else { return }
-            credentials = backend.credentials
-            calls.useCredentials(of: backend)
-            engine.credentialsChanged(now: moment)
-            logger.info("the backend's credentials have changed and are in use")
-        case .failure(let trouble):
-            if trouble != secretsTrouble {
-                logger.warning(
-                    "the backend's credentials can't be read again, the former stay in use: \(trouble.description)")
-            }
-            secretsTrouble = trouble
-        }
+    /// The engine saw credentials refused: they are renewed, once for all lanes.
+    func renewCredentials() {
+        // Without an access nothing was sent that could have been refused.
+        credentials.renew(refused: access?.revision ?? .max)
     }
 
     /// Gives the engine every answer that has come.
@@ -93,6 +81,7 @@ extension CallFailure {
     init(_ kind: FailureKind) {
         switch kind {
         case .connectionRefused, .connectFailed: self = .refused
+        case .proxyRefused: self = .proxyRefused
         case .connectionReset: self = .reset
         case .timeout: self = .timeout
         case .brokenHTTP: self = .brokenHTTP

@@ -7,8 +7,9 @@ extension Lane {
     func tell(_ notice: Notice) {
         switch notice {
         case .holdBegan(let reason):
+            let told = reason == .tokenUnavailable ? tokenTrouble.map { "there is no access token: \($0)." } : nil
             logger.error(
-                "holding: \(reason.sentence) Nothing is taken and nothing is lost; it goes on by itself.",
+                "holding: \(told ?? reason.sentence) Nothing is taken and nothing is lost; it goes on by itself.",
                 ["hold": .string(reason.word)])
         case .holdEnded(let reason):
             logger.info("the backend is well again, going on", ["hold": .string(reason.word)])
@@ -50,6 +51,7 @@ extension HoldReason {
         case .tls: "tls"
         case .tokenUnavailable: "token-unavailable"
         case .nameNotFound: "name-not-found"
+        case .proxyRefused: "proxy-refused"
         case .breaker: "breaker"
         case .fuse: "fuse"
         }
@@ -59,10 +61,14 @@ extension HoldReason {
     var sentence: String {
         switch self {
         case .credentials: "the backend refuses the credentials (401 or 403): check backend.auth."
-        case .tokenUnavailable: "the token endpoint gives no token: check backend.auth.tokenURL and the client's secret."
+        case .tokenUnavailable:
+            "the token endpoint gives no token: check backend.auth.tokenURL and the client's secret."
         case .tls: "TLS to the backend failed: check its certificate and backend.tls.caFile."
         case .nameNotFound: "the backend's name has no address: check backend.url and the resolver."
-        case .breaker: "most calls to the backend fail for now (5xx, time-outs, refused connections): check the backend."
+        case .proxyRefused:
+            "the proxy refuses the credentials for it (407): check backend.proxy and backend.proxyPasswordFile."
+        case .breaker:
+            "most calls to the backend fail for now (5xx, time-outs, refused connections): check the backend."
         case .fuse:
             "most answers would make dead letters with the same status: check backend.url and backend.path, or the events."
         }

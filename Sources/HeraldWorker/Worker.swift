@@ -1,3 +1,4 @@
+public import HeraldBackend
 import HeraldKafka
 public import HeraldTelemetry
 import HeraldThreads
@@ -6,6 +7,10 @@ import HeraldThreads
 public struct WorkerConfiguration: Sendable {
     /// One for each lane.
     public var lanes: [LaneConfiguration]
+    /// Reads the backend's secrets again and gives its configuration with them; `nil` when none is in a file.
+    ///
+    /// Called on a thread of its own, may block and throw.
+    public var readBackendAgain: (@Sendable () throws -> BackendConfiguration)?
     /// librdkafka's properties for the questions at the start.
     public var adminProperties: [(String, String)]
     /// Whether the brokers have to have transactions.
@@ -15,10 +20,11 @@ public struct WorkerConfiguration: Sendable {
 
     /// A worker's configuration.
     public init(
-        lanes: [LaneConfiguration], adminProperties: [(String, String)], needsTransactions: Bool,
-        requiredTopics: [String]
+        lanes: [LaneConfiguration], readBackendAgain: (@Sendable () throws -> BackendConfiguration)? = nil,
+        adminProperties: [(String, String)], needsTransactions: Bool, requiredTopics: [String]
     ) {
         self.lanes = lanes
+        self.readBackendAgain = readBackendAgain
         self.adminProperties = adminProperties
         self.needsTransactions = needsTransactions
         self.requiredTopics = requiredTopics
@@ -58,7 +64,17 @@ public final class Worker: Sendable {
     ///
     /// Blocks; call it once.
     public func run() -> WorkerEnd {
+        guard let backend = configuration.lanes.first?.backend else { return .stopped }
+        let credentials: CredentialSource
+        do {
+            credentials = try startCredentials(backend)
+        } catch {
+            return .failed("the backend's credentials could not be watched: \(error)")
+        }
+        defer { credentials.close() }
         if let end = checkTopics() { return end }
+        // Else every start with a token to fetch would begin with a hold.
+        credentials.waitUntilSettled()
         var threads: [OwnThread] = []
         do {
             for lane in configuration.lanes {
@@ -69,7 +85,9 @@ public final class Worker: Sendable {
                 }
                 if mustDrain { mailbox.post(.drain) }
                 threads.append(
-                    try OwnThread(name: "lane-\(lane.number)") { [self] in runLane(lane, mailbox: mailbox) })
+                    try OwnThread(name: "lane-\(lane.number)") { [self] in
+                        runLane(lane, mailbox: mailbox, credentials: credentials)
+                    })
             }
         } catch {
             fail("a lane could not be started: \(error)")
@@ -90,9 +108,20 @@ public final class Worker: Sendable {
         for mailbox in mailboxes { mailbox.post(.drain) }
     }
 
-    private func runLane(_ lane: LaneConfiguration, mailbox: Mailbox) {
+    /// The credentials that all lanes share; fetching a token takes place beside the questions to the brokers.
+    private func startCredentials(_ backend: BackendConfiguration) throws -> CredentialSource {
+        let source = try CredentialSource(backend, readAgain: configuration.readBackendAgain) { [logger] notice in
+            if notice.isTrouble { logger.warning("\(notice.sentence)") } else { logger.info("\(notice.sentence)") }
+        }
+        try source.start()
+        return source
+    }
+
+    private func runLane(_ lane: LaneConfiguration, mailbox: Mailbox, credentials: CredentialSource) {
         do {
-            let end = try Lane(configuration: lane, mailbox: mailbox, logger: logger).run()
+            let end = try Lane(
+                configuration: lane, mailbox: mailbox, credentials: credentials, logger: logger
+            ).run()
             switch end {
             case .drained(let isComplete):
                 logger.info("lane ended", ["lane": .int(lane.number), "complete": .bool(isComplete)])

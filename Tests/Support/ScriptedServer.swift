@@ -16,7 +16,7 @@ public final class ScriptedServer: Sendable {
         var isStopped = false
     }
 
-    /// The free port that the server got.
+    /// The port that the server got.
     public let port: UInt16
     private let listener: Int32
     private let context: TLSContext?
@@ -24,12 +24,16 @@ public final class ScriptedServer: Sendable {
     private let state = Guarded(State())
     private let running = DispatchGroup()
 
-    /// Listens on a free port of 127.0.0.1, with TLS when there is an identity.
-    public init(tls: ServerIdentity? = nil, script: @escaping Script) throws {
+    /// Listens with TLS when there is an identity.
+    ///
+    /// - Parameters:
+    ///   - host: the last number of an address 127.0.0.x; all of them are this machine.
+    ///   - port: 0 takes a free one.
+    public init(tls: ServerIdentity? = nil, host: UInt8 = 1, port: UInt16 = 0, script: @escaping Script) throws {
         signal(SIGPIPE, SIG_IGN)
         context = try tls.map { try TLSContext($0) }
         self.script = script
-        (listener, port) = try LoopbackSocket.listen()
+        (listener, self.port) = try LoopbackSocket.listen(host: host, port: port)
         running.enter()
         Thread.detachNewThread { self.accept() }
     }
@@ -89,13 +93,16 @@ public final class ScriptedServer: Sendable {
 
 /// Sockets on 127.0.0.1 with ports that the system chooses.
 public enum LoopbackSocket {
-    /// A listening socket and its port.
-    public static func listen() throws -> (socket: Int32, port: UInt16) {
+    /// A listening socket and its port, on 127.0.0.`host`.
+    public static func listen(host: UInt8 = 1, port: UInt16 = 0) throws -> (socket: Int32, port: UInt16) {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard listener >= 0 else { throw POSIXError(.EMFILE) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_addr.s_addr = (0x7F00_0000 + UInt32(host)).bigEndian
+        address.sin_port = port.bigEndian
+        var on: Int32 = 1
+        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isListening = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
