@@ -8,6 +8,8 @@ struct ClientCalls {
         var waiter: ClientThread.Waiter
         /// Set with the first attempt.
         var deadline: MonotonicTime?
+        /// Of the credentials that the last attempt showed.
+        var revision = 0
         /// Refused credentials were renewed for it; that happens once.
         var isRepeated = false
     }
@@ -20,8 +22,8 @@ struct ClientCalls {
     private var trouble: TokenTrouble?
     /// Calls that wait to hear what to show.
     private var waiting: [UInt64] = []
-    /// Calls that were refused and wait for the renewal, with what they showed, and their answer should nothing be new.
-    private var refused: [(token: UInt64, revision: Int, reply: ClientThread.Reply)] = []
+    /// Calls that were refused and wait for the renewal, with their answer should nothing be new.
+    private var refused: [(token: UInt64, reply: ClientThread.Reply)] = []
 
     init(_ calls: BackendCalls, _ credentials: CredentialSource, refusals: Set<Int>) {
         self.calls = calls
@@ -61,10 +63,10 @@ struct ClientCalls {
 
     private mutating func hear(_ reply: ClientThread.Reply, _ token: UInt64) {
         guard let call = table[token] else { return }
-        if case .status(let status, _, _) = reply.answer, refusals.contains(status), !call.isRepeated, let access {
+        if case .status(let status, _, _) = reply.answer, refusals.contains(status), !call.isRepeated {
             table[token]?.isRepeated = true
-            refused.append((token, access.revision, reply))
-            credentials.renew(refused: access.revision)
+            refused.append((token, reply))
+            credentials.renew(refused: call.revision)
         } else {
             finish(token, reply)
         }
@@ -86,18 +88,19 @@ struct ClientCalls {
         case .renewed:
             let repeated = refused
             refused.removeAll()
-            for (token, revision, reply) in repeated {
-                if let access, access.revision > revision { begin(token, now: now) } else { finish(token, reply) }
+            for (token, reply) in repeated {
+                if let access, let call = table[token], access.revision > call.revision { begin(token, now: now) } else { finish(token, reply) }
             }
         }
     }
 
     private mutating func begin(_ token: UInt64, now: MonotonicTime) {
         if let trouble { return fail(token, trouble) }
-        guard access != nil else { return waiting.append(token) }
+        guard let access else { return waiting.append(token) }
         guard let request = table[token]?.request else { return }
         let deadline = table[token]?.deadline ?? calls.deadline(now: now)
         table[token]?.deadline = deadline
+        table[token]?.revision = access.revision
         switch request {
         case .notification(let pushService, let user, let message, let idempotencyKey):
             calls.send(

@@ -37,6 +37,8 @@ extension Lane {
         case .access(let fresh):
             let isOther = access?.revision != fresh.revision || access?.filesRevision != fresh.filesRevision
             access = fresh
+            accessSince = now.monotonic
+            isAccessRefused = false
             calls.use(fresh, now: now.monotonic)
             if isOther { engine.credentialsChanged(now: now) }
         case .unavailable(let trouble):
@@ -49,8 +51,9 @@ extension Lane {
 
     /// The engine saw credentials refused: they are renewed, once for all lanes.
     func renewCredentials() {
-        // Without an access nothing was sent that could have been refused.
-        credentials.renew(refused: access?.revision ?? .max)
+        guard let access else { return engine.credentialsRenewed(now: moment) }
+        // The answer to a call that was sent with former credentials is no reason to renew the present ones.
+        credentials.renew(refused: isAccessRefused ? access.revision : access.revision - 1)
     }
 
     /// Gives the engine every answer that has come.
@@ -66,6 +69,9 @@ extension Lane {
         let milliseconds = Int32(truncatingIfNeeded: ended.durationNanoseconds / 1_000_000)
         switch ended.answer {
         case .status(let status, let retryAfter, let detail):
+            if status >= 300, ended.sentAt >= accessSince, configuration.engine.statuses[status] == .credentials {
+                isAccessRefused = true
+            }
             return CallResult(
                 status: status,
                 retryAfter: retryAfter.flatMap {

@@ -95,6 +95,10 @@ final class Lane {
     let credentials: CredentialSource
     /// What calls show at the moment; `nil` while there is no access token.
     var access: BackendAccess?
+    /// Since when.
+    var accessSince = MonotonicTime(nanoseconds: .min)
+    /// Whether a call was refused that was sent since then.
+    var isAccessRefused = false
     /// Why there is none.
     var tokenTrouble: TokenTrouble?
 

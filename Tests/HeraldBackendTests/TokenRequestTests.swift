@@ -35,18 +35,24 @@ struct TokenRequestTests {
         "A token is taken as endpoints give it",
         arguments: [
             // Azure AD, version 2 and version 1.
-            (#"{"token_type":"Bearer","expires_in":3599,"ext_expires_in":3599,"access_token":"eyJ0.eyJh.c2ln"}"#, 3_599),
             (
-                #"{"token_type":"Bearer","expires_in":"3599","expires_on":"1700000000","resource":"api://b","access_token":"eyJ0.eyJh.c2ln"}"#,
+                #"{"token_type":"Bearer","expires_in":3599,"ext_expires_in":3599,"access_token":"eyJ0.eyJh.c2ln"}"#,
+                3_599
+            ),
+            (
+                #"{"token_type":"Bearer","expires_in":"3599","expires_on":"1700000000","resource":"api://b","#
+                    + #""access_token":"eyJ0.eyJh.c2ln"}"#,
                 3_599
             ),
             // Keycloak.
             (
-                #"{"access_token":"eyJ0.eyJh.c2ln","expires_in":300,"refresh_expires_in":0,"token_type":"Bearer","not-before-policy":0,"scope":"profile email"}"#,
+                #"{"access_token":"eyJ0.eyJh.c2ln","expires_in":300,"refresh_expires_in":0,"token_type":"Bearer","#
+                    + #""not-before-policy":0,"scope":"profile email"}"#,
                 300
             ),
             (#"{"access_token":"eyJ0.eyJh.c2ln","token_type":"bearer"}"#, nil),
-            (#"{"access_token":"eyJ0.eyJh.c2ln"}"#, nil), (#"{"access_token":"eyJ0.eyJh.c2ln","expires_in":null}"#, nil),
+            (#"{"access_token":"eyJ0.eyJh.c2ln"}"#, nil),
+            (#"{"access_token":"eyJ0.eyJh.c2ln","expires_in":null}"#, nil),
             (#"{"access_token":"eyJ0.eyJh.c2ln","expires_in":-7}"#, 0),
             (#"{"access_token":"eyJ0.eyJh.c2ln","expires_in":1e300}"#, 1_000_000_000),
             (#"{"access_token":"eyJ0.eyJh.c2ln","expires_in":"soon"}"#, nil),
@@ -77,12 +83,13 @@ struct TokenRequestTests {
     @Test(
         "An error becomes one sentence that says what to do",
         arguments: [
-            (401, #"{"error":"invalid_client","error_description":"AADSTS7000215: Invalid client secret provided."}"#, "clientSecret"),
-            (401, #"{"error":"unauthorized_client","error_description":"Invalid client or Invalid client credentials"}"#, "grant"),
+            // Azure AD and Keycloak.
+            (401, #"{"error":"invalid_client","error_description":"AADSTS7000215: Invalid secret."}"#, "clientSecret"),
+            (401, #"{"error":"unauthorized_client","error_description":"Invalid client credentials"}"#, "grant"),
             (400, #"{"error":"invalid_scope","error_description":"Invalid scopes: x"}"#, "backend.auth.scope"),
-            (400, #"{"error":"unsupported_grant_type"}"#, "grant"), (404, "<html><title>Not Found</title></html>", "tokenURL"),
-            (302, "", "redirects are not followed"), (503, "busy", "by itself"), (429, "", "by itself"),
-            (401, "", "clientSecret"),
+            (400, #"{"error":"unsupported_grant_type"}"#, "grant"),
+            (404, "<html><title>Not Found</title></html>", "tokenURL"), (302, "", "redirects are not followed"),
+            (503, "busy", "by itself"), (429, "", "by itself"), (401, "", "clientSecret"),
         ])
     func errors(status: Int, body: String, advice: String) {
         let outcome = TokenRequest(client()).outcome(

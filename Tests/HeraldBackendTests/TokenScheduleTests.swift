@@ -88,7 +88,8 @@ struct TokenScheduleTests {
         #expect((1_440...2_900).contains(requests))
     }
 
-    @Test("The endpoint's own Retry-After is honoured, up to five minutes", arguments: [(7_000, 7_000), (.max, 300_000)])
+    @Test(
+        "The endpoint's own Retry-After is honoured, up to five minutes", arguments: [(7_000, 7_000), (.max, 300_000)])
     func retryAfter(asked: Int64, wait: Int64) {
         let clock = Clocked()
         clock.failed(retryAfter: asked)
