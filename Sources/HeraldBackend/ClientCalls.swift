@@ -89,7 +89,11 @@ struct ClientCalls {
             let repeated = refused
             refused.removeAll()
             for (token, reply) in repeated {
-                if let access, let call = table[token], access.revision > call.revision { begin(token, now: now) } else { finish(token, reply) }
+                if let access, let call = table[token], access.revision > call.revision {
+                    begin(token, now: now)
+                } else {
+                    finish(token, reply)
+                }
             }
         }
     }

@@ -50,10 +50,11 @@ public final class ScriptedServer: Sendable {
     /// Closes everything and waits until no script runs any more.
     public func stop() {
         state.withLock { state in
+            // A second time the listener's number may belong to somebody else.
+            if !state.isStopped { shutdown(listener, Int32(SHUT_RDWR)) }
             state.isStopped = true
             for socket in state.open { shutdown(socket, Int32(SHUT_RDWR)) }
         }
-        shutdown(listener, Int32(SHUT_RDWR))
         running.wait()
     }
 
@@ -83,6 +84,11 @@ public final class ScriptedServer: Sendable {
         if let peer = ScriptedPeer(socket: socket, context: context) {
             try? script(peer)
             peer.end()
+        } else {
+            // Closed with bytes unread it would be reset, and the alert lost that says why the handshake failed.
+            shutdown(socket, Int32(SHUT_WR))
+            var rest = [UInt8](repeating: 0, count: 4_096)
+            while recv(socket, &rest, rest.count, 0) > 0 {}
         }
         // Out of the list before it is closed: the number may belong to somebody else a moment later.
         state.withLock { $0.open.removeAll { $0 == socket } }
@@ -101,8 +107,6 @@ public enum LoopbackSocket {
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = (0x7F00_0000 + UInt32(host)).bigEndian
         address.sin_port = port.bigEndian
-        var on: Int32 = 1
-        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isListening = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in

@@ -25,10 +25,8 @@ enum CurlLibrary {
             // Else ALPN may agree on HTTP/2, and our own requests get no answer.
             herald_curl_set_long(handle, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
             // Always set, or the environment's proxy and exceptions are used.
-            herald_curl_set_string(handle, CURLOPT_PROXY, proxy?.url ?? ""),
+            herald_curl_set_string(handle, CURLOPT_PROXY, proxy?.urlWithUser ?? ""),
             herald_curl_set_string(handle, CURLOPT_NOPROXY, ""),
-            herald_curl_set_string(handle, CURLOPT_PROXYUSERNAME, proxy?.username),
-            herald_curl_set_string(handle, CURLOPT_PROXYPASSWORD, proxy?.password),
             herald_curl_set_long(handle, CURLOPT_HTTPPROXYTUNNEL, 1),
             // A slow resolver must not block when the handle goes.
             herald_curl_set_long(handle, CURLOPT_QUICK_EXIT, 1),

@@ -8,7 +8,7 @@ public struct ProxyAddress: Sendable, Hashable, CustomStringConvertible, CustomD
     public let url: String
     /// The user (Basic authentication); `nil` without one.
     public let username: String?
-    let password: String?
+    private let password: String?
 
     /// Takes `http://user:password@proxy:3128` apart; user and password are percent-decoded.
     ///
@@ -26,6 +26,24 @@ public struct ProxyAddress: Sendable, Hashable, CustomStringConvertible, CustomD
             .map { $0.removingPercentEncoding ?? String($0) }
         username = parts.first
         self.password = password ?? (parts.count > 1 ? parts[1] : "")
+    }
+
+    /// With user and password, for libcurl.
+    ///
+    /// Its options for them alone are decoded by some versions and taken as they are by others.
+    var urlWithUser: String {
+        guard let username, let schemeEnd = url.range(of: "://")?.upperBound else { return url }
+        let plain = CharacterSet(charactersIn: "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+        let user = [username, password ?? ""].compactMap { $0.addingPercentEncoding(withAllowedCharacters: plain) }
+        return "\(url[..<schemeEnd])\(user.joined(separator: ":"))@\(url[schemeEnd...])"
+    }
+
+    /// A line of libcurl's without users and passwords of addresses in it.
+    static func withoutUser(_ line: String) -> String {
+        guard let scheme = line.range(of: "://"), let at = line[scheme.upperBound...].lastIndex(of: "@") else {
+            return line
+        }
+        return String(line[..<scheme.upperBound] + line[line.index(after: at)...])
     }
 
     /// The address alone.

@@ -126,9 +126,12 @@ final class Transport {
     var failure: Failure {
         if isPlain { return Failure(kind: .connectionReset, detail: SystemError.text(of: errorNumber)) }
         let text = String(cString: errorText)
-        // TLS 1.3 refuses a client certificate only after the handshake, so the alert meets us here.
-        let isAlert = text.contains("SSL") && text.contains(" alert ")
-        return Failure(kind: isAlert ? .tls : .connectionReset, detail: text.isEmpty ? "connection lost" : text)
+        return Failure(kind: Self.kindOfLoss(text), detail: text.isEmpty ? "connection lost" : text)
+    }
+
+    /// TLS 1.3 refuses a client certificate only after the handshake, so its alert comes where an answer should.
+    private static func kindOfLoss(_ text: String) -> FailureKind {
+        text.contains("SSL") && text.contains(" alert ") ? .tls : .connectionReset
     }
 
     /// Why no connection was made, from libcurl's code.
@@ -140,7 +143,7 @@ final class Transport {
     static func failure(of handle: UnsafeMutableRawPointer, _ code: CURLcode, text: String) -> Failure {
         var number = 0
         _ = herald_curl_get_long(handle, CURLINFO_OS_ERRNO, &number)
-        let detail = text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
+        let detail = text.isEmpty ? String(cString: curl_easy_strerror(code)) : ProxyAddress.withoutUser(text)
         let errorNumber = Int32(clamping: number)
         return Failure(
             kind: kind(of: code, errorNumber: errorNumber, detail: detail), detail: detail,
@@ -163,7 +166,7 @@ final class Transport {
             .tls
         case CURLE_RECV_ERROR where detail.contains("CONNECT tunnel"):
             detail.contains("response 407") ? .proxyRefused : .connectFailed
-        case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING: .connectionReset
+        case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING: kindOfLoss(detail)
         default: .connectFailed
         }
     }
