@@ -20,8 +20,6 @@ public enum AccessNews: Sendable {
     case access(BackendAccess)
     /// There is no access token, or none any more.
     case unavailable(TokenTrouble)
-    /// The renewal that was asked for has ended, well or not.
-    case renewed
 }
 
 /// What the ``CredentialSource`` has to say to people.

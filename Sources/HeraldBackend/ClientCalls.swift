@@ -17,15 +17,23 @@ struct ClientCalls {
     private let calls: BackendCalls
     private let credentials: CredentialSource
     private let refusals: Set<Int>
+    private let renewed: @Sendable (UInt64) -> Void
     private var table: [UInt64: Call] = [:]
     private var access: BackendAccess?
     private var trouble: TokenTrouble?
     /// Calls that wait to hear what to show.
     private var waiting: [UInt64] = []
     /// Calls that were refused and wait for the renewal, with their answer should nothing be new.
-    private var refused: [(token: UInt64, reply: ClientThread.Reply)] = []
+    private var refused: [UInt64: ClientThread.Reply] = [:]
 
-    init(_ calls: BackendCalls, _ credentials: CredentialSource, refusals: Set<Int>) {
+    /// - Parameters:
+    ///   - refusals: the statuses by which the backend refuses credentials.
+    ///   - renewed: called on any thread when the renewal that a call waited for has ended.
+    init(
+        _ calls: BackendCalls, _ credentials: CredentialSource, refusals: Set<Int>,
+        renewed: @escaping @Sendable (UInt64) -> Void
+    ) {
+        self.renewed = renewed
         self.calls = calls
         self.credentials = credentials
         self.refusals = refusals
@@ -40,9 +48,12 @@ struct ClientCalls {
             guard let call = table.removeValue(forKey: token) else { return }
             calls.cancel(token: token, now: now)
             waiting.removeAll { $0 == token }
-            refused.removeAll { $0.token == token }
+            refused[token] = nil
             call.waiter.resume(throwing: CancellationError())
         case .news(let news): hear(news, now: now)
+        case .renewed(let token):
+            guard let reply = refused.removeValue(forKey: token), let call = table[token] else { return }
+            if let access, access.revision > call.revision { begin(token, now: now) } else { finish(token, reply) }
         }
     }
 
@@ -65,8 +76,8 @@ struct ClientCalls {
         guard let call = table[token] else { return }
         if case .status(let status, _, _) = reply.answer, refusals.contains(status), !call.isRepeated {
             table[token]?.isRepeated = true
-            refused.append((token, reply))
-            credentials.renew(refused: call.revision)
+            refused[token] = reply
+            credentials.renew(refused: call.revision) { [renewed] in renewed(token) }
         } else {
             finish(token, reply)
         }
@@ -85,16 +96,6 @@ struct ClientCalls {
             trouble = reason
             for token in waiting { fail(token, reason) }
             waiting.removeAll()
-        case .renewed:
-            let repeated = refused
-            refused.removeAll()
-            for (token, reply) in repeated {
-                if let access, let call = table[token], access.revision > call.revision {
-                    begin(token, now: now)
-                } else {
-                    finish(token, reply)
-                }
-            }
         }
     }
 

@@ -24,6 +24,8 @@ final class ClientThread: Sendable {
         case begin(UInt64, Request, Waiter)
         case cancel(UInt64)
         case news(AccessNews)
+        /// The renewal that a refused call waited for has ended.
+        case renewed(UInt64)
     }
 
     private struct Inbox {
@@ -108,7 +110,9 @@ final class ClientThread: Sendable {
             let loop = try EventLoop()
             try loop.add(wakeup.descriptor, token: EventToken(owner: Self.wakeupOwner), interest: .readableEdges)
             let calls = BackendCalls(loop: loop, owner: Self.callsOwner, configuration: configuration)
-            var table = ClientCalls(calls, credentials, refusals: configuration.credentialStatuses)
+            var table = ClientCalls(calls, credentials, refusals: configuration.credentialStatuses) { token in
+                self.post(.renewed(token))
+            }
             serve(loop, calls, &table)
             calls.close()
             table.end(with: BackendClientError.closed)

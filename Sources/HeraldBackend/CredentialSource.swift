@@ -13,12 +13,21 @@ public final class CredentialSource: Sendable {
     /// Files are looked at this often (milliseconds).
     public static let readInterval: Int64 = 2_000
 
+    /// Somebody's wish, after the backend refused what it showed.
+    private struct Renewal {
+        var refused: Int
+        var ended: @Sendable () -> Void
+    }
+
     private struct State {
         var access: BackendAccess?
         var trouble: TokenTrouble?
-        var isRenewalWanted = false
+        var renewals: [Renewal] = []
         var isClosed = false
         var listeners: [@Sendable (AccessNews) -> Void] = []
+
+        /// What is older is refused with good reason.
+        var currentRevision: Int { access?.revision ?? .min }
     }
 
     private let state: Guarded<State>
@@ -83,26 +92,29 @@ public final class CredentialSource: Sendable {
 
     /// The backend refused these credentials: they are renewed, once for everybody who asks, unless that happened already.
     ///
-    /// The end is told to all listeners (``AccessNews/renewed``), at once when there is nothing to renew.
-    ///
-    /// - Parameter revision: that of the access that was refused.
-    public func renew(refused revision: Int) {
+    /// - Parameters:
+    ///   - revision: that of the access that was refused.
+    ///   - ended: called when the renewal has ended, well or not, and listeners have heard of it: at once when there is
+    ///     nothing to renew. On any thread; it must not block.
+    public func renew(refused revision: Int, _ ended: @escaping @Sendable () -> Void) {
         let mustWait = state.withLock { state in
-            let isNewer = state.access.map { $0.revision > revision } ?? false
-            if wakeup == nil || isNewer || state.isClosed { return false }
-            state.isRenewalWanted = true
+            if wakeup == nil || state.isClosed || revision < state.currentRevision { return false }
+            state.renewals.append(Renewal(refused: revision, ended: ended))
             return true
         }
-        if mustWait { wakeup?.signal() } else { publish(.renewed) }
+        if mustWait { wakeup?.signal() } else { ended() }
     }
 
     /// Ends the thread and forgets the listeners.
     public func close() {
-        state.withLock { state in
+        let renewals = state.withLock { state in
             state.isClosed = true
             state.listeners.removeAll()
+            defer { state.renewals.removeAll() }
+            return state.renewals
         }
         wakeup?.signal()
+        for renewal in renewals { renewal.ended() }
     }
 
     private func publish(_ news: AccessNews) {
@@ -114,7 +126,6 @@ public final class CredentialSource: Sendable {
             case .unavailable(let trouble):
                 state.access = nil
                 state.trouble = trouble
-            case .renewed: break
             }
             for listener in state.listeners { listener(news) }
         }
@@ -129,13 +140,17 @@ public final class CredentialSource: Sendable {
             return
         }
         while true {
-            let (isRenewalWanted, isClosed) = state.withLock { state in
-                defer { state.isRenewalWanted = false }
-                return (state.isRenewalWanted, state.isClosed)
+            let (renewals, isWanted, isClosed) = state.withLock { state in
+                defer { state.renewals.removeAll() }
+                // Who asks while a token is fetched is served by that one.
+                let isWanted = state.renewals.contains { $0.refused >= state.currentRevision }
+                return (state.renewals, isWanted, state.isClosed)
             }
+            if !isClosed {
+                keeper.work(isRenewalWanted: isWanted, isCancelled: { self.isClosed }, publish: publish)
+            }
+            for renewal in renewals { renewal.ended() }
             if isClosed { return }
-            keeper.work(isRenewalWanted: isRenewalWanted, isCancelled: { self.isClosed }, publish: publish)
-            if isRenewalWanted { publish(.renewed) }
             _ = loop.wait(
                 timeoutMilliseconds: EventLoop.timeoutMilliseconds(
                     until: keeper.nextWork, now: SystemClock.monotonic()))

@@ -45,7 +45,6 @@ extension Lane {
             access = nil
             tokenTrouble = trouble
             engine.credentialsUnavailable(now: now)
-        case .renewed: engine.credentialsRenewed(now: now)
         }
     }
 
@@ -53,7 +52,8 @@ extension Lane {
     func renewCredentials() {
         guard let access else { return engine.credentialsRenewed(now: moment) }
         // The answer to a call that was sent with former credentials is no reason to renew the present ones.
-        credentials.renew(refused: isAccessRefused ? access.revision : access.revision - 1)
+        let revision = isAccessRefused ? access.revision : access.revision - 1
+        credentials.renew(refused: revision) { [mailbox] in mailbox.post(.credentialsRenewed) }
     }
 
     /// Gives the engine every answer that has come.

@@ -208,6 +208,7 @@ final class Lane {
         case .range(let partition, let reading, let result): judgeRange(of: partition, reading: reading, result)
         case .transaction(let report): hear(report)
         case .access(let news): take(news)
+        case .credentialsRenewed: engine.credentialsRenewed(now: moment)
         }
         carryOut(now: moment)
     }

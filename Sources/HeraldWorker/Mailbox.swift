@@ -13,6 +13,8 @@ enum LaneMessage: Sendable {
     case committed(assignment: Int, Result<[StartPosition], KafkaError>)
     /// What the process's credentials have become.
     case access(AccessNews)
+    /// The renewal of refused credentials has ended, well or not.
+    case credentialsRenewed
     /// How far a partition reaches whose committed offset is out of range.
     case range(TopicPartition, reading: Int, Result<OffsetRange, KafkaError>)
 }

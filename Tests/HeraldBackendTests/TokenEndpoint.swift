@@ -36,8 +36,11 @@ final class TokenEndpoint: Sendable {
 /// What a ``CredentialSource`` has said so far.
 final class Heard: Sendable {
     private let news = Guarded<[AccessNews]>([])
+    private let renewals = Guarded(0)
+    private let source: CredentialSource
 
     init(_ source: CredentialSource) {
+        self.source = source
         source.listen { [news] fresh in news.withLock { $0.append(fresh) } }
     }
 
@@ -62,7 +65,10 @@ final class Heard: Sendable {
         news.withLock { $0 }.compactMap { news in if case .unavailable(let trouble) = news { trouble } else { nil } }
     }
 
-    var renewedCount: Int {
-        news.withLock { $0 }.count { news in if case .renewed = news { true } else { false } }
+    /// How many renewals that ``renew(refused:)`` asked for have ended.
+    var renewedCount: Int { renewals.withLock { $0 } }
+
+    func renew(refused revision: Int) {
+        source.renew(refused: revision) { [renewals] in renewals.withLock { $0 += 1 } }
     }
 }
