@@ -80,6 +80,80 @@ struct HostileBackendTests {
         }
     }
 
+    @Test("A proxy that refuses the password holds, and the right one in its file ends that without a restart")
+    func proxyPassword() async throws {
+        // alice:right
+        let header = "\r\nProxy-Authorization: Basic YWxpY2U6cmlnaHQ=\r\n"
+        let proxy = try ScriptedServer { peer in
+            let connect = try peer.readRequest()
+            guard connect.hasPrefix("CONNECT backend.invalid:80 "), connect.contains(header) else {
+                try peer.write("HTTP/1.1 407 Who\r\nContent-Length: 0\r\n\r\n")
+                peer.readToEnd()
+                return
+            }
+            try peer.write("HTTP/1.1 200 Made\r\n\r\n")
+            while true {
+                // From here on it is the backend.
+                let isClean = try !peer.readRequest().contains("Proxy-Authorization")
+                try peer.write("HTTP/1.1 \(isClean ? 200 : 400) X\r\nContent-Length: 0\r\n\r\n")
+            }
+        }
+        defer { proxy.stop() }
+        try await World.run { world in
+            let password = world.directory.appending(path: "proxy-password")
+            try "wrong\n".write(to: password, atomically: true, encoding: .utf8)
+            let worker = try await world.startWorker(changing: [
+                "backend.url": "http://backend.invalid", "backend.proxy": "http://alice@127.0.0.1:\(proxy.port)",
+                "backend.proxyPasswordFile": password.path,
+            ])
+            try await world.publish(Batch.events(0..<50))
+            let line = try await worker.waitForLog("holding")
+            #expect(line.text.contains("proxy-refused") && line.message.contains("backend.proxyPasswordFile"))
+            try "right\n".write(to: password, atomically: true, encoding: .utf8)
+            try await worker.waitForLog("going on")
+            try await world.waitForResults(50)
+            try await Oracle(world).expectResults(Batch.delivered(0..<50))
+            #expect(world.deadLetters.isEmpty && world.retries.isEmpty)
+            #expect(!worker.output.contains("wrong") && !worker.output.contains("right\""))
+        }
+    }
+
+    /// Backends that can't be reached, or not be sure of.
+    enum Unreachable: String, CaseIterable {
+        case expired, wrongHost, clientCertificateRefused, nameNotFound
+    }
+
+    @Test("A backend that can't be reached, or not be sure of, holds with the reason", arguments: Unreachable.allCases)
+    func unreachable(unreachable: Unreachable) async throws {
+        let certificates = try TestCertificates.shared()
+        var identity = certificates.good
+        switch unreachable {
+        case .expired: identity = certificates.expired
+        case .wrongHost: identity = certificates.wrongHost
+        case .clientCertificateRefused: identity.clientAuthorityFile = certificates.authorityFile
+        case .nameNotFound: break
+        }
+        let called = Guarded(0)
+        let server = try ScriptedServer(tls: identity) { peer in
+            _ = try peer.readRequest()
+            called.withLock { $0 += 1 }
+        }
+        defer { server.stop() }
+        try await World.run { world in
+            let url = unreachable == .nameNotFound ? "https://no-such-host.invalid" : server.origin
+            let worker = try await world.startWorker(
+                changing: ["backend.url": url, "backend.tls.caFile": certificates.authorityFile])
+            try await world.publish(Batch.events(0..<20))
+            let line = try await worker.waitForLog("holding")
+            #expect(line.text.contains(unreachable == .nameNotFound ? "\"name-not-found\"" : "\"tls\""))
+            worker.terminate()
+            #expect(try await worker.waitForExit() == 0)
+            try await world.catchUp()
+            #expect(world.count("notifications.results") + world.deadLetters.count + world.retries.count == 0)
+            #expect(called.withLock { $0 } == 0)
+        }
+    }
+
     @Test("An authority that is not trusted holds without a call, and trusting it ends that without a restart")
     func unknownAuthority() async throws {
         let certificates = try TestCertificates.shared()

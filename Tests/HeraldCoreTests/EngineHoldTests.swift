@@ -42,7 +42,7 @@ struct EngineHoldTests {
 
     @Test(
         "begins at once when the backend can't be reached safely",
-        arguments: [(CallFailure.tls, HoldReason.tls), (.nameNotFound, .nameNotFound)])
+        arguments: [(CallFailure.tls, HoldReason.tls), (.nameNotFound, .nameNotFound), (.proxyRefused, .proxyRefused)])
     func unreachable(failure: CallFailure, reason: HoldReason) {
         let harness = EngineHarness()
         harness.event("a")
