@@ -117,7 +117,8 @@ struct CredentialKeeper {
         _ publish: (AccessNews) -> Void
     ) {
         let outcome = TokenRequest(client).perform(
-            timeoutMilliseconds: min(configuration.timeoutMilliseconds, Self.requestLimit), proxy: configuration.connections.proxy,
+            timeoutMilliseconds: min(configuration.timeoutMilliseconds, Self.requestLimit),
+            proxy: configuration.connections.proxy,
             tls: configuration.connections.tls, isCancelled: isCancelled)
         let entropy = UInt64.random(in: .min ... .max)
         switch outcome {

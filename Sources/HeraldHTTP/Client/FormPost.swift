@@ -53,36 +53,39 @@ public struct FormPost: Sendable, CustomStringConvertible, CustomReflectable {
     ///
     /// - Parameter isCancelled: asked about once a second; true ends the request.
     public func perform(isCancelled: @escaping @Sendable () -> Bool) -> Answer {
+        let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        let sink = Sink(isCancelled: isCancelled)
+        let headers = makeHeaders()
+        // What the handle points to goes after it.
+        defer {
+            withExtendedLifetime(sink) {}
+            curl_slist_free_all(headers)
+            errorText.deallocate()
+        }
         guard CurlLibrary.isReady, let handle = curl_easy_init() else {
             return .failure(.connectFailed, detail: "libcurl has no memory left")
         }
         defer { curl_easy_cleanup(handle) }
-        let headers = makeHeaders()
-        defer { curl_slist_free_all(headers) }
-        let sink = Sink(isCancelled: isCancelled)
-        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(CURL_ERROR_SIZE)) { errorText in
-            errorText.initialize(repeating: 0)
-            return form.withUnsafeBytes { form in
-                var codes = CurlLibrary.setReach(of: handle, proxy: proxy, tls: tls)
-                codes += [
-                    herald_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText.baseAddress),
-                    herald_curl_set_string(handle, CURLOPT_URL, url),
-                    herald_curl_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https"),
-                    herald_curl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0),
-                    herald_curl_set_long(handle, CURLOPT_TIMEOUT_MS, timeoutMilliseconds),
-                    herald_curl_set_long(handle, CURLOPT_POST, 1),
-                    herald_curl_set_long(handle, CURLOPT_POSTFIELDSIZE, form.count),
-                    herald_curl_set_pointer(handle, CURLOPT_POSTFIELDS, form.baseAddress),
-                    herald_curl_set_pointer(handle, CURLOPT_HTTPHEADER, headers),
-                    sink.attach(to: handle),
-                ]
-                guard codes.allSatisfy({ $0 == CURLE_OK }) else {
-                    return .failure(.connectFailed, detail: "libcurl refused the request")
-                }
-                let code = curl_easy_perform(handle)
-                let text = errorText.baseAddress.map { String(cString: $0) } ?? ""
-                return withExtendedLifetime(sink) { answer(handle, code, sink, text) }
+        return form.withUnsafeBytes { form in
+            var codes = CurlLibrary.setReach(of: handle, proxy: proxy, tls: tls)
+            codes += [
+                herald_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText),
+                herald_curl_set_string(handle, CURLOPT_URL, url),
+                herald_curl_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https"),
+                herald_curl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0),
+                herald_curl_set_long(handle, CURLOPT_TIMEOUT_MS, timeoutMilliseconds),
+                herald_curl_set_long(handle, CURLOPT_POST, 1),
+                herald_curl_set_long(handle, CURLOPT_POSTFIELDSIZE, form.count),
+                herald_curl_set_pointer(handle, CURLOPT_POSTFIELDS, form.baseAddress),
+                herald_curl_set_pointer(handle, CURLOPT_HTTPHEADER, headers),
+                sink.attach(to: handle),
+            ]
+            guard codes.allSatisfy({ $0 == CURLE_OK }) else {
+                return .failure(.connectFailed, detail: "libcurl refused the request")
             }
+            let code = curl_easy_perform(handle)
+            return answer(handle, code, sink, String(cString: errorText))
         }
     }
 
