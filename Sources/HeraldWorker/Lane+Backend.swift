@@ -56,6 +56,12 @@ extension Lane {
         credentials.renew(refused: revision) { [mailbox] in mailbox.post(.credentialsRenewed) }
     }
 
+    private func accessWasRefused() {
+        isAccessRefused = true
+        // The engine asks before it holds. A token that is refused in a hold may lack a right that was granted since.
+        if engine.hold?.reason == .credentials, let access { credentials.renew(refused: access.revision) {} }
+    }
+
     /// Gives the engine every answer that has come.
     func hearAnswers(now: Moment) {
         calls.drain { ended in
@@ -70,7 +76,7 @@ extension Lane {
         switch ended.answer {
         case .status(let status, let retryAfter, let detail):
             if status >= 300, ended.sentAt >= accessSince, configuration.engine.statuses[status] == .credentials {
-                isAccessRefused = true
+                accessWasRefused()
             }
             return CallResult(
                 status: status,

@@ -54,6 +54,17 @@ struct EngineHoldTests {
         #expect(harness.produced[0].production.attempts == 1)
     }
 
+    @Test(
+        "because of TLS or a proxy probes at once when files have changed", arguments: [CallFailure.tls, .proxyRefused])
+    func changedFiles(failure: CallFailure) {
+        let harness = EngineHarness()
+        harness.event("a")
+        harness.answer(CallResult(failure: failure))
+        #expect(harness.calls.isEmpty)
+        harness.changeCredentials()
+        #expect(harness.calls.count == 1)
+    }
+
     @Test("probes with a different event each time, and rejects the one that is refused while others get through")
     func onlyOneIsRefused() {
         let harness = EngineHarness()
