@@ -47,6 +47,23 @@ static inline CURLMcode herald_curl_multi_set_timer_callback(
     return code == CURLM_OK ? curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, callback) : code;
 }
 
+static inline CURLcode herald_curl_get_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+
+// The context comes back as the last argument of each callback.
+static inline CURLcode herald_curl_set_sinks(
+    CURL *handle, curl_write_callback body, curl_write_callback header, curl_xferinfo_callback progress,
+    void *context) {
+    curl_easy_setopt(handle, CURLOPT_WRITEDATA, context);
+    curl_easy_setopt(handle, CURLOPT_HEADERDATA, context);
+    curl_easy_setopt(handle, CURLOPT_XFERINFODATA, context);
+    curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, body);
+    curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, header);
+    return curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, progress);
+}
+
 static inline CURLcode herald_curl_set_debug_callback(CURL *handle, curl_debug_callback callback, void *context) {
     CURLcode code = curl_easy_setopt(handle, CURLOPT_DEBUGDATA, context);
     return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_DEBUGFUNCTION, callback) : code;

@@ -66,7 +66,7 @@ struct ReadinessPage {
     /// `nil` until a call was answered or several were not.
     private var isBackendReachable: Bool? {
         if readiness.findings.contains(where: { $0.reason == .backendUnreachable }) { return false }
-        if report.holds.contains(where: { [.tls, .nameNotFound].contains($0.reason) }) { return false }
+        if report.holds.contains(where: { [.tls, .nameNotFound, .proxyRefused].contains($0.reason) }) { return false }
         return report.lanes.contains { $0.meter.callDurations.contains { $0.count > 0 } } ? true : nil
     }
 

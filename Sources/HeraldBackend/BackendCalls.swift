@@ -23,6 +23,8 @@ public final class BackendCalls {
     private var writer: RequestWriter
     private var redaction: Redaction
     private var scratch: [UInt8] = []
+    private let configuration: BackendConfiguration
+    private var filesRevision = 0
 
     /// Calls to the configured backend over connections of this loop.
     ///
@@ -30,16 +32,19 @@ public final class BackendCalls {
     public init(loop: EventLoop, owner: UInt8, configuration: BackendConfiguration) {
         pool = ConnectionPool(loop: loop, owner: owner, options: configuration.connections)
         timeoutMilliseconds = Int64(configuration.timeoutMilliseconds)
-        writer = RequestWriter(configuration)
+        self.configuration = configuration
+        writer = RequestWriter(configuration, authorization: configuration.credentials.authorization)
         redaction = Redaction(authorization: configuration.credentials.authorization)
     }
 
-    /// Shows these credentials from the next call on; those under way keep theirs.
-    ///
-    /// - Parameter configuration: the one that the calls were made with, but for the credentials.
-    public func useCredentials(of configuration: BackendConfiguration) {
-        writer = RequestWriter(configuration)
-        redaction = Redaction(authorization: configuration.credentials.authorization)
+    /// Calls with these credentials, and over connections made with these files, from the next call on; those under way
+    /// keep theirs.
+    public func use(_ access: BackendAccess, now: MonotonicTime) {
+        writer = RequestWriter(configuration, authorization: access.authorization?.value)
+        redaction = Redaction(authorization: access.authorization?.value)
+        guard access.filesRevision != filesRevision else { return }
+        filesRevision = access.filesRevision
+        pool.renewConnections(proxy: access.proxy, tls: access.tls, now: now)
     }
 
     /// How many calls have begun and not ended.

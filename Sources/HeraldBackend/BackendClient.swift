@@ -7,16 +7,25 @@ internal import HeraldHTTP
 public final class BackendClient: Sendable {
     let configuration: BackendConfiguration
     private let thread: ClientThread
+    /// Its own; `nil` when it shares one with others, who close it.
+    private let ownCredentials: CredentialSource?
 
     /// A client of the configured backend; throws when the process has no descriptor or thread left.
-    public init(_ configuration: BackendConfiguration) throws {
+    ///
+    /// - Parameter credentials: those that the process shares, started; without them the client has its own, and secrets
+    ///   in files are read once.
+    public init(_ configuration: BackendConfiguration, credentials: CredentialSource? = nil) throws {
         self.configuration = configuration
-        thread = try ClientThread(configuration)
+        let shown = try credentials ?? CredentialSource(configuration)
+        ownCredentials = credentials == nil ? shown : nil
+        try ownCredentials?.start()
+        thread = try ClientThread(configuration, shown)
         try thread.start()
     }
 
     deinit {
         thread.close()
+        ownCredentials?.close()
     }
 
     /// Sends a message to a user's devices on one push service.
@@ -25,7 +34,7 @@ public final class BackendClient: Sendable {
     ///   - pushService: as the backend names it: `apns`, `gcm` or `wns`.
     ///   - user: becomes the tag; see ``NotificationRules``.
     ///   - idempotencyKey: the same for every attempt to send the same notification; `:` and the push service are added.
-    /// - Returns: what became of the call, an error's status too.
+    /// - Returns: what became of the call, an error's status too; credentials that were refused are renewed first, once.
     /// - Throws: ``InvalidNotification``, ``BackendClientError``, `CancellationError`.
     public func send(
         _ pushService: String, to user: String, message: String, idempotencyKey: String
@@ -72,6 +81,7 @@ public final class BackendClient: Sendable {
     /// Ends all calls (they throw ``BackendClientError/closed``), closes the connections, and waits for that.
     public func close() async {
         thread.close()
+        ownCredentials?.close()
         await thread.ended()
     }
 
@@ -98,6 +108,8 @@ public struct ServiceAnswer: Sendable, Hashable {
 public enum BackendClientError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The client was closed before the answer came.
     case closed
+    /// There is no access token to show the backend, which was not called.
+    case noToken(TokenTrouble)
     /// The backend did not do what was asked; `request` says what, without handles or secrets.
     case refused(request: String, answer: Answer)
     /// The backend's answer is not what its contract says.
@@ -107,6 +119,7 @@ public enum BackendClientError: Error, Hashable, Sendable, CustomStringConvertib
     public var description: String {
         switch self {
         case .closed: "the backend's client is closed"
+        case .noToken(let trouble): "there is no access token: \(trouble)"
         case .refused(let request, .status(let status, _, let detail)):
             "\(request): the backend answered \(status)" + (detail.map { ": \($0)" } ?? "")
         case .refused(let request, .failure(let kind, let detail)): "\(request): \(kind.rawValue): \(detail)"

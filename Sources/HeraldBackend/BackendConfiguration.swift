@@ -27,6 +27,8 @@ public struct BackendConfiguration: Sendable {
     public let credentials: Credentials
     /// How many connections are open at most, and how they are made.
     public let connections: ConnectionOptions
+    /// The statuses by which the backend refuses credentials.
+    public let credentialStatuses: Set<Int>
 
     let address: BackendAddress
 
@@ -35,34 +37,50 @@ public struct BackendConfiguration: Sendable {
     /// - Parameters:
     ///   - url: `http` or `https`, host, port and perhaps a path; no user, query or fragment.
     ///   - connectionLimit: at least 1.
-    ///   - proxy: as libcurl names them; the environment's proxy is never used.
+    ///   - connectTimeout: for making one connection, handshakes included; at most `timeout` counts.
+    ///   - proxy: the environment's is never used.
+    ///   - credentialStatuses: those after which credentials that can be renewed are.
     public init(
         url: String, path: String = defaultPath, registerPath: String = defaultRegisterPath,
-        timeout: Duration = .seconds(10), connectionLimit: Int = 64, proxy: String? = nil,
-        tls: TLSFiles = TLSFiles(), credentials: Credentials
+        timeout: Duration = .seconds(10), connectTimeout: Duration = .seconds(5), connectionLimit: Int = 64,
+        proxy: ProxyAddress? = nil, tls: TLSFiles = TLSFiles(), credentials: Credentials,
+        credentialStatuses: Set<Int> = [401, 403]
     ) throws(BackendConfigurationError) {
         address = try BackendAddress(url)
         self.path = try Self.fullPath(address, path)
         self.registerPath = try Self.fullPath(address, registerPath)
-        let (seconds, attoseconds) = timeout.components
-        guard seconds >= 0, seconds <= 86_400, timeout > .zero else {
-            throw BackendConfigurationError("the backend's timeout must be more than 0 and at most a day")
+        guard let whole = Self.milliseconds(timeout), let connecting = Self.milliseconds(connectTimeout) else {
+            throw BackendConfigurationError("the backend's time-outs must be more than 0 and at most a day")
         }
-        timeoutMilliseconds = max(1, Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000))
+        timeoutMilliseconds = whole
+        self.credentialStatuses = credentialStatuses
         guard connectionLimit >= 1 else {
             throw BackendConfigurationError("the number of connections must be at least 1")
         }
         if let mistake = credentials.mistake { throw BackendConfigurationError(mistake) }
         self.credentials = credentials
         connections = ConnectionOptions(
-            origin: address.origin, limit: connectionLimit, connectTimeoutMilliseconds: timeoutMilliseconds,
+            origin: address.origin, limit: connectionLimit, connectTimeoutMilliseconds: min(connecting, whole),
             proxy: proxy, tls: tls)
     }
 
     /// What the operator should know although it works; one line each.
     public var warnings: [String] {
-        guard !address.isEncrypted, !address.isLoopback, credentials != .none else { return [] }
-        return ["credentials go to \(address.host) unencrypted: use https:// in the backend's URL"]
+        var lines: [String] = []
+        if !address.isEncrypted, !address.isLoopback, credentials != .none {
+            lines.append("credentials go to \(address.host) unencrypted: use https:// in the backend's URL")
+        }
+        if case .oauth2(let client) = credentials, client.isExposed {
+            lines.append(
+                "the client's secret goes to \(client.host) unencrypted: use https:// in the token endpoint's URL")
+        }
+        return lines
+    }
+
+    private static func milliseconds(_ limit: Duration) -> Int? {
+        guard limit > .zero, limit <= .seconds(86_400) else { return nil }
+        let (seconds, attoseconds) = limit.components
+        return max(1, Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000))
     }
 
     private static func fullPath(

@@ -4,7 +4,7 @@ internal import HeraldTime
 
 /// The thread behind a ``BackendClient``: a loop and the same ``BackendCalls`` that a lane drives.
 ///
-/// Other threads leave commands in an inbox and wake the loop; everything else belongs to the thread.
+/// Other threads leave commands in an inbox and wake the loop; everything else belongs to the thread (``ClientCalls``).
 final class ClientThread: Sendable {
     /// What comes back for a call.
     struct Reply: Sendable {
@@ -18,11 +18,14 @@ final class ClientThread: Sendable {
         case other(method: String, target: String, json: String?)
     }
 
-    private typealias Waiter = CheckedContinuation<Reply, any Error>
+    typealias Waiter = CheckedContinuation<Reply, any Error>
 
-    private enum Command: Sendable {
+    enum Command: Sendable {
         case begin(UInt64, Request, Waiter)
         case cancel(UInt64)
+        case news(AccessNews)
+        /// The renewal that a refused call waited for has ended.
+        case renewed(UInt64)
     }
 
     private struct Inbox {
@@ -37,17 +40,20 @@ final class ClientThread: Sendable {
     private static let callsOwner: UInt8 = 2
 
     private let configuration: BackendConfiguration
+    private let credentials: CredentialSource
     private let wakeup: Wakeup
     private let inbox = Guarded(Inbox())
 
-    init(_ configuration: BackendConfiguration) throws(SystemError) {
+    init(_ configuration: BackendConfiguration, _ credentials: CredentialSource) throws(SystemError) {
         self.configuration = configuration
+        self.credentials = credentials
         wakeup = try Wakeup()
     }
 
     /// Starts the thread, which keeps this object until it ends.
     func start() throws(OwnThread.StartError) {
         _ = try OwnThread(name: "herald-backend") { self.run() }
+        credentials.listen { [weak self] news in self?.post(.news(news)) }
     }
 
     // MARK: Any thread
@@ -100,21 +106,24 @@ final class ClientThread: Sendable {
     // MARK: The thread itself
 
     private func run() {
-        var waiters: [UInt64: Waiter] = [:]
         do throws(SystemError) {
             let loop = try EventLoop()
             try loop.add(wakeup.descriptor, token: EventToken(owner: Self.wakeupOwner), interest: .readableEdges)
             let calls = BackendCalls(loop: loop, owner: Self.callsOwner, configuration: configuration)
-            serve(loop, calls, &waiters)
+            var table = ClientCalls(calls, credentials, refusals: configuration.credentialStatuses) { token in
+                self.post(.renewed(token))
+            }
+            serve(loop, calls, &table)
             calls.close()
-            end(&waiters, with: BackendClientError.closed)
+            table.end(with: BackendClientError.closed)
+            end(with: BackendClientError.closed)
         } catch {
             inbox.withLock { $0.isClosed = true }
-            end(&waiters, with: error)
+            end(with: error)
         }
     }
 
-    private func serve(_ loop: EventLoop, _ calls: BackendCalls, _ waiters: inout [UInt64: Waiter]) {
+    private func serve(_ loop: EventLoop, _ calls: BackendCalls, _ table: inout ClientCalls) {
         var now = SystemClock.monotonic()
         while true {
             let timeout = EventLoop.timeoutMilliseconds(until: calls.nextDeadline, now: now)
@@ -132,46 +141,14 @@ final class ClientThread: Sendable {
                 defer { inbox.commands.removeAll() }
                 return (inbox.commands, inbox.isClosed)
             }
-            for command in commands { carryOut(command, calls, &waiters, now: now) }
+            for command in commands { table.carryOut(command, now: now) }
             if let deadline = calls.nextDeadline, deadline <= now { calls.tick(now) }
-            calls.drainWithBodies { ended, body in
-                let reply = Reply(answer: ended.answer, body: calls.bytes(of: body))
-                waiters.removeValue(forKey: ended.token)?.resume(returning: reply)
-            }
+            table.hearAnswers(now: now)
             if isClosed { return }
         }
     }
 
-    private func carryOut(
-        _ command: Command, _ calls: BackendCalls, _ waiters: inout [UInt64: Waiter], now: MonotonicTime
-    ) {
-        switch command {
-        case .begin(let token, let request, let waiter):
-            waiters[token] = waiter
-            begin(request, token: token, calls, now: now)
-        case .cancel(let token):
-            guard let waiter = waiters.removeValue(forKey: token) else { return }
-            calls.cancel(token: token, now: now)
-            waiter.resume(throwing: CancellationError())
-        }
-    }
-
-    private func begin(_ request: Request, token: UInt64, _ calls: BackendCalls, now: MonotonicTime) {
-        let deadline = calls.deadline(now: now)
-        switch request {
-        case .notification(let pushService, let user, let message, let idempotencyKey):
-            calls.send(
-                token: token, deadline: deadline, now: now, pushService: Array(pushService.utf8).span.bytes,
-                user: Array(user.utf8).span.bytes, message: Array(message.utf8).span.bytes,
-                idempotencyKey: Array(idempotencyKey.utf8).span.bytes, traceparent: nil)
-        case .other(let method, let target, let json):
-            calls.request(token: token, deadline: deadline, now: now, method: method, target: target, json: json)
-        }
-    }
-
-    private func end(_ waiters: inout [UInt64: Waiter], with error: any Error) {
-        for waiter in waiters.values { waiter.resume(throwing: error) }
-        waiters.removeAll()
+    private func end(with error: any Error) {
         let (commands, closers) = inbox.withLock { inbox in
             inbox.hasEnded = true
             defer {

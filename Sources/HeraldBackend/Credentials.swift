@@ -6,6 +6,8 @@ public enum Credentials: Sendable, Hashable {
     case basic(username: String, password: Secret)
     /// A bearer token (RFC 6750).
     case bearer(token: Secret)
+    /// A bearer token that a token endpoint gives for a client's id and secret (OAuth 2.0, RFC 6749 §4.4).
+    case oauth2(ClientCredentials)
     /// No `Authorization` header at all.
     case none
 
@@ -19,21 +21,22 @@ public enum Credentials: Sendable, Hashable {
         case .bearer(let token):
             let isToken = !token.value.isEmpty && token.value.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
             return isToken ? nil : "the token must be printable ASCII without spaces, and not empty"
+        case .oauth2(let client): return client.mistake
         case .none: return nil
         }
     }
 
-    /// The value of the `Authorization` header.
+    /// The value of the `Authorization` header, as far as it is known without asking anybody.
     var authorization: String? {
         switch self {
         case .basic(let username, let password):
             "Basic " + Data("\(username):\(password.value)".utf8).base64EncodedString()
         case .bearer(let token): "Bearer " + token.value
-        case .none: nil
+        case .oauth2, .none: nil
         }
     }
 
-    private static func hasControls(_ text: String) -> Bool {
+    static func hasControls(_ text: String) -> Bool {
         text.unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
 }

@@ -12,9 +12,10 @@ struct RequestWriter: ~Copyable {
     private let notificationMiddle: [UInt8]
     private let path: [UInt8]
 
-    init(_ configuration: BackendConfiguration) {
+    /// - Parameter authorization: the value of that header; `nil` leaves it out.
+    init(_ configuration: BackendConfiguration, authorization: String?) {
         var headers = "Host: \(configuration.address.authority)\r\n"
-        if let authorization = configuration.credentials.authorization {
+        if let authorization {
             headers += "Authorization: \(authorization)\r\n"
         }
         headers += "User-Agent: herald\r\n"

@@ -70,6 +70,8 @@ public enum HoldReason: UInt8, Sendable, Equatable, CaseIterable {
     case tls
     /// The backend's name has no address.
     case nameNotFound
+    /// The proxy does not accept the credentials for it.
+    case proxyRefused
     /// Circuit breaker: too many calls failed for now.
     case breaker
     /// Dead-letter fuse: too many answers would make dead letters with the same status.

@@ -24,6 +24,8 @@ public enum CallFailure: UInt8, Sendable, CaseIterable {
     case tls
     /// The backend's name has no address.
     case nameNotFound
+    /// The proxy on the way does not accept who we are (407).
+    case proxyRefused
 
     /// The word for it in records and logs.
     public var word: String {
@@ -34,6 +36,7 @@ public enum CallFailure: UInt8, Sendable, CaseIterable {
         case .brokenHTTP: "broken HTTP"
         case .tls: "TLS failure"
         case .nameNotFound: "name not found"
+        case .proxyRefused: "refused by the proxy"
         }
     }
 }

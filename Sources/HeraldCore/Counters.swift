@@ -99,6 +99,8 @@ public enum CallEnd: UInt8, Sendable, CaseIterable {
     case tls
     /// The backend's name has no address.
     case nameNotFound
+    /// The proxy did not let us through.
+    case proxyRefused
 
     init(_ result: CallResult, _ table: StatusTable) {
         self =
@@ -116,6 +118,7 @@ public enum CallEnd: UInt8, Sendable, CaseIterable {
             case .brokenHTTP: .brokenHTTP
             case .tls: .tls
             case .nameNotFound: .nameNotFound
+            case .proxyRefused: .proxyRefused
             }
     }
 
@@ -133,6 +136,7 @@ public enum CallEnd: UInt8, Sendable, CaseIterable {
         case .brokenHTTP: "broken-http"
         case .tls: "tls"
         case .nameNotFound: "name-not-found"
+        case .proxyRefused: "proxy-refused"
         }
     }
 }

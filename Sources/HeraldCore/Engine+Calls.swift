@@ -91,6 +91,7 @@ extension Engine {
         case nil: .answered(configuration.statuses[result.status])
         case .tls: .unreachable(.tls)
         case .nameNotFound: .unreachable(.nameNotFound)
+        case .proxyRefused: .unreachable(.proxyRefused)
         case .refused, .reset, .timeout, .brokenHTTP: .failedForNow
         }
     }

@@ -16,7 +16,7 @@ extension Engine {
         hasCredentials = true
         switch hold?.reason {
         case .tokenUnavailable: endHold(now: now)
-        case .credentials:
+        case .credentials, .tls, .proxyRefused:
             hold?.probeSoon(now: now.monotonic)
             probe(now: now)
         default: break

@@ -38,6 +38,12 @@ public struct HTTPAddress: Sendable, Equatable, CustomStringConvertible {
         basePath = String(path)
     }
 
+    /// The address of a token endpoint, whose URL may have a query (RFC 6749 §3.2); nil when it is none.
+    init?(tokenURL: String) {
+        guard let address = try? Self(String(tokenURL.prefix { $0 != "?" })) else { return nil }
+        self = address
+    }
+
     /// The port when the scheme does not imply it.
     private var portSuffix: String { port == (isTLS ? 443 : 80) ? "" : ":\(port)" }
 

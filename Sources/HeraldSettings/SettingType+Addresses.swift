@@ -55,6 +55,22 @@ extension SettingType<Secret> {
 }
 
 extension SettingType<String> {
+    /// `https://login.example.com/oauth2/token`, perhaps with a query.
+    static var tokenURL: Self {
+        scalar(
+            SettingTraits(
+                placeholder: "URL", allowed: "http:// or https://, a host, perhaps a port, a path and a query",
+                schema: ["type": "string", "pattern": "^https?://[^\\s/?#@]+(/[^\\s?#]*)?(\\?[^\\s#]*)?$"]),
+            show: { .string($0) },
+            parse: { text in
+                let isClean = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }
+                guard isClean, HTTPAddress(tokenURL: text) != nil else {
+                    return .refused("is not the address of a token endpoint")
+                }
+                return .value(text)
+            })
+    }
+
     /// One Kafka broker: a host and perhaps a port, perhaps with librdkafka's `SASL_SSL://` in front.
     static var broker: Self {
         let protocols = ["PLAINTEXT://", "SSL://", "SASL_PLAINTEXT://", "SASL_SSL://"]

@@ -125,17 +125,15 @@ extension JSONValue {
 }
 
 extension SettingType where Value: RawRepresentable<String> & CaseIterable {
-    /// One of the cases' raw values, but for those that this version has not built yet.
-    static func choice(_: Value.Type, notYet missing: [Value] = []) -> Self {
-        let missing = missing.map(\.rawValue)
-        let names = Value.allCases.map(\.rawValue).filter { !missing.contains($0) }
+    /// One of the cases' raw values.
+    static func choice(_: Value.Type) -> Self {
+        let names = Value.allCases.map(\.rawValue)
         return scalar(
             SettingTraits(
                 placeholder: names.joined(separator: "|"), allowed: names.joined(separator: ", "), choices: names,
                 schema: ["enum": .array(names.map { .string($0) })]),
             show: { .string($0.rawValue) },
             parse: { text in
-                if missing.contains(text) { return .refused("is not available in this version") }
                 guard let value = Value(rawValue: text) else {
                     let nearest = Suggestion.nearest(to: text, in: names)
                     return .refused("is unknown" + (nearest.map { ", did you mean \"\($0)\"?" } ?? ""))

@@ -22,8 +22,10 @@ extension Settings {
             path: values[Table.backendPath],
             registerPath: values[Table.backendRegisterPath],
             timeout: values[Table.backendTimeout],
+            connectTimeout: values[Table.backendConnectTimeout],
             connections: values[Table.backendConnections] == 0 ? nil : values[Table.backendConnections],
             proxy: values[Table.backendProxy],
+            proxyPassword: values[Table.backendProxyPasswordFile].map { .file($0) },
             statuses: values[Table.backendStatuses],
             pushServices: values[Table.backendPushServices],
             aliases: values[Table.backendAliases],
@@ -70,7 +72,17 @@ extension Settings.Authentication {
         case .bearer:
             guard let token = values.secret(SecretPair.token) else { return nil }
             self = .bearer(token: token)
-        case .oauth2: return nil
+        case .oauth2:
+            guard let tokenURL = values[SettingsTable.backendAuthTokenURL],
+                let clientID = values[SettingsTable.backendAuthClientID],
+                let clientSecret = values.secret(SecretPair.clientSecret)
+            else { return nil }
+            self = .oauth2(
+                Settings.OAuth2(
+                    tokenURL: tokenURL, clientID: clientID, clientSecret: clientSecret,
+                    scope: values[SettingsTable.backendAuthScope],
+                    clientAuthentication: values[SettingsTable.backendAuthClientAuthentication],
+                    caFile: values[SettingsTable.backendAuthCAFile]))
         }
     }
 }

@@ -66,10 +66,14 @@ public struct Settings: Sendable {
         public let registerPath: String
         /// One call's deadline.
         public let timeout: Duration
+        /// The part of it that making a connection may take.
+        public let connectTimeout: Duration
         /// Connections at most, of the process.
         public let connections: Int?
         /// The proxy's URL, which may hold a password.
         public let proxy: Secret?
+        /// The file with the proxy's password.
+        public let proxyPassword: SecretSource?
         /// Statuses whose class differs from the table of outcomes.
         public let statuses: [Int: StatusClass]
         /// The push services that the backend knows, lower case.
@@ -90,6 +94,24 @@ public struct Settings: Sendable {
         case basic(username: String, password: SecretSource)
         /// A token.
         case bearer(token: SecretSource)
+        /// A token that a token endpoint gives.
+        case oauth2(OAuth2)
+    }
+
+    /// What kind `oauth2` needs.
+    public struct OAuth2: Sendable {
+        /// The token endpoint.
+        public let tokenURL: String
+        /// The client's id.
+        public let clientID: String
+        /// The client's secret.
+        public let clientSecret: SecretSource
+        /// What the token is for.
+        public let scope: String?
+        /// Where id and secret stand in a request.
+        public let clientAuthentication: ClientAuthentication
+        /// The authorities to trust; nil for the backend's.
+        public let caFile: String?
     }
 
     /// `backend.tls.*`.

@@ -10,6 +10,14 @@ public enum AuthenticationKind: String, Sendable, CaseIterable {
     case none
 }
 
+/// Where the client's id and secret stand in a token request (RFC 6749 §2.3.1).
+public enum ClientAuthentication: String, Sendable, CaseIterable {
+    /// In an `Authorization: Basic` header.
+    case basic
+    /// In the form.
+    case post
+}
+
 /// How results, retries, dead letters and offsets become durable together.
 public enum DeliveryGuarantee: String, Sendable, CaseIterable {
     /// Offsets are committed after every record that they cause is acknowledged; a crash may record something twice.

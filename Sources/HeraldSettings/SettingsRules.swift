@@ -120,6 +120,32 @@ struct SettingsRules {
         {
             warn(Table.backendURL, "credentials go to \(url.host) unencrypted; use https://")
         }
+        if values.valid(Table.backendAuthKind) == .oauth2, let url = values.valid(Table.backendAuthTokenURL) ?? nil,
+            let address = HTTPAddress(tokenURL: url), !address.isTLS, !address.isLoopback
+        {
+            warn(
+                Table.backendAuthTokenURL,
+                "the client's secret and the tokens go between here and \(address.host) unencrypted; use https://")
+        }
+        checkProxy()
+    }
+
+    private mutating func checkProxy() {
+        guard let proxy = values.valid(Table.backendProxy) else { return }
+        let text = proxy?.reveal() ?? ""
+        let user = text.lastIndex(of: "@").map { text[..<$0].drop { $0 != "/" }.dropFirst(2) }
+        if values.isWritten(Table.backendProxyPasswordFile) {
+            if user == nil { refuse(Table.backendProxyPasswordFile, "needs a user in backend.proxy (http://user@…)") }
+            if user?.contains(":") == true {
+                refuse(Table.backendProxyPasswordFile, "and a password in backend.proxy are both set; one is enough")
+            }
+        }
+        if user?.contains(":") == true, case .flag(let name) = values.place(Table.backendProxy) {
+            warn(
+                Table.backendProxy,
+                "everybody on this machine can read the password of --\(name) in the list of processes; "
+                    + "use --\(Table.backendProxyPasswordFile.flag)")
+        }
     }
 
     private mutating func warn(_ setting: any AnySetting, _ message: String) {
@@ -151,9 +177,18 @@ struct SettingsRules {
             requireSet(Table.backendAuthUsername, because: "backend.auth.kind is basic")
             requireSecret(.password, because: "backend.auth.kind is basic")
         case .some(.bearer): requireSecret(.token, because: "backend.auth.kind is bearer")
-        case .some(.oauth2), .some(.none), nil: break
+        case .some(.oauth2):
+            requireSet(Table.backendAuthTokenURL, because: "backend.auth.kind is oauth2")
+            requireSet(Table.backendAuthClientID, because: "backend.auth.kind is oauth2")
+            requireSecret(.clientSecret, because: "backend.auth.kind is oauth2")
+        case .some(.none), nil: break
         }
-        for setting in [Table.backendTLSCAFile, Table.backendTLSCertificateFile, Table.backendTLSKeyFile] {
+        if let path = values.valid(Table.backendProxyPasswordFile) ?? nil {
+            checkReadable(.file(path), Table.backendProxyPasswordFile)
+        }
+        for setting in [
+            Table.backendTLSCAFile, Table.backendTLSCertificateFile, Table.backendTLSKeyFile, Table.backendAuthCAFile,
+        ] {
             guard let path = values.valid(setting) ?? nil else { continue }
             do throws(BoundedFile.Failure) {
                 _ = try BoundedFile.read(path, limit: 16_777_216)
@@ -173,10 +208,14 @@ struct SettingsRules {
         guard values.valid(pair.literal) != nil, values.valid(pair.file) != nil, let source = values.secret(pair) else {
             return
         }
+        checkReadable(source, pair.file)
+    }
+
+    private mutating func checkReadable(_ source: SecretSource, _ setting: any AnySetting) {
         do throws(SecretSource.Unreadable) {
             _ = try source.current()
         } catch {
-            refuse(pair.file, error.description)
+            refuse(setting, error.description)
         }
     }
 }

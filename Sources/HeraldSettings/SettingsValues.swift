@@ -68,8 +68,10 @@ struct SecretPair {
     static let password = SecretPair(
         literal: SettingsTable.backendAuthPassword, file: SettingsTable.backendAuthPasswordFile)
     static let token = SecretPair(literal: SettingsTable.backendAuthToken, file: SettingsTable.backendAuthTokenFile)
+    static let clientSecret = SecretPair(
+        literal: SettingsTable.backendAuthClientSecret, file: SettingsTable.backendAuthClientSecretFile)
     static let adminToken = SecretPair(literal: SettingsTable.adminToken, file: SettingsTable.adminTokenFile)
-    static let all = [password, token, adminToken]
+    static let all = [password, token, clientSecret, adminToken]
 }
 
 extension SettingsValues {

@@ -8,6 +8,7 @@ extension HoldReason {
         case .tokenUnavailable: "token-unavailable"
         case .tls: "tls"
         case .nameNotFound: "name-not-found"
+        case .proxyRefused: "proxy-refused"
         case .breaker: "breaker"
         case .fuse: "fuse"
         }
@@ -22,6 +23,8 @@ extension HoldReason {
         case .tokenUnavailable:
             "The token endpoint gives no token: check backend.auth.tokenURL, clientID and the client's secret."
         case .tls: "TLS to the backend failed: check its certificate and backend.tls."
+        case .proxyRefused:
+            "The proxy refuses the credentials for it (407): check backend.proxy and backend.proxyPasswordFile."
         case .nameNotFound: "The backend's name has no address: check backend.url and the resolver."
         case .breaker:
             "Most calls to the backend fail for now (5xx, time-outs, refused connections): check the backend."

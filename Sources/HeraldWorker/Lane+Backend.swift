@@ -30,39 +30,36 @@ extension Lane {
         }
     }
 
-    /// Secrets in files are read again this often (milliseconds).
-    static let secretsInterval: Int64 = 2_000
-
-    /// Has the helper read the secrets again, if any is in a file.
-    func readSecretsAgain(now: Moment) {
-        nextSecrets = now.monotonic.advanced(byMilliseconds: Self.secretsInterval)
-        guard let read = configuration.readBackendAgain else { return }
-        let mailbox = self.mailbox
-        helper.async {
-            mailbox.post(
-                .backend(
-                    Result { () throws(SecretsUnreadable) in
-                        do { return try read() } catch { throw SecretsUnreadable(description: "\(error)") }
-                    }))
+    /// Takes what the process's credentials have become.
+    func take(_ news: AccessNews) {
+        let now = moment
+        switch news {
+        case .access(let fresh):
+            let isOther = access?.revision != fresh.revision || access?.filesRevision != fresh.filesRevision
+            access = fresh
+            accessSince = now.monotonic
+            isAccessRefused = false
+            calls.use(fresh, now: now.monotonic)
+            if isOther { engine.credentialsChanged(now: now) }
+        case .unavailable(let trouble):
+            access = nil
+            tokenTrouble = trouble
+            engine.credentialsUnavailable(now: now)
         }
     }
 
-    func takeSecrets(_ result: Result<BackendConfiguration, SecretsUnreadable>) {
-        switch result {
-        case .success(let backend):
-            secretsTrouble = nil
-            guard backend.credentials != credentials else { return }
-            credentials = backend.credentials
-            calls.useCredentials(of: backend)
-            engine.credentialsChanged(now: moment)
-            logger.info("the backend's credentials have changed and are in use")
-        case .failure(let trouble):
-            if trouble != secretsTrouble {
-                logger.warning(
-                    "the backend's credentials can't be read again, the former stay in use: \(trouble.description)")
-            }
-            secretsTrouble = trouble
-        }
+    /// The engine saw credentials refused: they are renewed, once for all lanes.
+    func renewCredentials() {
+        guard let access else { return engine.credentialsRenewed(now: moment) }
+        // The answer to a call that was sent with former credentials is no reason to renew the present ones.
+        let revision = isAccessRefused ? access.revision : access.revision - 1
+        credentials.renew(refused: revision) { [mailbox] in mailbox.post(.credentialsRenewed) }
+    }
+
+    private func accessWasRefused() {
+        isAccessRefused = true
+        // The engine asks before it holds. A token that is refused in a hold may lack a right that was granted since.
+        if engine.hold?.reason == .credentials, let access { credentials.renew(refused: access.revision) {} }
     }
 
     /// Gives the engine every answer that has come.
@@ -91,6 +88,9 @@ extension Lane {
         let milliseconds = Int32(truncatingIfNeeded: ended.durationNanoseconds / 1_000_000)
         switch ended.answer {
         case .status(let status, let retryAfter, let detail):
+            if status >= 300, ended.sentAt >= accessSince, configuration.engine.statuses[status] == .credentials {
+                accessWasRefused()
+            }
             return CallResult(
                 status: status,
                 retryAfter: retryAfter.flatMap {
@@ -106,6 +106,7 @@ extension CallFailure {
     init(_ kind: FailureKind) {
         switch kind {
         case .connectionRefused, .connectFailed: self = .refused
+        case .proxyRefused: self = .proxyRefused
         case .connectionReset: self = .reset
         case .timeout: self = .timeout
         case .brokenHTTP: self = .brokenHTTP

@@ -101,17 +101,27 @@ final class Lane {
     var mayHaveMore = false
     var nextPoll: MonotonicTime
     var nextLook = MonotonicTime(nanoseconds: .min)
-    var nextSecrets = MonotonicTime(nanoseconds: .min)
-    var secretsTrouble: SecretsUnreadable?
-    /// The credentials in use.
-    var credentials: Credentials
+    /// The process's credentials.
+    let credentials: CredentialSource
+    /// What calls show at the moment; `nil` while there is no access token.
+    var access: BackendAccess?
+    /// Since when.
+    var accessSince = MonotonicTime(nanoseconds: .min)
+    /// Whether a call was refused that was sent since then.
+    var isAccessRefused = false
+    /// Why there is none.
+    var tokenTrouble: TokenTrouble?
 
     /// Makes the clients and joins the group.
     ///
     /// On the lane's own thread.
-    init(configuration: LaneConfiguration, mailbox: Mailbox, board: LaneBoard, logger: Logger) throws {
+    init(
+        configuration: LaneConfiguration, mailbox: Mailbox, credentials: CredentialSource, board: LaneBoard,
+        logger: Logger
+    ) throws {
         self.configuration = configuration
         self.mailbox = mailbox
+        self.credentials = credentials
         self.board = board
         self.logger = logger.with(["lane": .int(configuration.number)])
         helper = DispatchQueue(label: "herald.lane.\(configuration.number).helper")
@@ -128,14 +138,13 @@ final class Lane {
         meter = LaneMeter(services: pushServiceNames.count)
         held = Array(repeating: nil, count: configuration.engine.maxBuffered)
         nextPoll = SystemClock.monotonic()
-        credentials = configuration.backend.credentials
-
         try loop.add(consumerWakeup.descriptor, token: EventToken(owner: Owner.consumer), interest: .readable)
         try loop.add(producerWakeup.descriptor, token: EventToken(owner: Owner.producer), interest: .readable)
         try loop.add(mailbox.wakeup.descriptor, token: EventToken(owner: Owner.mailbox), interest: .readable)
         consumer.queue.notify(consumerWakeup.descriptor)
         commits.notify(consumerWakeup.descriptor)
         records.client.notify(producerWakeup.descriptor)
+        credentials.listen { mailbox.post(.access($0)) }
         // Nothing is taken before it is certain that it can be settled.
         if configuration.engine.isAtomic { makeTransactionCalls() } else { subscribe() }
     }
@@ -179,7 +188,6 @@ final class Lane {
             default: calls.handle(event, now: now.monotonic)
             }
         }
-        if now.monotonic >= nextSecrets { readSecretsAgain(now: now) }
         calls.tick(now.monotonic)
         hearAnswers(now: now)
         if producerIsReady { hearDeliveries(now: now) }
@@ -213,7 +221,8 @@ final class Lane {
         case .committed(let assignment, let result): answerAssignment(assignment, result)
         case .range(let partition, let reading, let result): judgeRange(of: partition, reading: reading, result)
         case .transaction(let report): hear(report)
-        case .backend(let result): takeSecrets(result)
+        case .access(let news): take(news)
+        case .credentialsRenewed: engine.credentialsRenewed(now: moment)
         }
         carryOut(now: moment)
     }
@@ -242,7 +251,7 @@ final class Lane {
             case .resume(let partition): setPaused(false, partition)
             case .unassign: unassign()
             case .leave(let complete): leaving = .drained(complete: complete)
-            case .renewCredentials: engine.credentialsRenewed(now: now)
+            case .renewCredentials: renewCredentials()
             case .notice(let notice): tell(notice)
             }
         }

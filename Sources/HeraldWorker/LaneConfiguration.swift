@@ -20,16 +20,11 @@ public struct LaneConfiguration: Sendable {
     public var engine: EngineConfiguration
     /// The backend.
     public var backend: BackendConfiguration
-    /// Reads the secrets again and gives the backend's configuration with them; `nil` when none is in a file.
-    ///
-    /// Called on the lane's helper, may block and throw.
-    public var readBackendAgain: (@Sendable () throws -> BackendConfiguration)?
 
     /// A lane's configuration.
     public init(
         number: Int, consumerProperties: [(String, String)], producerProperties: [(String, String)], topics: Topics,
-        requestWeights: [Int], engine: EngineConfiguration, backend: BackendConfiguration,
-        readBackendAgain: (@Sendable () throws -> BackendConfiguration)? = nil
+        requestWeights: [Int], engine: EngineConfiguration, backend: BackendConfiguration
     ) {
         self.number = number
         self.consumerProperties = consumerProperties
@@ -38,7 +33,6 @@ public struct LaneConfiguration: Sendable {
         self.requestWeights = requestWeights
         self.engine = engine
         self.backend = backend
-        self.readBackendAgain = readBackendAgain
     }
 
     /// What to subscribe to: the request topics, and every topic that is named like a retry topic, so that a delay can be

@@ -7,8 +7,10 @@ extension Lane {
     func tell(_ notice: Notice) {
         switch notice {
         case .holdBegan(let reason):
+            let told = reason == .tokenUnavailable ? tokenTrouble.map { "there is no access token: \($0)." } : nil
             logger.error(
-                "holding: \(reason.sentence(status: engine.hold?.status ?? 0)) Nothing is taken and nothing is lost; it goes on by itself.",
+                "holding: \(told ?? reason.sentence(status: engine.hold?.status ?? 0)) "
+                    + "Nothing is taken and nothing is lost; it goes on by itself.",
                 ["hold": .string(reason.word)])
         case .holdEnded(let reason):
             logger.info("the backend is well again, going on", ["hold": .string(reason.word)])

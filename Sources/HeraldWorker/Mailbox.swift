@@ -11,8 +11,10 @@ enum LaneMessage: Sendable {
     case transaction(TransactionReport)
     /// What the group had committed for the partitions of a coming assignment.
     case committed(assignment: Int, Result<[StartPosition], KafkaError>)
-    /// The backend's secrets were read again: what came of it, or why they could not be read.
-    case backend(Result<BackendConfiguration, SecretsUnreadable>)
+    /// What the process's credentials have become.
+    case access(AccessNews)
+    /// The renewal of refused credentials has ended, well or not.
+    case credentialsRenewed
     /// How far a partition reaches whose committed offset is out of range.
     case range(TopicPartition, reading: Int, Result<OffsetRange, KafkaError>)
 }
@@ -23,12 +25,6 @@ struct StartPosition: Sendable {
     var committed: CommitPosition
     /// Where its records are read from, to find out which events came before; `nil` when that is not wanted.
     var history: Int64?
-}
-
-/// Secrets that could not be read again; the former ones stay in use.
-struct SecretsUnreadable: Error, Equatable {
-    /// What happened, in one line.
-    var description: String
 }
 
 /// The first offset of a partition and the one after its last.

@@ -1,3 +1,4 @@
+public import HeraldBackend
 import HeraldCore
 import HeraldEvents
 import HeraldKafka
@@ -9,6 +10,10 @@ import HeraldTime
 public struct WorkerConfiguration: Sendable {
     /// One for each lane.
     public var lanes: [LaneConfiguration]
+    /// Reads the backend's secrets again and gives its configuration with them; `nil` when none is in a file.
+    ///
+    /// Called on a thread of its own, may block and throw.
+    public var readBackendAgain: (@Sendable () throws -> BackendConfiguration)?
     /// librdkafka's properties for the questions at the start.
     public var adminProperties: [(String, String)]
     /// Whether the brokers have to have transactions.
@@ -18,10 +23,11 @@ public struct WorkerConfiguration: Sendable {
 
     /// A worker's configuration.
     public init(
-        lanes: [LaneConfiguration], adminProperties: [(String, String)], needsTransactions: Bool,
-        requiredTopics: [String]
+        lanes: [LaneConfiguration], readBackendAgain: (@Sendable () throws -> BackendConfiguration)? = nil,
+        adminProperties: [(String, String)], needsTransactions: Bool, requiredTopics: [String]
     ) {
         self.lanes = lanes
+        self.readBackendAgain = readBackendAgain
         self.adminProperties = adminProperties
         self.needsTransactions = needsTransactions
         self.requiredTopics = requiredTopics
@@ -60,6 +66,14 @@ public final class Worker: Sendable {
     ///
     /// Blocks; call it once.
     public func run() -> WorkerEnd {
+        guard let backend = configuration.lanes.first?.backend else { return .stopped }
+        let credentials: CredentialSource
+        do {
+            credentials = try startCredentials(backend)
+        } catch {
+            return .failed("the backend's credentials could not be watched: \(error)")
+        }
+        defer { credentials.close() }
         let watch: ClusterWatch
         do {
             let admin = try Admin(properties: configuration.adminProperties)
@@ -69,10 +83,12 @@ public final class Worker: Sendable {
         } catch {
             return .failed("the Kafka client could not be made: \(error)")
         }
+        // Else every start with a token to fetch would begin with a hold.
+        credentials.waitUntilSettled()
         var lanes: [OwnThread] = []
         var watching: OwnThread?
         do {
-            for lane in configuration.lanes { lanes.append(try start(lane)) }
+            for lane in configuration.lanes { lanes.append(try start(lane, credentials)) }
             watching = try OwnThread(name: "cluster-watch") { [self] in watch.run { laneReports } }
         } catch {
             fail("a lane could not be started: \(error)")
@@ -109,7 +125,16 @@ public final class Worker: Sendable {
 
     private var pushServices: [String] { configuration.lanes.first?.engine.decoder.pushServices.names ?? [] }
 
-    private func start(_ lane: LaneConfiguration) throws -> OwnThread {
+    /// The credentials that all lanes share; fetching a token takes place beside the questions to the brokers.
+    private func startCredentials(_ backend: BackendConfiguration) throws -> CredentialSource {
+        let source = try CredentialSource(backend, readAgain: configuration.readBackendAgain) { [logger] notice in
+            if notice.isTrouble { logger.warning("\(notice.sentence)") } else { logger.info("\(notice.sentence)") }
+        }
+        try source.start()
+        return source
+    }
+
+    private func start(_ lane: LaneConfiguration, _ credentials: CredentialSource) throws -> OwnThread {
         let mailbox = try Mailbox()
         let board = LaneBoard(
             LaneReport(number: lane.number, at: SystemClock.monotonic(), services: pushServices.count))
@@ -119,12 +144,16 @@ public final class Worker: Sendable {
             return state.isStopping
         }
         if mustDrain { mailbox.post(.drain) }
-        return try OwnThread(name: "lane-\(lane.number)") { [self] in run(lane, mailbox, board) }
+        return try OwnThread(name: "lane-\(lane.number)") { [self] in run(lane, mailbox, board, credentials) }
     }
 
-    private func run(_ lane: LaneConfiguration, _ mailbox: Mailbox, _ board: LaneBoard) {
+    private func run(
+        _ lane: LaneConfiguration, _ mailbox: Mailbox, _ board: LaneBoard, _ credentials: CredentialSource
+    ) {
         do {
-            let end = try Lane(configuration: lane, mailbox: mailbox, board: board, logger: logger).run()
+            let end = try Lane(
+                configuration: lane, mailbox: mailbox, credentials: credentials, board: board, logger: logger
+            ).run()
             switch end {
             case .drained(let isComplete):
                 logger.info("lane ended", ["lane": .int(lane.number), "complete": .bool(isComplete)])

@@ -1,5 +1,6 @@
 import HeraldBackend
 import HeraldHTTP
+import HeraldThreads
 import TestSupport
 import Testing
 
@@ -137,6 +138,62 @@ struct BackendClientTests {
             }
             for try await isRight in group { #expect(isRight) }
         }
+        await client.close()
+    }
+
+    @Test("The token is fetched once, before the first calls")
+    func oauth2() async throws {
+        let endpoint = try TokenEndpoint()
+        defer { endpoint.stop() }
+        let backend = try FakeBackend { _, _ in FakeBackend.answer(200) }
+        defer { backend.stop() }
+        let configuration = try BackendConfiguration(url: backend.origin, credentials: endpoint.client())
+        let client = try BackendClient(configuration)
+        let answers = try await client.send(["apns", "gcm", "wns"], to: "bob", message: "Hi", idempotencyKey: "7")
+        #expect(answers.allSatisfy { $0.answer.isSuccess })
+        #expect(backend.requests.allSatisfy { $0.contains("\r\nAuthorization: Bearer token-0\r\n") })
+        #expect(endpoint.requests.count == 1)
+        await client.close()
+    }
+
+    @Test(
+        "Refused calls wait for other credentials and are made once more with them; without others the refusal stands")
+    func refused() async throws {
+        let token = Guarded("old")
+        let backend = try ScriptedServer { peer in
+            while true {
+                let isNew = try peer.readRequest().contains("Bearer new\r\n")
+                try peer.write(FakeBackend.answer(isNew ? 200 : 403))
+            }
+        }
+        defer { backend.stop() }
+        let read: @Sendable () throws -> BackendConfiguration = {
+            try BackendConfiguration(
+                url: backend.origin, credentials: .bearer(token: Secret(token.withLock { $0 })))
+        }
+        let source = try CredentialSource(read(), readAgain: read)
+        try source.start()
+        let client = try BackendClient(read(), credentials: source)
+        #expect(try await client.sendToSelf() == .status(403, retryAfter: nil, detail: nil))
+        token.withLock { $0 = "new" }
+        let answers = try await client.send(["apns", "gcm"], to: "bob", message: "Hi", idempotencyKey: "7")
+        #expect(answers.allSatisfy { $0.answer.isSuccess })
+        await client.close()
+        source.close()
+    }
+
+    @Test("Without a token no call is made, and the reason is thrown")
+    func noToken() async throws {
+        let endpoint = try TokenEndpoint { _ in FakeBackend.answer(400, #"{"error":"invalid_scope"}"#) }
+        defer { endpoint.stop() }
+        let backend = try FakeBackend { _, _ in FakeBackend.answer(200) }
+        defer { backend.stop() }
+        let client = try BackendClient(BackendConfiguration(url: backend.origin, credentials: endpoint.client()))
+        await #expect(
+            throws: BackendClientError.noToken(
+                .refused(status: 400, error: "invalid_scope", detail: "invalid_scope", retryAfterSeconds: 0))
+        ) { try await client.sendToSelf() }
+        #expect(backend.requests.isEmpty)
         await client.close()
     }
 

@@ -1,3 +1,4 @@
+import HeraldHTTP
 import Testing
 
 @testable import HeraldBackend
@@ -52,8 +53,19 @@ struct BackendConfigurationTests {
             }
         }
         #expect(throws: BackendConfigurationError.self) {
+            try BackendConfiguration(url: "http://backend", connectTimeout: .zero, credentials: .none)
+        }
+        #expect(throws: BackendConfigurationError.self) {
             try BackendConfiguration(url: "http://backend", connectionLimit: 0, credentials: .none)
         }
+    }
+
+    @Test("Making a connection may take a part of the call's time, never more", arguments: [(2, 2_000), (20, 5_000)])
+    func connectTimeout(seconds: Int, milliseconds: Int) throws {
+        let configuration = try BackendConfiguration(
+            url: "http://backend", timeout: .seconds(seconds), credentials: .none)
+        #expect(configuration.timeoutMilliseconds == seconds * 1_000)
+        #expect(configuration.connections.connectTimeoutMilliseconds == milliseconds)
     }
 
     @Test(

@@ -29,6 +29,7 @@ final class FakeBackend: Sendable {
         }
     }
 
+    var origin: String { server.origin }
     var requests: [String] { seen.requests.withLock { $0 } }
 
     /// The requests' lines, without the version, in order.

@@ -5,7 +5,9 @@ import Testing
 @Suite("Requests, byte for byte")
 struct RequestWriterTests {
     private func writer(_ credentials: Credentials) throws -> RequestWriter {
-        RequestWriter(try BackendConfiguration(url: "http://backend:8080", credentials: credentials))
+        RequestWriter(
+            try BackendConfiguration(url: "http://backend:8080", credentials: credentials),
+            authorization: credentials.authorization)
     }
 
     private func notification(

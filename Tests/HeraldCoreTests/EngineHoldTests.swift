@@ -42,7 +42,7 @@ struct EngineHoldTests {
 
     @Test(
         "begins at once when the backend can't be reached safely",
-        arguments: [(CallFailure.tls, HoldReason.tls), (.nameNotFound, .nameNotFound)])
+        arguments: [(CallFailure.tls, HoldReason.tls), (.nameNotFound, .nameNotFound), (.proxyRefused, .proxyRefused)])
     func unreachable(failure: CallFailure, reason: HoldReason) {
         let harness = EngineHarness()
         harness.event("a")
@@ -52,6 +52,17 @@ struct EngineHoldTests {
         harness.answer(200)
         #expect(harness.takeOthers() == [.notice(.holdEnded(reason))])
         #expect(harness.produced[0].production.attempts == 1)
+    }
+
+    @Test(
+        "because of TLS or a proxy probes at once when files have changed", arguments: [CallFailure.tls, .proxyRefused])
+    func changedFiles(failure: CallFailure) {
+        let harness = EngineHarness()
+        harness.event("a")
+        harness.answer(CallResult(failure: failure))
+        #expect(harness.calls.isEmpty)
+        harness.changeCredentials()
+        #expect(harness.calls.count == 1)
     }
 
     @Test("probes with a different event each time, and rejects the one that is refused while others get through")

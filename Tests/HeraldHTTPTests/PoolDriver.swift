@@ -1,5 +1,6 @@
-import HeraldHTTP
 import HeraldTime
+
+@testable import HeraldHTTP
 
 /// A completion with its texts, as the tests compare it.
 struct Ended: Equatable {
@@ -16,9 +17,9 @@ final class PoolDriver {
     let loop: EventLoop
     var pool: ConnectionPool
 
-    init(_ options: ConnectionOptions) throws {
+    init(_ options: ConnectionOptions, lookUp: @escaping NameResolver.LookUp = NameResolver.lookUp) throws {
         loop = try EventLoop()
-        pool = ConnectionPool(loop: loop, owner: 3, options: options)
+        pool = ConnectionPool(loop: loop, owner: 3, options: options, lookUp: lookUp)
     }
 
     convenience init(origin: String, limit: Int = 4) throws {
@@ -27,16 +28,23 @@ final class PoolDriver {
 
     static let request = "POST /x?y=z HTTP/1.1\r\nHost: here\r\nContent-Length: 2\r\n\r\nhi"
 
+    /// How far the pool's clock is ahead of the machine's (milliseconds).
+    var ahead: Int64 = 0
+
+    private var now: MonotonicTime { SystemClock.monotonic().advanced(byMilliseconds: ahead) }
+
     func begin(
         _ token: UInt64 = 1, request: String = PoolDriver.request, milliseconds: Int64 = 20_000, keepsBody: Bool = true
     ) {
-        let now = SystemClock.monotonic()
+        let now = self.now
         pool.begin(
             token: token, deadline: now.advanced(byMilliseconds: milliseconds), now: now, keepsBody: keepsBody
         ) { $0.append(contentsOf: request.utf8) }
     }
 
-    func cancel(_ token: UInt64) -> Bool { pool.cancel(token: token, now: SystemClock.monotonic()) }
+    func cancel(_ token: UInt64) -> Bool { pool.cancel(token: token, now: now) }
+
+    func renew(tls: TLSFiles) { pool.renewConnections(proxy: nil, tls: tls, now: now) }
 
     /// Runs the loop until so many calls ended, and returns them in that order.
     func finish(_ count: Int) -> [Ended] {
@@ -67,11 +75,11 @@ final class PoolDriver {
     }
 
     private func turn(atMost: Int32 = .max) {
-        let now = SystemClock.monotonic()
+        let now = self.now
         var timeout = EventLoop.timeoutMilliseconds(until: pool.nextDeadline, now: now)
         if timeout < 0 || timeout > atMost { timeout = atMost }
         let count = loop.wait(timeoutMilliseconds: timeout)
-        let later = SystemClock.monotonic()
+        let later = self.now
         for index in 0..<count where loop[index].token.owner == 3 { pool.handle(loop[index], now: later) }
         if let deadline = pool.nextDeadline, deadline <= later { pool.tick(later) }
     }

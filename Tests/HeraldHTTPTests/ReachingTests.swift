@@ -98,7 +98,8 @@ struct ReachingTests {
             }
         }
         defer { proxy.stop() }
-        let driver = try PoolDriver(ConnectionOptions(origin: "http://backend.invalid:8080", proxy: proxy.origin))
+        let driver = try PoolDriver(
+            ConnectionOptions(origin: "http://backend.invalid:8080", proxy: ProxyAddress(proxy.origin)))
         #expect(driver.call()?.status == 200)
         #expect(driver.call()?.status == 200)
         #expect(proxy.acceptedCount == 1)
@@ -113,9 +114,11 @@ struct ReachingTests {
             peer.readToEnd()
         }
         defer { proxy.stop() }
-        let driver = try PoolDriver(ConnectionOptions(origin: "http://backend.invalid:8080", proxy: proxy.origin))
+        let driver = try PoolDriver(
+            ConnectionOptions(origin: "http://backend.invalid:8080", proxy: ProxyAddress(proxy.origin)))
         let ended = driver.call()
-        #expect(ended?.failure == .connectFailed && ended?.body.contains("\(status)") == true, "\(ended?.body ?? "")")
+        let kind = status == 407 ? FailureKind.proxyRefused : .connectFailed
+        #expect(ended?.failure == kind && ended?.body.contains("\(status)") == true, "\(ended?.body ?? "")")
     }
 
     @Test("Connections beyond what one group of libcurl holds are made too")

@@ -36,7 +36,14 @@ struct SettingTypeTests {
             ("limits-event-bytes", "64kb", "is not a number of bytes"), ("limits-event-bytes", "63", "is out of range"),
             ("limits-event-bytes", "9999999999999KiB", "is out of range"),
             ("delivery-ordering", "keys", #"is unknown, did you mean "key"?; allowed: key, partition, none"#),
-            ("backend-auth-kind", "oauth2", "is not available in this version; allowed: basic, bearer, none"),
+            (
+                "backend-auth-kind", "oauth",
+                #"is unknown, did you mean "oauth2"?; allowed: basic, bearer, oauth2, none"#
+            ),
+            ("backend-auth-token-url", "login.example.com/token", "is not the address of a token endpoint"),
+            ("backend-auth-token-url", "https://u:canary@h/token", "is not the address of a token endpoint"),
+            ("backend-auth-token-url", "https://h/token#top", "is not the address of a token endpoint"),
+            ("backend-auth-client-authentication", "jwt", "allowed: basic, post"),
             ("admin-listen", "localhost:9464", "is not an address to listen on"),
             ("backend-url", "push.example.com", "has no http://"), ("backend-url", "ftp://h", "has no http://"),
             ("backend-url", "http://", "has no valid host"), ("backend-url", "http://h:0", "has no valid host"),

@@ -13,8 +13,8 @@ struct SettingsFileTests {
               maxElapsd: 1h
             backend:
               auth:
-                kind: oauth2
-                scope: all
+                kind: oauth3
+                scopes: all
               timeout: 10s
               timeout: 20s
             topics: {campaigns: c}
@@ -28,9 +28,9 @@ struct SettingsFileTests {
                 #"herald.yaml:3:16: retry.delays[1]: "5x" is not a duration; allowed: 1ms to 7d, written as 100ms, "#
                     + "10s, 5m, 24h or 1d",
                 "herald.yaml:4:3: retry.maxElapsd: unknown setting; did you mean retry.maxElapsed?",
-                #"herald.yaml:7:11: backend.auth.kind: "oauth2" is not available in this version; allowed: basic, "#
-                    + "bearer, none",
-                "herald.yaml:8:5: backend.auth.scope: not available in this version",
+                #"herald.yaml:7:11: backend.auth.kind: "oauth3" is unknown, did you mean "oauth2"?; allowed: basic, "#
+                    + "bearer, oauth2, none",
+                "herald.yaml:8:5: backend.auth.scopes: unknown setting; did you mean backend.auth.scope?",
                 "herald.yaml:10:3: backend.timeout: is written twice, first in line 9",
                 "herald.yaml:11:10: topics.campaigns: not available in this version",
                 "herald.yaml:12:1: colour: unknown setting; allowed here: kafka, topics, backend, delivery, retry, "

@@ -24,6 +24,12 @@ struct SettingsRulesTests {
             ("backend: {auth: {password: a, passwordFile: b}}", "and backend.auth.password are both set"),
             ("backend: {auth: {token: a, tokenFile: b}}", "and backend.auth.token are both set"),
             ("admin: {token: a, tokenFile: b}", "and admin.token are both set"),
+            (
+                "backend: {auth: {clientSecret: a, clientSecretFile: b}}", "and backend.auth.clientSecret are both set"
+            ),
+            ("backend: {proxyPasswordFile: a}", "needs a user in backend.proxy"),
+            ("backend: {proxy: 'http://proxy:1', proxyPasswordFile: a}", "needs a user in backend.proxy"),
+            ("backend: {proxy: 'http://u:p@q@proxy:1', proxyPasswordFile: a}", "backend.proxy are both set"),
         ])
     func broken(yaml: String, message: String) {
         let found = mistakes(yaml)
@@ -47,6 +53,13 @@ struct SettingsRulesTests {
         #expect(mistakes("backend: {url: http://h, auth: {kind: none}}", requiring: .backend) == [])
         #expect(mistakes("backend: {url: http://h, auth: {kind: bearer, token: t}}", requiring: .backend) == [])
         #expect(mistakes("kafka: {bootstrapServers: []}", requiring: .kafka).first?.contains("is empty") == true)
+        #expect(
+            mistakes("backend: {url: http://h, auth: {kind: oauth2}}", requiring: .backend).map {
+                $0.prefix { $0 != ":" }
+            } == ["backend.auth.tokenURL", "backend.auth.clientID", "backend.auth.clientSecretFile"])
+        let oauth2 =
+            "backend: {url: http://h, auth: {kind: oauth2, tokenURL: 'https://t?x=1', clientID: c, clientSecret: s}}"
+        #expect(mistakes(oauth2, requiring: .backend) == [])
         #expect(
             mistakes("backend: {url: http://h, auth: {kind: bearer}}", requiring: .backend).first?
                 .contains("backend.auth.tokenFile: is missing") == true)
@@ -73,7 +86,13 @@ struct SettingsRulesTests {
     @Test("Credentials over plain http draw a warning, but not to this machine, over TLS, or when there are none")
     func plainHTTP() throws {
         #expect(try load("backend: {url: http://push.example.com}").warnings.map(\.path) == ["backend.url"])
+        #expect(
+            try load("backend: {auth: {kind: oauth2, tokenURL: 'http://login.example.com/t?x=1'}}").warnings.map(\.path)
+                == ["backend.auth.tokenURL"])
         for yaml in [
+            "backend: {auth: {kind: oauth2, tokenURL: 'https://login.example.com/t'}}",
+            "backend: {auth: {kind: oauth2, tokenURL: 'http://localhost:8080/t'}}",
+            "backend: {auth: {kind: basic, tokenURL: 'http://login.example.com/t'}}",
             "backend: {url: http://127.0.0.1:80}", "backend: {url: https://push.example.com}",
             "backend: {url: http://push.example.com, auth: {kind: none}}", "",
         ] {
@@ -85,5 +104,9 @@ struct SettingsRulesTests {
     func secretFlag() throws {
         let loaded = try load(flags: ["backend-auth-password": ["canary"]])
         #expect(loaded.warnings.first?.description.contains("use --backend-auth-password-file") == true)
+        let proxy = try load(flags: ["backend-proxy": ["http://u:canary@proxy:3128"]])
+        #expect(proxy.warnings.first?.description.contains("use --backend-proxy-password-file") == true)
+        #expect(!"\(proxy.warnings) \(proxy.effective)".contains("canary"))
+        #expect(try load(flags: ["backend-proxy": ["http://u@proxy:3128"]]).warnings.isEmpty)
     }
 }

@@ -64,7 +64,6 @@ struct SettingsSourcesTests {
         #expect(flags["retry.maxElapsed"] == "retry-max-elapsed")
         #expect(flags["backend.tls.caFile"] == "backend-tls-ca-file")
         #expect(Set(flags.values).count == flags.count)
-        #expect(SettingsFlag.isNotYet("backend-auth-token-url"))
         #expect(SettingsFlag.isNotYet("topics-campaigns"))
         #expect(!SettingsFlag.isNotYet("backend-auth-token"))
     }

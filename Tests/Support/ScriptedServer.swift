@@ -16,7 +16,7 @@ public final class ScriptedServer: Sendable {
         var isStopped = false
     }
 
-    /// The free port that the server got.
+    /// The port that the server got.
     public let port: UInt16
     private let listener: Int32
     private let context: TLSContext?
@@ -24,12 +24,16 @@ public final class ScriptedServer: Sendable {
     private let state = Guarded(State())
     private let running = DispatchGroup()
 
-    /// Listens on a free port of 127.0.0.1, with TLS when there is an identity.
-    public init(tls: ServerIdentity? = nil, script: @escaping Script) throws {
+    /// Listens with TLS when there is an identity.
+    ///
+    /// - Parameters:
+    ///   - host: the last number of an address 127.0.0.x; all of them are this machine.
+    ///   - port: 0 takes a free one.
+    public init(tls: ServerIdentity? = nil, host: UInt8 = 1, port: UInt16 = 0, script: @escaping Script) throws {
         signal(SIGPIPE, SIG_IGN)
         context = try tls.map { try TLSContext($0) }
         self.script = script
-        (listener, port) = try LoopbackSocket.listen()
+        (listener, self.port) = try LoopbackSocket.listen(host: host, port: port)
         running.enter()
         Thread.detachNewThread { self.accept() }
     }
@@ -46,10 +50,11 @@ public final class ScriptedServer: Sendable {
     /// Closes everything and waits until no script runs any more.
     public func stop() {
         state.withLock { state in
+            // A second time the listener's number may belong to somebody else.
+            if !state.isStopped { shutdown(listener, Int32(SHUT_RDWR)) }
             state.isStopped = true
             for socket in state.open { shutdown(socket, Int32(SHUT_RDWR)) }
         }
-        shutdown(listener, Int32(SHUT_RDWR))
         running.wait()
     }
 
@@ -79,6 +84,11 @@ public final class ScriptedServer: Sendable {
         if let peer = ScriptedPeer(socket: socket, context: context) {
             try? script(peer)
             peer.end()
+        } else {
+            // Closed with bytes unread it would be reset, and the alert lost that says why the handshake failed.
+            shutdown(socket, Int32(SHUT_WR))
+            var rest = [UInt8](repeating: 0, count: 4_096)
+            while recv(socket, &rest, rest.count, 0) > 0 {}
         }
         // Out of the list before it is closed: the number may belong to somebody else a moment later.
         state.withLock { $0.open.removeAll { $0 == socket } }
@@ -89,13 +99,14 @@ public final class ScriptedServer: Sendable {
 
 /// Sockets on 127.0.0.1 with ports that the system chooses.
 public enum LoopbackSocket {
-    /// A listening socket and its port.
-    public static func listen() throws -> (socket: Int32, port: UInt16) {
+    /// A listening socket and its port, on 127.0.0.`host`.
+    public static func listen(host: UInt8 = 1, port: UInt16 = 0) throws -> (socket: Int32, port: UInt16) {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard listener >= 0 else { throw POSIXError(.EMFILE) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_addr.s_addr = (0x7F00_0000 + UInt32(host)).bigEndian
+        address.sin_port = port.bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isListening = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in

@@ -20,6 +20,11 @@ final class ConnectGroup {
     /// When ``timeout()`` has to be called; `nil` when libcurl waits for no time.
     private(set) var deadline: MonotonicTime?
 
+    /// Whether it only keeps what it has: the files that its connections were made with are not in use any more.
+    var isRetired = false
+    /// Whether one more connection may be made here.
+    var hasRoom: Bool { !isRetired && count < Self.capacity }
+
     private let multi: UnsafeMutableRawPointer
     private let loop: EventLoop
     private let owner: UInt8

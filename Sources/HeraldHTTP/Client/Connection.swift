@@ -1,3 +1,5 @@
+internal import HeraldTime
+
 /// One connection of a pool.
 ///
 /// Nothing of it changes, so that using it costs no check for exclusive access: what it is doing is its
@@ -21,4 +23,8 @@ struct ConnectionState {
     var written = 0
     /// Whether it has waited for work: only then a request that it cannot take may go to another one without counting.
     var isPooled = false
+    /// From then on it takes no call any more.
+    var retireAt = MonotonicTime(nanoseconds: .max)
+    /// Where it goes; `nil` when the proxy finds that out.
+    var address: AddressBook.Number?
 }

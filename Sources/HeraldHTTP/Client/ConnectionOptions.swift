@@ -6,14 +6,14 @@ public struct ConnectionOptions: Sendable {
     public var limit: Int
     /// How long making one connection may take; calls have their own deadlines besides.
     public var connectTimeoutMilliseconds: Int
-    /// The proxy as libcurl names them (`http://proxy:3128`, `socks5h://…`); the environment's is never used.
-    public var proxy: String?
+    /// The proxy; the environment's is never used.
+    public var proxy: ProxyAddress?
     /// The files that TLS needs.
     public var tls: TLSFiles
 
     /// Options for an origin; everything else has a default.
     public init(
-        origin: String, limit: Int = 64, connectTimeoutMilliseconds: Int = 10_000, proxy: String? = nil,
+        origin: String, limit: Int = 64, connectTimeoutMilliseconds: Int = 10_000, proxy: ProxyAddress? = nil,
         tls: TLSFiles = TLSFiles()
     ) {
         self.origin = origin
@@ -25,7 +25,14 @@ public struct ConnectionOptions: Sendable {
 
     /// Whether bytes on the socket are the bytes of HTTP, so that libcurl need not stand between.
     var isPlain: Bool {
-        origin.lowercased().hasPrefix("http://") && proxy?.lowercased().hasPrefix("https://") != true
+        origin.lowercased().hasPrefix("http://") && proxy?.url.lowercased().hasPrefix("https://") != true
+    }
+
+    /// The origin's host, an IPv6 address without its brackets.
+    var host: String {
+        let authority = origin.drop { $0 != "/" }.drop { $0 == "/" }.prefix { $0 != "/" }
+        if authority.first == "[" { return String(authority.dropFirst().prefix { $0 != "]" }) }
+        return String(authority.prefix { $0 != ":" })
     }
 }
 

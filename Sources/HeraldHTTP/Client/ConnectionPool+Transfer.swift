@@ -6,6 +6,10 @@ extension ConnectionPool {
     mutating func dispatch(_ now: MonotonicTime) {
         while calls.longestWaiting != CallTable.none, let slot = idle.popLast() {
             guard let connection = connection(in: slot) else { continue }
+            if states[Int(slot)].retireAt <= now {
+                drop(connection)
+                continue
+            }
             let call = calls.longestWaiting
             calls.stopWaiting(call)
             calls[call].connection = slot
@@ -96,7 +100,8 @@ extension ConnectionPool {
     private mutating func finish(_ connection: Connection, isReusable: Bool, now: MonotonicTime) {
         let slot = Int(connection.slot)
         let call = states[slot].call
-        let isReusable = isReusable && states[slot].written == calls[call].request.count
+        let isReusable =
+            isReusable && states[slot].written == calls[call].request.count && now < states[slot].retireAt
         succeed(call, connection.reader, now: now)
         states[slot].call = CallTable.none
         if isReusable {

@@ -10,15 +10,11 @@ public import HeraldTime
 /// Not copyable, and no class: whoever keeps it in one is checked for exclusive access once for each method, instead of
 /// once for each of the pool's variables.
 public struct ConnectionPool: ~Copyable {
-    /// How many connections are made at the same time.
-    static let connectingLimit = 32
     private static let receiveBufferSize = 16 * 1_024
-    /// When the process has no descriptor left, none is asked for again within so long (milliseconds).
-    private static let scarcityPause: Int64 = 100
 
     let loop: EventLoop
     let owner: UInt8
-    let options: ConnectionOptions
+    var options: ConnectionOptions
     let connector: Connector
     let receiveBuffer: UnsafeMutableRawBufferPointer
 
@@ -28,10 +24,18 @@ public struct ConnectionPool: ~Copyable {
     var states: [ConnectionState]
     /// Slots of the connections without a call, the last used one last.
     var idle: [Int32] = []
-    private var freeSlots: [Int32]
-    private var connectingCount = 0
+    var freeSlots: [Int32]
+    var connectingCount = 0
     /// No connection is made before this, because the process had no descriptor left.
-    private var noneBefore: MonotonicTime?
+    var noneBefore: MonotonicTime?
+    /// The addresses of the origin's host.
+    var book: AddressBook
+    var resolver: NameResolver?
+    let lookUp: NameResolver.LookUp
+    /// Calls wait until the name may be looked up again.
+    var nextLookUp: MonotonicTime?
+    /// When connections without a call are looked through for old ones.
+    var nextSweep: MonotonicTime?
 
     /// The calls that ended since ``removeCompletions()``, in the order of their ends.
     public private(set) var completions: [Completion] = []
@@ -42,10 +46,17 @@ public struct ConnectionPool: ~Copyable {
     /// - Parameter owner: the owner in the tokens of this pool's events, different from that of every other part that
     ///   uses the loop.
     public init(loop: EventLoop, owner: UInt8, options: ConnectionOptions) {
+        self.init(loop: loop, owner: owner, options: options, lookUp: NameResolver.lookUp)
+    }
+
+    /// A pool that looks names up in its own way.
+    init(loop: EventLoop, owner: UInt8, options: ConnectionOptions, lookUp: @escaping NameResolver.LookUp) {
         self.loop = loop
         self.owner = owner
         self.options = options
         connector = Connector(loop: loop, owner: owner, options: options)
+        self.lookUp = lookUp
+        book = NameResolver.literal(options.host).map { AddressBook(fixed: $0) } ?? AddressBook()
         connections = Array(repeating: nil, count: options.limit)
         states = Array(repeating: ConnectionState(), count: options.limit)
         freeSlots = (0..<Int32(options.limit)).reversed()
@@ -55,6 +66,7 @@ public struct ConnectionPool: ~Copyable {
 
     deinit {
         connector.closeAll()
+        if let resolver { loop.remove(resolver.descriptor) }
         receiveBuffer.deallocate()
     }
 
@@ -94,23 +106,32 @@ public struct ConnectionPool: ~Copyable {
         case .connection:
             guard token.number < connections.count, let connection = connections[token.number] else { return }
             connectionReady(connection, event: event, now: now)
+        case .resolver: takeLookUp(now)
         }
         dispatch(now)
     }
 
     /// When ``tick(_:)`` is due next, if at all.
     public var nextDeadline: MonotonicTime? {
-        let earliest = calls.earliest
-        guard earliest != CallTable.none else { return connector.nextDeadline }
-        var deadline = calls[earliest].deadline
-        if let noneBefore, calls.waitingCount > 0 { deadline = min(deadline, noneBefore) }
-        return connector.nextDeadline.map { min($0, deadline) } ?? deadline
+        var deadline = connector.nextDeadline
+        func consider(_ moment: MonotonicTime?) {
+            if let moment { deadline = deadline.map { min($0, moment) } ?? moment }
+        }
+        consider(nextSweep)
+        if calls.earliest != CallTable.none { consider(calls[calls.earliest].deadline) }
+        if calls.waitingCount > 0 {
+            consider(noneBefore)
+            consider(nextLookUp)
+        }
+        return deadline
     }
 
     /// Ends the calls whose deadline has passed, and does what else is due.
     public mutating func tick(_ now: MonotonicTime) {
         connector.tick(now)
         takeConnectOutcomes(now)
+        sweep(now)
+        if let due = nextLookUp, due <= now { nextLookUp = nil }
         while calls.earliest != CallTable.none, calls[calls.earliest].deadline <= now {
             let call = calls.earliest
             if let connection = connection(of: call) {
@@ -118,7 +139,7 @@ public struct ConnectionPool: ~Copyable {
                 drop(connection)
                 fail(call, .timeout, isWritten ? "no complete answer in time" : "request not taken in time", now: now)
             } else {
-                fail(call, .timeout, "no connection in time", now: now)
+                fail(call, .timeout, noConnectionInTime, now: now)
             }
         }
         dispatch(now)
@@ -142,10 +163,15 @@ public struct ConnectionPool: ~Copyable {
     /// The pool can be used again.
     public mutating func close() {
         while calls.earliest != CallTable.none { calls.release(calls.earliest) }
-        for slot in connections.indices { connections[slot] = nil }
+        for slot in connections.indices {
+            if let address = states[slot].address { book.released(address) }
+            states[slot] = ConnectionState()
+            connections[slot] = nil
+        }
         idle.removeAll(keepingCapacity: true)
         connector.closeAll()
         connectingCount = 0
+        nextSweep = nil
         freeSlots = (0..<Int32(options.limit)).reversed()
     }
 
@@ -171,73 +197,19 @@ public struct ConnectionPool: ~Copyable {
 
     func connection(in slot: Int32) -> Connection? { connections[Int(slot)] }
 
+    /// Has a connection that was made.
+    mutating func keep(_ connection: Connection) { connections[Int(connection.slot)] = connection }
+
     /// Closes a connection; its call, if any, is the caller's to end.
     mutating func drop(_ connection: Connection) {
         if states[Int(connection.slot)].call == CallTable.none, let place = idle.lastIndex(of: connection.slot) {
             idle.remove(at: place)
         }
         connections[Int(connection.slot)] = nil
+        if let address = states[Int(connection.slot)].address { book.released(address) }
+        states[Int(connection.slot)].address = nil
         connector.close(slot: Int(connection.slot))
         freeSlots.append(connection.slot)
-    }
-
-    /// Makes the connections that waiting calls need.
-    mutating func connectIfNeeded(_ now: MonotonicTime) {
-        if let noneBefore {
-            guard now >= noneBefore else { return }
-            self.noneBefore = nil
-        }
-        while calls.waitingCount > connectingCount, connectingCount < Self.connectingLimit, let slot = freeSlots.last {
-            if let failure = connector.start(slot: Int(slot)) {
-                connectFailed(failure, now: now)
-                if noneBefore != nil { return }
-            } else {
-                freeSlots.removeLast()
-                connectingCount += 1
-            }
-        }
-    }
-
-    private mutating func takeConnectOutcomes(_ now: MonotonicTime) {
-        while let outcome = connector.nextOutcome() {
-            connectingCount -= 1
-            switch outcome {
-            case .connected(let slot): connected(Int32(slot), now: now)
-            case .failed(let slot, let failure):
-                freeSlots.append(Int32(slot))
-                connectFailed(failure, now: now)
-            }
-        }
-    }
-
-    private mutating func connected(_ slot: Int32, now: MonotonicTime) {
-        guard let transport = connector.transport(slot: Int(slot)) else { return }
-        let token = PoolToken(kind: .connection, number: Int(slot)).eventToken(owner: owner)
-        do {
-            try loop.add(transport.socket, token: token, interest: .edges)
-        } catch {
-            connector.close(slot: Int(slot))
-            freeSlots.append(slot)
-            return connectFailed(Failure(kind: .connectFailed, detail: error.description), now: now)
-        }
-        connections[Int(slot)] = Connection(slot: slot, transport: transport)
-        states[Int(slot)] = ConnectionState()
-        idle.append(slot)
-        dispatch(now)
-        states[Int(slot)].isPooled = true
-    }
-
-    /// One attempt that failed is one call that failed.
-    ///
-    /// An attempt that took too long is not: calls have their own deadlines, and a younger call may still get through.
-    /// Nor is one for which this process had no descriptor: the call waits for one of the connections that there are.
-    private mutating func connectFailed(_ failure: Failure, now: MonotonicTime) {
-        guard FileDescriptorLimit.hasRoom else {
-            noneBefore = now.advanced(byMilliseconds: Self.scarcityPause)
-            return
-        }
-        guard failure.kind != .timeout, calls.waitingCount > 0 else { return }
-        fail(calls.longestWaiting, failure.kind, failure.detail, now: now)
     }
 
     // MARK: Ends of calls

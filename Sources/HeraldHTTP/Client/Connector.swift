@@ -19,8 +19,8 @@ final class Connector {
 
     private let loop: EventLoop
     private let owner: UInt8
-    private let options: ConnectionOptions
-    private var groups: [ConnectGroup] = []
+    private var options: ConnectionOptions
+    private var groups: [ConnectGroup?] = []
     private var links: [Link?]
 
     init(loop: EventLoop, owner: UInt8, options: ConnectionOptions) {
@@ -30,13 +30,24 @@ final class Connector {
         links = Array(repeating: nil, count: options.limit)
     }
 
+    /// Makes connections with other files and credentials from now on; what is made stays.
+    func use(_ options: ConnectionOptions) {
+        self.options = options
+        // libcurl remembers the authorities with the multi handle: the new ones take a new one.
+        for index in groups.indices {
+            groups[index]?.isRetired = true
+            forgetIfUnused(index)
+        }
+    }
+
     /// Begins to connect; the slot's number comes back with the outcome.
     ///
-    /// Returns a failure when that cannot even begin.
-    func start(slot: Int) -> Failure? {
-        guard let transport = Transport(options: options, slot: slot), let group = groupWithRoom(),
-            groups[group].add(transport)
-        else { return Failure(kind: .connectFailed, detail: "libcurl refused to make a connection") }
+    /// - Parameter address: where to, as a URL writes it; `nil` leaves that to the proxy.
+    /// - Returns: a failure when that cannot even begin.
+    func start(slot: Int, address: String?) -> Failure? {
+        guard let transport = Transport(options: options, slot: slot, address: address), let group = groupWithRoom(),
+            groups[group]?.add(transport) == true
+        else { return Failure(kind: .connectFailed, detail: "libcurl refused to make a connection", isLocal: true) }
         links[slot] = Link(transport: transport, group: group)
         return nil
     }
@@ -45,8 +56,9 @@ final class Connector {
     func close(slot: Int) {
         guard let link = links[slot] else { return }
         if link.transport.socket >= 0 { loop.remove(link.transport.socket) }
-        groups[link.group].remove(link.transport)
+        groups[link.group]?.remove(link.transport)
         links[slot] = nil
+        forgetIfUnused(link.group)
     }
 
     /// Closes every connection, and gives up making those that are not made.
@@ -61,7 +73,7 @@ final class Connector {
     var nextDeadline: MonotonicTime? {
         var earliest: MonotonicTime?
         for group in groups {
-            guard let deadline = group.deadline else { continue }
+            guard let deadline = group?.deadline else { continue }
             if let known = earliest, known <= deadline { continue }
             earliest = deadline
         }
@@ -70,7 +82,7 @@ final class Connector {
 
     /// Lets libcurl do what the time is for.
     func tick(_ now: MonotonicTime) {
-        for group in groups {
+        for case let group? in groups {
             if let deadline = group.deadline, deadline <= now { group.timeout() }
         }
     }
@@ -78,13 +90,13 @@ final class Connector {
     /// Lets libcurl look at a socket.
     func socketReady(_ token: PoolToken, event: ReadyEvent) {
         guard token.group < groups.count else { return }
-        groups[token.group].socketReady(Int32(truncatingIfNeeded: token.number), event: event)
+        groups[token.group]?.socketReady(Int32(truncatingIfNeeded: token.number), event: event)
     }
 
     /// The next attempt that ended; a failed one is closed already.
     func nextOutcome() -> Outcome? {
         for group in groups {
-            guard let ended = group.nextOutcome() else { continue }
+            guard let ended = group?.nextOutcome() else { continue }
             guard let transport = links[ended.slot]?.transport else { continue }
             if ended.code == CURLE_OK, transport.connected() { return .connected(slot: ended.slot) }
             let failure =
@@ -97,10 +109,15 @@ final class Connector {
         return nil
     }
 
+    private func forgetIfUnused(_ index: Int) {
+        if let group = groups[index], group.isRetired, group.count == 0 { groups[index] = nil }
+    }
+
     private func groupWithRoom() -> Int? {
-        if let index = groups.firstIndex(where: { $0.count < ConnectGroup.capacity }) { return index }
-        guard let group = ConnectGroup(loop: loop, owner: owner, index: groups.count) else { return nil }
-        groups.append(group)
-        return groups.count - 1
+        if let index = groups.firstIndex(where: { $0?.hasRoom == true }) { return index }
+        let index = groups.firstIndex { $0 == nil } ?? groups.count
+        guard let group = ConnectGroup(loop: loop, owner: owner, index: index) else { return nil }
+        if index == groups.count { groups.append(group) } else { groups[index] = group }
+        return index
     }
 }

@@ -17,6 +17,33 @@ enum CurlLibrary {
         return curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
     }()
 
+    /// Sets what every handle needs: the way to the other side, how it is checked, and what must never come from the
+    /// environment.
+    static func setReach(of handle: UnsafeMutableRawPointer, proxy: ProxyAddress?, tls: TLSFiles) -> [CURLcode] {
+        var codes = [
+            herald_curl_set_long(handle, CURLOPT_NOSIGNAL, 1),
+            // Else ALPN may agree on HTTP/2, and our own requests get no answer.
+            herald_curl_set_long(handle, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
+            // Always set, or the environment's proxy and exceptions are used.
+            herald_curl_set_string(handle, CURLOPT_PROXY, proxy?.urlWithUser ?? ""),
+            herald_curl_set_string(handle, CURLOPT_NOPROXY, ""),
+            herald_curl_set_long(handle, CURLOPT_HTTPPROXYTUNNEL, 1),
+            // A slow resolver must not block when the handle goes.
+            herald_curl_set_long(handle, CURLOPT_QUICK_EXIT, 1),
+            herald_curl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 1),
+            herald_curl_set_long(handle, CURLOPT_SSL_VERIFYHOST, 2),
+            herald_curl_set_long(handle, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
+            // A directory of authorities switches libcurl's cache off: every connection would parse all of them.
+            herald_curl_set_string(handle, CURLOPT_CAPATH, nil),
+            herald_curl_set_string(handle, CURLOPT_CAINFO, tls.caFile ?? systemAuthorities),
+        ]
+        if let file = tls.certificateFile {
+            codes.append(herald_curl_set_string(handle, CURLOPT_SSLCERT, file))
+            codes.append(herald_curl_set_string(handle, CURLOPT_SSLKEY, tls.keyFile ?? file))
+        }
+        return codes
+    }
+
     /// The file with the system's authorities, where libcurl was not built with one.
     static let systemAuthorities = "/etc/ssl/certs/ca-certificates.crt"
 }

@@ -12,7 +12,9 @@ public enum FailureKind: String, Sendable, CaseIterable {
     case tls
     /// The host's name, or the proxy's, is not known.
     case nameNotFound
-    /// No connection for another reason: no route, a proxy that says no, no descriptor left.
+    /// The proxy does not accept the credentials for it (407).
+    case proxyRefused
+    /// No connection for another reason: no route, a proxy that makes no tunnel.
     case connectFailed
 }
 
@@ -20,4 +22,6 @@ public enum FailureKind: String, Sendable, CaseIterable {
 struct Failure: Equatable {
     var kind: FailureKind
     var detail: String
+    /// Whether this machine lacks what a connection needs (descriptors, memory), and nobody else is to blame.
+    var isLocal = false
 }

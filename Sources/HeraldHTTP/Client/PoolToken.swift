@@ -5,6 +5,8 @@ struct PoolToken {
         case connecting
         /// A connection of the pool; `number` is its slot.
         case connection
+        /// The answer about the origin's name is there.
+        case resolver
     }
 
     var kind: Kind

@@ -22,14 +22,19 @@ final class Transport {
     /// The connected socket; -1 before that.
     private(set) var socket: Int32 = -1
     private let isPlain: Bool
+    /// libcurl reads it for as long as the handle lives.
+    private let connectTo: UnsafeMutablePointer<curl_slist>?
     private let errorText: UnsafeMutablePointer<CChar>
     private var errorNumber: Int32 = 0
 
     /// A handle that connects as the options say; `nil` when libcurl has no memory left or knows an option not.
-    init?(options: ConnectionOptions, slot: Int) {
+    ///
+    /// - Parameter address: where to connect to, as a URL writes it; `nil` leaves that to the proxy.
+    init?(options: ConnectionOptions, slot: Int, address: String?) {
         guard CurlLibrary.isReady, let handle = curl_easy_init() else { return nil }
         self.handle = handle
         isPlain = options.isPlain
+        connectTo = address.flatMap { curl_slist_append(nil, "::\($0):") }
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         if !configure(options, slot: slot) { return nil }
@@ -37,6 +42,7 @@ final class Transport {
 
     deinit {
         curl_easy_cleanup(handle)
+        curl_slist_free_all(connectTo)
         errorText.deallocate()
     }
 
@@ -47,30 +53,12 @@ final class Transport {
             herald_curl_set_string(handle, CURLOPT_URL, options.origin),
             herald_curl_set_long(handle, CURLOPT_CONNECT_ONLY, 1),
             herald_curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeoutMilliseconds),
-            herald_curl_set_long(handle, CURLOPT_NOSIGNAL, 1),
-            // Else ALPN may agree on HTTP/2, and our request gets no answer.
-            herald_curl_set_long(handle, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
-            // Always set, or the environment's proxy and exceptions are used.
-            herald_curl_set_string(handle, CURLOPT_PROXY, options.proxy ?? ""),
-            herald_curl_set_string(handle, CURLOPT_NOPROXY, ""),
-            herald_curl_set_long(handle, CURLOPT_HTTPPROXYTUNNEL, 1),
-            // A slow resolver must not block the loop when the handle goes.
-            herald_curl_set_long(handle, CURLOPT_QUICK_EXIT, 1),
-            herald_curl_set_long(handle, CURLOPT_DNS_SHUFFLE_ADDRESSES, 1),
+            herald_curl_set_pointer(handle, CURLOPT_CONNECT_TO, connectTo),
             herald_curl_set_long(handle, CURLOPT_TCP_NODELAY, 1),
             herald_curl_set_long(handle, CURLOPT_TCP_KEEPALIVE, 1),
             herald_curl_set_long(handle, CURLOPT_BUFFERSIZE, 1_024),
-            herald_curl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 1),
-            herald_curl_set_long(handle, CURLOPT_SSL_VERIFYHOST, 2),
-            herald_curl_set_long(handle, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
-            // A directory of authorities switches libcurl's cache off: every connection would parse all of them.
-            herald_curl_set_string(handle, CURLOPT_CAPATH, nil),
-            herald_curl_set_string(handle, CURLOPT_CAINFO, options.tls.caFile ?? CurlLibrary.systemAuthorities),
         ]
-        if let file = options.tls.certificateFile {
-            codes.append(herald_curl_set_string(handle, CURLOPT_SSLCERT, file))
-            codes.append(herald_curl_set_string(handle, CURLOPT_SSLKEY, options.tls.keyFile ?? file))
-        }
+        codes += CurlLibrary.setReach(of: handle, proxy: options.proxy, tls: options.tls)
         return codes.allSatisfy { $0 == CURLE_OK }
     }
 
@@ -138,18 +126,28 @@ final class Transport {
     var failure: Failure {
         if isPlain { return Failure(kind: .connectionReset, detail: SystemError.text(of: errorNumber)) }
         let text = String(cString: errorText)
-        // TLS 1.3 refuses a client certificate only after the handshake, so the alert meets us here.
-        let isAlert = text.contains("SSL") && text.contains(" alert ")
-        return Failure(kind: isAlert ? .tls : .connectionReset, detail: text.isEmpty ? "connection lost" : text)
+        return Failure(kind: Self.kindOfLoss(text), detail: text.isEmpty ? "connection lost" : text)
+    }
+
+    /// TLS 1.3 refuses a client certificate only after the handshake, so its alert comes where an answer should.
+    private static func kindOfLoss(_ text: String) -> FailureKind {
+        text.contains("SSL") && text.contains(" alert ") ? .tls : .connectionReset
     }
 
     /// Why no connection was made, from libcurl's code.
     func connectFailure(_ code: CURLcode) -> Failure {
+        Self.failure(of: handle, code, text: String(cString: errorText))
+    }
+
+    /// What a handle's code means; `text` is what its error buffer says.
+    static func failure(of handle: UnsafeMutableRawPointer, _ code: CURLcode, text: String) -> Failure {
         var number = 0
         _ = herald_curl_get_long(handle, CURLINFO_OS_ERRNO, &number)
-        let text = String(cString: errorText)
-        let detail = text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
-        return Failure(kind: Self.kind(of: code, errorNumber: Int32(clamping: number), detail: detail), detail: detail)
+        let detail = text.isEmpty ? String(cString: curl_easy_strerror(code)) : ProxyAddress.withoutUser(text)
+        let errorNumber = Int32(clamping: number)
+        return Failure(
+            kind: kind(of: code, errorNumber: errorNumber, detail: detail), detail: detail,
+            isLocal: code == CURLE_OUT_OF_MEMORY || [ENOBUFS, ENOMEM, EMFILE, ENFILE].contains(errorNumber))
     }
 
     private static func kind(of code: CURLcode, errorNumber: Int32, detail: String) -> FailureKind {
@@ -166,8 +164,9 @@ final class Transport {
             CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS, CURLE_USE_SSL_FAILED,
             CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED:
             .tls
-        case CURLE_RECV_ERROR where detail.contains("CONNECT tunnel"): .connectFailed
-        case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING: .connectionReset
+        case CURLE_RECV_ERROR where detail.contains("CONNECT tunnel"):
+            detail.contains("response 407") ? .proxyRefused : .connectFailed
+        case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING: kindOfLoss(detail)
         default: .connectFailed
         }
     }

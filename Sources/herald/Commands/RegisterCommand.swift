@@ -56,6 +56,8 @@ enum RegisterCommand: HeraldCommand {
         } catch BackendClientError.refused(let request, .failure(let kind, let detail)) {
             outcome = .failure(
                 CommandFailure("\(request): \(kind.rawValue): \(detail)", status: .unreachable))
+        } catch BackendClientError.noToken(let trouble) {
+            outcome = .failure(CommandFailure(trouble))
         } catch {
             outcome = .failure(error)
         }

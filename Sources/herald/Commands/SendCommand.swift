@@ -42,6 +42,9 @@ enum SendCommand: HeraldCommand {
         } catch let mistake as InvalidNotification {
             await client.close()
             throw UsageError("\(mistake)", command: invocation.parsed.path.name)
+        } catch BackendClientError.noToken(let trouble) {
+            await client.close()
+            throw CommandFailure(trouble)
         } catch {
             await client.close()
             throw error

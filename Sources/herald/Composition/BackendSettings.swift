@@ -1,6 +1,8 @@
 import HeraldBackend
+import HeraldCommandLine
 import HeraldHTTP
 import HeraldSettings
+import HeraldText
 
 extension Settings {
     /// The backend's client as the settings describe it.
@@ -10,18 +12,43 @@ extension Settings {
     func backendConfiguration(connectionLimit: Int) throws -> BackendConfiguration {
         try BackendConfiguration(
             url: backend.url?.description ?? "", path: backend.path, registerPath: backend.registerPath,
-            timeout: backend.timeout, connectionLimit: connectionLimit, proxy: backend.proxy?.reveal(),
+            timeout: backend.timeout, connectTimeout: backend.connectTimeout, connectionLimit: connectionLimit,
+            proxy: proxy(),
             tls: TLSFiles(
                 caFile: backend.tls.caFile, certificateFile: backend.tls.certificateFile, keyFile: backend.tls.keyFile),
-            credentials: credentials())
+            credentials: credentials(), credentialStatuses: credentialStatuses)
     }
 
-    /// Whether a secret of the backend is in a file, so that it may change.
-    var hasSecretFiles: Bool {
-        switch backend.authentication {
-        case .basic(_, .file), .bearer(.file): true
-        case nil, .some(.none), .basic(_, .literal), .bearer(.literal): false
+    /// Reads the secrets again and gives the backend's configuration with them; `nil` when none is in a file.
+    ///
+    /// - Parameter connectionLimit: connections at most.
+    func readingBackendAgain(connectionLimit: Int) -> (@Sendable () throws -> BackendConfiguration)? {
+        guard hasSecretFiles else { return nil }
+        return { try self.backendConfiguration(connectionLimit: connectionLimit) }
+    }
+
+    /// The statuses by which the backend refuses credentials, by the table of the settings over the usual one.
+    private var credentialStatuses: Set<Int> {
+        var statuses: Set = [401, 403]
+        for (status, meaning) in backend.statuses {
+            if meaning == .credentials { statuses.insert(status) } else { statuses.remove(status) }
         }
+        return statuses
+    }
+
+    /// Whether a secret is in a file, so that it may change.
+    private var hasSecretFiles: Bool {
+        if backend.proxyPassword != nil { return true }
+        switch backend.authentication {
+        case .basic(_, let secret), .bearer(let secret): return secret.isFile
+        case .oauth2(let client): return client.clientSecret.isFile
+        case nil, .some(.none): return false
+        }
+    }
+
+    private func proxy() throws -> ProxyAddress? {
+        guard let text = backend.proxy?.reveal() else { return nil }
+        return ProxyAddress(text, password: try backend.proxyPassword?.current().reveal())
     }
 
     private func credentials() throws -> Credentials {
@@ -30,6 +57,25 @@ extension Settings {
         case .basic(let username, let password):
             .basic(username: username, password: Secret(try password.current().reveal()))
         case .bearer(let token): .bearer(token: Secret(try token.current().reveal()))
+        case .oauth2(let client):
+            .oauth2(
+                ClientCredentials(
+                    tokenURL: client.tokenURL, clientID: client.clientID,
+                    clientSecret: Secret(try client.clientSecret.current().reveal()), scope: client.scope,
+                    authentication: client.clientAuthentication == .basic ? .basic : .post, caFile: client.caFile))
         }
+    }
+}
+
+extension SecretSource {
+    fileprivate var isFile: Bool { if case .file = self { true } else { false } }
+}
+
+extension CommandFailure {
+    /// A command that ends because there is no access token.
+    init(_ trouble: TokenTrouble) {
+        self.init(
+            "there is no access token: \(SafeText.escaped(trouble.description))",
+            status: trouble.isUnreachable ? .unreachable : .failed)
     }
 }

@@ -30,19 +30,16 @@ extension Settings {
         let lanes = try (0..<delivery.lanes).map { number -> LaneConfiguration in
             let share = share(of: delivery.maxInFlight, lane: number)
             let connections = self.share(of: connectionLimit(descriptors: descriptors), lane: number)
-            let readAgain: @Sendable () throws -> BackendConfiguration = {
-                try self.backendConfiguration(connectionLimit: connections)
-            }
             return LaneConfiguration(
                 number: number, consumerProperties: KafkaClientSettings.consumer(self, lane: number),
                 producerProperties: KafkaClientSettings.producer(self, lane: number, instance: instance),
                 topics: topicNames,
                 requestWeights: topics.requests.map(\.weight), engine: try engineConfiguration(delays, share),
-                backend: try backendConfiguration(connectionLimit: connections),
-                readBackendAgain: hasSecretFiles ? readAgain : nil)
+                backend: try backendConfiguration(connectionLimit: connections))
         }
         return WorkerConfiguration(
-            lanes: lanes, adminProperties: KafkaClientSettings.common(self),
+            lanes: lanes, readBackendAgain: readingBackendAgain(connectionLimit: 1),
+            adminProperties: KafkaClientSettings.common(self),
             needsTransactions: delivery.guarantee == .atomic,
             requiredTopics: topicNames.requests + [topicNames.results]
                 + delays.map { topicNames.retryTopic($0) } + [topicNames.deadLetter])

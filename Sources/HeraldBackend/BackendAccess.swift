@@ -1,0 +1,57 @@
+public import HeraldHTTP
+
+/// What calls to the backend show and trust at the moment.
+public struct BackendAccess: Sendable {
+    /// The value of the `Authorization` header; `nil` leaves it out.
+    public let authorization: Secret?
+    /// Counts the credentials that there have been.
+    public let revision: Int
+    /// The proxy and who Herald is to it.
+    public let proxy: ProxyAddress?
+    /// The files that TLS needs.
+    public let tls: TLSFiles
+    /// Counts the contents that those files, and the proxy's credentials, have had.
+    public let filesRevision: Int
+}
+
+/// What the ``CredentialSource`` has to say to those who make calls.
+public enum AccessNews: Sendable {
+    /// Use this from now on.
+    case access(BackendAccess)
+    /// There is no access token, or none any more.
+    case unavailable(TokenTrouble)
+}
+
+/// What the ``CredentialSource`` has to say to people.
+public enum AccessNotice: Sendable, Equatable {
+    /// Other credentials are in use.
+    case credentialsChanged
+    /// Certificates, keys or authorities have changed and are in use for new connections.
+    case filesChanged
+    /// A file with a secret, or one that TLS needs, can't be read; what was read before stays in use.
+    case unreadable(String)
+    /// The access token could not be renewed; it is used until it ends.
+    case tokenNotRenewed(TokenTrouble)
+    /// It could be renewed in the end.
+    case tokenRenewed
+
+    /// Whether somebody should look after it.
+    public var isTrouble: Bool {
+        switch self {
+        case .credentialsChanged, .filesChanged, .tokenRenewed: false
+        case .unreadable, .tokenNotRenewed: true
+        }
+    }
+
+    /// One sentence for people, without secrets.
+    public var sentence: String {
+        switch self {
+        case .credentialsChanged: "the backend's credentials have changed and are in use"
+        case .filesChanged: "the backend's TLS files or proxy password have changed; new connections use them"
+        case .unreadable(let reason):
+            "the backend's credentials or TLS files can't be read again, the former stay in use: \(reason)"
+        case .tokenNotRenewed(let trouble): "the access token can't be renewed, it is used until it ends: \(trouble)"
+        case .tokenRenewed: "the token endpoint gives access tokens again"
+        }
+    }
+}

@@ -1,0 +1,127 @@
+internal import HeraldHTTP
+internal import HeraldTime
+
+/// The calls of a ``ClientThread``, on its thread: which of them are made, and which wait for credentials.
+struct ClientCalls {
+    private struct Call {
+        var request: ClientThread.Request
+        var waiter: ClientThread.Waiter
+        /// Set with the first attempt.
+        var deadline: MonotonicTime?
+        /// Of the credentials that the last attempt showed.
+        var revision = 0
+        /// Refused credentials were renewed for it; that happens once.
+        var isRepeated = false
+    }
+
+    private let calls: BackendCalls
+    private let credentials: CredentialSource
+    private let refusals: Set<Int>
+    private let renewed: @Sendable (UInt64) -> Void
+    private var table: [UInt64: Call] = [:]
+    private var access: BackendAccess?
+    private var trouble: TokenTrouble?
+    /// Calls that wait to hear what to show.
+    private var waiting: [UInt64] = []
+    /// Calls that were refused and wait for the renewal, with their answer should nothing be new.
+    private var refused: [UInt64: ClientThread.Reply] = [:]
+
+    /// - Parameters:
+    ///   - refusals: the statuses by which the backend refuses credentials.
+    ///   - renewed: called on any thread when the renewal that a call waited for has ended.
+    init(
+        _ calls: BackendCalls, _ credentials: CredentialSource, refusals: Set<Int>,
+        renewed: @escaping @Sendable (UInt64) -> Void
+    ) {
+        self.renewed = renewed
+        self.calls = calls
+        self.credentials = credentials
+        self.refusals = refusals
+    }
+
+    mutating func carryOut(_ command: ClientThread.Command, now: MonotonicTime) {
+        switch command {
+        case .begin(let token, let request, let waiter):
+            table[token] = Call(request: request, waiter: waiter)
+            begin(token, now: now)
+        case .cancel(let token):
+            guard let call = table.removeValue(forKey: token) else { return }
+            calls.cancel(token: token, now: now)
+            waiting.removeAll { $0 == token }
+            refused[token] = nil
+            call.waiter.resume(throwing: CancellationError())
+        case .news(let news): hear(news, now: now)
+        case .renewed(let token):
+            guard let reply = refused.removeValue(forKey: token), let call = table[token] else { return }
+            if let access, access.revision > call.revision { begin(token, now: now) } else { finish(token, reply) }
+        }
+    }
+
+    /// Gives every answer that has come to whoever waits for it.
+    mutating func hearAnswers(now: MonotonicTime) {
+        var replies: [(UInt64, ClientThread.Reply)] = []
+        calls.drainWithBodies { ended, body in
+            replies.append((ended.token, ClientThread.Reply(answer: ended.answer, body: calls.bytes(of: body))))
+        }
+        for (token, reply) in replies { hear(reply, token) }
+    }
+
+    /// Fails every call that is left.
+    mutating func end(with error: any Error) {
+        for call in table.values { call.waiter.resume(throwing: error) }
+        table.removeAll()
+    }
+
+    private mutating func hear(_ reply: ClientThread.Reply, _ token: UInt64) {
+        guard let call = table[token] else { return }
+        if case .status(let status, _, _) = reply.answer, refusals.contains(status), !call.isRepeated {
+            table[token]?.isRepeated = true
+            refused[token] = reply
+            credentials.renew(refused: call.revision) { [renewed] in renewed(token) }
+        } else {
+            finish(token, reply)
+        }
+    }
+
+    private mutating func hear(_ news: AccessNews, now: MonotonicTime) {
+        switch news {
+        case .access(let fresh):
+            access = fresh
+            trouble = nil
+            calls.use(fresh, now: now)
+            for token in waiting { begin(token, now: now) }
+            waiting.removeAll()
+        case .unavailable(let reason):
+            access = nil
+            trouble = reason
+            for token in waiting { fail(token, reason) }
+            waiting.removeAll()
+        }
+    }
+
+    private mutating func begin(_ token: UInt64, now: MonotonicTime) {
+        if let trouble { return fail(token, trouble) }
+        guard let access else { return waiting.append(token) }
+        guard let request = table[token]?.request else { return }
+        let deadline = table[token]?.deadline ?? calls.deadline(now: now)
+        table[token]?.deadline = deadline
+        table[token]?.revision = access.revision
+        switch request {
+        case .notification(let pushService, let user, let message, let idempotencyKey):
+            calls.send(
+                token: token, deadline: deadline, now: now, pushService: Array(pushService.utf8).span.bytes,
+                user: Array(user.utf8).span.bytes, message: Array(message.utf8).span.bytes,
+                idempotencyKey: Array(idempotencyKey.utf8).span.bytes, traceparent: nil)
+        case .other(let method, let target, let json):
+            calls.request(token: token, deadline: deadline, now: now, method: method, target: target, json: json)
+        }
+    }
+
+    private mutating func finish(_ token: UInt64, _ reply: ClientThread.Reply) {
+        table.removeValue(forKey: token)?.waiter.resume(returning: reply)
+    }
+
+    private mutating func fail(_ token: UInt64, _ trouble: TokenTrouble) {
+        table.removeValue(forKey: token)?.waiter.resume(throwing: BackendClientError.noToken(trouble))
+    }
+}

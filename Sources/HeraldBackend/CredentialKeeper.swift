@@ -1,0 +1,146 @@
+internal import HeraldHTTP
+internal import HeraldTime
+
+/// What the thread of a ``CredentialSource`` does: reads files again, fetches tokens, says what is new.
+struct CredentialKeeper {
+    /// A token request takes no longer, however long calls may take: a worker's start and stop wait for it (milliseconds).
+    private static let requestLimit = 10_000
+
+    private var configuration: BackendConfiguration
+    private let readAgain: (@Sendable () throws -> BackendConfiguration)?
+    private let tell: @Sendable (AccessNotice) -> Void
+    private var files: WatchedFiles
+    private var nextRead: MonotonicTime
+    private var unreadable: String?
+
+    private var schedule: TokenSchedule
+    private var token: Secret?
+    /// Why the last request brought none.
+    private var told: TokenTrouble?
+
+    private var revision = 0
+    private var filesRevision = 0
+
+    init(
+        _ configuration: BackendConfiguration, readAgain: (@Sendable () throws -> BackendConfiguration)?,
+        tell: @escaping @Sendable (AccessNotice) -> Void
+    ) {
+        self.configuration = configuration
+        self.readAgain = readAgain
+        self.tell = tell
+        files = WatchedFiles(configuration.tlsFiles)
+        let now = SystemClock.monotonic()
+        nextRead = now.advanced(byMilliseconds: CredentialSource.readInterval)
+        schedule = TokenSchedule(now: now)
+    }
+
+    /// When ``work(isRenewalWanted:isCancelled:publish:)`` has something to do, if nobody asks for it before.
+    var nextWork: MonotonicTime? {
+        var earliest: MonotonicTime?
+        func consider(_ moment: MonotonicTime?) {
+            if let moment { earliest = earliest.map { min($0, moment) } ?? moment }
+        }
+        if hasFiles { consider(nextRead) }
+        if configuration.credentials.isFetched {
+            consider(schedule.nextRequest)
+            consider(schedule.expiresAt)
+        }
+        return earliest
+    }
+
+    private var hasFiles: Bool { readAgain != nil || !files.isEmpty }
+
+    /// Does what is due.
+    mutating func work(
+        isRenewalWanted: Bool, isCancelled: @escaping @Sendable () -> Bool, publish: (AccessNews) -> Void
+    ) {
+        var now = SystemClock.monotonic()
+        if hasFiles, isRenewalWanted || now >= nextRead {
+            nextRead = now.advanced(byMilliseconds: CredentialSource.readInterval)
+            readFiles(now, publish)
+        }
+        guard case .oauth2(let client) = configuration.credentials else { return }
+        if isRenewalWanted { _ = schedule.refused(now) }
+        if schedule.isDue(now) {
+            fetch(client, now, isCancelled, publish)
+            now = SystemClock.monotonic()
+        }
+        if let end = schedule.expiresAt, end <= now {
+            schedule.expired()
+            token = nil
+            publish(.unavailable(told ?? .noToken("the former one has ended")))
+        }
+    }
+
+    // MARK: Files
+
+    private mutating func readFiles(_ now: MonotonicTime, _ publish: (AccessNews) -> Void) {
+        var areCredentialsNew = false
+        var areFilesNew = false
+        do {
+            if let fresh = try readAgain?() {
+                areCredentialsNew = fresh.credentials != configuration.credentials
+                areFilesNew = fresh.connections.proxy != configuration.connections.proxy
+                configuration = fresh
+            }
+            if try files.haveChanged() { areFilesNew = true }
+            unreadable = nil
+        } catch {
+            let reason = "\(error)"
+            if reason != unreadable { tell(.unreadable(reason)) }
+            unreadable = reason
+        }
+        if areFilesNew {
+            filesRevision += 1
+            tell(.filesChanged)
+        }
+        if areCredentialsNew {
+            tell(.credentialsChanged)
+            if configuration.credentials.isFetched { schedule.clientChanged(now) } else { revision += 1 }
+        }
+        let isShown = !configuration.credentials.isFetched || token != nil
+        if isShown, areFilesNew || areCredentialsNew { publish(.access(access)) }
+    }
+
+    private var access: BackendAccess {
+        BackendAccess(
+            authorization: token.map { Secret("Bearer \($0.value)") }
+                ?? configuration.credentials.authorization.map { Secret($0) },
+            revision: revision, proxy: configuration.connections.proxy, tls: configuration.connections.tls,
+            filesRevision: filesRevision)
+    }
+
+    // MARK: Tokens
+
+    private mutating func fetch(
+        _ client: ClientCredentials, _ now: MonotonicTime, _ isCancelled: @escaping @Sendable () -> Bool,
+        _ publish: (AccessNews) -> Void
+    ) {
+        let outcome = TokenRequest(client).perform(
+            timeoutMilliseconds: min(configuration.timeoutMilliseconds, Self.requestLimit),
+            proxy: configuration.connections.proxy,
+            tls: configuration.connections.tls, isCancelled: isCancelled)
+        let entropy = UInt64.random(in: .min ... .max)
+        switch outcome {
+        case .token(let fresh, let lifetime):
+            schedule.fetched(lifetimeSeconds: lifetime, now: now, entropy: entropy)
+            revision += 1
+            if told != nil, token != nil { tell(.tokenRenewed) }
+            told = nil
+            token = fresh
+            publish(.access(access))
+        case .none(let trouble):
+            schedule.failed(retryAfter: trouble.retryAfter, now: SystemClock.monotonic(), entropy: entropy)
+            if token == nil {
+                publish(.unavailable(trouble))
+            } else if told == nil {
+                tell(.tokenNotRenewed(trouble))
+            }
+            told = trouble
+        }
+    }
+}
+
+extension WatchedFiles.Unreadable: CustomStringConvertible {
+    var description: String { "\(path): \(reason)" }
+}

@@ -1,0 +1,181 @@
+internal import Dispatch
+internal import HeraldHTTP
+internal import HeraldThreads
+internal import HeraldTime
+
+/// The one place of a process that knows the backend's credentials: hands them to everybody who makes calls, and renews
+/// them.
+///
+/// Secrets in files and the files of TLS are looked at every two seconds. An access token (OAuth 2.0) is fetched once for
+/// all, ahead of the former one's end, and when the backend refuses it; see ``TokenSchedule``. All of that happens on one
+/// thread, which only runs when there is something to renew.
+public final class CredentialSource: Sendable {
+    /// Files are looked at this often (milliseconds).
+    public static let readInterval: Int64 = 2_000
+
+    /// Somebody's wish, after the backend refused what it showed.
+    private struct Renewal {
+        var refused: Int
+        var ended: @Sendable () -> Void
+    }
+
+    private struct State {
+        var access: BackendAccess?
+        var trouble: TokenTrouble?
+        var renewals: [Renewal] = []
+        var isClosed = false
+        var listeners: [@Sendable (AccessNews) -> Void] = []
+
+        /// What is older is refused with good reason.
+        var currentRevision: Int { access?.revision ?? .min }
+    }
+
+    private let state: Guarded<State>
+    private let wakeup: Wakeup?
+    private let configuration: BackendConfiguration
+    private let readAgain: (@Sendable () throws -> BackendConfiguration)?
+    private let tell: @Sendable (AccessNotice) -> Void
+
+    /// The credentials of the configuration.
+    ///
+    /// - Parameters:
+    ///   - readAgain: reads the secrets again and gives the configuration with them; `nil` when none is in a file. It may
+    ///     block and throw.
+    ///   - tell: gets what people should know; on the source's thread.
+    /// - Throws: when the process has no descriptor left.
+    public init(
+        _ configuration: BackendConfiguration, readAgain: (@Sendable () throws -> BackendConfiguration)? = nil,
+        tell: @escaping @Sendable (AccessNotice) -> Void = { _ in }
+    ) throws {
+        self.configuration = configuration
+        self.readAgain = readAgain
+        self.tell = tell
+        var state = State()
+        if !configuration.credentials.isFetched { state.access = configuration.access }
+        self.state = Guarded(state)
+        let isFixed = readAgain == nil && !configuration.credentials.isFetched && configuration.tlsFiles.isEmpty
+        wakeup = isFixed ? nil : try Wakeup()
+    }
+
+    /// Begins to fetch and to watch; does nothing when there is nothing to renew.
+    public func start() throws {
+        guard wakeup != nil else { return }
+        let keeper = CredentialKeeper(configuration, readAgain: readAgain, tell: tell)
+        _ = try OwnThread(name: "herald-access") { self.run(keeper) }
+    }
+
+    /// What to show now; `nil` when there is no access token, or not yet.
+    public var access: BackendAccess? { state.withLock { $0.access } }
+
+    /// Waits until it is known what to show, or why nothing can be: no longer than one token request takes.
+    ///
+    /// Blocks.
+    public func waitUntilSettled() {
+        let isSettled = DispatchSemaphore(value: 0)
+        listen { _ in isSettled.signal() }
+        isSettled.wait()
+    }
+
+    /// Has the closure called with all news from now on, and at once with what is known already.
+    ///
+    /// It is called on any thread, one call after the other, and must neither block nor call this source.
+    public func listen(_ listener: @escaping @Sendable (AccessNews) -> Void) {
+        state.withLock { state in
+            state.listeners.append(listener)
+            if let access = state.access {
+                listener(.access(access))
+            } else if let trouble = state.trouble {
+                listener(.unavailable(trouble))
+            }
+        }
+    }
+
+    /// The backend refused these credentials: they are renewed, once for everybody who asks, unless that happened already.
+    ///
+    /// - Parameters:
+    ///   - revision: that of the access that was refused.
+    ///   - ended: called when the renewal has ended, well or not, and listeners have heard of it: at once when there is
+    ///     nothing to renew. On any thread; it must not block.
+    public func renew(refused revision: Int, _ ended: @escaping @Sendable () -> Void) {
+        let mustWait = state.withLock { state in
+            if wakeup == nil || state.isClosed || revision < state.currentRevision { return false }
+            state.renewals.append(Renewal(refused: revision, ended: ended))
+            return true
+        }
+        if mustWait { wakeup?.signal() } else { ended() }
+    }
+
+    /// Ends the thread and forgets the listeners.
+    public func close() {
+        let renewals = state.withLock { state in
+            state.isClosed = true
+            state.listeners.removeAll()
+            defer { state.renewals.removeAll() }
+            return state.renewals
+        }
+        wakeup?.signal()
+        for renewal in renewals { renewal.ended() }
+    }
+
+    private func publish(_ news: AccessNews) {
+        state.withLock { state in
+            switch news {
+            case .access(let access):
+                state.access = access
+                state.trouble = nil
+            case .unavailable(let trouble):
+                state.access = nil
+                state.trouble = trouble
+            }
+            for listener in state.listeners { listener(news) }
+        }
+    }
+
+    private func run(_ keeper: consuming CredentialKeeper) {
+        guard let wakeup, let loop = try? EventLoop(),
+            (try? loop.add(wakeup.descriptor, token: EventToken(owner: 0), interest: .readable)) != nil
+        else {
+            tell(.unreadable("no descriptor is left to watch them"))
+            if access == nil { publish(.unavailable(.noToken("no descriptor is left to ask for one"))) }
+            return
+        }
+        while true {
+            let (renewals, isWanted, isClosed) = state.withLock { state in
+                defer { state.renewals.removeAll() }
+                // Who asks while a token is fetched is served by that one.
+                let isWanted = state.renewals.contains { $0.refused >= state.currentRevision }
+                return (state.renewals, isWanted, state.isClosed)
+            }
+            if !isClosed {
+                keeper.work(isRenewalWanted: isWanted, isCancelled: { self.isClosed }, publish: publish)
+            }
+            for renewal in renewals { renewal.ended() }
+            if isClosed { return }
+            _ = loop.wait(
+                timeoutMilliseconds: EventLoop.timeoutMilliseconds(
+                    until: keeper.nextWork, now: SystemClock.monotonic()))
+            wakeup.drain()
+        }
+    }
+
+    private var isClosed: Bool { state.withLock { $0.isClosed } }
+}
+
+extension Credentials {
+    /// Whether somebody has to be asked for what is shown.
+    var isFetched: Bool { if case .oauth2 = self { true } else { false } }
+}
+
+extension BackendConfiguration {
+    /// The access that needs nobody's word.
+    var access: BackendAccess {
+        BackendAccess(
+            authorization: credentials.authorization.map { Secret($0) }, revision: 0, proxy: connections.proxy,
+            tls: connections.tls, filesRevision: 0)
+    }
+
+    /// The files that connections need.
+    var tlsFiles: [String] {
+        [connections.tls.caFile, connections.tls.certificateFile, connections.tls.keyFile].compactMap { $0 }
+    }
+}

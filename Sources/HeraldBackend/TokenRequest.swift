@@ -1,0 +1,111 @@
+internal import Foundation
+internal import HeraldBytes
+internal import HeraldHTTP
+
+/// A token request and what its answer says (RFC 6749 §4.4.2, §5).
+struct TokenRequest {
+    /// What came of a request.
+    enum Outcome: Equatable {
+        case token(Secret, lifetimeSeconds: Int64?)
+        case none(TokenTrouble)
+    }
+
+    /// A token is never longer than this, or no header would take it.
+    static let tokenLimit = 32 * 1_024
+
+    private let client: ClientCredentials
+
+    /// A request of this client.
+    init(_ client: ClientCredentials) {
+        self.client = client
+    }
+
+    /// Asks the endpoint.
+    ///
+    /// Blocks.
+    func perform(
+        timeoutMilliseconds: Int, proxy: ProxyAddress?, tls: TLSFiles, isCancelled: @escaping @Sendable () -> Bool
+    ) -> Outcome {
+        var tls = tls
+        if let caFile = client.caFile { tls.caFile = caFile }
+        let post = FormPost(
+            url: client.tokenURL, form: Array(form.utf8), authorization: authorization,
+            timeoutMilliseconds: timeoutMilliseconds, proxy: proxy, tls: tls)
+        return outcome(of: post.perform(isCancelled: isCancelled))
+    }
+
+    // MARK: The request
+
+    /// The body.
+    var form: String {
+        var fields = [("grant_type", "client_credentials")]
+        if let scope = client.scope { fields.append(("scope", scope)) }
+        if client.authentication == .post {
+            fields += [("client_id", client.clientID), ("client_secret", client.clientSecret.value)]
+        }
+        return fields.map { "\($0)=\(Self.encoded($1))" }.joined(separator: "&")
+    }
+
+    /// The value of the `Authorization` header; the id and the secret are encoded as in a form before Base64 is.
+    var authorization: String? {
+        guard client.authentication == .basic else { return nil }
+        let pair = "\(Self.encoded(client.clientID)):\(Self.encoded(client.clientSecret.value))"
+        return "Basic " + Data(pair.utf8).base64EncodedString()
+    }
+
+    /// As `application/x-www-form-urlencoded` has it.
+    private static func encoded(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        PercentEncoding.append(Array(text.utf8).span.bytes, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self).replacing("%20", with: "+")
+    }
+
+    // MARK: The answer
+
+    func outcome(of answer: FormPost.Answer) -> Outcome {
+        switch answer {
+        case .failure(let kind, let detail): .none(.unreachable(kind, safe(detail)))
+        case .status(200, _, let body): token(body)
+        case .status(let status, let seconds, let body):
+            .none(
+                .refused(
+                    status: status, error: error(in: body), detail: ErrorBody.line(body.span.bytes).map(safe),
+                    retryAfterSeconds: seconds))
+        }
+    }
+
+    private func token(_ body: [UInt8]) -> Outcome {
+        guard let members = object(body), let token = members["access_token"] as? String else {
+            return .none(.noToken("the answer is no JSON with an access_token"))
+        }
+        if let type = members["token_type"] as? String, type.lowercased() != "bearer" {
+            return .none(.noToken("the token's type is not Bearer"))
+        }
+        let secret = Secret(token)
+        guard Credentials.bearer(token: secret).mistake == nil, token.utf8.count <= Self.tokenLimit else {
+            return .none(.noToken("the token is empty, too long, or not printable ASCII"))
+        }
+        // Some endpoints write the number as a string.
+        let lifetime =
+            (members["expires_in"] as? NSNumber).map { $0.doubleValue }
+            ?? (members["expires_in"] as? String).flatMap(
+                Double.init)
+        return .token(secret, lifetimeSeconds: lifetime.flatMap { $0.isFinite ? Int64(min(max($0, 0), 1e9)) : nil })
+    }
+
+    /// The error's name of RFC 6749 §5.2.
+    private func error(in body: [UInt8]) -> String? {
+        object(body)?["error"] as? String
+    }
+
+    private func object(_ body: [UInt8]) -> [String: Any]? {
+        (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any]
+    }
+
+    /// A line from outside without the secret, should it be in there.
+    private func safe(_ line: String) -> String {
+        let secret = client.clientSecret.value
+        let clean = line.replacing(secret, with: "***").replacing(Self.encoded(secret), with: "***")
+        return clean.count > 300 ? clean.prefix(300) + "…" : clean
+    }
+}

@@ -1,0 +1,55 @@
+internal import Foundation
+
+/// A proxy and who Herald is to it; printed, logged or reflected it shows no password.
+public struct ProxyAddress: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    /// The proxy as libcurl names them (`http://proxy:3128`, `socks5h://…`), without user and password.
+    public let url: String
+    /// The user (Basic authentication); `nil` without one.
+    public let username: String?
+    private let password: String?
+
+    /// Takes `http://user:password@proxy:3128` apart; user and password are percent-decoded.
+    ///
+    /// - Parameter password: takes the place of the one in the text, as it is.
+    public init(_ text: String, password: String? = nil) {
+        let schemeEnd = text.range(of: "://")?.upperBound ?? text.startIndex
+        guard let at = text[schemeEnd...].lastIndex(of: "@") else {
+            url = String(text)
+            username = nil
+            self.password = nil
+            return
+        }
+        url = String(text[..<schemeEnd] + text[text.index(after: at)...])
+        let parts = text[schemeEnd..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            .map { $0.removingPercentEncoding ?? String($0) }
+        username = parts.first
+        self.password = password ?? (parts.count > 1 ? parts[1] : "")
+    }
+
+    /// With user and password, for libcurl.
+    ///
+    /// Its options for them alone are decoded by some versions and taken as they are by others.
+    var urlWithUser: String {
+        guard let username, let schemeEnd = url.range(of: "://")?.upperBound else { return url }
+        let plain = CharacterSet(charactersIn: "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+        let user = [username, password ?? ""].compactMap { $0.addingPercentEncoding(withAllowedCharacters: plain) }
+        return "\(url[..<schemeEnd])\(user.joined(separator: ":"))@\(url[schemeEnd...])"
+    }
+
+    /// A line of libcurl's without users and passwords of addresses in it.
+    static func withoutUser(_ line: String) -> String {
+        guard let scheme = line.range(of: "://"), let at = line[scheme.upperBound...].lastIndex(of: "@") else {
+            return line
+        }
+        return String(line[..<scheme.upperBound] + line[line.index(after: at)...])
+    }
+
+    /// The address alone.
+    public var description: String { url }
+    /// The address alone.
+    public var debugDescription: String { url }
+    /// Nothing inside.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import Glibc
+import HeraldThreads
+import TestSupport
+import Testing
+
+@Suite("A hostile backend, over TLS", .realKafka("A hostile backend"))
+struct HostileBackendTests {
+    /// What the backend does to a user, and what becomes of the event.
+    private static let cases: [(user: String, outcome: String, act: @Sendable (ScriptedPeer) throws -> Void)] = [
+        ("fine", "delivered 200", { try $0.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") }),
+        ("no-content", "delivered 204", { try $0.write("HTTP/1.1 204 No\r\nContent-Length: 7\r\n\r\n") }),
+        (
+            "endless", "delivered 200",
+            { peer in
+                try peer.write("HTTP/1.1 200 OK\r\n\r\n")
+                while true { try peer.write(String(repeating: "x", count: 10_000)) }
+            }
+        ),
+        (
+            "bomb", "dead-lettered rejected 413",
+            { peer in
+                try peer.write("HTTP/1.1 413 Large\r\nContent-Encoding: gzip\r\nContent-Length: 1000000\r\n\r\n")
+                try peer.write(Array(repeating: 0x1F, count: 1_000_000))
+            }
+        ),
+        (
+            "redirect", "dead-lettered rejected 302",
+            { try $0.write("HTTP/1.1 302 Found\r\nLocation: https://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n") }
+        ),
+        ("hang", "dead-lettered attempts-exhausted", { $0.readToEnd() }),
+        (
+            "drip", "dead-lettered attempts-exhausted",
+            { peer in
+                try peer.write("HTTP/1.1 200 OK\r\nX: ")
+                while true {
+                    usleep(20_000)
+                    try peer.write("x")
+                }
+            }
+        ),
+        (
+            "flood", "dead-lettered attempts-exhausted",
+            { peer in
+                try peer.write("HTTP/1.1 200 OK\r\n")
+                while true { try peer.write("X: \(String(repeating: "x", count: 1_000))\r\n") }
+            }
+        ),
+        ("garbage", "dead-lettered attempts-exhausted", { try $0.write("220 mail.example.org ESMTP\r\n") }),
+        ("status-20", "dead-lettered attempts-exhausted", { try $0.write("HTTP/1.1 20 OK\r\n\r\n") }),
+        ("status-000", "dead-lettered attempts-exhausted", { try $0.write("HTTP/1.1 000 OK\r\n\r\n") }),
+        ("http-9", "dead-lettered attempts-exhausted", { try $0.write("HTTP/9.9 200 OK\r\n\r\n") }),
+        (
+            "cut", "dead-lettered attempts-exhausted",
+            { try $0.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello") }
+        ),
+        ("silent", "dead-lettered attempts-exhausted", { _ in }),
+        ("reset", "dead-lettered attempts-exhausted", { $0.reset() }),
+    ]
+
+    @Test("Every answer ends as what it is, within its time, and none is taken for a delivery that is none")
+    func everyAnswer() async throws {
+        let certificates = try TestCertificates.shared()
+        let server = try ScriptedServer(tls: certificates.good) { peer in
+            let target = try peer.readRequest().split(separator: " ")[1]
+            for (user, _, act) in Self.cases where target.hasSuffix("to_tag=\(user)") { try act(peer) }
+        }
+        defer { server.stop() }
+        var plan = World.Plan()
+        plan.settings = [
+            "backend.url": server.origin, "backend.tls.caFile": certificates.authorityFile, "backend.timeout": "2s",
+        ]
+        try await World.run(plan) { world in
+            _ = try await world.startWorker()
+            try await world.publish(Self.cases.map { Publication(id: $0.user, user: $0.user) })
+            try await world.waitForResults(Self.cases.count)
+            let oracle = try await Oracle(world)
+            oracle.expectResults(
+                Dictionary(uniqueKeysWithValues: Self.cases.map { ($0.user, ["apns": $0.outcome]) }))
+        }
+    }
+
+    @Test("A proxy that refuses the password holds, and the right one in its file ends that without a restart")
+    func proxyPassword() async throws {
+        // alice:right
+        let header = "\r\nProxy-Authorization: Basic YWxpY2U6cmlnaHQ=\r\n"
+        let proxy = try ScriptedServer { peer in
+            let connect = try peer.readRequest()
+            guard connect.hasPrefix("CONNECT backend.invalid:80 "), connect.contains(header) else {
+                try peer.write("HTTP/1.1 407 Who\r\nContent-Length: 0\r\n\r\n")
+                peer.readToEnd()
+                return
+            }
+            try peer.write("HTTP/1.1 200 Made\r\n\r\n")
+            while true {
+                // From here on it is the backend.
+                let isClean = try !peer.readRequest().contains("Proxy-Authorization")
+                try peer.write("HTTP/1.1 \(isClean ? 200 : 400) X\r\nContent-Length: 0\r\n\r\n")
+            }
+        }
+        defer { proxy.stop() }
+        try await World.run { world in
+            let password = world.directory.appending(path: "proxy-password")
+            try "wrong\n".write(to: password, atomically: true, encoding: .utf8)
+            let worker = try await world.startWorker(changing: [
+                "backend.url": "http://backend.invalid", "backend.proxy": "http://alice@127.0.0.1:\(proxy.port)",
+                "backend.proxyPasswordFile": password.path,
+            ])
+            try await world.publish(Batch.events(0..<50))
+            let line = try await worker.waitForLog("holding")
+            #expect(line.text.contains("proxy-refused") && line.message.contains("backend.proxyPasswordFile"))
+            try "right\n".write(to: password, atomically: true, encoding: .utf8)
+            try await worker.waitForLog("going on")
+            try await world.waitForResults(50)
+            try await Oracle(world).expectResults(Batch.delivered(0..<50))
+            #expect(world.deadLetters.isEmpty && world.retries.isEmpty)
+            #expect(!worker.output.contains("wrong") && !worker.output.contains("right\""))
+        }
+    }
+
+    /// Backends that can't be reached, or not be sure of.
+    enum Unreachable: String, CaseIterable {
+        case expired, wrongHost, clientCertificateRefused, nameNotFound
+    }
+
+    @Test("A backend that can't be reached, or not be sure of, holds with the reason", arguments: Unreachable.allCases)
+    func unreachable(unreachable: Unreachable) async throws {
+        let certificates = try TestCertificates.shared()
+        var identity = certificates.good
+        switch unreachable {
+        case .expired: identity = certificates.expired
+        case .wrongHost: identity = certificates.wrongHost
+        case .clientCertificateRefused: identity.clientAuthorityFile = certificates.authorityFile
+        case .nameNotFound: break
+        }
+        let called = Guarded(0)
+        let server = try ScriptedServer(tls: identity) { peer in
+            _ = try peer.readRequest()
+            called.withLock { $0 += 1 }
+        }
+        defer { server.stop() }
+        try await World.run { world in
+            let url = unreachable == .nameNotFound ? "https://no-such-host.invalid" : server.origin
+            let worker = try await world.startWorker(
+                changing: ["backend.url": url, "backend.tls.caFile": certificates.authorityFile])
+            try await world.publish(Batch.events(0..<20))
+            let line = try await worker.waitForLog("holding")
+            #expect(line.text.contains(unreachable == .nameNotFound ? "\"name-not-found\"" : "\"tls\""))
+            worker.terminate()
+            #expect(try await worker.waitForExit() == 0)
+            try await world.catchUp()
+            #expect(world.count("notifications.results") + world.deadLetters.count + world.retries.count == 0)
+            #expect(called.withLock { $0 } == 0)
+        }
+    }
+
+    @Test("An authority that is not trusted holds without a call, and trusting it ends that without a restart")
+    func unknownAuthority() async throws {
+        let certificates = try TestCertificates.shared()
+        let called = Guarded(0)
+        let server = try ScriptedServer(tls: certificates.good) { peer in
+            while true {
+                _ = try peer.readRequest()
+                called.withLock { $0 += 1 }
+                try peer.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            }
+        }
+        defer { server.stop() }
+        try await World.run { world in
+            let trusted = world.directory.appending(path: "authorities.pem")
+            func trust(_ file: String) throws {
+                try Data(contentsOf: URL(fileURLWithPath: file)).write(to: trusted, options: .atomic)
+            }
+            try trust(certificates.otherAuthorityFile)
+            let worker = try await world.startWorker(
+                changing: ["backend.url": server.origin, "backend.tls.caFile": trusted.path])
+            try await world.publish(Batch.events(0..<50))
+            let line = try await worker.waitForLog("holding")
+            #expect(line.text.contains("\"tls\""))
+            #expect(called.withLock { $0 } == 0)
+            try trust(certificates.authorityFile)
+            try await worker.waitForLog("going on")
+            try await world.waitForResults(50)
+            try await Oracle(world).expectResults(Batch.delivered(0..<50))
+            #expect(world.deadLetters.isEmpty && world.retries.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import Dispatch
+import Foundation
+import HeraldHTTP
+import HeraldThreads
+import TestSupport
+import Testing
+
+@Suite("Posting a form, and hostile answers to it")
+struct FormPostTests {
+    private func post(
+        _ server: ScriptedServer, timeout: Int = 20_000, proxy: ProxyAddress? = nil, tls: TLSFiles? = nil,
+        url: String? = nil, isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws -> FormPost.Answer {
+        FormPost(
+            url: url ?? server.origin + "/token", form: Array("a=b&c=%20".utf8), authorization: "Basic eDp5",
+            timeoutMilliseconds: timeout, proxy: proxy,
+            tls: try tls ?? TLSFiles(caFile: TestCertificates.shared().authorityFile)
+        ).perform(isCancelled: isCancelled)
+    }
+
+    private func kind(_ answer: FormPost.Answer) -> FailureKind? {
+        if case .failure(let kind, _) = answer { kind } else { nil }
+    }
+
+    @Test("The request is one POST with the form and nothing of its own", arguments: [Wire.plainAtOnce, .tlsAtOnce])
+    func request(wire: Wire) throws {
+        let seen = Guarded("")
+        let server = try wire.server { peer in
+            let request = try peer.readRequest()
+            seen.withLock { $0 = request }
+            try peer.write("HTTP/1.1 429 Wait\r\nRetry-After: 7\r\nContent-Length: 4\r\n\r\nwait")
+        }
+        defer { server.stop() }
+        #expect(try post(server) == .status(429, retryAfterSeconds: 7, body: Array("wait".utf8)))
+        #expect(
+            seen.withLock { $0 }
+                == "POST /token HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n"
+                + "Content-Type: application/x-www-form-urlencoded\r\nAccept: application/json\r\n"
+                + "User-Agent: herald\r\nAuthorization: Basic eDp5\r\nContent-Length: 9\r\n\r\na=b&c=%20")
+    }
+
+    @Test(
+        "No answer that is not one is taken for one", arguments: [Wire.plainAtOnce, .tlsAtOnce],
+        [
+            "", "garbage\r\n\r\n", "HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 000 OK\r\n\r\n", "HTTP/9.9 200 OK\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\ncut", "HTTP/1.1 200 O",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\ncut",
+        ])
+    func noAnswer(wire: Wire, answer: String) throws {
+        let server = try wire.server { peer in
+            _ = try peer.readRequest()
+            try peer.write(answer)
+        }
+        defer { server.stop() }
+        let outcome = try post(server)
+        #expect(kind(outcome) == .brokenHTTP || kind(outcome) == .connectionReset, "\(outcome)")
+    }
+
+    @Test("A redirect is an answer and not followed, and nothing is decompressed")
+    func redirect() throws {
+        let server = try ScriptedServer { peer in
+            _ = try peer.readRequest()
+            try peer.write(
+                "HTTP/1.1 307 Away\r\nLocation: /other\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nnot")
+            peer.readToEnd()
+        }
+        defer { server.stop() }
+        #expect(try post(server) == .status(307, retryAfterSeconds: 0, body: Array("not".utf8)))
+        #expect(server.acceptedCount == 1)
+    }
+
+    @Test("A body without end and a flood of headers are cut off", arguments: ["", "X-Flood: "])
+    func floods(line: String) throws {
+        let server = try ScriptedServer { peer in
+            _ = try peer.readRequest()
+            try peer.write("HTTP/1.1 200 OK\r\n\(line.isEmpty ? "\r\n" : "")")
+            while true { try peer.write("\(line)\(String(repeating: "x", count: 1_000))\r\n") }
+        }
+        defer { server.stop() }
+        let outcome = try post(server)
+        #expect(outcome == .failure(.brokenHTTP, detail: "the answer is larger than 64 KiB"), "\(outcome)")
+    }
+
+    @Test(
+        "One deadline covers everything: an answer that never comes, or comes byte by byte", arguments: [true, false])
+    func deadline(isDripping: Bool) throws {
+        let server = try ScriptedServer { peer in
+            _ = try peer.readRequest()
+            while isDripping {
+                try peer.write("H")
+                usleep(5_000)
+            }
+            peer.readToEnd()
+        }
+        defer { server.stop() }
+        let outcome = try post(server, timeout: 300)
+        #expect(kind(outcome) == (isDripping ? .brokenHTTP : .timeout) || kind(outcome) == .timeout, "\(outcome)")
+    }
+
+    @Test("A request that is cancelled ends long before its deadline")
+    func cancelled() throws {
+        let server = try ScriptedServer { peer in
+            _ = try peer.readRequest()
+            peer.readToEnd()
+        }
+        defer { server.stop() }
+        #expect(kind(try post(server, timeout: 600_000, isCancelled: { true })) != nil)
+    }
+
+    @Test("An endpoint that is not who it should be gets no request", arguments: ReachingTests.BadCertificate.allCases)
+    func badCertificates(bad: ReachingTests.BadCertificate) throws {
+        let certificates = try TestCertificates.shared()
+        let isAsked = Guarded(false)
+        let identity =
+            switch bad {
+            case .wrongHost: certificates.wrongHost
+            case .expired: certificates.expired
+            case .unknownAuthority: certificates.ofUnknownAuthority
+            }
+        let server = try ScriptedServer(tls: identity) { peer in
+            _ = try peer.readRequest()
+            isAsked.withLock { $0 = true }
+        }
+        defer { server.stop() }
+        #expect(kind(try post(server)) == .tls)
+        server.stop()
+        #expect(!isAsked.withLock { $0 })
+    }
+
+    @Test(
+        "A client certificate is shown when there is one, and a TLS failure when it is refused",
+        arguments: [true, false])
+    func clientCertificate(isShown: Bool) throws {
+        let certificates = try TestCertificates.shared()
+        var identity = certificates.good
+        identity.clientAuthorityFile = certificates.authorityFile
+        let server = try ScriptedServer(tls: identity) { peer in
+            _ = try peer.readRequest()
+            try peer.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        }
+        defer { server.stop() }
+        var tls = TLSFiles(caFile: certificates.authorityFile)
+        if isShown {
+            tls.certificateFile = certificates.client.certificateFile
+            tls.keyFile = certificates.client.keyFile
+        }
+        let outcome = try post(server, tls: tls)
+        if isShown {
+            #expect(outcome == .status(200, retryAfterSeconds: 0, body: []))
+        } else {
+            #expect(kind(outcome) == .tls, "\(outcome)")
+        }
+    }
+
+    @Test("Nobody listening and a name that nobody has are told apart")
+    func unreachable() throws {
+        let server = try ScriptedServer { _ in }
+        server.stop()
+        #expect(
+            kind(try post(server, url: "http://127.0.0.1:\(try LoopbackSocket.unusedPort())/")) == .connectionRefused)
+        #expect(kind(try post(server, timeout: 60_000, url: "http://no-such-host.invalid/")) == .nameNotFound)
+    }
+
+    @Test("A proxy is shown its own user, and one that refuses it is told from the endpoint", arguments: [200, 407])
+    func proxy(status: Int) throws {
+        let seen = Guarded("")
+        let proxy = try ScriptedServer { peer in
+            let connect = try peer.readRequest()
+            seen.withLock { $0 = connect }
+            try peer.write("HTTP/1.1 \(status) X\r\n\(status == 407 ? "Content-Length: 0\r\n" : "")\r\n")
+            _ = try peer.readRequest()
+            try peer.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        }
+        defer { proxy.stop() }
+        let address = ProxyAddress("http://alice@127.0.0.1:\(proxy.port)", password: "p:w %40")
+        let outcome = try post(proxy, proxy: address, url: "http://login.invalid/token")
+        if status == 200 {
+            #expect(outcome == .status(200, retryAfterSeconds: 0, body: Array("ok".utf8)))
+        } else {
+            #expect(kind(outcome) == .proxyRefused, "\(outcome)")
+        }
+        let connect = seen.withLock { $0 }
+        #expect(connect.hasPrefix("CONNECT login.invalid:80 HTTP/1.1\r\n"))
+        // alice:p:w %40
+        #expect(connect.contains("\r\nProxy-Authorization: Basic YWxpY2U6cDp3ICU0MA==\r\n"))
+    }
+}
