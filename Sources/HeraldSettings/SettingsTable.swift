@@ -37,6 +37,12 @@ enum SettingsTable {
     static let topicsDeadLetter = Setting(
         "topics.deadLetter", .text(.topic(), "TOPIC"), default: "notifications.dead-letter",
         "Where events go that cannot be delivered.")
+    static let topicsState = Setting(
+        "topics.state", .text(.topic(), "TOPIC"), default: "notifications.dead-letter.state",
+        "Where it stands which dead letters were replayed; compacted.")
+    static let topicsAudit = Setting(
+        "topics.audit", .text(.topic(), "TOPIC"), default: "notifications.audit",
+        "Where it stands who did what to dead letters, and who read messages.")
     static let topicsPartitions = Setting(
         "topics.partitions", .wholeNumber(1...10_000), default: "6", "Partitions of a topic that herald topics makes.")
     static let topicsReplicationFactor = Setting(
@@ -179,8 +185,8 @@ enum SettingsTable {
     /// All settings in the order of the documentation.
     static let all: [any AnySetting] = [
         kafkaBootstrapServers, kafkaGroup, kafkaInstance, kafkaStaticMembership, kafkaProperties,
-        topicsRequests, topicsResults, topicsRetry, topicsDeadLetter, topicsPartitions, topicsReplicationFactor,
-        topicsRetention,
+        topicsRequests, topicsResults, topicsRetry, topicsDeadLetter, topicsState, topicsAudit, topicsPartitions,
+        topicsReplicationFactor, topicsRetention,
         backendURL, backendPath, backendRegisterPath, backendTimeout, backendConnections, backendProxy,
         backendStatuses, backendPushServices, backendAliases, backendAuthKind, backendAuthUsername,
         backendAuthPassword, backendAuthPasswordFile, backendAuthToken, backendAuthTokenFile, backendTLSCAFile,
@@ -195,7 +201,7 @@ enum SettingsTable {
 
     /// Settings and sections of the contract that this version has not built yet: naming them is a mistake that says so.
     static let notYet = [
-        "topics.campaigns", "topics.state", "topics.audit", "backend.auth.tokenURL", "backend.auth.clientID",
+        "topics.campaigns", "backend.auth.tokenURL", "backend.auth.clientID",
         "backend.auth.clientSecret", "backend.auth.clientSecretFile", "backend.auth.scope",
     ]
 }

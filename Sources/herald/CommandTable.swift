@@ -18,6 +18,9 @@ enum CommandTable {
         .command(BackendCommand.self),
         .command(PublishCommand.self),
         .group(
+            "dlq", "Look at dead letters, and replay them.",
+            [DeadLetterReplayCommand.self]),
+        .group(
             "topics", "Make Herald's topics as the settings want them.",
             [TopicsPlanCommand.self, TopicsApplyCommand.self, TopicsCheckCommand.self]),
         .group(

@@ -85,6 +85,28 @@ enum KafkaClientSettings {
             ], settings)
     }
 
+    /// A tool's reader of dead letters and of what became of them: as far as it is committed, and told where it ends.
+    static func deadLetterReader(_ settings: Settings) -> [(String, String)] {
+        resultsReader(settings) + [("enable.partition.eof", "true")]
+    }
+
+    /// The writer of replays; its `transactional.id` comes on top.
+    static func replayWriter(_ settings: Settings) -> [(String, String)] {
+        joined(
+            base(settings) + [
+                ("acks", "all"),
+                ("enable.idempotence", "true"),
+                oneRequestAtATime,
+                ("message.max.bytes", "10485760"),
+                // What was begun by a replay that was killed holds back the workers for so long, if nobody starts it again.
+                ("transaction.timeout.ms", "10000"),
+                ("message.timeout.ms", "10000"),
+                ("linger.ms", "5"),
+                // A commit right after another waits this long for the broker to end the one before.
+                ("retry.backoff.ms", "2"),
+            ], settings)
+    }
+
     /// One lane's member of the group.
     static func consumer(_ settings: Settings, lane: Int) -> [(String, String)] {
         var properties =

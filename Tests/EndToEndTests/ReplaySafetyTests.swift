@@ -1,0 +1,66 @@
+import Foundation
+import HeraldSandbox
+import TestSupport
+import Testing
+
+@Suite("Replays that are disturbed", .realKafka("Replays that are disturbed"))
+struct ReplaySafetyTests {
+    private static func plan() -> World.Plan {
+        var plan = World.Plan()
+        plan.more = World.replayTopics
+        plan.topicConfigurations = ["notifications.dead-letter.state": ["cleanup.policy": "compact"]]
+        return plan
+    }
+
+    @Test("Killed at 50 random moments and started again, a replay replays each dead letter exactly once")
+    func kills() async throws {
+        let seed = UInt64.random(in: .min ... .max)
+        var generator = SplitMix64(seed: seed)
+        try await World.run(Self.plan()) { world in
+            let count = 1_500
+            try await world.publishDeadLetters(0..<count)
+            let words = [
+                "replay", "--where", "status = 503", "--yes", "--ramp", "all", "--wait", "0", "--rate", "100/s",
+            ]
+            var ended = 0
+            for _ in 0..<50 {
+                let run = try world.startDLQ(words)
+                // The fault itself: a moment that nobody has chosen.
+                try await Task.sleep(for: .milliseconds(Int.random(in: 100...1_500, using: &generator)))
+                if !run.isRunning { ended += 1 }
+                run.kill()
+            }
+            let before = try await world.replayCounts().count
+            print("50 kills: \(before) of \(count) replayed, \(ended) runs had ended before")
+            let last = try await world.dlq(
+                "replay", "--where", "status = 503", "--yes", "--ramp", "all", "--wait", "0", "-o", "jsonl")
+            #expect(last.status == 0, "\(last.output)")
+            #expect(before > 0 && ended < 50, "seed \(seed): the kills have met the replay at work")
+            let counts = try await world.replayCounts()
+            #expect(counts.count == count, "seed \(seed): none is forgotten")
+            #expect(counts.values.allSatisfy { $0 == 1 }, "seed \(seed): none is replayed twice")
+
+            _ = try await world.startWorker()
+            try await world.waitForResults(count, within: 120)
+            let keys = world.backend.calls.compactMap(\.idempotencyKey)
+            #expect(keys.count == count && Set(keys).count == count)
+        }
+    }
+
+    @Test("Two replays at the same time: one of them works, and each dead letter is replayed once")
+    func two() async throws {
+        try await World.run(Self.plan()) { world in
+            let count = 1_000
+            try await world.publishDeadLetters(0..<count)
+            let words = ["replay", "--where", "status = 503", "--yes", "--ramp", "all", "--wait", "0", "--rate", "300/s"]
+            let runs = try (0..<2).map { _ in try world.startDLQ(words) }
+            var statuses: [Int32] = []
+            for run in runs { statuses.append(try await run.waitForExit(within: 120)) }
+            #expect(statuses.contains(0), "\(runs.map(\.output))")
+            let last = try await world.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0")
+            #expect(last.status == 0, "\(last.output)")
+            let counts = try await world.replayCounts()
+            #expect(counts.count == count && counts.values.allSatisfy { $0 == 1 })
+        }
+    }
+}
