@@ -178,11 +178,16 @@ public final class DeadLetterReader {
     /// Ends the client.
     public func close() { consumer.close() }
 
+    /// Asks again while a topic that was just made, or a leader that moves, is not known everywhere.
     private func asking<Answer>(_ body: () throws(KafkaError) -> Answer) throws(ToolFailure) -> Answer {
-        do throws(KafkaError) {
-            return try body()
-        } catch {
-            throw failure(error)
+        let deadline = ContinuousClock.now + .milliseconds(Self.requestMilliseconds)
+        while true {
+            do throws(KafkaError) {
+                return try body()
+            } catch {
+                guard error.passesSoon, ContinuousClock.now < deadline else { throw failure(error) }
+                usleep(100_000)
+            }
         }
     }
 
@@ -196,6 +201,15 @@ public final class DeadLetterReader {
             ToolFailure(
                 "\(topic) cannot be read: \(error)", kind: ClusterReach.isSilence(error) ? .unreachable : .failed)
         }
+    }
+}
+
+extension KafkaError {
+    /// Whether it is of a topic that was just made, or of a leader that moves.
+    var passesSoon: Bool {
+        [
+            Code.notLeaderForPartition, Code.leaderNotAvailable, Code.unknownTopicOrPartition, Code.unknownPartition,
+        ].contains(code)
     }
 }
 

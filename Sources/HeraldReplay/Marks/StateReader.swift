@@ -13,6 +13,7 @@ public final class StateReader {
     private let consumer: Consumer
     private let topic: String
     private let partitions: [TopicPartition]
+    private var isAssigned = false
     private var positions: [TopicPartition: Int64] = [:]
 
     /// What became of dead letters, as far as it was read.
@@ -28,7 +29,6 @@ public final class StateReader {
         self.partitions = partitions.map { TopicPartition(topic: topic, partition: $0) }
         do throws(KafkaError) {
             consumer = try Consumer(properties: properties)
-            try consumer.assign(self.partitions.map { ($0, offset: Offset.beginning) })
         } catch {
             throw ToolFailure("\(topic) cannot be read: \(error)")
         }
@@ -42,22 +42,42 @@ public final class StateReader {
         throughOpenTransactions: Bool = false, onRecord: (MarkRecord) -> Void = { _ in }
     ) throws(ToolFailure) {
         let deadline = ContinuousClock.now + Self.patience
-        do throws(KafkaError) {
-            var ends = try ends()
-            while true {
-                let isOpen = throughOpenTransactions ? try isOpen(ends) : false
-                let isRead = ends.allSatisfy { positions[$0.key] ?? 0 >= $0.value }
-                if isRead, !isOpen { return }
-                guard ContinuousClock.now < deadline else {
-                    throw KafkaError(code: KafkaError.Code.timedOut, message: "a transaction on it does not end")
-                }
-                if isRead { ends = try self.ends() }
-                guard let message = consumer.queue.next(waitMilliseconds: 50) else { continue }
-                defer { message.release() }
-                try take(message, onRecord)
+        while true {
+            do throws(KafkaError) {
+                return try read(throughOpenTransactions, until: deadline, onRecord)
+            } catch {
+                guard error.passesSoon, ContinuousClock.now < deadline else { throw failure(error) }
+                usleep(100_000)
             }
-        } catch {
-            throw failure(error)
+        }
+    }
+
+    private func read(
+        _ throughOpenTransactions: Bool, until deadline: ContinuousClock.Instant, _ onRecord: (MarkRecord) -> Void
+    ) throws(KafkaError) {
+        if !isAssigned {
+            // As numbers: the client asks for the beginning only half a second after the first try.
+            var starts: [(TopicPartition, offset: Int64)] = []
+            for partition in partitions {
+                let marks = try consumer.queries.watermarks(
+                    of: partition, timeoutMilliseconds: Self.requestMilliseconds)
+                starts.append((partition, offset: marks.low))
+            }
+            try consumer.assign(starts)
+            isAssigned = true
+        }
+        var ends = try ends()
+        while true {
+            let isOpen = throughOpenTransactions ? try isOpen(ends) : false
+            let isRead = ends.allSatisfy { positions[$0.key] ?? 0 >= $0.value }
+            if isRead, !isOpen { return }
+            guard ContinuousClock.now < deadline else {
+                throw KafkaError(code: KafkaError.Code.timedOut, message: "a transaction on it does not end")
+            }
+            if isRead { ends = try self.ends() }
+            guard let message = consumer.queue.next(waitMilliseconds: 50) else { continue }
+            defer { message.release() }
+            try take(message, onRecord)
         }
     }
 

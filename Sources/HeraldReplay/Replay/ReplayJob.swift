@@ -135,6 +135,7 @@ public final class ReplayJob {
         for number in 0... {
             outcomes.beginBatch()
             progress.batch = number + 1
+            onProgress(progress)
             if let end = try send(options.ramp.size(number) ?? .max) { return end }
             if let end = try awaitOutcomes() { return end }
             if isAtEnd { return .complete }
