@@ -19,7 +19,10 @@ enum CommandTable {
         .command(PublishCommand.self),
         .group(
             "dlq", "Look at dead letters, and replay them.",
-            [DeadLetterReplayCommand.self]),
+            [
+                DeadLetterListCommand.self, DeadLetterShowCommand.self, DeadLetterReplayCommand.self,
+                DeadLetterExportCommand.self, DeadLetterResolveCommand.self,
+            ]),
         .group(
             "topics", "Make Herald's topics as the settings want them.",
             [TopicsPlanCommand.self, TopicsApplyCommand.self, TopicsCheckCommand.self]),

@@ -79,6 +79,12 @@ public struct DeadLetterEntry: Sendable {
     /// The request record; `nil` when the header is missing or wrong.
     public var origin: Origin? { text(.origin).flatMap(Origin.init) }
 
+    /// The calls, the oldest first; none when the header is damaged.
+    public var history: [AttemptEntry] {
+        guard let history = headers.lastValue(named: HeaderName.history.literal) else { return [] }
+        return AttemptHistory.decode(history)
+    }
+
     /// A number of a header, or of its place.
     public func number(_ field: WhereField) -> Int64? {
         switch field {

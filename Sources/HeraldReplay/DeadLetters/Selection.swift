@@ -96,7 +96,7 @@ public struct Selection: Sendable {
     }
 
     /// As a shell takes it.
-    static func quoted(_ text: String) -> String {
+    public static func quoted(_ text: String) -> String {
         let plain = text.utf8.allSatisfy { byte in
             (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
                 || "._-:=/,@".utf8.contains(byte)

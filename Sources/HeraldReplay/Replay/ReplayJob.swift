@@ -100,12 +100,7 @@ public final class ReplayJob {
         var end: ReplayEnd {
             switch self {
             case .write(.fenced): .takenOver
-            case .write(.refused(let error)): .failed(ToolFailure("the broker takes no replay: \(error)"))
-            case .write(.unreachable(let error)):
-                .failed(
-                    ToolFailure(
-                        "no broker answers any more (\(error)); start it again: the marks tell what was replayed",
-                        kind: .unreachable))
+            case .write(let failure): .failed(failure.toolFailure("replay"))
             case .tool(let failure): .failed(failure)
             }
         }

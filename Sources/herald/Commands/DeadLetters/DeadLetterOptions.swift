@@ -46,12 +46,19 @@ enum DeadLetterOptions {
         guard !needsChoice || request.isChosen else {
             throw UsageError("say which: --group, --where or ids; --where 'offset >= 0' is all of them", command: parsed.path.name)
         }
+        return try compile(request, now: now, command: parsed.path.name)
+    }
+
+    /// The selection of a request; what is wrong with it in words of the command line.
+    static func compile(
+        _ request: Selection.Request, now: WallTime = SystemClock.wall(), command: String
+    ) throws -> Selection {
         do {
             return try Selection(request, now: now)
         } catch let error as WhereError {
-            throw UsageError(pointing(at: error), command: parsed.path.name)
+            throw UsageError(pointing(at: error), command: command)
         } catch let error as Selection.GroupError {
-            throw UsageError("--group: \(SafeText.escaped(error.description))", command: parsed.path.name)
+            throw UsageError("--group: \(SafeText.escaped(error.description))", command: command)
         }
     }
 

@@ -1,0 +1,69 @@
+import HeraldCommandLine
+import HeraldReplay
+import HeraldText
+
+/// `herald dlq export`: dead letters as a file for other tools.
+enum DeadLetterExportCommand: HeraldCommand {
+    /// The files that there are.
+    enum Format: String, CaseIterable, Sendable {
+        case jsonl, csv
+    }
+
+    private static let format = CommandOption.standard(
+        "format", .choice(Format.self), default: "jsonl", "JSON lines, or CSV for spreadsheets.")
+
+    static let declaration = CommandDeclaration(
+        "export", "Write dead letters to standard output as JSON lines or CSV.",
+        details: "Messages are left out unless --reveal, which goes into the audit topic. In CSV control characters are "
+            + "escaped, and what a spreadsheet would take for a formula begins with an apostrophe.",
+        arguments: [DeadLetterOptions.ids.declaration],
+        options: DeadLetterOptions.selection + [format.declaration, DeadLetterOptions.reveal.declaration],
+        examples: [
+            .init("herald dlq export --group reason=rejected --format csv > rejected.csv", "For a spreadsheet.")
+        ])
+    static let takesSettings = true
+
+    private static let columns = [
+        "place", "deadLetteredAt", "id", "user", "pns", "reason", "status", "attempts", "replays", "state", "origin",
+        "source", "campaign", "detail",
+    ]
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        let selection = try DeadLetterOptions.selection(invocation.parsed, needsChoice: false)
+        let isRevealed = invocation.parsed[DeadLetterOptions.reveal]
+        var look = try DeadLetterLook(invocation, selection)
+        if isRevealed { try look.recordReveal("export") }
+        let format = invocation.parsed[format]
+        let page = DeadLetterPage(isRevealed: isRevealed, configuration: invocation.parsed[GlobalOptions.config])
+        let output = invocation.console.output
+        if format == .csv { try output.write(CSVText.line(columns + (isRevealed ? ["message"] : []))) }
+        var failure: Console.WriteFailure?
+        let count = try look.forEach { entry, book in
+            let letter = DeadLetterView(&entry, book)
+            do throws(Console.WriteFailure) {
+                switch format {
+                case .jsonl: try output.write(page.object(letter).compact + "\n")
+                case .csv: try output.write(CSVText.line(cells(letter, isRevealed)))
+                }
+                return true
+            } catch {
+                failure = error
+                return false
+            }
+        }
+        if let failure { throw failure }
+        invocation.console.remark("\(TopicsTool.counted(count, "dead letter")) exported.")
+        return .done
+    }
+
+    private static func cells(_ letter: DeadLetterView, _ isRevealed: Bool) -> [String] {
+        let cells: [String?] =
+            [
+                letter.place, letter.deadLetteredAt.text, letter.id, letter.user,
+                letter.pushServices.joined(separator: " "), letter.reason, letter.status.map { "\($0)" },
+                letter.attempts.map { "\($0)" }, "\(letter.replays)", letter.state.rawValue, letter.origin,
+                letter.source, letter.campaign, letter.detail,
+            ] + (isRevealed ? [letter.message] : [])
+        return cells.map { $0 ?? "" }
+    }
+}
