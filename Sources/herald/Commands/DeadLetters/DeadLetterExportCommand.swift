@@ -63,7 +63,7 @@ enum DeadLetterExportCommand: HeraldCommand {
                 letter.pushServices.joined(separator: " "), letter.reason, letter.status.map { "\($0)" },
                 letter.attempts.map { "\($0)" }, "\(letter.replays)", letter.state.rawValue, letter.origin,
                 letter.source, letter.campaign, letter.detail,
-            ] + (isRevealed ? [letter.message] : [])
+            ] + (isRevealed ? [letter.message ?? letter.value.map { String(decoding: $0, as: UTF8.self) }] : [])
         return cells.map { $0 ?? "" }
     }
 }
