@@ -207,6 +207,60 @@ struct ReplayTests {
         }
     }
 
+    @Test("One that is too large for its topic holds nobody up: it goes without its history, or stays where it is")
+    func tooLarge() async throws {
+        let plan = Self.plan { $0.topicConfigurations["notifications"] = ["max.message.bytes": "3000"] }
+        try await World.run(plan) { world in
+            try await world.publishDeadLetters(0..<20) { letter, number in
+                if number == 7 {
+                    letter.headers.removeAll { $0.name == "herald-history" }
+                    letter.headers.append(.init("herald-history", "[" + String(repeating: " ", count: 7_000) + "]"))
+                }
+                if number == 13 { letter.value = [UInt8](repeating: UInt8(ascii: "x"), count: 5_000) }
+            }
+            let run = try await world.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0", "-o", "jsonl")
+            #expect(try run.status == 3 && object(run.output)["tooLarge"] as? Int == 1, "\(run.output)")
+            let counts = try await world.replayCounts()
+            #expect(Set(counts.keys) == Set(0..<20).subtracting([13]) && counts.values.allSatisfy { $0 == 1 })
+            let letter = world.requests.first { $0.heraldHeaders["herald-id"] == "e7" }
+            #expect(letter != nil && letter?.heraldHeaders["herald-history"] == nil)
+        }
+    }
+
+    @Test("The lease of a process that nobody can see is waited for, and taken over when nobody renews it")
+    func foreignLease() async throws {
+        try await World.run(Self.plan()) { world in
+            try await world.publishDeadLetters(0..<3)
+            let lease =
+                #"{"job":"replay-x","owner":"bob@far","process":{"boot":"b","namespace":"n","id":1,"started":"1"},"#
+                + #""work":"replay","since":1,"beat":7,"isOver":false}"#
+            var record = Publication(key: Array("lease".utf8), value: Array(lease.utf8))
+            record.topic = "notifications.dead-letter.state"
+            record.partition = 0
+            try await world.publish([record])
+            let run = try await world.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0")
+            #expect(run.status == 0 && run.output.contains("bob@far"), "\(run.output)")
+            #expect(try await world.replayCounts().count == 3)
+            let again = try await world.dlq("replay", "0:0", "1:0", "--yes", "--wait", "0")
+            #expect(again.status == 1 && again.output.contains("replayed already"), "\(again.output)")
+        }
+    }
+
+    @Test("A dead-letter topic that was made anew is not taken for the old one")
+    func madeAnew() async throws {
+        try await World.run(Self.plan()) { world in
+            var record = Publication(
+                key: Array("marks/j/0".utf8),
+                value: Array(#"{"state":"replayed","job":"j","at":1,"partitions":{"0":"0-500"}}"#.utf8))
+            record.topic = "notifications.dead-letter.state"
+            record.partition = 0
+            try await world.publish([record])
+            try await world.publishDeadLetters(0..<3)
+            let run = try await world.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0")
+            #expect(run.status == 1 && run.output.contains("made anew"), "\(run.output)")
+        }
+    }
+
     @Test("Without a terminal a change needs --yes, and nothing is changed; a wrong line is told before anything else")
     func statuses() async throws {
         try await World.run(Self.plan()) { world in

@@ -85,6 +85,18 @@ public final class DeadLetterReader {
         }
     }
 
+    /// The offset that a partition's next record gets; `nil` for a partition that there is not.
+    func end(of partition: Int32) throws(ToolFailure) -> Int64? {
+        do throws(KafkaError) {
+            return try consumer.queries.watermarks(
+                of: TopicPartition(topic: topic, partition: partition), timeoutMilliseconds: Self.requestMilliseconds
+            ).high
+        } catch {
+            if error.code == KafkaError.Code.unknownPartition { return nil }
+            throw failure(error)
+        }
+    }
+
     private func offsets(
         of partitions: [TopicPartition], at moment: WallTime?
     ) throws(KafkaError) -> [TopicPartition: Int64] {

@@ -12,6 +12,8 @@ public struct MarkBook: Sendable {
     /// How often, where it is more than once.
     private var times: [Place: Int] = [:]
     private var services: [String] = []
+    /// The last offset of each partition that something is known of.
+    public private(set) var highest: [Int32: Int64] = [:]
 
     /// Nothing was done yet.
     public init() {}
@@ -21,6 +23,7 @@ public struct MarkBook: Sendable {
         var bits: UInt64?
         if let names = record.pns { bits = names.reduce(UInt64(0)) { $0 | bit(of: $1) } }
         record.forEach { partition, offset in
+            highest[partition] = max(highest[partition] ?? 0, offset)
             switch record.state {
             case .resolved: resolved[partition, default: OffsetSet()].insert(offset)
             case .replayed: noteReplay(Place(partition: partition, offset: offset), bits)

@@ -1,4 +1,5 @@
 internal import HeraldEvents
+internal import HeraldKafka
 internal import HeraldTime
 public import HeraldTools
 
@@ -115,7 +116,7 @@ public final class ReplayJob {
         audit.end = end.name
         audit.counts = [
             "replayed": progress.replayed, "skipped": progress.skipped, "delivered": progress.delivered,
-            "failed": progress.failed, "open": progress.open,
+            "failed": progress.failed, "open": progress.open, "tooLarge": progress.tooLarge,
         ]
         do throws(TransactionalWriter.WriteFailure) {
             try journal.end(audit)
@@ -202,52 +203,98 @@ public final class ReplayJob {
 
     // MARK: - One transaction
 
-    /// Publishes and marks up to so many dead letters; how many.
+    /// A dead letter that is about to be published.
+    private struct Item {
+        var record: OutgoingRecord
+        var replay: ReplayRules.Replay
+        var partition: Int32
+        var offset: Int64
+    }
+
+    /// Publishes and marks up to so many dead letters; how many it has taken.
     private func publish(atMost limit: Int) throws(Interruption) -> Int {
-        var records: [OutgoingRecord] = []
-        var replays: [ReplayRules.Replay] = []
-        var marks: [[String]?: [Int32: [Int64]]] = [:]
+        let items = try take(atMost: limit)
+        guard !items.isEmpty else { return 0 }
+        try commit(items[...])
+        try look(waitMilliseconds: 0)
+        return items.count
+    }
+
+    /// The next dead letters of the plan that nobody else has dealt with meanwhile.
+    private func take(atMost limit: Int) throws(Interruption) -> [Item] {
+        var items: [Item] = []
         var bytes = 0
         progress.isWaiting = false
-        while records.count < limit, bytes < Self.transactionBytes {
-            switch try tool({ () throws(ToolFailure) in try reader.next(waitMilliseconds: records.isEmpty ? 100 : 5) }) {
+        while items.count < limit, bytes < Self.transactionBytes {
+            switch try tool({ () throws(ToolFailure) in try reader.next(waitMilliseconds: items.isEmpty ? 100 : 5) }) {
             case .end:
                 isAtEnd = true
+                return items
             case .nothing:
                 try keepAlive()
-                if records.isEmpty, !isStopping() { continue }
+                if !items.isEmpty || isStopping() { return items }
             case .entry:
                 guard plan.contains(reader.entry) else {
                     if reader.passedCount % 4_096 == 0 { try keepAlive() }
                     continue
                 }
-                switch rules.decision(for: &reader.entry, state.book, now: SystemClock.wall()) {
-                case .leaveOut: progress.skipped += 1
-                case .replay(let replay):
-                    let entry = reader.entry
-                    let freshKey =
-                        rules.hasFreshKey ? "\(journal.job)-\(entry.partition)-\(entry.offset)" : nil
-                    let record = OutgoingRecord(replay, of: entry, freshKey: freshKey)
-                    bytes += record.byteCount
-                    records.append(record)
-                    replays.append(replay)
-                    let services = replay.isWhole ? nil : replay.pushServices
-                    marks[services, default: [:]][entry.partition, default: []].append(entry.offset)
-                }
-                continue
+                guard let item = item() else { continue }
+                bytes += item.record.byteCount
+                items.append(item)
             }
-            break
         }
-        guard !records.isEmpty else { return 0 }
+        return items
+    }
+
+    /// The reader's dead letter, if it is still to be replayed.
+    private func item() -> Item? {
+        switch rules.decision(for: &reader.entry, state.book, now: SystemClock.wall()) {
+        case .leaveOut:
+            progress.skipped += 1
+            return nil
+        case .replay(let replay):
+            let entry = reader.entry
+            let freshKey = rules.hasFreshKey ? "\(journal.job)-\(entry.partition)-\(entry.offset)" : nil
+            return Item(
+                record: OutgoingRecord(replay, of: entry, freshKey: freshKey), replay: replay,
+                partition: entry.partition, offset: entry.offset)
+        }
+    }
+
+    /// Writes these with their marks in one transaction; when one is too large for its topic, in smaller and smaller ones,
+    /// until it stands alone and goes without its history, or is left where it is.
+    private func commit(_ items: ArraySlice<Item>) throws(Interruption) {
+        do throws(TransactionalWriter.WriteFailure) {
+            try journal.write(items.map(\.record), marks: marks(of: items))
+        } catch .refused(let error) where error.code == KafkaError.Code.messageSizeTooLarge {
+            if items.count > 1 {
+                let middle = items.startIndex + items.count / 2
+                try commit(items[..<middle])
+                try commit(items[middle...])
+            } else if var item = items.first, item.record.removeHistory() {
+                try commit([item])
+            } else {
+                progress.tooLarge += 1
+            }
+            return
+        } catch {
+            throw .write(error)
+        }
+        if options.patience > .zero { for item in items { outcomes.expect(item.replay) } }
+        progress.replayed += items.count
+    }
+
+    /// One mark for all that were replayed as a whole, and one for each part of the push services.
+    private func marks(of items: ArraySlice<Item>) -> [MarkRecord] {
+        var offsets: [[String]?: [Int32: [Int64]]] = [:]
+        for item in items {
+            let services = item.replay.isWhole ? nil : item.replay.pushServices
+            offsets[services, default: [:]][item.partition, default: []].append(item.offset)
+        }
         let now = SystemClock.wall().milliseconds
-        let written = marks.map { services, offsets in
+        return offsets.map { services, offsets in
             MarkRecord(state: .replayed, job: journal.job, at: now, pns: services, offsets: offsets)
         }
-        try write { () throws(TransactionalWriter.WriteFailure) in try journal.write(records, marks: written) }
-        if options.patience > .zero { for replay in replays { outcomes.expect(replay) } }
-        progress.replayed += replays.count
-        try look(waitMilliseconds: 0)
-        return records.count
     }
 
     /// Takes outcomes, shows that the job lives, and how far it is.

@@ -37,6 +37,8 @@ public struct ReplayProgress: Sendable, Equatable {
     public var isWaiting = false
     /// Of the plan, what was replayed or resolved by somebody else meanwhile, or has expired.
     public var skipped = 0
+    /// What is too large for its request topic, even without its history; it stays as it is.
+    public var tooLarge = 0
 }
 
 /// How a replay ended.

@@ -1,3 +1,4 @@
+internal import HeraldEvents
 public import HeraldKafka
 internal import HeraldTime
 public import HeraldTools
@@ -48,6 +49,7 @@ public struct Replayer: Sendable {
         let book = state?.book ?? MarkBook()
         let reader = try world.deadLetters()
         defer { reader.close() }
+        try checkAge(of: book, reader)
         var plan = ReplayPlan()
         let now = SystemClock.wall()
         plan.ranges = try scan(selection, reader, onProgress: onProgress) { entry throws(ToolFailure) in
@@ -55,5 +57,15 @@ public struct Replayer: Sendable {
             return true
         }
         return plan
+    }
+
+    /// A topic that was made anew begins at 0 again, and marks of the old one would leave its dead letters out.
+    private func checkAge(of book: MarkBook, _ reader: DeadLetterReader) throws(ToolFailure) {
+        for (partition, highest) in book.highest {
+            guard let end = try reader.end(of: partition), end <= highest else { continue }
+            throw ToolFailure(
+                "\(world.topics.state) knows of offset \(highest) in partition \(partition) of \(world.topics.deadLetter), "
+                    + "which ends at \(end): the topic was made anew, so \(world.topics.state) has to be made anew too")
+        }
     }
 }

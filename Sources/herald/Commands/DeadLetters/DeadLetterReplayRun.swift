@@ -81,7 +81,8 @@ struct DeadLetterReplayRun {
         guard plan.count > 0, let state else {
             console.remark("There is nothing to replay.")
             try output.writeNothing(console)
-            return .done
+            // Who names dead letters and gets none of them has been refused.
+            return invocation.parsed[DeadLetterOptions.ids].isEmpty ? .done : .failed
         }
         guard try confirm(plan) else {
             console.complain("Nothing was replayed.")
@@ -141,6 +142,11 @@ struct DeadLetterReplayRun {
         switch report.end {
         case .complete:
             console.remark("\(replayed): \(progress.delivered) delivered, \(progress.failed) failed, \(progress.open) open.")
+            guard progress.tooLarge == 0 else {
+                console.complain(
+                    "\(TopicsTool.counted(progress.tooLarge, "dead letter")) too large for max.message.bytes of the request topic.")
+                return progress.replayed > 0 ? .partlyDone : .failed
+            }
             return .done
         case .paused:
             console.complain("Paused, \(replayed)\(rest).")

@@ -76,7 +76,7 @@ struct ReplayOutput {
         let progress = report.progress
         let counts: [(String, Int)] = [
             ("replayed", progress.replayed), ("skipped", progress.skipped), ("delivered", progress.delivered),
-            ("failed", progress.failed), ("open", progress.open),
+            ("failed", progress.failed), ("open", progress.open), ("tooLarge", progress.tooLarge),
         ]
         let members =
             [.init("job", .string(report.job)), .init("end", .string(report.end.name))]
