@@ -44,37 +44,48 @@ enum DeadLetterListCommand: HeraldCommand {
             table.take(entry, book)
             return true
         }
-        let groups = table.sorted
-        var writer = RecordWriter(
+        try writeGroups(table.sorted, of: count, atMost: limit ?? standardGroups, invocation)
+        return .done
+    }
+
+    private static func writeGroups(
+        _ groups: [GroupTable.Group], of count: Int, atMost limit: Int, _ invocation: Invocation
+    ) throws {
+        let console = invocation.console
+        var table = FittedTable(
             invocation.parsed[OutputFormat.option],
             columns: [
                 .init("group"), .init("count", isNumber: true), .init("replayed", isNumber: true),
                 .init("resolved", isNumber: true), .init("first"), .init("last"), .init("sample"), .init("action"),
-            ], console: invocation.console)
-        for group in groups.prefix(limit ?? standardGroups) {
-            try writer.write([
-                group.name.map(JSONValue.string) ?? .string("(all others)"), .integer(group.count),
-                .integer(group.replayed), .integer(group.resolved), .string(group.first.text),
-                .string(group.last.text), .string(group.sample), .string(group.suggestion),
+            ], whenWide: ["first", "action"], console: console)
+        for group in groups.prefix(limit) {
+            try table.write([
+                .string(group.name ?? "(all others)"), .integer(group.count), .integer(group.replayed),
+                .integer(group.resolved), table.time(group.first), table.time(group.last), .string(group.sample),
+                .string(group.suggestion),
             ])
         }
-        try writer.finish()
-        let hidden = groups.count - min(groups.count, limit ?? standardGroups)
-        invocation.console.remark(
+        try table.finish()
+        if table.isNarrow {
+            for group in groups.prefix(limit) {
+                console.remark(SafeText.escaped("\(group.name ?? "(all others)"): \(group.suggestion)"))
+            }
+        }
+        let hidden = groups.count - min(groups.count, limit)
+        console.remark(
             TopicsTool.counted(count, "dead letter") + (hidden > 0 ? "; \(hidden) more groups, see --limit" : "") + ".")
-        return .done
     }
 
     private static func listLetters(
         _ look: inout DeadLetterLook, _ invocation: Invocation, _ limit: Int
     ) throws -> ExitStatus {
-        var writer = RecordWriter(
+        var table = FittedTable(
             invocation.parsed[OutputFormat.option],
             columns: [
                 .init("place"), .init("at"), .init("id"), .init("user"), .init("pns"), .init("reason"),
                 .init("status", isNumber: true), .init("attempts", isNumber: true), .init("replays", isNumber: true),
                 .init("state"), .init("campaign"), .init("detail"),
-            ], console: invocation.console)
+            ], whenWide: ["id", "attempts", "replays", "campaign", "detail"], console: invocation.console)
         var count = 0
         var failure: Console.WriteFailure?
         try look.forEach { entry, book in
@@ -82,8 +93,8 @@ enum DeadLetterListCommand: HeraldCommand {
             count += 1
             let letter = DeadLetterView(&entry, book)
             do throws(Console.WriteFailure) {
-                try writer.write([
-                    .string(letter.place), .string(letter.deadLetteredAt.text), .text(letter.id), .text(letter.user),
+                try table.write([
+                    .string(letter.place), table.time(letter.deadLetteredAt), .text(letter.id), .text(letter.user),
                     .array(letter.pushServices.map(JSONValue.string)), .text(letter.reason), .count(letter.status),
                     .count(letter.attempts), .integer(letter.replays), .string(letter.state.rawValue),
                     .text(letter.campaign), .text(letter.detail),
@@ -95,7 +106,7 @@ enum DeadLetterListCommand: HeraldCommand {
             }
         }
         if let failure { throw failure }
-        try writer.finish()
+        try table.finish()
         if count == limit { invocation.console.remark("The first \(count); see --limit.") }
         return .done
     }

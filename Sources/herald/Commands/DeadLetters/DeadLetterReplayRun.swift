@@ -77,7 +77,7 @@ struct DeadLetterReplayRun {
             try output.writePlan(console)
             return .done
         }
-        for text in output.planLines { console.remark(text) }
+        if !console.isQuiet { for text in output.planLines { console.complain(text) } }
         guard plan.count > 0, let state else {
             console.remark("There is nothing to replay.")
             try output.writeNothing(console)
