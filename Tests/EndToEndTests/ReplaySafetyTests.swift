@@ -52,7 +52,9 @@ struct ReplaySafetyTests {
         try await World.run(Self.plan()) { world in
             let count = 1_000
             try await world.publishDeadLetters(0..<count)
-            let words = ["replay", "--where", "status = 503", "--yes", "--ramp", "all", "--wait", "0", "--rate", "300/s"]
+            let words = [
+                "replay", "--where", "status = 503", "--yes", "--ramp", "all", "--wait", "0", "--rate", "300/s",
+            ]
             let runs = try (0..<2).map { _ in try world.startDLQ(words) }
             var statuses: [Int32] = []
             for run in runs { statuses.append(try await run.waitForExit(within: 120)) }

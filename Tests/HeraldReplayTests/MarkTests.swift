@@ -45,9 +45,11 @@ struct MarkTests {
         #expect(!book.isReplayed([], partition: 1, offset: 0))
     }
 
-    @Test("What is written wrongly in a mark is left out, and takes no time", arguments: [
-        "x", "9-5", "-3", "1-2-3", "", "0-9223372036854775807", "99999999999999999999",
-    ])
+    @Test(
+        "What is written wrongly in a mark is left out, and takes no time",
+        arguments: [
+            "x", "9-5", "-3", "1-2-3", "", "0-9223372036854775807", "99999999999999999999",
+        ])
     func damaged(ranges: String) throws {
         var book = MarkBook()
         book.take(try record(#"{"0":"\#(ranges),7"}"#))

@@ -60,7 +60,9 @@ struct ReplayRecordTests {
         #expect(event.pushServices == [0, 1], "apns and gcm, but not wns")
     }
 
-    private func result(_ pns: String?, _ outcome: Outcome, replays: Int = 1, offset: Int64 = 99) throws -> NotificationResult {
+    private func result(_ pns: String?, _ outcome: Outcome, replays: Int = 1, offset: Int64 = 99) throws
+        -> NotificationResult
+    {
         let service = pns.map { #""pns":"\#($0)","# } ?? ""
         let text =
             #"{\#(service)"outcome":"\#(outcome.rawValue)","completedAt":"2026-11-21T08:40:26Z","replays":\#(replays),"#

@@ -63,7 +63,8 @@ struct ReplayRulesTests {
                 == replay(pns: ["apns"], isWhole: false))
         #expect(
             try decision(SampleEntry.make()) { $0.onlyPushServices = ["wns"] } == .leaveOut(.otherPushServices))
-        #expect(try decision(SampleEntry.make(), marks: [Self.part]) == replay(pns: ["gcm"], isWhole: false, replays: 2))
+        #expect(
+            try decision(SampleEntry.make(), marks: [Self.part]) == replay(pns: ["gcm"], isWhole: false, replays: 2))
         #expect(
             try decision(SampleEntry.make(), marks: [Self.part]) { $0.onlyPushServices = ["apns"] }
                 == .leaveOut(.replayed))
@@ -93,7 +94,8 @@ struct ReplayRulesTests {
     @Test(
         "A ramp is sizes, the last of which may be all",
         arguments: [
-            ("1,5,50,all", true), ("all", true), ("10", true), ("", false), ("all,1", false), ("0", false), ("1,,2", false),
+            ("1,5,50,all", true), ("all", true), ("10", true), ("", false), ("all,1", false), ("0", false),
+            ("1,,2", false),
             ("-1", false), ("1,x", false),
         ])
     func ramps(text: String, isRamp: Bool) {

@@ -31,7 +31,8 @@ struct WhereTests {
             ("hour = 8", true), ("hour = 9", false), ("hour = 2026-11-21T08", true), ("hour in (7, 8)", true),
             ("hour >= 2026-11-21T08 and hour < '2026-11-21T09'", true), ("hour in (2026-11-21T07, 8)", true),
             ("dead-lettered-at >= 2026-11-21T08:40:26Z", true), ("dead-lettered-at < 2026-11-21T08:40:26Z", false),
-            ("first-attempt-at = none", false), ("origin-timestamp = none", true), ("origin-timestamp < 2026-11-21T08:40:26Z", false),
+            ("first-attempt-at = none", false), ("origin-timestamp = none", true),
+            ("origin-timestamp < 2026-11-21T08:40:26Z", false),
             ("not status = 503", false), ("not (status = 503 and user = bob)", true),
             ("status = 400 or user = ann and pns = apns", true), ("(status = 400 or user = ann) and pns = wns", false),
             ("not not user = ann", true), ("id = e1 AND NOT id = e2", true), ("user='ann'", true),
@@ -44,7 +45,8 @@ struct WhereTests {
         "A mistake is told with its column",
         arguments: [
             ("statu = 503", 1, "there is no field"), ("status = abc", 10, "whole number"), ("status", 7, "the end"),
-            ("status = 503 user = ann", 14, "and or or"), ("age < 2 hours", 7, "duration"), ("age < 2h hours", 10, "and or or"),
+            ("status = 503 user = ann", 14, "and or or"), ("age < 2 hours", 7, "duration"),
+            ("age < 2h hours", 10, "and or or"),
             ("age < soon", 7, "duration"), ("user < ann", 6, "is a text"), ("status ~ '5*'", 8, "is no text"),
             ("status = 503 and", 17, "a field"), ("(status = 503", 14, "\")\""), ("status in 503", 11, "parentheses"),
             ("status in (503", 15, "\",\""), ("reason = lost", 10, "no reason"), ("hour = 24", 8, "0 to 23"),
@@ -93,7 +95,9 @@ struct WhereTests {
         #expect(try bounds("age < 1h and status = 503").earliest == SampleEntry.moment)
         #expect(try bounds("age < 1h").latest == nil)
         #expect(try bounds("age > 1h").latest == SampleEntry.moment)
-        #expect(try bounds("(age < 1h and partition = 1) or (age < 2h and partition = 2)").earliest == SampleEntry.moment.advanced(byMilliseconds: -3_600_000))
+        #expect(
+            try bounds("(age < 1h and partition = 1) or (age < 2h and partition = 2)").earliest
+                == SampleEntry.moment.advanced(byMilliseconds: -3_600_000))
         let hour = try bounds("hour = 2026-11-21T08")
         #expect(hour.earliest == WallTime(milliseconds: 1_795_248_000_000))
         #expect(hour.latest == WallTime(milliseconds: 1_795_251_599_999))

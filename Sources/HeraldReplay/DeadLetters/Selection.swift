@@ -76,11 +76,13 @@ public struct Selection: Sendable {
         let fields = GroupField.allCases.map(\.rawValue).joined(separator: ", ")
         guard let sign = text.firstIndex(of: "="), let field = GroupField(rawValue: String(text[..<sign])) else {
             throw GroupError(
-                description: "\"\(text)\" is no group: write FIELD=VALUE as herald dlq list shows it; fields are \(fields)")
+                description: "\"\(text)\" is no group: write FIELD=VALUE as herald dlq list shows it; "
+                    + "fields are \(fields)")
         }
         let value = String(text[text.index(after: sign)...])
         guard let condition = field.condition(value) else {
-            throw GroupError(description: "\"\(value)\" is no \(field.rawValue); take a group that herald dlq list shows")
+            throw GroupError(
+                description: "\"\(value)\" is no \(field.rawValue); take a group that herald dlq list shows")
         }
         return condition
     }

@@ -24,7 +24,7 @@ public struct AuditEntry: Codable, Equatable, Sendable {
     public var options: [String: String]?
     /// How it ended: `complete`, `paused`, `stopped`, `failed`.
     public var end: String?
-    /// Counts at the end: `replayed`, `delivered`, `failed`, `open` …
+    /// Counts at the end, such as `replayed`, `delivered`, `failed`, `open`.
     public var counts: [String: Int]?
     /// The job whose lease was taken over, because nobody lived behind it.
     public var tookOverFrom: String?

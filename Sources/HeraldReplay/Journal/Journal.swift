@@ -23,7 +23,9 @@ final class Journal {
 
     var job: String { lease.job }
 
-    /// Writes records, the marks that belong to them, and an audit entry: all of it or nothing. The lease goes along.
+    /// Writes records, the marks that belong to them, and an audit entry: all of it or nothing.
+    ///
+    /// The lease goes along.
     func write(
         _ records: [OutgoingRecord] = [], marks: [MarkRecord] = [], audit: AuditEntry? = nil
     ) throws(TransactionalWriter.WriteFailure) {
@@ -73,10 +75,11 @@ final class Journal {
 extension Journal {
     /// Takes the lease for a new job, or says who has it.
     ///
-    /// First the holder's life is looked for. Then the name is claimed: whoever had it can commit nothing from here on, and
-    /// what it had begun is ended. Only then are the marks read to their end, so that they are all there is.
+    /// First the holder's life is looked for. Then the name is claimed: whoever had it can commit nothing from here on,
+    /// and what it had begun is ended. Only then are the marks read to their end, so that they are all there is.
     static func begin(
-        _ world: ReplayWorld, state: StateReader, kind: String, work: String, _ audit: AuditEntry, _ onWait: (Lease) -> Void
+        _ world: ReplayWorld, state: StateReader, kind: String, work: String, _ audit: AuditEntry,
+        _ onWait: (Lease) -> Void
     ) throws(ToolFailure) -> Journal {
         if let holder = try state.isSomebodyAlive(onWait) { throw busy(holder) }
         let writer = try world.writer()

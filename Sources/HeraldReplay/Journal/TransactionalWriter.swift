@@ -41,7 +41,9 @@ final class TransactionalWriter {
 
     /// Claims the name: ends the transaction of its former holder, if there is one, and keeps that one from any other.
     func claim() throws(WriteFailure) {
-        try repeating { () throws(KafkaError) in try producer.initTransactions(timeoutMilliseconds: Self.callMilliseconds) }
+        try repeating { () throws(KafkaError) in
+            try producer.initTransactions(timeoutMilliseconds: Self.callMilliseconds)
+        }
     }
 
     /// Writes all of them in one transaction, and returns when they are committed.

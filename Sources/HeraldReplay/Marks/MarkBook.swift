@@ -22,7 +22,7 @@ public struct MarkBook: Sendable {
     public mutating func take(_ record: MarkRecord) {
         var bits: UInt64?
         if let names = record.pns { bits = names.reduce(UInt64(0)) { $0 | bit(of: $1) } }
-        record.forEach { partition, offset in
+        record.visit { partition, offset in
             highest[partition] = max(highest[partition] ?? 0, offset)
             switch record.state {
             case .resolved: resolved[partition, default: OffsetSet()].insert(offset)

@@ -39,7 +39,7 @@ public struct MarkRecord: Codable, Equatable, Sendable {
     func key(number: Int) -> String { "\(Self.keyPrefix)\(job)/\(number)" }
 
     /// Visits all offsets; what is written wrongly is left out.
-    func forEach(_ body: (_ partition: Int32, _ offset: Int64) -> Void) {
+    func visit(_ body: (_ partition: Int32, _ offset: Int64) -> Void) {
         for (name, ranges) in partitions {
             guard let partition = Int32(name) else { continue }
             for part in ranges.split(separator: ",") {

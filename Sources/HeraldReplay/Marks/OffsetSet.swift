@@ -19,7 +19,9 @@ public struct OffsetSet: Sendable, Equatable {
         return page[bit >> 6] & (1 << UInt64(bit & 63)) != 0
     }
 
-    /// Puts the offset in; whether it was not in it before. Negative ones are left out.
+    /// Puts the offset in; whether it was not in it before.
+    ///
+    /// Negative ones are left out.
     @discardableResult
     public mutating func insert(_ offset: Int64) -> Bool {
         guard offset >= 0 else { return false }

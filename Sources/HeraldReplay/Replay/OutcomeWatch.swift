@@ -20,7 +20,8 @@ final class OutcomeWatch {
             for number in partitions {
                 let partition = TopicPartition(topic: topic, partition: number)
                 let end = try consumer.queries.watermarks(
-                    of: partition, timeoutMilliseconds: Self.requestMilliseconds).high
+                    of: partition, timeoutMilliseconds: Self.requestMilliseconds
+                ).high
                 ends.append((partition, offset: end))
             }
             try consumer.assign(ends)

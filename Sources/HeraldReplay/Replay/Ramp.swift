@@ -8,8 +8,9 @@ public struct Ramp: Sendable, Equatable {
 
     private init(sizes: [Int?]) { self.sizes = sizes }
 
-    /// The ramp that the text writes; `nil` when it is none. What is left after the last number comes in batches of that
-    /// size.
+    /// The ramp that the text writes, or nothing when it is none.
+    ///
+    /// What is left after the last number comes in batches of that size.
     public init?(_ text: String) {
         var sizes: [Int?] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {

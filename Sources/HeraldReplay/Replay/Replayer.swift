@@ -34,10 +34,11 @@ public struct Replayer: Sendable {
     ) throws(ToolFailure) -> DeadLetterReader.Ranges {
         let ranges = try reader.ranges(selection.condition.bounds, partitions: layout.deadLetters)
         let total = ranges.values.reduce(Int64(0)) { $0 + Int64($1.count) }
-        try reader.scan(ranges, onProgress: { onProgress($0, total) }) { entry throws(ToolFailure) in
+        func take(_ entry: inout DeadLetterEntry) throws(ToolFailure) -> Bool {
             guard selection.condition.holds(for: &entry) else { return true }
             return try body(&entry)
         }
+        try reader.scan(ranges, onProgress: { onProgress($0, total) }, take)
         return ranges
     }
 
@@ -52,10 +53,11 @@ public struct Replayer: Sendable {
         try checkAge(of: book, reader)
         var plan = ReplayPlan()
         let now = SystemClock.wall()
-        plan.ranges = try scan(selection, reader, onProgress: onProgress) { entry throws(ToolFailure) in
+        func take(_ entry: inout DeadLetterEntry) -> Bool {
             plan.take(entry, rules.decision(for: &entry, book, now: now))
             return true
         }
+        plan.ranges = try scan(selection, reader, onProgress: onProgress, take)
         return plan
     }
 

@@ -114,7 +114,8 @@ struct ValueReader {
             return (.field(field), number)
         case .moment:
             guard let moment = RFC3339.parse(Array(token.text.utf8).span.bytes) else {
-                throw complain("\(field.rawValue) needs a moment such as 2026-11-21T08:40:26Z, not \(token.name)", token)
+                throw complain(
+                    "\(field.rawValue) needs a moment such as 2026-11-21T08:40:26Z, not \(token.name)", token)
             }
             return (.field(field), moment.milliseconds)
         case .duration:

@@ -15,7 +15,8 @@ extension World {
         let now = Int64(Date.now.timeIntervalSince1970 * 1_000)
         try await publish(
             range.map { number in
-                var letter = Publication(id: "e\(number)", user: "user-\(number)", pns: pns.split(separator: ",").map(String.init))
+                var letter = Publication(
+                    id: "e\(number)", user: "user-\(number)", pns: pns.split(separator: ",").map(String.init))
                 letter.topic = "notifications.dead-letter"
                 letter.headers = [
                     .init("x-own", "kept"), .init("herald-id", "e\(number)"), .init("herald-pns", pns),

@@ -14,7 +14,8 @@ enum DeadLetterExportCommand: HeraldCommand {
 
     static let declaration = CommandDeclaration(
         "export", "Write dead letters to standard output as JSON lines or CSV.",
-        details: "Messages are left out unless --reveal, which goes into the audit topic. In CSV control characters are "
+        details:
+            "Messages are left out unless --reveal, which goes into the audit topic. In CSV control characters are "
             + "escaped, and what a spreadsheet would take for a formula begins with an apostrophe.",
         arguments: [DeadLetterOptions.ids.declaration],
         options: DeadLetterOptions.selection + [format.declaration, DeadLetterOptions.reveal.declaration],
@@ -38,7 +39,7 @@ enum DeadLetterExportCommand: HeraldCommand {
         let output = invocation.console.output
         if format == .csv { try output.write(CSVText.line(columns + (isRevealed ? ["message"] : []))) }
         var failure: Console.WriteFailure?
-        let count = try look.forEach { entry, book in
+        let count = try look.visit { entry, book in
             let letter = DeadLetterView(&entry, book)
             do throws(Console.WriteFailure) {
                 switch format {

@@ -40,7 +40,7 @@ enum DeadLetterListCommand: HeraldCommand {
             return try listLetters(&look, invocation, limit ?? standardLetters)
         }
         var table = GroupTable(field)
-        let count = try look.forEach { entry, book in
+        let count = try look.visit { entry, book in
             table.take(entry, book)
             return true
         }
@@ -88,7 +88,7 @@ enum DeadLetterListCommand: HeraldCommand {
             ], whenWide: ["id", "attempts", "replays", "campaign", "detail"], console: invocation.console)
         var count = 0
         var failure: Console.WriteFailure?
-        try look.forEach { entry, book in
+        try look.visit { entry, book in
             guard count < limit else { return false }
             count += 1
             let letter = DeadLetterView(&entry, book)

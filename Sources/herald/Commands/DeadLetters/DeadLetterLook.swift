@@ -41,7 +41,7 @@ struct DeadLetterLook {
     ///
     /// Ends the command when somebody asked it to stop.
     @discardableResult
-    mutating func forEach(_ body: (inout DeadLetterEntry, MarkBook?) -> Bool) throws -> Int {
+    mutating func visit(_ body: (inout DeadLetterEntry, MarkBook?) -> Bool) throws -> Int {
         var line = ProgressLine(console)
         var count = 0
         try CommandFailure.translating { () throws(ToolFailure) in

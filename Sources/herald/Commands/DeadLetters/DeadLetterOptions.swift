@@ -44,7 +44,8 @@ enum DeadLetterOptions {
             return number
         }
         guard !needsChoice || request.isChosen else {
-            throw UsageError("say which: --group, --where or ids; --where 'offset >= 0' is all of them", command: parsed.path.name)
+            throw UsageError(
+                "say which: --group, --where or ids; --where 'offset >= 0' is all of them", command: parsed.path.name)
         }
         return try compile(request, now: now, command: parsed.path.name)
     }

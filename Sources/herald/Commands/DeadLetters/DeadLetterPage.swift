@@ -39,7 +39,8 @@ struct DeadLetterPage {
     private func message(_ letter: DeadLetterView) -> String {
         guard let message = letter.message else {
             guard let value = letter.value else { return "(none)" }
-            return isRevealed ? String(decoding: value, as: UTF8.self) : "(no event: \(value.count) bytes; --reveal shows them)"
+            return isRevealed
+                ? String(decoding: value, as: UTF8.self) : "(no event: \(value.count) bytes; --reveal shows them)"
         }
         return isRevealed ? message : "(\(message.utf8.count) bytes; --reveal shows it)"
     }
@@ -59,7 +60,8 @@ struct DeadLetterPage {
         if let attempts = letter.attempts, attempts > known, let moment = letter.firstAttemptAt {
             events.append((moment, "first call; \(Int(attempts) - known) calls are not in the history any more"))
         }
-        events.append((letter.deadLetteredAt, "dead letter" + (letter.reason.map { ": \(SafeText.escaped($0))" } ?? "")))
+        let reason = letter.reason.map { ": \(SafeText.escaped($0))" } ?? ""
+        events.append((letter.deadLetteredAt, "dead letter\(reason)"))
         return events.sorted { $0.0 < $1.0 }.map { "\($0.0.text)  \($0.1)" }
     }
 

@@ -141,10 +141,12 @@ struct DeadLetterReplayRun {
         let rest = "; start it again to go on with the rest"
         switch report.end {
         case .complete:
-            console.remark("\(replayed): \(progress.delivered) delivered, \(progress.failed) failed, \(progress.open) open.")
+            console.remark(
+                "\(replayed): \(progress.delivered) delivered, \(progress.failed) failed, \(progress.open) open.")
             guard progress.tooLarge == 0 else {
                 console.complain(
-                    "\(TopicsTool.counted(progress.tooLarge, "dead letter")) too large for max.message.bytes of the request topic.")
+                    "\(TopicsTool.counted(progress.tooLarge, "dead letter")) too large for max.message.bytes of the request topic."
+                )
                 return progress.replayed > 0 ? .partlyDone : .failed
             }
             return .done
@@ -158,7 +160,8 @@ struct DeadLetterReplayRun {
             return .partlyDone
         case .waitedInVain:
             console.complain(
-                "Stopped, \(replayed): \(TopicsTool.counted(progress.open, "outcome")) did not come within --wait; do workers run?")
+                "Stopped, \(replayed): \(TopicsTool.counted(progress.open, "outcome")) did not come within --wait; do workers run?"
+            )
             return .partlyDone
         case .takenOver:
             console.complain("herald: another replay has taken over; \(replayed) by this one, none is lost")

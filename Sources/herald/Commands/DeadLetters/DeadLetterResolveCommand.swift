@@ -31,7 +31,7 @@ enum DeadLetterResolveCommand: HeraldCommand {
         var look = try DeadLetterLook(invocation, selection, isWriting: true)
         var chosen: [Int32: [Int64]] = [:]
         var count = 0
-        let matched = try look.forEach { entry, book in
+        let matched = try look.visit { entry, book in
             let isDone =
                 book?.isResolved(partition: entry.partition, offset: entry.offset) ?? false
                 || book?.isReplayed(entry.pushServices, partition: entry.partition, offset: entry.offset) ?? false

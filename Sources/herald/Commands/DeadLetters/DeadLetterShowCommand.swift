@@ -26,7 +26,7 @@ enum DeadLetterShowCommand: HeraldCommand {
         var look = try DeadLetterLook(invocation, selection)
         if isRevealed { try look.recordReveal("show") }
         var letters: [DeadLetterView] = []
-        try look.forEach { entry, book in
+        try look.visit { entry, book in
             letters.append(DeadLetterView(&entry, book))
             return letters.count < limit
         }

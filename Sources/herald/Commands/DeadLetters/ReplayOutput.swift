@@ -29,7 +29,8 @@ struct ReplayOutput {
         if let earliest = plan.earliest, let latest = plan.latest {
             lines.append("  from \(earliest.text) to \(latest.text)")
         }
-        lines.append("  in batches of \(options.ramp.text), stopping above \(Self.percent(options.stopShare)) bad outcomes")
+        lines.append(
+            "  in batches of \(options.ramp.text), stopping above \(Self.percent(options.stopShare)) bad outcomes")
         lines.append("  takes \(duration)")
         return lines
     }
