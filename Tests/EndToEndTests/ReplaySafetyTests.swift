@@ -1,4 +1,5 @@
 import Foundation
+import HeraldKafka
 import HeraldSandbox
 import TestSupport
 import Testing
@@ -63,6 +64,42 @@ struct ReplaySafetyTests {
             #expect(last.status == 0, "\(last.output)")
             let counts = try await world.replayCounts()
             #expect(counts.count == count && counts.values.allSatisfy { $0 == 1 })
+        }
+    }
+
+    @Test("Marks in a transaction that is still open are waited for")
+    func openTransaction() async throws {
+        try await World.run(Self.plan()) { world in
+            try await world.publishDeadLetters(0..<20)
+            try await world.catchUp()
+            let letter = try #require(world.deadLetters.first)
+            let producer = try await Blocking.run { [servers = world.bootstrapServers, name = world.name] in
+                try Producer(properties: [
+                    ("bootstrap.servers", servers), ("transactional.id", "\(name)-other"),
+                    ("transaction.timeout.ms", "60000"), ("delivery.report.only.error", "true"),
+                ])
+            }
+            let state = world.topic("notifications.dead-letter.state")
+            let mark =
+                #"{"state":"replayed","job":"j","at":1,"partitions":{"\#(letter.partition)":"\#(letter.offset)"}}"#
+            try await Blocking.run {
+                try producer.initTransactions(timeoutMilliseconds: 30_000)
+                try producer.beginTransaction()
+                let topic = try producer.topic(state)
+                if let error = producer.produce(
+                    topic: topic, partition: 0, key: "marks/j/0".utf8.span.bytes, value: mark.utf8.span.bytes, token: 0)
+                {
+                    throw error
+                }
+                try producer.flush(timeoutMilliseconds: 30_000)
+            }
+            let run = try world.startDLQ(["replay", "--where", "status = 503", "--yes", "--wait", "0", "-o", "jsonl"])
+            let hasEnded = try await eventually(within: 4) { !run.isRunning }
+            #expect(!hasEnded && world.count("notifications") == 0, "\(run.output)")
+            try await Blocking.run { try producer.commitTransaction(timeoutMilliseconds: 30_000) }
+            #expect(try await run.waitForExit() == 0 && run.output.contains(#""skipped":1"#), "\(run.output)")
+            #expect(try await world.replayCounts().count == 19)
+            producer.close()
         }
     }
 }

@@ -24,8 +24,10 @@ public final class DeadLetterReader {
     private static let requestMilliseconds = 10_000
     /// Nothing for so long means that the brokers are gone.
     private static let patience = Duration.seconds(60)
-    /// Clocks of the machines that wrote the records may differ so much.
-    private static let clockDifference: Int64 = 3_600_000
+    /// A dead letter's own moment may be so much later than its record's, when a broker's clock gives the latter.
+    private static let clockDifference: Int64 = 300_000
+    /// A record may be so much younger than the moment in it: transactions that were aborted, clocks of many machines.
+    private static let longestWriting: Int64 = 3_600_000
 
     private let consumer: Consumer
     private let topic: String
@@ -70,7 +72,7 @@ public final class DeadLetterReader {
             // An embedded broker answers no question about moments and ends.
             knowsTimes = !ends.isEmpty
             let first = try offsets(of: wanted, at: bounds.earliest?.advanced(byMilliseconds: -Self.clockDifference))
-            let last = try offsets(of: wanted, at: bounds.latest?.advanced(byMilliseconds: Self.clockDifference))
+            let last = try offsets(of: wanted, at: bounds.latest?.advanced(byMilliseconds: Self.longestWriting))
             for partition in wanted {
                 var end = ends[partition] ?? highs[partition] ?? 0
                 var start = lows[partition] ?? 0

@@ -11,6 +11,7 @@ public final class StateReader {
     private static let patience = Duration.seconds(60)
 
     private let consumer: Consumer
+    private let properties: [(String, String)]
     private let topic: String
     private let partitions: [TopicPartition]
     private var isAssigned = false
@@ -26,6 +27,7 @@ public final class StateReader {
     /// - Parameter properties: librdkafka's: `read_committed`, with end-of-partition events; nothing is committed.
     public init(properties: [(String, String)], topic: String, partitions: [Int32]) throws(ToolFailure) {
         self.topic = topic
+        self.properties = properties
         self.partitions = partitions.map { TopicPartition(topic: topic, partition: $0) }
         do throws(KafkaError) {
             consumer = try Consumer(properties: properties)
@@ -36,8 +38,8 @@ public final class StateReader {
 
     /// Reads everything that is committed at this moment.
     ///
-    /// - Parameter throughOpenTransactions: waits for transactions that are still open to end: after the predecessor's was
-    ///   ended by taking its name, the broker may still be about to write the end down.
+    /// - Parameter throughOpenTransactions: reads to what was written last, committed or not, and so waits for the end of
+    ///   every transaction that is open now.
     public func catchUp(
         throughOpenTransactions: Bool = false, onRecord: (MarkRecord) -> Void = { _ in }
     ) throws(ToolFailure) {
@@ -66,33 +68,26 @@ public final class StateReader {
             try consumer.assign(starts)
             isAssigned = true
         }
-        var ends = try ends()
-        while true {
-            let isOpen = throughOpenTransactions ? try isOpen(ends) : false
-            let isRead = ends.allSatisfy { positions[$0.key] ?? 0 >= $0.value }
-            if isRead, !isOpen { return }
+        let ends = throughOpenTransactions ? try writtenEnds() : try committedEnds()
+        while !ends.allSatisfy({ positions[$0.key] ?? 0 >= $0.value }) {
             guard ContinuousClock.now < deadline else {
                 throw KafkaError(code: KafkaError.Code.timedOut, message: "a transaction on it does not end")
             }
-            if isRead { ends = try self.ends() }
             guard let message = consumer.queue.next(waitMilliseconds: 50) else { continue }
             defer { message.release() }
             try take(message, onRecord)
         }
     }
 
-    private func ends() throws(KafkaError) -> [TopicPartition: Int64] {
+    private func committedEnds() throws(KafkaError) -> [TopicPartition: Int64] {
         try consumer.queries.ends(of: partitions, timeoutMilliseconds: Self.requestMilliseconds)
     }
 
-    /// Whether something lies behind the last committed record.
-    private func isOpen(_ ends: [TopicPartition: Int64]) throws(KafkaError) -> Bool {
-        for partition in partitions {
-            let high = try consumer.queries.watermarks(of: partition, timeoutMilliseconds: Self.requestMilliseconds)
-                .high
-            if high > ends[partition] ?? 0 { return true }
-        }
-        return false
+    /// The ends as a client sees them that reads what is not committed, too.
+    private func writtenEnds() throws(KafkaError) -> [TopicPartition: Int64] {
+        let other = try Consumer(properties: properties + [("isolation.level", "read_uncommitted")])
+        defer { other.close() }
+        return try other.queries.ends(of: partitions, timeoutMilliseconds: Self.requestMilliseconds)
     }
 
     private func take(_ message: Message, _ onRecord: (MarkRecord) -> Void) throws(KafkaError) {

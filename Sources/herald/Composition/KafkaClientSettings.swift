@@ -93,15 +93,16 @@ enum KafkaClientSettings {
 
     /// The writer of replays; its `transactional.id` comes on top.
     static func replayWriter(_ settings: Settings) -> [(String, String)] {
-        joined(
+        let timeout = settings.kafka.properties["transaction.timeout.ms"] ?? "10000"
+        return joined(
             base(settings) + [
                 ("acks", "all"),
                 ("enable.idempotence", "true"),
                 oneRequestAtATime,
                 ("message.max.bytes", "10485760"),
                 // What was begun by a replay that was killed holds back the workers for so long, if nobody starts it again.
-                ("transaction.timeout.ms", "10000"),
-                ("message.timeout.ms", "10000"),
+                ("transaction.timeout.ms", timeout),
+                ("message.timeout.ms", timeout),
                 ("linger.ms", "5"),
                 // A commit right after another waits this long for the broker to end the one before.
                 ("retry.backoff.ms", "2"),

@@ -36,23 +36,17 @@ enum DeadLetterExportCommand: HeraldCommand {
         if isRevealed { try look.recordReveal("export") }
         let format = invocation.parsed[format]
         let page = DeadLetterPage(isRevealed: isRevealed, configuration: invocation.parsed[GlobalOptions.config])
-        let output = invocation.console.output
-        if format == .csv { try output.write(CSVText.line(columns + (isRevealed ? ["message"] : []))) }
-        var failure: Console.WriteFailure?
+        var writer = BufferedOutput(invocation.console.output)
+        if format == .csv { writer.write(CSVText.line(columns + (isRevealed ? ["message"] : []))) }
         let count = try look.visit { entry, book in
             let letter = DeadLetterView(&entry, book)
-            do throws(Console.WriteFailure) {
-                switch format {
-                case .jsonl: try output.write(page.object(letter).compact + "\n")
-                case .csv: try output.write(CSVText.line(cells(letter, isRevealed)))
-                }
-                return true
-            } catch {
-                failure = error
-                return false
+            switch format {
+            case .jsonl: writer.write(page.object(letter).compact + "\n")
+            case .csv: writer.write(CSVText.line(cells(letter, isRevealed)))
             }
+            return writer.failure == nil
         }
-        if let failure { throw failure }
+        try writer.finish()
         invocation.console.remark("\(TopicsTool.counted(count, "dead letter")) exported.")
         return .done
     }

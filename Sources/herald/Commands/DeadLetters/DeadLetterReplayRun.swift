@@ -71,7 +71,7 @@ struct DeadLetterReplayRun {
             }
         }
         line.clear()
-        if stop.isMade { return .partlyDone }
+        if stop.isMade { throw CommandFailure("interrupted; nothing was replayed", status: .partlyDone) }
         let output = ReplayOutput(format, plan: plan, options: options)
         if invocation.parsed[Command.dryRun] {
             try output.writePlan(console)

@@ -40,7 +40,7 @@ enum DeadLetterResolveCommand: HeraldCommand {
             count += 1
             return true
         }
-        console.remark("\(TopicsTool.counted(matched, "dead letter")) match; \(count) would be resolved.")
+        console.remark("\(matched) of the dead letters match; \(count) would be resolved.")
         guard count > 0, let state = look.state else {
             try write(invocation, matched: matched, resolved: 0, job: nil)
             return .done

@@ -18,7 +18,10 @@ struct ReplayOutput {
 
     /// The plan in lines.
     var planLines: [String] {
-        var lines = ["\(TopicsTool.counted(plan.matched, "dead letter")) match; \(plan.count) would be replayed."]
+        var lines = [
+            "\(TopicsTool.counted(plan.matched, "dead letter")) \(plan.matched == 1 ? "matches" : "match"); "
+                + "\(plan.count) would be replayed."
+        ]
         for omission in ReplayRules.Omission.allCases {
             if let count = plan.leftOut[omission] { lines.append("  \(count) left out: \(omission.words)") }
         }
