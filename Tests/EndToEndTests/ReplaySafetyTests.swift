@@ -103,3 +103,31 @@ struct ReplaySafetyTests {
         }
     }
 }
+
+@Suite("A replay whose broker dies", .ownKafka("A replay whose broker dies"), .timeLimit(.minutes(5)))
+struct ReplayBrokerTests {
+    @Test("A replay goes on by itself after its broker has died and come back, and each dead letter is replayed once")
+    func brokerDies() async throws {
+        let kafka = try await RealKafka.start(nodes: 1)
+        defer { kafka.stop() }
+        var plan = World.Plan()
+        plan.kafka = kafka
+        plan.more = World.replayTopics
+        try await World.run(plan) { world in
+            try await world.publishDeadLetters(0..<600)
+            let run = try world.startDLQ([
+                "replay", "--where", "status = 503", "--yes", "--ramp", "all", "--wait", "0", "--rate", "200/s",
+            ])
+            try await world.wait("some are replayed") { world.count("notifications") >= 50 }
+            kafka.kill(node: 1)
+            try await kafka.revive(node: 1)
+            let status = try await run.waitForExit(within: 180)
+            // A transaction that outlived its time was ended by the broker; then it says so, and is started again.
+            #expect(status == 0 || status == 3, "\(run.output)")
+            let last = try await world.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0")
+            #expect(last.status == 0, "\(last.output)")
+            let counts = try await world.replayCounts()
+            #expect(counts.count == 600 && counts.values.allSatisfy { $0 == 1 })
+        }
+    }
+}
