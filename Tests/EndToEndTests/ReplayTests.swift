@@ -70,6 +70,10 @@ struct ReplayTests {
             try await world.catchUp()
             #expect(world.requests.count == 120)
 
+            let show = try await world.dlq("show", "e7")
+            #expect(show.status == 0 && show.output.contains("replayed by job replay-"), "\(show.output)")
+            #expect(show.output.contains("call for gcm: 503") && show.output.contains("--again"))
+
             let audit = world.records("notifications.audit").compactMap(\.json)
             #expect(audit.map { $0["phase"] as? String } == ["started", "ended"])
             #expect(audit.first?["reason"] as? String == "gcm was down")
@@ -311,8 +315,8 @@ struct ReplayTests {
                 ["list"], ["list", "--group-by", "campaign"], ["list", "--group-by", "none"], ["show", name],
                 ["list", "-o", "json"], ["list", "--group-by", "source", "-o", "jsonl"], ["show", name, "-o", "json"],
                 ["export"],
-                ["export", "--format", "csv"], ["replay", name, "--dry-run"], ["show", name, "--reveal"],
-                ["export", "--format", "csv", "--reveal"], ["replay", "--where", "id = '\(evil)'", "--dry-run"],
+                ["export", "-o", "csv"], ["replay", name, "--dry-run"], ["show", name, "--reveal"],
+                ["export", "-o", "csv", "--reveal"], ["replay", "--where", "id = '\(evil)'", "--dry-run"],
                 ["replay", "--where", "\(evil)"], ["show", evil],
             ] {
                 let run = try world.startDLQ(words)

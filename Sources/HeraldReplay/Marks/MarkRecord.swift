@@ -52,6 +52,13 @@ public struct MarkRecord: Codable, Equatable, Sendable {
         }
     }
 
+    /// Whether it says something of this dead letter.
+    public func contains(partition wanted: Int32, offset: Int64) -> Bool {
+        var isFound = false
+        visit { if $0 == wanted, $1 == offset { isFound = true } }
+        return isFound
+    }
+
     /// A transaction never has more; a damaged record must not keep anybody busy.
     private static let longestRange: Int64 = 100_000
 

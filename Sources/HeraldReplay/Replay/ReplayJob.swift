@@ -65,7 +65,8 @@ public final class ReplayJob {
         do throws(ToolFailure) {
             try reader.start(plan.chosenRanges)
         } catch {
-            try? journal.end(AuditEntry(action: "dlq.replay", phase: "ended", at: audit.at, by: audit.by))
+            var end: ReplayEnd = .failed(error)
+            finish(&end)
             throw error
         }
     }

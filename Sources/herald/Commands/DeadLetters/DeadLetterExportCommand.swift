@@ -10,7 +10,7 @@ enum DeadLetterExportCommand: HeraldCommand {
     }
 
     private static let format = CommandOption.standard(
-        "format", .choice(Format.self), default: "jsonl", "JSON lines, or CSV for spreadsheets.")
+        "output", short: "o", .choice(Format.self), default: "jsonl", "JSON lines, or CSV for spreadsheets.")
 
     static let declaration = CommandDeclaration(
         "export", "Write dead letters to standard output as JSON lines or CSV.",
@@ -20,7 +20,7 @@ enum DeadLetterExportCommand: HeraldCommand {
         arguments: [DeadLetterOptions.ids.declaration],
         options: DeadLetterOptions.selection + [format.declaration, DeadLetterOptions.reveal.declaration],
         examples: [
-            .init("herald dlq export --group reason=rejected --format csv > rejected.csv", "For a spreadsheet.")
+            .init("herald dlq export --group reason=rejected -o csv > rejected.csv", "For a spreadsheet.")
         ])
     static let takesSettings = true
 

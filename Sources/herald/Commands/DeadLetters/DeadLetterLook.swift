@@ -11,7 +11,7 @@ struct DeadLetterLook {
     /// What became of dead letters; `nil` without a state topic.
     let state: StateReader?
     private let console: Console
-    private let stop: StopRequest
+    let stop: StopRequest
 
     init(_ invocation: Invocation, _ selection: Selection, isWriting: Bool = false) throws {
         let settings = try invocation.settings(requiring: [.kafka])
@@ -34,6 +34,21 @@ struct DeadLetterLook {
     func recordReveal(_ command: String) throws {
         try CommandFailure.translating { () throws(ToolFailure) in
             try replayer.world.recordReveal("\(command) \(selection.text)", at: SystemClock.wall())
+        }
+    }
+
+    /// What became of these dead letters, by their places, the oldest first.
+    func marks(of letters: [DeadLetterView]) throws -> [String: [MarkRecord]] {
+        try CommandFailure.translating { () throws(ToolFailure) in
+            var found: [String: [MarkRecord]] = [:]
+            guard let state = try replayer.world.state(replayer.layout) else { return found }
+            defer { state.close() }
+            try state.catchUp { mark in
+                for letter in letters where mark.contains(partition: letter.partition, offset: letter.offset) {
+                    found[letter.place, default: []].append(mark)
+                }
+            }
+            return found
         }
     }
 

@@ -10,6 +10,8 @@ struct DeadLetterPage {
     let isRevealed: Bool
     /// The settings file, for the command to type.
     let configuration: String?
+    /// What became of dead letters, by their places.
+    var marks: [String: [MarkRecord]] = [:]
 
     /// Lines for people; everything from the record is made safe to show.
     func lines(_ letter: DeadLetterView) -> [String] {
@@ -62,6 +64,14 @@ struct DeadLetterPage {
         }
         let reason = letter.reason.map { ": \(SafeText.escaped($0))" } ?? ""
         events.append((letter.deadLetteredAt, "dead letter\(reason)"))
+        for mark in marks[letter.place] ?? [] {
+            let services = mark.pns.map { " for \(SafeText.escaped($0.joined(separator: ",")))" } ?? ""
+            events.append(
+                (
+                    WallTime(milliseconds: mark.at),
+                    "\(mark.state.rawValue)\(services) by job \(SafeText.escaped(mark.job))"
+                ))
+        }
         return events.sorted { $0.0 < $1.0 }.map { "\($0.0.text)  \($0.1)" }
     }
 

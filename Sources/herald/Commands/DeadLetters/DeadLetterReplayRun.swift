@@ -84,7 +84,7 @@ struct DeadLetterReplayRun {
             // Who names dead letters and gets none of them has been refused.
             return invocation.parsed[DeadLetterOptions.ids].isEmpty ? .done : .failed
         }
-        guard try confirm(plan) else {
+        guard try stop.whileAnswering({ () throws(CommandFailure) in try confirm(plan) }) else {
             console.complain("Nothing was replayed.")
             return .needsConfirmation
         }
@@ -93,7 +93,7 @@ struct DeadLetterReplayRun {
         return status(of: report)
     }
 
-    private func confirm(_ plan: ReplayPlan) throws -> Bool {
+    private func confirm(_ plan: ReplayPlan) throws(CommandFailure) -> Bool {
         let isAssumed = invocation.parsed[DeadLetterOptions.yes]
         let question = "Replay \(TopicsTool.counted(plan.count, "dead letter"))?"
         guard plan.count > Self.smallCount else {

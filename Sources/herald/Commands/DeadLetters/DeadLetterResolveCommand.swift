@@ -47,10 +47,11 @@ enum DeadLetterResolveCommand: HeraldCommand {
         }
         let question = "Resolve \(TopicsTool.counted(count, "dead letter"))?"
         let isAssumed = parsed[DeadLetterOptions.yes]
-        let isConfirmed =
+        let isConfirmed = try look.stop.whileAnswering { () throws(CommandFailure) in
             count > smallCount
-            ? try Confirmation.ask(question, typing: "\(count)", isAssumed: isAssumed, console: console)
-            : try Confirmation.ask(question, isAssumed: isAssumed, console: console)
+                ? try Confirmation.ask(question, typing: "\(count)", isAssumed: isAssumed, console: console)
+                : try Confirmation.ask(question, isAssumed: isAssumed, console: console)
+        }
         guard isConfirmed else {
             console.complain("Nothing was resolved.")
             return .needsConfirmation

@@ -33,7 +33,9 @@ enum DeadLetterShowCommand: HeraldCommand {
         guard !letters.isEmpty else {
             throw CommandFailure("there is no dead letter \(SafeText.escaped(invocation.parsed[id]))")
         }
-        let page = DeadLetterPage(isRevealed: isRevealed, configuration: invocation.parsed[GlobalOptions.config])
+        let page = DeadLetterPage(
+            isRevealed: isRevealed, configuration: invocation.parsed[GlobalOptions.config],
+            marks: try look.marks(of: letters))
         let console = invocation.console
         switch invocation.parsed[OutputFormat.option] {
         case .table:
