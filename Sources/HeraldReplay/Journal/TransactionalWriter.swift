@@ -21,8 +21,8 @@ final class TransactionalWriter {
     private static let callMilliseconds = 10_000
     /// For a broker that comes back or a leader that moves.
     private static let patience = Duration.seconds(120)
-    private static let attempts = 8
     private static let pauseMicroseconds: UInt32 = 100_000
+    private static let longestPauseMicroseconds: UInt32 = 2_000_000
 
     private let producer: Producer
     private var deliveryError: KafkaError?
@@ -46,38 +46,46 @@ final class TransactionalWriter {
         }
     }
 
-    /// Writes all of them in one transaction, and returns when they are committed.
+    /// Writes all of them in one transaction, and returns when they are committed; after an abort the same again.
     func write(_ records: [OutgoingRecord]) throws(WriteFailure) {
-        var cause: KafkaError?
-        for attempt in 0..<Self.attempts {
-            if attempt > 0 { usleep(Self.pauseMicroseconds << UInt32(attempt)) }
-            deliveryError = nil
-            do throws(KafkaError) {
-                try producer.beginTransaction()
-                for record in records { try send(record) }
-            } catch {
-                if isFenced(error) { throw .fenced }
-                try abort()
-                guard error.isRetriable || error.code == KafkaError.Code.queueFull || error.isAbortable else {
-                    throw .refused(error)
-                }
-                cause = error
-                continue
+        let end = ContinuousClock.now + Self.patience
+        var pause = Self.pauseMicroseconds
+        while true {
+            guard let cause = try attempt(records) else { return }
+            guard ContinuousClock.now < end else {
+                throw ClusterReach.isSilence(cause) ? .unreachable(cause) : .refused(cause)
             }
-            do throws(WriteFailure) {
-                try repeating { () throws(KafkaError) in
-                    try blocking { (producer) throws(KafkaError) in
-                        try producer.commitTransaction(timeoutMilliseconds: Self.callMilliseconds)
-                    }
-                }
-                return
-            } catch .refused(let error) where error.isAbortable {
-                try abort()
-                if let lasting = deliveryError, Self.isLasting(lasting) { throw .refused(lasting) }
-                cause = deliveryError ?? error
-            }
+            usleep(pause)
+            pause = min(2 * pause, Self.longestPauseMicroseconds)
         }
-        throw .refused(cause ?? KafkaError(code: KafkaError.Code.timedOut))
+    }
+
+    /// One transaction; why it was aborted, if it may be tried again.
+    private func attempt(_ records: [OutgoingRecord]) throws(WriteFailure) -> KafkaError? {
+        deliveryError = nil
+        do throws(KafkaError) {
+            try producer.beginTransaction()
+            for record in records { try send(record) }
+        } catch {
+            if isFenced(error) { throw .fenced }
+            try abort()
+            guard error.isRetriable || error.code == KafkaError.Code.queueFull || error.isAbortable else {
+                throw .refused(error)
+            }
+            return error
+        }
+        do throws(WriteFailure) {
+            try repeating { () throws(KafkaError) in
+                try blocking { (producer) throws(KafkaError) in
+                    try producer.commitTransaction(timeoutMilliseconds: Self.callMilliseconds)
+                }
+            }
+            return nil
+        } catch .refused(let error) where error.isAbortable {
+            try abort()
+            if let lasting = deliveryError, Self.isLasting(lasting) { throw .refused(lasting) }
+            return deliveryError ?? error
+        }
     }
 
     private func send(_ record: OutgoingRecord) throws(KafkaError) {
@@ -105,7 +113,10 @@ final class TransactionalWriter {
                 return try call()
             } catch {
                 if isFenced(error) { throw .fenced }
-                guard error.isRetriable || ClusterReach.isSilence(error) else { throw .refused(error) }
+                // A record that was not acknowledged in time ends its transaction, however often the commit is asked for.
+                guard !error.isAbortable, error.isRetriable || ClusterReach.isSilence(error) else {
+                    throw .refused(error)
+                }
                 guard ContinuousClock.now < end else { throw .unreachable(error) }
                 usleep(Self.pauseMicroseconds)
             }

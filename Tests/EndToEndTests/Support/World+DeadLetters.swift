@@ -61,7 +61,9 @@ extension World {
     /// How often each dead letter of ``publishDeadLetters(_:pns:reason:status:changing:)`` was replayed, by its number.
     func replayCounts() async throws -> [Int: Int] {
         try await catchUp()
-        return requests.reduce(into: [:]) { counts, record in
+        // A reader that loses its broker may begin again, and have read records twice.
+        var seen: Set<String> = []
+        return requests.filter { seen.insert($0.place).inserted }.reduce(into: [:]) { counts, record in
             let number = record.heraldHeaders["herald-origin"]?.split(separator: "/").last.flatMap { Int($0) }
             if let number { counts[number, default: 0] += 1 }
         }
