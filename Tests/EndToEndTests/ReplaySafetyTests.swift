@@ -127,7 +127,6 @@ struct ReplayBrokerTests {
             let last = try await world.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0")
             #expect(last.status == 0, "\(last.output)")
             let counts = try await world.replayCounts()
-            print("the follower has read \(world.requests.count) records")
             #expect(counts.count == 600 && counts.values.allSatisfy { $0 == 1 })
         }
     }

@@ -131,6 +131,8 @@ public final class DeadLetterReader {
         if let error = message.error { return try take(error, message) }
         lastNews = .now
         guard let range = rest[message.partition] else { return .nothing }
+        // A client whose broker has died may find its offset out of range and begin again: nothing is handed out twice.
+        guard message.offset >= range.lowerBound else { return .nothing }
         guard message.offset < range.upperBound else { return try finish(message.partition, range) }
         passedCount += message.offset + 1 - range.lowerBound
         rest[message.partition] = message.offset + 1..<range.upperBound

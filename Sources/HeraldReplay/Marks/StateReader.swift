@@ -94,7 +94,8 @@ public final class StateReader {
         let partition = TopicPartition(topic: topic, partition: message.partition)
         if let error = message.error {
             switch error.code {
-            case KafkaError.Code.partitionEOF: positions[partition] = message.offset
+            case KafkaError.Code.partitionEOF:
+                positions[partition] = max(positions[partition] ?? 0, message.offset)
             case KafkaError.Code.topicAuthorizationFailed, KafkaError.Code.unknownTopicOrPartition,
                 KafkaError.Code.unknownTopic, KafkaError.Code.unknownPartition:
                 throw error
@@ -102,6 +103,8 @@ public final class StateReader {
             }
             return
         }
+        // A client whose broker has died may begin again: each mark counts once.
+        guard message.offset >= positions[partition] ?? 0 else { return }
         positions[partition] = message.offset + 1
         let key = message.withKey { Self.bytes($0) }
         let value = message.withValue { Self.bytes($0) }
