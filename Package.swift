@@ -69,6 +69,9 @@ let package = Package(
             ]),
         module("HeraldSandbox", ["HeraldBytes", "HeraldHTTP", "HeraldKafka", "HeraldThreads", "HeraldTime"]),
         module("HeraldTools", ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldTime"]),
+        module(
+            "HeraldReplay",
+            ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime", "HeraldTools"]),
         .executableTarget(
             name: "herald",
             dependencies: [
@@ -76,7 +79,7 @@ let package = Package(
                 "HeraldHTTP",
                 "HeraldKafka",
                 "HeraldSandbox", "HeraldSettings", "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime",
-                "HeraldTools", "HeraldWorker",
+                "HeraldReplay", "HeraldTools", "HeraldWorker",
             ],
             swiftSettings: strict),
 
@@ -106,6 +109,8 @@ let package = Package(
             "HeraldDemoTests",
             ["HeraldCommandLine", "HeraldDemo", "HeraldEvents", "HeraldSandbox", "HeraldText", "HeraldTime"]),
         tests("HeraldToolsTests", ["HeraldEvents", "HeraldKafka", "HeraldTime", "HeraldTools"]),
+        tests(
+            "HeraldReplayTests", ["HeraldEvents", "HeraldReplay", "HeraldTime"]),
         tests(
             "CommandTests",
             [

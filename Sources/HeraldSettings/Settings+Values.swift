@@ -14,6 +14,8 @@ extension Settings {
             results: values[Table.topicsResults],
             retryPrefix: values[Table.topicsRetry],
             deadLetter: values[Table.topicsDeadLetter],
+            state: values[Table.topicsState],
+            audit: values[Table.topicsAudit],
             partitions: values[Table.topicsPartitions],
             replicationFactor: replicationFactor == 0 ? nil : replicationFactor,
             retention: values[Table.topicsRetention])

@@ -45,6 +45,10 @@ public struct Settings: Sendable {
         public let retryPrefix: String
         /// Where undeliverable events go.
         public let deadLetter: String
+        /// Where it stands which dead letters were replayed.
+        public let state: String
+        /// Where it stands who did what.
+        public let audit: String
         /// Partitions of a topic to be made.
         public let partitions: Int
         /// Copies of each partition; nil leaves it to the cluster.

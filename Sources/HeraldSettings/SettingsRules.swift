@@ -45,7 +45,9 @@ struct SettingsRules {
     private mutating func checkTopics() {
         var topics: [(setting: any AnySetting, name: String)] = []
         for request in values.valid(Table.topicsRequests) ?? [] { topics.append((Table.topicsRequests, request.name)) }
-        for setting in [Table.topicsResults, Table.topicsDeadLetter, Table.topicsRetry] {
+        for setting in [
+            Table.topicsResults, Table.topicsDeadLetter, Table.topicsState, Table.topicsAudit, Table.topicsRetry,
+        ] {
             if let name = values.valid(setting) { topics.append((setting, name)) }
         }
         var owners: [String: any AnySetting] = [:]

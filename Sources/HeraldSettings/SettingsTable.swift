@@ -37,6 +37,12 @@ enum SettingsTable {
     static let topicsDeadLetter = Setting(
         "topics.deadLetter", .text(.topic(), "TOPIC"), default: "notifications.dead-letter",
         "Where events go that cannot be delivered.")
+    static let topicsState = Setting(
+        "topics.state", .text(.topic(), "TOPIC"), default: "notifications.dead-letter.state",
+        "Where it stands which dead letters were replayed; compacted.")
+    static let topicsAudit = Setting(
+        "topics.audit", .text(.topic(), "TOPIC"), default: "notifications.audit",
+        "Where it stands who did what to dead letters, and who read messages.")
     static let topicsPartitions = Setting(
         "topics.partitions", .wholeNumber(1...10_000), default: "6", "Partitions of a topic that herald topics makes.")
     static let topicsReplicationFactor = Setting(
@@ -208,8 +214,8 @@ enum SettingsTable {
     /// All settings in the order of the documentation.
     static let all: [any AnySetting] = [
         kafkaBootstrapServers, kafkaGroup, kafkaInstance, kafkaStaticMembership, kafkaProperties,
-        topicsRequests, topicsResults, topicsRetry, topicsDeadLetter, topicsPartitions, topicsReplicationFactor,
-        topicsRetention,
+        topicsRequests, topicsResults, topicsRetry, topicsDeadLetter, topicsState, topicsAudit, topicsPartitions,
+        topicsReplicationFactor, topicsRetention,
         backendURL, backendPath, backendRegisterPath, backendTimeout, backendConnectTimeout,
         backendConnections, backendProxy, backendProxyPasswordFile,
         backendStatuses, backendPushServices, backendAliases, backendAuthKind, backendAuthUsername,
@@ -228,6 +234,6 @@ enum SettingsTable {
 
     /// Settings and sections of the contract that this version has not built yet: naming them is a mistake that says so.
     static let notYet = [
-        "topics.campaigns", "topics.state", "topics.audit",
+        "topics.campaigns",
     ]
 }

@@ -79,7 +79,7 @@ public struct ClusterReach: Sendable {
     }
 
     /// Whether an error says that nobody answers.
-    static func isSilence(_ error: KafkaError) -> Bool {
+    public static func isSilence(_ error: KafkaError) -> Bool {
         [
             KafkaError.Code.timedOut, KafkaError.Code.transport, KafkaError.Code.resolve, KafkaError.Code.ssl,
             KafkaError.Code.allBrokersDown, KafkaError.Code.messageTimedOut,

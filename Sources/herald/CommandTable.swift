@@ -18,6 +18,12 @@ enum CommandTable {
         .command(BackendCommand.self),
         .command(PublishCommand.self),
         .group(
+            "dlq", "Look at dead letters, and replay them.",
+            [
+                DeadLetterListCommand.self, DeadLetterShowCommand.self, DeadLetterReplayCommand.self,
+                DeadLetterExportCommand.self, DeadLetterResolveCommand.self,
+            ]),
+        .group(
             "topics", "Make Herald's topics as the settings want them.",
             [TopicsPlanCommand.self, TopicsApplyCommand.self, TopicsCheckCommand.self]),
         .group(

@@ -8,6 +8,8 @@ struct TestWorld: Sendable {
     let results: String
     let retry: String
     let deadLetter: String
+    let state: String
+    let audit: String
 
     /// Names; nothing is made.
     init() async throws {
@@ -16,17 +18,20 @@ struct TestWorld: Sendable {
         results = "\(requests).results"
         retry = "\(requests).retry"
         deadLetter = "\(requests).dead-letter"
+        state = "\(requests).state"
+        audit = "\(requests).audit"
     }
 
     var environment: [String: String] {
         [
             "HERALD_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrapServers, "HERALD_TOPICS_REQUESTS": requests,
             "HERALD_TOPICS_RESULTS": results, "HERALD_TOPICS_RETRY": retry, "HERALD_TOPICS_DEAD_LETTER": deadLetter,
+            "HERALD_TOPICS_STATE": state, "HERALD_TOPICS_AUDIT": audit,
             "HERALD_RETRY_DELAYS": "5s,1m", "HERALD_TOPICS_PARTITIONS": "3",
         ]
     }
 
-    var all: [String] { [requests, results, "\(retry).5s", "\(retry).1m", deadLetter] }
+    var all: [String] { [requests, results, "\(retry).5s", "\(retry).1m", deadLetter, state, audit] }
 
     func herald(_ words: String..., input: String? = nil) async throws -> HeraldProgram.Run {
         try await HeraldProgram.run(words, environment: environment, input: input)

@@ -34,6 +34,28 @@ struct ConsoleTests {
         return paper.written
     }
 
+    @Test(
+        "A line of progress is written over itself on a terminal, within its width, and taken away; a pipe sees nothing"
+    )
+    func progress() {
+        let paper = Paper()
+        var line = ProgressLine(paper.console(isTerminal: true))
+        line.show(share: 0.5, "half of it " + String(repeating: "x", count: 200))
+        line.show(share: 0.6, "too soon to be seen")
+        line.clear()
+        line.clear()
+        let parts = paper.written.split(separator: "\r")
+        #expect(parts.count == 2 && parts.first?.hasPrefix("██████████░░░░░░░░░░ half of it x") ?? false)
+        #expect(parts.first?.hasSuffix("…\u{1B}[K") ?? false && parts.last == "\u{1B}[K")
+        #expect(parts.first?.dropLast(3).count == 79)
+
+        let pipe = Paper()
+        var silent = ProgressLine(pipe.console(isTerminal: false))
+        silent.show(share: 1, "all")
+        silent.clear()
+        #expect(pipe.written.isEmpty)
+    }
+
     @Test("A table is aligned, and control and direction characters are escaped")
     func table() throws {
         #expect(

@@ -86,10 +86,9 @@ public struct TopicPlan: Sendable, Equatable {
     }
 
     private mutating func create(_ topic: WantedTopic, replication: Int?) {
-        var entries: [(TopicProperty, String)] = [
-            (.cleanupPolicy, "delete"), (.retentionMilliseconds, String(topic.retentionMilliseconds)),
-            (.maxMessageBytes, String(topic.newMessageBytes)),
-        ]
+        var entries: [(TopicProperty, String)] = [(.cleanupPolicy, topic.isCompacted ? "compact" : "delete")]
+        if !topic.isCompacted { entries.append((.retentionMilliseconds, String(topic.retentionMilliseconds))) }
+        entries.append((.maxMessageBytes, String(topic.newMessageBytes)))
         // One copy with a cluster's default of two in-sync copies would take no record at all.
         if let replication, replication != 2 { entries.append((.minInSyncReplicas, replication >= 3 ? "2" : "1")) }
         newTopics.append(
@@ -138,7 +137,13 @@ public struct TopicPlan: Sendable, Equatable {
     private mutating func checkPolicy(_ topic: WantedTopic, _ state: TopicState) {
         let policy = state.text(.cleanupPolicy) ?? ""
         let parts = policy.split(separator: ",").map { $0.trimming(" ") }
-        guard parts != ["delete"] else { return }
+        guard parts != [topic.isCompacted ? "compact" : "delete"] else { return }
+        if topic.isCompacted {
+            set(
+                topic, .cleanupPolicy, now: policy, to: "compact",
+                "what is deleted after retention.ms is forgotten, and could be replayed again")
+            return
+        }
         let why = "compaction removes all but a user's last record"
         if parts.contains("delete") {
             set(topic, .cleanupPolicy, now: policy, to: "delete", why)
@@ -150,6 +155,7 @@ public struct TopicPlan: Sendable, Equatable {
     }
 
     private mutating func checkRetention(_ topic: WantedTopic, _ state: TopicState) {
+        guard !topic.isCompacted else { return }
         let wanted = topic.retentionMilliseconds
         let now = state.number(.retentionMilliseconds) ?? 0
         if now >= 0, now < wanted {

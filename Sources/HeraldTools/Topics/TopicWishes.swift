@@ -33,7 +33,8 @@ public struct TopicWishes: Sendable, Equatable {
 
     /// The names of all topics, in the order in which events pass them.
     public var topicNames: [String] {
-        names.requests + [names.results] + retryDelays.map(names.retryTopic) + [names.deadLetter]
+        names.requests + [names.results] + retryDelays.map(names.retryTopic)
+            + [names.deadLetter, names.state, names.audit]
     }
 
     /// What every topic must be, given those that there are.
@@ -60,8 +61,21 @@ public struct TopicWishes: Sendable, Equatable {
                 name: names.deadLetter, partitions: max(partitions, largest),
                 retentionMilliseconds: retentionMilliseconds, messageBytes: failureBytes,
                 newMessageBytes: failureBytes + Self.headerRoomBytes))
+        // Small, and read as a whole: one partition, whose order says what came first.
+        topics.append(
+            WantedTopic(
+                name: names.state, partitions: 1, retentionMilliseconds: retentionMilliseconds,
+                messageBytes: Self.headerRoomBytes, newMessageBytes: Self.standardMessageBytes, isCompacted: true))
+        topics.append(
+            WantedTopic(
+                name: names.audit, partitions: 1,
+                retentionMilliseconds: max(retentionMilliseconds, Self.auditMilliseconds),
+                messageBytes: Self.headerRoomBytes, newMessageBytes: Self.standardMessageBytes))
         return topics
     }
+
+    /// A year: who did what is asked long after the dead letters are gone.
+    private static let auditMilliseconds: Int64 = 365 * 86_400_000
 
     /// Room for a record's key, its headers (the history alone may have 8 KiB) and the batch around it.
     private static let headerRoomBytes = 16_384
@@ -84,4 +98,6 @@ struct WantedTopic: Equatable {
     var messageBytes: Int
     /// What is set when the topic is made, or has too little: more, for records that grow on their way.
     var newMessageBytes: Int
+    /// Whether only the last record of each key is kept, for ever, instead of all for some time.
+    var isCompacted = false
 }

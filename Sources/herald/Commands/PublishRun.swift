@@ -30,7 +30,8 @@ struct PublishRun {
             pushServices: try settings.pushServices(), maxEventBytes: settings.limits.eventBytes)
         preparation = EventPreparation(decoder: decoder, idBase: idBase)
         let names = settings.topicNames
-        if topic == names.results || topic == names.deadLetter || names.delay(ofTopic: topic) != nil {
+        let others = [names.results, names.deadLetter, names.state, names.audit]
+        if others.contains(topic) || names.delay(ofTopic: topic) != nil {
             throw UsageError("\(topic) is no request topic: only Herald writes to it", command: "herald publish")
         }
     }

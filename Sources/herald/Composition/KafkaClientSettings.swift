@@ -85,6 +85,30 @@ enum KafkaClientSettings {
             ], settings)
     }
 
+    /// A tool's reader of dead letters and of what became of them: as far as it is committed, and told where it ends.
+    static func deadLetterReader(_ settings: Settings) -> [(String, String)] {
+        // An answer without records says where the end is; it is not worth waiting for.
+        resultsReader(settings) + [("enable.partition.eof", "true"), ("fetch.wait.max.ms", "10")]
+    }
+
+    /// The writer of replays; its `transactional.id` comes on top.
+    static func replayWriter(_ settings: Settings) -> [(String, String)] {
+        let timeout = settings.kafka.properties["transaction.timeout.ms"] ?? "10000"
+        return joined(
+            base(settings) + [
+                ("acks", "all"),
+                ("enable.idempotence", "true"),
+                oneRequestAtATime,
+                ("message.max.bytes", "10485760"),
+                // What was begun by a replay that was killed holds back the workers for so long, if nobody starts it again.
+                ("transaction.timeout.ms", timeout),
+                ("message.timeout.ms", timeout),
+                ("linger.ms", "5"),
+                // A commit right after another waits this long for the broker to end the one before.
+                ("retry.backoff.ms", "2"),
+            ], settings)
+    }
+
     /// One lane's member of the group.
     static func consumer(_ settings: Settings, lane: Int) -> [(String, String)] {
         var properties =

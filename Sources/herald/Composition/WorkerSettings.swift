@@ -12,6 +12,8 @@ extension Settings {
         names.results = topics.results
         names.retry = topics.retryPrefix
         names.deadLetter = topics.deadLetter
+        names.state = topics.state
+        names.audit = topics.audit
         return names
     }
 

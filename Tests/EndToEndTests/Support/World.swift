@@ -102,6 +102,8 @@ final class World: Sendable {
             "topics.results": "\(name).notifications.results",
             "topics.retry": "\(name).notifications.retry",
             "topics.deadLetter": "\(name).notifications.dead-letter",
+            "topics.state": "\(name).notifications.dead-letter.state",
+            "topics.audit": "\(name).notifications.audit",
             "backend.url": url,
             "backend.auth.username": "herald",
             "backend.auth.password": "herald",

@@ -1,0 +1,170 @@
+internal import HeraldBytes
+public import HeraldEvents
+internal import HeraldKafka
+public import HeraldTime
+
+/// One record of the dead-letter topic as it lies there; one is filled again for record after record.
+///
+/// Nothing in it is trusted: what a header says wrongly counts as not said.
+public struct DeadLetterEntry: Sendable {
+    /// Its partition.
+    public private(set) var partition: Int32 = 0
+    /// Its offset.
+    public private(set) var offset: Int64 = 0
+    /// The record's own timestamp.
+    public private(set) var timestamp = WallTime(milliseconds: 0)
+    /// The original record's key.
+    public private(set) var key: [UInt8]?
+    /// The original record's value.
+    public private(set) var value: [UInt8]?
+    /// The headers.
+    public private(set) var headers = HeaderList()
+
+    private let decoder: RecordDecoder
+    private var event = DecodedEvent()
+    private var isDecoded = false
+    private var isEvent = false
+
+    /// An empty entry, whose events will be decoded as a worker decodes them.
+    public init(decoder: RecordDecoder) {
+        self.decoder = decoder
+    }
+
+    /// Takes a record over.
+    mutating func fill(_ message: Message) {
+        partition = message.partition
+        offset = message.offset
+        timestamp = WallTime(milliseconds: message.timestampMilliseconds)
+        key = message.withKey { Self.bytes($0) }
+        value = message.withValue { Self.bytes($0) }
+        headers.removeAll()
+        var list = HeaderList()
+        swap(&list, &headers)
+        message.forEachHeader { list.append(name: $0, value: $1) }
+        swap(&list, &headers)
+        isDecoded = false
+    }
+
+    /// Takes a record's parts over.
+    public mutating func fill(
+        partition: Int32, offset: Int64, timestamp: WallTime, key: [UInt8]?, value: [UInt8]?, headers: HeaderList
+    ) {
+        self.partition = partition
+        self.offset = offset
+        self.timestamp = timestamp
+        self.key = key
+        self.value = value
+        self.headers = headers
+        isDecoded = false
+    }
+
+    private static func bytes(_ span: RawSpan?) -> [UInt8]? {
+        guard let span else { return nil }
+        return span.withUnsafeBytes { Array($0) }
+    }
+
+    /// Its place, as commands write it: `PARTITION:OFFSET`.
+    public var place: String { "\(partition):\(offset)" }
+
+    // MARK: - What headers say
+
+    /// The text of a header; `nil` when there is none.
+    public func text(_ name: HeaderName) -> String? { headers.lastValue(named: name.literal)?.text }
+
+    /// The push services that failed.
+    public var pushServices: [String] {
+        text(.pushServices)?.split(separator: ",").map { String($0) } ?? []
+    }
+
+    /// The request record; `nil` when the header is missing or wrong.
+    public var origin: Origin? { text(.origin).flatMap(Origin.init) }
+
+    /// The calls, the oldest first; none when the header is damaged.
+    public var history: [AttemptEntry] {
+        guard let history = headers.lastValue(named: HeaderName.history.literal) else { return [] }
+        return AttemptHistory.decode(history)
+    }
+
+    /// A number of a header, or of its place.
+    public func number(_ field: WhereField) -> Int64? {
+        switch field {
+        case .partition: Int64(partition)
+        case .offset: offset
+        case .attempts: headers.lastValue(named: HeaderName.attempts.literal)?.decimal
+        case .status: headers.lastValue(named: HeaderName.status.literal)?.decimal
+        case .replays: headers.lastValue(named: HeaderName.replays.literal)?.decimal ?? 0
+        case .originTimestamp: headers.lastValue(named: HeaderName.originTimestamp.literal)?.decimal
+        case .firstAttemptAt: headers.lastValue(named: HeaderName.firstAttemptAt.literal)?.decimal
+        case .deadLetteredAt, .age, .hour:
+            headers.lastValue(named: HeaderName.deadLetteredAt.literal)?.decimal ?? timestamp.milliseconds
+        default: nil
+        }
+    }
+
+    /// When it came here.
+    public var deadLetteredAt: WallTime { WallTime(milliseconds: number(.deadLetteredAt) ?? 0) }
+
+    /// How often it was replayed before it came here.
+    public var replays: Int { Int(clamping: number(.replays) ?? 0) }
+
+    /// Lends the text of a field; `nil` when it is not there.
+    mutating func withText<Result>(of field: WhereField, _ body: (RawSpan?) -> Result) -> Result {
+        switch field {
+        case .user: return withUser(body)
+        case .topic:
+            guard let origin = headers.lastValue(named: HeaderName.origin.literal) else { return body(nil) }
+            for offset in 0..<origin.byteCount where origin[byteAt: offset] == 0x2F {
+                return body(origin.extracting(0..<offset))
+            }
+            return body(origin)
+        case .id: return body(headers.lastValue(named: HeaderName.id.literal))
+        case .origin: return body(headers.lastValue(named: HeaderName.origin.literal))
+        case .detail: return body(headers.lastValue(named: HeaderName.detail.literal))
+        case .history: return body(headers.lastValue(named: HeaderName.history.literal))
+        case .source: return body(headers.lastValue(named: HeaderName.source.literal))
+        case .campaign: return body(headers.lastValue(named: HeaderName.campaign.literal))
+        case .key: return body(headers.lastValue(named: HeaderName.key.literal))
+        case .reason: return body(headers.lastValue(named: HeaderName.reason.literal))
+        default: return body(nil)
+        }
+    }
+
+    /// The text of a field.
+    public mutating func text(of field: WhereField) -> String? { withText(of: field) { $0?.text } }
+
+    // MARK: - What the event says
+
+    /// When the event ends to be worth sending; `nil` when it does not say, or does not decode.
+    public mutating func expiresAt() -> WallTime? {
+        decode()
+        return isEvent ? event.expiresAt : nil
+    }
+
+    /// The message; `nil` when the event does not decode.
+    public mutating func message() -> String? {
+        decode()
+        guard isEvent, let value else { return nil }
+        return event.bytes(of: event.message, value: value.span.bytes).text
+    }
+
+    private mutating func withUser<Result>(_ body: (RawSpan?) -> Result) -> Result {
+        decode()
+        if event.user.isPresent, let value { return body(event.bytes(of: event.user, value: value.span.bytes)) }
+        guard let key else { return body(nil) }
+        return body(key.span.bytes)
+    }
+
+    private mutating func decode() {
+        guard !isDecoded else { return }
+        isDecoded = true
+        guard let value else {
+            event.reset()
+            isEvent = false
+            return
+        }
+        let failure = decoder.decode(
+            topicKind: .request, topic: "dead-letter", partition: partition, offset: offset, value: value.span.bytes,
+            headers: headers, into: &event)
+        isEvent = failure == nil
+    }
+}

@@ -1,0 +1,108 @@
+internal import HeraldEvents
+public import HeraldTime
+
+/// Which dead letters a command is about: made of a group, a condition, ids, a time and partitions, all of which have to
+/// hold.
+public struct Selection: Sendable {
+    /// All of it as one condition.
+    public let condition: Condition
+    /// How it was given, for the audit and for people.
+    public let text: String
+
+    /// What is given on a command line or in a form; nothing means all.
+    public struct Request: Sendable {
+        /// Groups, `FIELD=VALUE`; one of them has to be it.
+        public var groups: [String] = []
+        /// A condition.
+        public var condition: String?
+        /// Places `PARTITION:OFFSET`, or ids of events; one of them has to be it.
+        public var ids: [String] = []
+        /// The earliest moment.
+        public var since: WallTime?
+        /// The first moment that is too late.
+        public var until: WallTime?
+        /// Partitions of the dead-letter topic.
+        public var partitions: [Int32] = []
+
+        /// Nothing.
+        public init() {}
+
+        /// Whether a group, a condition or ids are given.
+        public var isChosen: Bool { !groups.isEmpty || condition != nil || !ids.isEmpty }
+    }
+
+    /// A group that is none.
+    public struct GroupError: Error, Sendable, CustomStringConvertible {
+        /// What is wrong, and what is allowed.
+        public let description: String
+    }
+
+    /// Compiles a request; throws ``WhereError`` or ``GroupError``.
+    public init(_ request: Request, now: WallTime) throws {
+        var condition = Condition.always
+        var words: [String] = []
+        if !request.groups.isEmpty {
+            let groups = try request.groups.map { try Self.group($0) }
+            condition = condition.and(groups.count == 1 ? groups[0] : .or(groups))
+            words += request.groups.map { "--group \(Self.quoted($0))" }
+        }
+        if let text = request.condition {
+            condition = condition.and(try WhereParser.parse(text, now: now))
+            words.append("--where \(Self.quoted(text))")
+        }
+        if !request.ids.isEmpty {
+            let ids = request.ids.map { Self.place($0) ?? .text(.id, .oneOf([Array($0.utf8)])) }
+            condition = condition.and(ids.count == 1 ? ids[0] : .or(ids))
+            words += request.ids.prefix(20).map { Self.quoted($0) }
+            if request.ids.count > 20 { words.append("and \(request.ids.count - 20) more") }
+        }
+        if let since = request.since {
+            condition = condition.and(.number(.field(.deadLetteredAt), .compared(.atLeast, since.milliseconds)))
+            words.append("--since \(since.text)")
+        }
+        if let until = request.until {
+            condition = condition.and(.number(.field(.deadLetteredAt), .compared(.less, until.milliseconds)))
+            words.append("--until \(until.text)")
+        }
+        if !request.partitions.isEmpty {
+            condition = condition.and(.number(.field(.partition), .oneOf(request.partitions.map { Int64($0) })))
+            words.append("--partition \(request.partitions.map { "\($0)" }.joined(separator: ","))")
+        }
+        self.condition = condition
+        text = words.joined(separator: " ")
+    }
+
+    private static func group(_ text: String) throws(GroupError) -> Condition {
+        let fields = GroupField.allCases.map(\.rawValue).joined(separator: ", ")
+        guard let sign = text.firstIndex(of: "="), let field = GroupField(rawValue: String(text[..<sign])) else {
+            throw GroupError(
+                description: "\"\(text)\" is no group: write FIELD=VALUE as herald dlq list shows it; "
+                    + "fields are \(fields)")
+        }
+        let value = String(text[text.index(after: sign)...])
+        guard let condition = field.condition(value) else {
+            throw GroupError(
+                description: "\"\(value)\" is no \(field.rawValue); take a group that herald dlq list shows")
+        }
+        return condition
+    }
+
+    private static func place(_ text: String) -> Condition? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, let partition = Int32(parts[0]), partition >= 0, let offset = Int64(parts[1]),
+            offset >= 0
+        else { return nil }
+        return .and([
+            .number(.field(.partition), .oneOf([Int64(partition)])), .number(.field(.offset), .oneOf([offset])),
+        ])
+    }
+
+    /// As a shell takes it.
+    public static func quoted(_ text: String) -> String {
+        let plain = text.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                || "._-:=/,@".utf8.contains(byte)
+        }
+        return plain && !text.isEmpty ? text : "'\(text.replacing("'", with: "'\\''"))'"
+    }
+}

@@ -1,0 +1,95 @@
+public import HeraldEvents
+public import HeraldTime
+
+/// A dead letter with everything that can be said of it, as texts for people and files; texts are as they came.
+public struct DeadLetterView: Sendable {
+    /// What became of it.
+    public enum State: String, Sendable {
+        /// Nothing yet.
+        case open
+        /// Some of its push services were replayed.
+        case partlyReplayed = "partly-replayed"
+        /// It was replayed.
+        case replayed
+        /// Somebody has dealt with it in another way.
+        case resolved
+    }
+
+    /// `PARTITION:OFFSET`.
+    public let place: String
+    /// The partition.
+    public let partition: Int32
+    /// The offset.
+    public let offset: Int64
+    /// The event's id.
+    public let id: String?
+    /// Whom it was to notify.
+    public let user: String?
+    /// The push services that failed.
+    public let pushServices: [String]
+    /// Why it is here.
+    public let reason: String?
+    /// The last status.
+    public let status: Int64?
+    /// The calls that were made.
+    public let attempts: Int64?
+    /// How often it was replayed before it came here.
+    public let replays: Int
+    /// When it came here.
+    public let deadLetteredAt: WallTime
+    /// When the request was written.
+    public let originTimestamp: WallTime?
+    /// When the first call was made.
+    public let firstAttemptAt: WallTime?
+    /// The request.
+    public let origin: String?
+    /// The event's source.
+    public let source: String?
+    /// The event's campaign.
+    public let campaign: String?
+    /// One line about it.
+    public let detail: String?
+    /// The calls, the oldest first.
+    public let history: [AttemptEntry]
+    /// What became of it.
+    public let state: State
+    /// Until when it is worth sending.
+    public let expiresAt: WallTime?
+    /// The message's text; `nil` when the event does not decode.
+    public let message: String?
+    /// The record's value, untouched.
+    public let value: [UInt8]?
+
+    /// The view of a dead letter.
+    public init(_ entry: inout DeadLetterEntry, _ book: MarkBook?) {
+        place = entry.place
+        partition = entry.partition
+        offset = entry.offset
+        id = entry.text(.id)
+        user = entry.text(of: .user)
+        pushServices = entry.pushServices
+        reason = entry.text(.reason)
+        status = entry.number(.status)
+        attempts = entry.number(.attempts)
+        replays = entry.replays
+        deadLetteredAt = entry.deadLetteredAt
+        originTimestamp = entry.number(.originTimestamp).map { WallTime(milliseconds: $0) }
+        firstAttemptAt = entry.number(.firstAttemptAt).map { WallTime(milliseconds: $0) }
+        origin = entry.text(.origin)
+        source = entry.text(.source)
+        campaign = entry.text(.campaign)
+        detail = entry.text(.detail)
+        history = entry.history
+        state = Self.state(entry, book)
+        expiresAt = entry.expiresAt()
+        message = entry.message()
+        value = entry.value
+    }
+
+    private static func state(_ entry: DeadLetterEntry, _ book: MarkBook?) -> State {
+        guard let book else { return .open }
+        if book.isReplayed(entry.pushServices, partition: entry.partition, offset: entry.offset) { return .replayed }
+        if book.isResolved(partition: entry.partition, offset: entry.offset) { return .resolved }
+        return book.replayCount(partition: entry.partition, offset: entry.offset) > 0 ? .partlyReplayed : .open
+    }
+}

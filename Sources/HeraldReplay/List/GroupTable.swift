@@ -1,0 +1,96 @@
+internal import HeraldEvents
+public import HeraldTime
+
+/// Dead letters by group, counted one after the other; memory is bounded by the number of groups.
+public struct GroupTable: Sendable {
+    /// More groups than anybody reads: what comes after them is counted together.
+    private static let limit = 10_000
+
+    /// One group.
+    public struct Group: Sendable {
+        /// `FIELD=VALUE`, as `--group` takes it; `nil` for those beyond the limit.
+        public var name: String?
+        /// How many there are.
+        public var count = 0
+        /// How many of them were replayed.
+        public var replayed = 0
+        /// How many of them were resolved.
+        public var resolved = 0
+        /// When the first came.
+        public var first: WallTime
+        /// When the last came.
+        public var last: WallTime
+        /// The place of one of them, one that nothing has been done about if there is one.
+        public var sample: String
+        fileprivate var isSampleOpen = false
+        fileprivate var reasons: [Int] = Array(repeating: 0, count: DeadLetterReason.allCases.count)
+        fileprivate var status: Int64?
+
+        /// What to do about it, in a few words.
+        public var suggestion: String {
+            let open = count - replayed - resolved
+            if open <= 0 { return "nothing left to do" }
+            guard let most = reasons.max(), most > 0, let index = reasons.firstIndex(of: most) else {
+                return "look at the sample"
+            }
+            return SuggestedAction.text(DeadLetterReason.allCases[index], status: status)
+        }
+    }
+
+    private let field: GroupField
+    private var groups: [String: Group] = [:]
+    private var others: Group?
+
+    /// An empty table.
+    public init(_ field: GroupField) {
+        self.field = field
+    }
+
+    /// Counts a dead letter.
+    public mutating func take(_ entry: DeadLetterEntry, _ book: MarkBook?) {
+        let isResolved = book?.isResolved(partition: entry.partition, offset: entry.offset) ?? false
+        let isReplayed =
+            book?.isReplayed(entry.pushServices, partition: entry.partition, offset: entry.offset) ?? false
+        for value in field.values(of: entry) {
+            if groups[value] != nil || groups.count < Self.limit {
+                Self.count(
+                    entry, isReplayed, isResolved,
+                    in: &groups[value, default: Self.group("\(field.rawValue)=\(value)", entry)])
+            } else {
+                var group = others ?? Self.group(nil, entry)
+                Self.count(entry, isReplayed, isResolved, in: &group)
+                others = group
+            }
+        }
+    }
+
+    private static func group(_ name: String?, _ entry: DeadLetterEntry) -> Group {
+        Group(name: name, first: entry.deadLetteredAt, last: entry.deadLetteredAt, sample: entry.place)
+    }
+
+    private static func count(
+        _ entry: DeadLetterEntry, _ isReplayed: Bool, _ isResolved: Bool, in group: inout Group
+    ) {
+        group.count += 1
+        if isReplayed { group.replayed += 1 } else if isResolved { group.resolved += 1 }
+        let moment = entry.deadLetteredAt
+        group.first = min(group.first, moment)
+        group.last = max(group.last, moment)
+        let isOpen = !isReplayed && !isResolved
+        if isOpen, !group.isSampleOpen {
+            group.sample = entry.place
+            group.isSampleOpen = true
+        }
+        if let reason = entry.text(.reason).flatMap(DeadLetterReason.init(rawValue:)),
+            let index = DeadLetterReason.allCases.firstIndex(of: reason)
+        {
+            group.reasons[index] += 1
+        }
+        group.status = entry.number(.status) ?? group.status
+    }
+
+    /// The groups, the largest first.
+    public var sorted: [Group] {
+        groups.values.sorted { ($1.count, $0.name ?? "") < ($0.count, $1.name ?? "") } + (others.map { [$0] } ?? [])
+    }
+}

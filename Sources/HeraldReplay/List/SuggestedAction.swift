@@ -1,0 +1,27 @@
+internal import HeraldEvents
+
+/// What an operator does about dead letters of a kind.
+enum SuggestedAction {
+    static func text(_ reason: DeadLetterReason, status: Int64?) -> String {
+        switch reason {
+        case .malformed, .invalid: "mend the producer, which has to send them again; then resolve"
+        case .oversized: "shorten the message at the producer, or raise limits.eventBytes and replay"
+        case .rejected: rejected(status)
+        case .attemptsExhausted: "replay when the backend is well"
+        case .timeExhausted: "replay when the backend is well; think of raising retry.maxElapsed"
+        case .expired: "resolve: too late to send"
+        case .replaysExhausted: "find the cause; then raise retry.replays, or resolve"
+        }
+    }
+
+    private static func rejected(_ status: Int64?) -> String {
+        switch status {
+        case 401, 403: "check the user's permission at the backend, then replay"
+        case 404, 405: "check backend.url and backend.path, then replay"
+        case 410: "resolve: the device is gone"
+        case 413: "shorten the message at the producer; then resolve"
+        case .some(300...399): "set backend.url to where the backend redirects to, then replay"
+        default: "read the detail of the sample; replay when the cause is mended"
+        }
+    }
+}

@@ -1,0 +1,34 @@
+/// Who works on the dead letters now: one record of the state topic, written again and again while the job lives.
+public struct Lease: Codable, Equatable, Sendable {
+    /// The job.
+    public var job: String
+    /// The user and the machine.
+    public var owner: String
+    /// The process, for others on the same machine.
+    public var process: ProcessIdentity
+    /// What it does, for people.
+    public var work: String
+    /// When the job began, epoch milliseconds.
+    public var since: Int64
+    /// Rises with each writing: who looks twice sees whether somebody is alive, whatever clocks say.
+    public var beat: Int
+    /// Whether the job has ended.
+    public var isOver: Bool
+
+    /// The record's key.
+    static let key = "lease"
+    /// How often a living job writes it.
+    static let renewal = Duration.seconds(3)
+    /// A lease that did not change for so long while somebody looked is nobody's.
+    static let patience = Duration.seconds(15)
+
+    init(job: String, owner: String, work: String, since: Int64) {
+        self.job = job
+        self.owner = owner
+        process = .current
+        self.work = work
+        self.since = since
+        beat = 0
+        isOver = false
+    }
+}

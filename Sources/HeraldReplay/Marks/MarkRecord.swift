@@ -1,0 +1,77 @@
+internal import FoundationEssentials
+
+/// A record of the state topic that says of some dead letters what became of them.
+///
+/// Its key is `marks/<job>/<number>`, which no other record ever has: what is said once stays said.
+public struct MarkRecord: Codable, Equatable, Sendable {
+    /// What became of them.
+    public enum State: String, Codable, Sendable {
+        /// Published again; in the same transaction as this record.
+        case replayed
+        /// Somebody has dealt with it in another way.
+        case resolved
+    }
+
+    /// What became of them.
+    public var state: State
+    /// The job that did it.
+    public var job: String
+    /// When, epoch milliseconds.
+    public var at: Int64
+    /// The push services that were replayed; `nil` for all of each dead letter's.
+    public var pns: [String]?
+    /// The offsets by partition, `5-9,12`.
+    public var partitions: [String: String]
+
+    /// What every such record's key begins with.
+    static let keyPrefix = "marks/"
+
+    /// A record about these offsets.
+    init(state: State, job: String, at: Int64, pns: [String]?, offsets: [Int32: [Int64]]) {
+        self.state = state
+        self.job = job
+        self.at = at
+        self.pns = pns
+        partitions = [:]
+        for (partition, offsets) in offsets { partitions["\(partition)"] = Self.text(of: offsets.sorted()) }
+    }
+
+    func key(number: Int) -> String { "\(Self.keyPrefix)\(job)/\(number)" }
+
+    /// Visits all offsets; what is written wrongly is left out.
+    func visit(_ body: (_ partition: Int32, _ offset: Int64) -> Void) {
+        for (name, ranges) in partitions {
+            guard let partition = Int32(name) else { continue }
+            for part in ranges.split(separator: ",") {
+                let ends = part.split(separator: "-", omittingEmptySubsequences: false).map { Int64($0) }
+                guard let first = ends.first ?? nil, let last = ends.last ?? nil, ends.count <= 2, first <= last,
+                    first >= 0, last - first <= Self.longestRange
+                else { continue }
+                for offset in first...last { body(partition, offset) }
+            }
+        }
+    }
+
+    /// Whether it says something of this dead letter.
+    public func contains(partition wanted: Int32, offset: Int64) -> Bool {
+        var isFound = false
+        visit { if $0 == wanted, $1 == offset { isFound = true } }
+        return isFound
+    }
+
+    /// A transaction never has more; a damaged record must not keep anybody busy.
+    private static let longestRange: Int64 = 100_000
+
+    /// Rising offsets as ranges.
+    private static func text(of offsets: [Int64]) -> String {
+        var ranges: [(first: Int64, last: Int64)] = []
+        for offset in offsets {
+            if let end = ranges.indices.last, ranges[end].last == offset - 1 {
+                ranges[end].last = offset
+            } else {
+                ranges.append((offset, offset))
+            }
+        }
+        return ranges.map { $0.first == $0.last ? "\($0.first)" : "\($0.first)-\($0.last)" }.joined(separator: ",")
+    }
+}

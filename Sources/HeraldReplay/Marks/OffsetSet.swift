@@ -1,0 +1,68 @@
+/// A set of a partition's offsets: one bit each, between the first and the last that are in it.
+public struct OffsetSet: Sendable, Equatable {
+    private static let bitsPerPage: Int64 = 32_768
+    /// Pages of bits by their number: dead letters that are far apart cost nothing between them.
+    private var pages: [Int64: [UInt64]] = [:]
+    /// How many offsets are in it.
+    public private(set) var count = 0
+
+    /// Nothing.
+    public init() {}
+
+    /// Whether nothing is in it.
+    public var isEmpty: Bool { count == 0 }
+
+    /// Whether the offset is in it.
+    public func contains(_ offset: Int64) -> Bool {
+        guard offset >= 0, let page = pages[offset / Self.bitsPerPage] else { return false }
+        let bit = Int(offset % Self.bitsPerPage)
+        return page[bit >> 6] & (1 << UInt64(bit & 63)) != 0
+    }
+
+    /// Puts the offset in; whether it was not in it before.
+    ///
+    /// Negative ones are left out.
+    @discardableResult
+    public mutating func insert(_ offset: Int64) -> Bool {
+        guard offset >= 0 else { return false }
+        let bit = Int(offset % Self.bitsPerPage)
+        let mask: UInt64 = 1 << UInt64(bit & 63)
+        return update(offset / Self.bitsPerPage) { page in
+            guard page[bit >> 6] & mask == 0 else { return 0 }
+            page[bit >> 6] |= mask
+            return 1
+        } == 1
+    }
+
+    /// Takes the offset out.
+    public mutating func remove(_ offset: Int64) {
+        guard contains(offset) else { return }
+        let bit = Int(offset % Self.bitsPerPage)
+        _ = update(offset / Self.bitsPerPage) { page in
+            page[bit >> 6] &= ~(1 << UInt64(bit & 63))
+            return -1
+        }
+    }
+
+    private mutating func update(_ number: Int64, _ body: (inout [UInt64]) -> Int) -> Int {
+        let change = body(&pages[number, default: [UInt64](repeating: 0, count: Int(Self.bitsPerPage / 64))])
+        count += change
+        return change
+    }
+
+    /// The smallest and the largest offset; `nil` when it is empty.
+    public var bounds: ClosedRange<Int64>? {
+        var low: Int64?
+        var high: Int64?
+        for number in pages.keys.sorted() {
+            guard let page = pages[number] else { continue }
+            for (word, bits) in page.enumerated() where bits != 0 {
+                let start = number * Self.bitsPerPage + Int64(word) * 64
+                if low == nil { low = start + Int64(bits.trailingZeroBitCount) }
+                high = start + 63 - Int64(bits.leadingZeroBitCount)
+            }
+        }
+        guard let low, let high else { return nil }
+        return low...high
+    }
+}

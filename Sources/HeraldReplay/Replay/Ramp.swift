@@ -1,0 +1,35 @@
+/// The sizes of growing batches, the last of which may be all that is left: `1,5,50,all`.
+public struct Ramp: Sendable, Equatable {
+    /// Sizes; `nil` is all that is left.
+    public let sizes: [Int?]
+
+    /// What is done unless somebody says otherwise.
+    public static let standard = Ramp(sizes: [1, 5, 50, nil])
+
+    private init(sizes: [Int?]) { self.sizes = sizes }
+
+    /// The ramp that the text writes, or nothing when it is none.
+    ///
+    /// What is left after the last number comes in batches of that size.
+    public init?(_ text: String) {
+        var sizes: [Int?] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            if sizes.last == .some(nil) { return nil }
+            if part == "all" {
+                sizes.append(nil)
+            } else if let size = Int(part), size > 0, size <= 1_000_000_000 {
+                sizes.append(size)
+            } else {
+                return nil
+            }
+        }
+        guard !sizes.isEmpty else { return nil }
+        self.sizes = sizes
+    }
+
+    /// How it is written.
+    public var text: String { sizes.map { $0.map(String.init) ?? "all" }.joined(separator: ",") }
+
+    /// The size of the batch with this number, from 0.
+    func size(_ number: Int) -> Int? { number < sizes.count ? sizes[number] : sizes[sizes.count - 1] }
+}

@@ -1,0 +1,59 @@
+public import HeraldTime
+
+/// Exactly which dead letters a replay takes: fixed before anything moves.
+public struct ReplayPlan: Sendable {
+    /// What was looked through, up to the ends that the partitions had.
+    public var ranges: DeadLetterReader.Ranges = [:]
+    /// How many dead letters the selection means.
+    public private(set) var matched = 0
+    /// How many are replayed.
+    public private(set) var count = 0
+    /// How many are left out, and why.
+    public private(set) var leftOut: [ReplayRules.Omission: Int] = [:]
+    /// How many go to each request topic.
+    public private(set) var topics: [String: Int] = [:]
+    /// How many calls there will be at least, by push service.
+    public private(set) var pushServices: [String: Int] = [:]
+    /// When the first of them came.
+    public private(set) var earliest: WallTime?
+    /// When the last of them came.
+    public private(set) var latest: WallTime?
+    private var chosen: [Int32: OffsetSet] = [:]
+
+    /// A plan that takes nothing.
+    public init() {}
+
+    /// Takes a dead letter that the selection means.
+    mutating func take(_ entry: DeadLetterEntry, _ decision: ReplayRules.Decision) {
+        matched += 1
+        switch decision {
+        case .leaveOut(let omission): leftOut[omission, default: 0] += 1
+        case .replay(let replay):
+            count += 1
+            chosen[entry.partition, default: OffsetSet()].insert(entry.offset)
+            topics[replay.topic, default: 0] += 1
+            for name in replay.pushServices { pushServices[name, default: 0] += 1 }
+            let moment = entry.deadLetteredAt
+            earliest = min(earliest ?? moment, moment)
+            latest = max(latest ?? moment, moment)
+        }
+    }
+
+    /// Whether this dead letter belongs to it.
+    func contains(_ entry: DeadLetterEntry) -> Bool { chosen[entry.partition]?.contains(entry.offset) ?? false }
+
+    /// What of the topic has to be read again to carry it out.
+    var chosenRanges: DeadLetterReader.Ranges {
+        chosen.compactMapValues { offsets in offsets.bounds.map { $0.lowerBound..<$0.upperBound + 1 } }
+    }
+
+    /// The ends that it was frozen at.
+    public var ends: [String: Int64] {
+        var ends: [String: Int64] = [:]
+        for (partition, range) in ranges { ends["\(partition)"] = range.upperBound }
+        return ends
+    }
+
+    /// How many seconds it takes at so many per second.
+    public func seconds(at rate: Double) -> Double { Double(count) / rate }
+}

@@ -1,0 +1,87 @@
+public import HeraldEvents
+public import HeraldTime
+
+/// What a replay was told, and what the settings say: decides for each dead letter whether and how it is replayed.
+public struct ReplayRules: Sendable {
+    /// Only these push services; `nil` for all that failed.
+    public var onlyPushServices: [String]?
+    /// Whether the backend is to see another idempotency key than before.
+    public var hasFreshKey = false
+    /// Whether what was replayed or resolved is replayed once more.
+    public var isAgain = false
+    /// How often an event may be replayed.
+    public var maximumReplays: Int
+    /// The request topics of the settings; the first takes what came from elsewhere.
+    public var requestTopics: [String]
+
+    /// Rules without options.
+    public init(maximumReplays: Int, requestTopics: [String]) {
+        self.maximumReplays = maximumReplays
+        self.requestTopics = requestTopics
+    }
+
+    /// Why a dead letter is not replayed.
+    public enum Omission: String, CaseIterable, Sendable {
+        /// It was replayed before.
+        case replayed
+        /// Somebody has dealt with it in another way.
+        case resolved
+        /// Its `expiresAt` is past: the worker would not send it.
+        case expired
+        /// It was replayed as often as `retry.replays` allows.
+        case overTheCap = "over-the-cap"
+        /// None of the chosen push services failed.
+        case otherPushServices = "other-push-services"
+        /// It is no dead letter of Herald's: `herald-origin` is missing or wrong.
+        case unreadable
+    }
+
+    /// What happens to a dead letter.
+    public enum Decision: Sendable, Equatable {
+        /// It is replayed.
+        case replay(Replay)
+        /// It is left alone.
+        case leaveOut(Omission)
+    }
+
+    /// How a dead letter is replayed.
+    public struct Replay: Sendable, Equatable {
+        /// The request topic that it goes to.
+        public var topic: String
+        /// The request that it began with.
+        public var origin: Origin
+        /// The push services to call; none when the event did not decode.
+        public var pushServices: [String]
+        /// Whether these are all that failed.
+        public var isWhole: Bool
+        /// How often the event will have been replayed then.
+        public var replays: Int
+    }
+
+    /// What happens to this dead letter, given what was done before.
+    public func decision(for entry: inout DeadLetterEntry, _ book: MarkBook, now: WallTime) -> Decision {
+        guard let origin = entry.origin, entry.value != nil else { return .leaveOut(.unreadable) }
+        let failed = entry.pushServices
+        var services = failed
+        if let only = onlyPushServices {
+            services = services.filter { only.contains($0) }
+            if services.isEmpty { return .leaveOut(.otherPushServices) }
+        }
+        if !isAgain {
+            if book.isResolved(partition: entry.partition, offset: entry.offset) { return .leaveOut(.resolved) }
+            if book.isReplayed(failed, partition: entry.partition, offset: entry.offset) {
+                return .leaveOut(.replayed)
+            }
+            services = book.missing(of: services, partition: entry.partition, offset: entry.offset)
+            if services.isEmpty, !failed.isEmpty { return .leaveOut(.replayed) }
+        }
+        if let expiresAt = entry.expiresAt(), expiresAt <= now { return .leaveOut(.expired) }
+        let before = entry.replays + book.replayCount(partition: entry.partition, offset: entry.offset)
+        guard before < maximumReplays else { return .leaveOut(.overTheCap) }
+        let topic = requestTopics.contains(origin.topic) ? origin.topic : requestTopics.first ?? origin.topic
+        return .replay(
+            Replay(
+                topic: topic, origin: origin, pushServices: services, isWhole: services == failed,
+                replays: before + 1))
+    }
+}

@@ -1,0 +1,94 @@
+public import HeraldEvents
+public import HeraldKafka
+public import HeraldTools
+
+/// The cluster as commands on dead letters see it: topics, clients' properties, and who asks.
+public struct ReplayWorld: Sendable {
+    /// The topics' names.
+    public var topics: Topics
+    /// librdkafka's properties for readers: `read_committed`, end-of-partition events, no group joined.
+    public var readerProperties: [(String, String)]
+    /// librdkafka's properties for the one who writes, but for its `transactional.id`.
+    public var writerProperties: [(String, String)]
+    /// librdkafka's properties for a plain producer of audit entries.
+    public var auditProperties: [(String, String)]
+    /// Decodes events as the workers do.
+    public var decoder: RecordDecoder
+    /// How often an event may be replayed.
+    public var maximumReplays: Int
+    /// Who runs this.
+    public var operatorName: String
+
+    /// A world of these parts.
+    public init(
+        topics: Topics, readerProperties: [(String, String)], writerProperties: [(String, String)],
+        auditProperties: [(String, String)], decoder: RecordDecoder, maximumReplays: Int, operatorName: String
+    ) {
+        self.topics = topics
+        self.readerProperties = readerProperties
+        self.writerProperties = writerProperties
+        self.auditProperties = auditProperties
+        self.decoder = decoder
+        self.maximumReplays = maximumReplays
+        self.operatorName = operatorName
+    }
+
+    /// The partitions of the topics that are needed, by topic.
+    public struct Layout: Sendable {
+        var deadLetters: [Int32]
+        var results: [Int32]
+        /// None when the topic is missing.
+        var state: [Int32]
+    }
+
+    /// Looks at the topics.
+    ///
+    /// - Parameter isWriting: whether the state and audit topics are needed; without them nothing can be remembered.
+    public func layout(reach: ClusterReach, admin: Admin, isWriting: Bool) throws(ToolFailure) -> Layout {
+        let names = [topics.deadLetter, topics.results, topics.state, topics.audit]
+        var partitions: [String: [Int32]] = [:]
+        for topic in try reach.topics(names, admin).topics {
+            if let error = topic.error {
+                let isMissing =
+                    error.code == KafkaError.Code.unknownTopicOrPartition || error.code == KafkaError.Code.unknownTopic
+                if isMissing, !isWriting, topic.name != topics.deadLetter { continue }
+                throw Self.failure(topic.name, error, isMissing: isMissing)
+            }
+            partitions[topic.name] = topic.partitions.map(\.id)
+        }
+        return Layout(
+            deadLetters: partitions[topics.deadLetter] ?? [], results: partitions[topics.results] ?? [],
+            state: partitions[topics.state] ?? [])
+    }
+
+    private static func failure(_ topic: String, _ error: KafkaError, isMissing: Bool) -> ToolFailure {
+        if isMissing { return ToolFailure("there is no topic \(topic); make it with: herald topics apply") }
+        guard error.code == KafkaError.Code.topicAuthorizationFailed else {
+            return ToolFailure("topic \(topic): \(error)")
+        }
+        return ToolFailure("this user may not use the topic \(topic); allow Describe and Read on it with kafka-acls")
+    }
+
+    /// The rules of a replay without options.
+    public var rules: ReplayRules { ReplayRules(maximumReplays: maximumReplays, requestTopics: topics.requests) }
+
+    /// A reader of the dead letters.
+    public func deadLetters() throws(ToolFailure) -> DeadLetterReader {
+        try DeadLetterReader(properties: readerProperties, topic: topics.deadLetter, decoder: decoder)
+    }
+
+    /// A reader of what became of them; `nil` when there is no state topic.
+    public func state(_ layout: Layout) throws(ToolFailure) -> StateReader? {
+        guard !layout.state.isEmpty else { return nil }
+        return try StateReader(properties: readerProperties, topic: topics.state, partitions: layout.state)
+    }
+
+    /// The writer whose name only one process has at a time: all jobs on one state topic share it, whatever else their
+    /// settings say.
+    func writer() throws(ToolFailure) -> TransactionalWriter {
+        try TransactionalWriter(properties: writerProperties + [("transactional.id", transactionalID)])
+    }
+
+    /// The writer's name, which permissions are given for.
+    public var transactionalID: String { "herald-dlq-\(topics.state)" }
+}

@@ -1,0 +1,73 @@
+internal import HeraldEvents
+public import HeraldKafka
+internal import HeraldTime
+public import HeraldTools
+
+/// What commands and a console do with dead letters: looks through them, plans and carries out.
+public struct Replayer: Sendable {
+    /// The cluster.
+    public let world: ReplayWorld
+    /// The topics' partitions.
+    public let layout: ReplayWorld.Layout
+
+    /// One that has looked at the topics.
+    ///
+    /// - Parameter isWriting: whether the state and audit topics have to be there.
+    public init(_ world: ReplayWorld, reach: ClusterReach, admin: Admin, isWriting: Bool) throws(ToolFailure) {
+        self.world = world
+        layout = try world.layout(reach: reach, admin: admin, isWriting: isWriting)
+    }
+
+    /// Whether it is known what was replayed before: without a state topic nothing was.
+    public var hasState: Bool { !layout.state.isEmpty }
+
+    /// Goes through the dead letters that a selection means, up to the present ends.
+    ///
+    /// - Parameters:
+    ///   - onProgress: how many of how many offsets have been passed; `false` ends it.
+    ///   - body: `false` ends it.
+    /// - Returns: what was looked through.
+    @discardableResult
+    public func scan(
+        _ selection: Selection, _ reader: DeadLetterReader, onProgress: (Int64, Int64) -> Bool,
+        _ body: (inout DeadLetterEntry) throws(ToolFailure) -> Bool
+    ) throws(ToolFailure) -> DeadLetterReader.Ranges {
+        let ranges = try reader.ranges(selection.condition.bounds, partitions: layout.deadLetters)
+        let total = ranges.values.reduce(Int64(0)) { $0 + Int64($1.count) }
+        func take(_ entry: inout DeadLetterEntry) throws(ToolFailure) -> Bool {
+            guard selection.condition.holds(for: &entry) else { return true }
+            return try body(&entry)
+        }
+        try reader.scan(ranges, onProgress: { onProgress($0, total) }, take)
+        return ranges
+    }
+
+    /// Plans a replay: freezes the ends, and decides about each dead letter below them.
+    public func plan(
+        _ selection: Selection, _ rules: ReplayRules, _ state: StateReader?, onProgress: (Int64, Int64) -> Bool
+    ) throws(ToolFailure) -> ReplayPlan {
+        try state?.catchUp()
+        let book = state?.book ?? MarkBook()
+        let reader = try world.deadLetters()
+        defer { reader.close() }
+        try checkAge(of: book, reader)
+        var plan = ReplayPlan()
+        let now = SystemClock.wall()
+        func take(_ entry: inout DeadLetterEntry) -> Bool {
+            plan.take(entry, rules.decision(for: &entry, book, now: now))
+            return true
+        }
+        plan.ranges = try scan(selection, reader, onProgress: onProgress, take)
+        return plan
+    }
+
+    /// A topic that was made anew begins at 0 again, and marks of the old one would leave its dead letters out.
+    private func checkAge(of book: MarkBook, _ reader: DeadLetterReader) throws(ToolFailure) {
+        for (partition, highest) in book.highest {
+            guard let end = try reader.end(of: partition), end <= highest else { continue }
+            throw ToolFailure(
+                "\(world.topics.state) knows of offset \(highest) in partition \(partition) of \(world.topics.deadLetter), "
+                    + "which ends at \(end): the topic was made anew, so \(world.topics.state) has to be made anew too")
+        }
+    }
+}

@@ -1,0 +1,76 @@
+internal import HeraldTime
+public import HeraldTools
+
+/// Marks dead letters as dealt with in another way, under the same lease as replays.
+public final class ResolveJob {
+    /// Marks in one transaction at most.
+    private static let transactionCount = 10_000
+
+    private let world: ReplayWorld
+    private let journal: Journal
+    private let reason: String?
+
+    /// Takes the lease, or says who has it.
+    public init(
+        _ world: ReplayWorld, state: StateReader, selection: String, note: String?, planned: Int,
+        onWait: (Lease) -> Void
+    ) throws(ToolFailure) {
+        self.world = world
+        reason = note
+        var audit = AuditEntry(
+            action: "dlq.resolve", phase: "started", at: SystemClock.wall().text, by: world.operatorName)
+        audit.reason = note
+        audit.selection = selection
+        audit.planned = planned
+        journal = try Journal.begin(world, state: state, kind: "resolve", work: selection, audit, onWait)
+    }
+
+    /// The job's name.
+    public var name: String { journal.job }
+
+    /// Marks these offsets; how many were marked before it failed, and why.
+    public func run(_ chosen: [Int32: [Int64]]) -> (count: Int, failure: ToolFailure?) {
+        var count = 0
+        var failure: ToolFailure?
+        do throws(TransactionalWriter.WriteFailure) {
+            for (partition, offsets) in chosen.sorted(by: { $0.key < $1.key }) {
+                for start in stride(from: 0, to: offsets.count, by: Self.transactionCount) {
+                    let part = Array(offsets[start..<min(offsets.count, start + Self.transactionCount)])
+                    let mark = MarkRecord(
+                        state: .resolved, job: journal.job, at: SystemClock.wall().milliseconds, pns: nil,
+                        offsets: [partition: part])
+                    try journal.write(marks: [mark])
+                    count += part.count
+                }
+            }
+        } catch {
+            failure = error.toolFailure("resolve")
+        }
+        var audit = AuditEntry(
+            action: "dlq.resolve", phase: "ended", at: SystemClock.wall().text, by: world.operatorName)
+        audit.reason = reason
+        audit.job = journal.job
+        audit.end = failure == nil ? "complete" : "failed"
+        audit.counts = ["resolved": count]
+        do throws(TransactionalWriter.WriteFailure) {
+            try journal.end(audit)
+        } catch {
+            failure = failure ?? error.toolFailure("resolve")
+        }
+        return (count, failure)
+    }
+}
+
+extension TransactionalWriter.WriteFailure {
+    /// As sentences.
+    func toolFailure(_ work: String) -> ToolFailure {
+        switch self {
+        case .fenced: ToolFailure("another job has taken over; what was done is marked")
+        case .refused(let error): ToolFailure("the broker takes no \(work): \(error)")
+        case .unreachable(let error):
+            ToolFailure(
+                "no broker answers any more (\(error)); start it again: the marks tell what was done",
+                kind: .unreachable)
+        }
+    }
+}

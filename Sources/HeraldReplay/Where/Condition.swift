@@ -1,0 +1,132 @@
+internal import HeraldBytes
+internal import HeraldEvents
+
+/// Which dead letters are meant: compiled once, asked for each of them without making strings.
+public indirect enum Condition: Equatable, Sendable {
+    /// All.
+    case always
+    /// Those that all of these mean.
+    case and([Condition])
+    /// Those that one of these means.
+    case or([Condition])
+    /// Those that this does not mean.
+    case not(Condition)
+    /// Those whose text is so.
+    case text(WhereField, TextTest)
+    /// Those of which one push service is so.
+    case service(TextTest)
+    /// Those whose number, moment (epoch milliseconds) or hour is so.
+    case number(NumberSource, NumberTest)
+
+    /// How two values of a comparison stand.
+    public enum Relation: Equatable, Sendable {
+        /// Smaller.
+        case less
+        /// Smaller or the same.
+        case atMost
+        /// Larger.
+        case greater
+        /// Larger or the same.
+        case atLeast
+    }
+
+    /// What a text has to be; an absent one is only ``absent``.
+    public enum TextTest: Equatable, Sendable {
+        /// Not there.
+        case absent
+        /// One of these.
+        case oneOf([[UInt8]])
+        /// Of this pattern.
+        case glob(Glob)
+    }
+
+    /// What a number has to be; an absent one is only ``absent``.
+    public enum NumberTest: Equatable, Sendable {
+        /// Not there.
+        case absent
+        /// One of these.
+        case oneOf([Int64])
+        /// So, compared with this one.
+        case compared(Relation, Int64)
+    }
+
+    /// Where a number comes from.
+    public enum NumberSource: Equatable, Sendable {
+        /// A header or a place.
+        case field(WhereField)
+        /// The hour of the day, from 0 to 23.
+        case hourOfDay
+        /// Hours since the epoch.
+        case hourSinceEpoch
+    }
+
+    /// Whether this dead letter is meant.
+    public func holds(for entry: inout DeadLetterEntry) -> Bool {
+        switch self {
+        case .always: true
+        case .and(let parts): parts.allSatisfy { $0.holds(for: &entry) }
+        case .or(let parts): parts.contains { $0.holds(for: &entry) }
+        case .not(let part): !part.holds(for: &entry)
+        case .text(let field, let test): test.holds(field, of: &entry)
+        case .service(let test): test.holdsForService(of: entry)
+        case .number(let source, let test): test.holds(source.value(of: entry))
+        }
+    }
+
+    /// Both, without needless nesting.
+    public func and(_ other: Condition) -> Condition {
+        if self == .always { return other }
+        return other == .always ? self : .and([self, other])
+    }
+}
+
+extension Condition.TextTest {
+    fileprivate func holds(_ field: WhereField, of entry: inout DeadLetterEntry) -> Bool {
+        entry.withText(of: field) { holds($0) }
+    }
+
+    private func holds(_ text: RawSpan?) -> Bool {
+        guard let text else { return self == .absent }
+        switch self {
+        case .absent: return false
+        case .oneOf(let values): return values.contains { text.hasSameBytes(as: $0.span.bytes) }
+        case .glob(let glob): return glob.matches(text)
+        }
+    }
+
+    fileprivate func holdsForService(of entry: DeadLetterEntry) -> Bool {
+        guard let list = entry.headers.lastValue(named: HeaderName.pushServices.literal) else { return self == .absent }
+        var start = 0
+        for offset in 0...list.byteCount where offset == list.byteCount || list[byteAt: offset] == 0x2C {
+            if holds(list.extracting(start..<offset)) { return true }
+            start = offset + 1
+        }
+        return false
+    }
+}
+
+extension Condition.NumberTest {
+    fileprivate func holds(_ number: Int64?) -> Bool {
+        guard let number else { return self == .absent }
+        switch self {
+        case .absent: return false
+        case .oneOf(let values): return values.contains(number)
+        case .compared(.less, let other): return number < other
+        case .compared(.atMost, let other): return number <= other
+        case .compared(.greater, let other): return number > other
+        case .compared(.atLeast, let other): return number >= other
+        }
+    }
+}
+
+extension Condition.NumberSource {
+    static let millisecondsPerHour: Int64 = 3_600_000
+
+    fileprivate func value(of entry: DeadLetterEntry) -> Int64? {
+        switch self {
+        case .field(let field): entry.number(field)
+        case .hourSinceEpoch: entry.number(.deadLetteredAt).map { $0 / Self.millisecondsPerHour }
+        case .hourOfDay: entry.number(.deadLetteredAt).map { $0 / Self.millisecondsPerHour % 24 }
+        }
+    }
+}

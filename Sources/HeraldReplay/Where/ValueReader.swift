@@ -1,0 +1,171 @@
+internal import HeraldEvents
+internal import HeraldText
+internal import HeraldTime
+
+/// Makes a comparison's condition of a field and its values, each read as the field's kind wants it.
+struct ValueReader {
+    typealias Complaint = (String, WhereToken) -> WhereError
+
+    let field: WhereField
+    let now: WallTime
+
+    /// The field is one of these.
+    mutating func condition(anyOf tokens: [WhereToken], _ complain: Complaint) throws(WhereError) -> Condition {
+        var parts: [Condition] = []
+        for token in tokens { parts.append(try equal(token, complain)) }
+        return parts.count == 1 ? parts[0] : Self.joined(parts)
+    }
+
+    /// The field stands so to this value.
+    mutating func condition(
+        _ relation: String, _ sign: WhereToken, _ token: WhereToken, _ complain: Complaint
+    ) throws(WhereError) -> Condition {
+        switch relation {
+        case "=": return try equal(token, complain)
+        case "!=": return .not(try equal(token, complain))
+        case "~": return try glob(sign, token, complain)
+        case "!~": return .not(try glob(sign, token, complain))
+        case "<": return try ordered(.less, sign, token, complain)
+        case "<=": return try ordered(.atMost, sign, token, complain)
+        case ">": return try ordered(.greater, sign, token, complain)
+        default: return try ordered(.atLeast, sign, token, complain)
+        }
+    }
+
+    /// Values of the same source become one list, which is quicker to ask.
+    private static func joined(_ parts: [Condition]) -> Condition {
+        var texts: [[UInt8]] = []
+        var numbers: [Int64] = []
+        for part in parts {
+            switch part {
+            case .text(_, .oneOf(let values)), .service(.oneOf(let values)): texts += values
+            case .number(_, .oneOf(let values)): numbers += values
+            default: return .or(parts)
+            }
+        }
+        switch parts[0] {
+        case .text(let field, _): return .text(field, .oneOf(texts))
+        case .service: return .service(.oneOf(texts))
+        case .number(let source, _) where parts.allSatisfy({ $0.source == source }):
+            return .number(source, .oneOf(numbers))
+        default: return .or(parts)
+        }
+    }
+
+    private func equal(_ token: WhereToken, _ complain: Complaint) throws(WhereError) -> Condition {
+        if token.isWord("none") { return absent }
+        switch field.kind {
+        case .text: return .text(field, .oneOf([Array(token.text.utf8)]))
+        case .reason:
+            guard DeadLetterReason(rawValue: token.text) != nil else {
+                let reasons = DeadLetterReason.allCases.map(\.rawValue).joined(separator: ", ")
+                throw complain("there is no reason \(token.name); reasons are \(reasons)", token)
+            }
+            return .text(field, .oneOf([Array(token.text.utf8)]))
+        case .services: return .service(.oneOf([Array(token.text.lowercased().utf8)]))
+        case .number, .moment, .duration, .hour:
+            let (source, value) = try number(token, complain)
+            return .number(source, .oneOf([value]))
+        }
+    }
+
+    private var absent: Condition {
+        switch field.kind {
+        case .text, .reason: .text(field, .absent)
+        case .services: .service(.absent)
+        case .number, .moment: .number(.field(field), .absent)
+        case .duration, .hour: .number(.field(.deadLetteredAt), .absent)
+        }
+    }
+
+    private func glob(
+        _ sign: WhereToken, _ token: WhereToken, _ complain: Complaint
+    ) throws(WhereError) -> Condition {
+        switch field.kind {
+        case .text, .reason: return .text(field, .glob(Glob(token.text)))
+        case .services: return .service(.glob(Glob(token.text.lowercased())))
+        case .number, .moment, .duration, .hour:
+            throw complain("\(field.rawValue) is no text; ~ compares texts with patterns", sign)
+        }
+    }
+
+    private func ordered(
+        _ relation: Condition.Relation, _ sign: WhereToken, _ token: WhereToken, _ complain: Complaint
+    ) throws(WhereError) -> Condition {
+        switch field.kind {
+        case .text, .reason, .services:
+            throw complain("\(field.rawValue) is a text; it can be compared with =, !=, ~, !~ and in", sign)
+        case .number, .moment, .duration, .hour: break
+        }
+        guard !token.isWord("none") else { throw complain("none is neither smaller nor larger", token) }
+        let (source, value) = try number(token, complain)
+        // The older a dead letter, the earlier it came.
+        return .number(source, .compared(field == .age ? relation.mirrored : relation, value))
+    }
+
+    private func number(
+        _ token: WhereToken, _ complain: Complaint
+    ) throws(WhereError) -> (Condition.NumberSource, Int64) {
+        switch field.kind {
+        case .number:
+            guard let number = Int64(token.text), number >= 0 else {
+                throw complain("\(field.rawValue) needs a whole number, not \(token.name)", token)
+            }
+            return (.field(field), number)
+        case .moment:
+            guard let moment = RFC3339.parse(Array(token.text.utf8).span.bytes) else {
+                throw complain(
+                    "\(field.rawValue) needs a moment such as 2026-11-21T08:40:26Z, not \(token.name)", token)
+            }
+            return (.field(field), moment.milliseconds)
+        case .duration:
+            guard let age = DurationText.parse(token.text) else {
+                throw complain("age needs a duration such as 30s, 10m, 2h or 1d, not \(token.name)", token)
+            }
+            return (.field(.deadLetteredAt), now.advanced(byMilliseconds: -age.wholeMilliseconds).milliseconds)
+        case .hour:
+            if let hour = Int64(token.text), (0...23).contains(hour) { return (.hourOfDay, hour) }
+            guard let moment = RFC3339.parse(Array("\(token.text):00:00Z".utf8).span.bytes) else {
+                throw complain("hour needs 0 to 23, or an hour such as 2026-11-21T08 (UTC), not \(token.name)", token)
+            }
+            return (.hourSinceEpoch, moment.milliseconds / Condition.NumberSource.millisecondsPerHour)
+        case .text, .reason, .services:
+            throw complain("\(field.rawValue) is no number", token)
+        }
+    }
+}
+
+extension WhereToken {
+    /// A value's text.
+    fileprivate var text: String {
+        switch kind {
+        case .word(let text), .quoted(let text): text
+        default: ""
+        }
+    }
+}
+
+extension Condition {
+    fileprivate var source: NumberSource? {
+        if case .number(let source, _) = self { source } else { nil }
+    }
+}
+
+extension Condition.Relation {
+    fileprivate var mirrored: Self {
+        switch self {
+        case .less: .greater
+        case .atMost: .atLeast
+        case .greater: .less
+        case .atLeast: .atMost
+        }
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded down.
+    var wholeMilliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+    }
+}

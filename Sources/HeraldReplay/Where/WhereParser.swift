@@ -1,0 +1,127 @@
+public import HeraldTime
+
+/// Reads a condition: comparisons, `in`, `~` (a pattern), `and`, `or`, `not` and parentheses.
+///
+///     status = 503 and age < 2h and pns in (apns, wns) and user ~ 'test-*'
+///
+/// `and` binds tighter than `or`. `none` stands for a value that is not there. What is negated (`!=`, `!~`, `not in`) holds
+/// for a value that is not there, too.
+public struct WhereParser {
+    private static let deepest = 64
+
+    private let text: String
+    private let now: WallTime
+    private var tokens: [WhereToken]
+    private var index = 0
+    private var depth = 0
+
+    /// The condition that the text writes.
+    ///
+    /// - Parameter now: what ages are counted from.
+    public static func parse(_ text: String, now: WallTime) throws(WhereError) -> Condition {
+        var lexer = try WhereLexer(text)
+        var parser = WhereParser(text: text, now: now, tokens: try lexer.tokens())
+        let condition = try parser.alternatives()
+        guard parser.current.kind == .end else {
+            throw parser.error("\(parser.current.name) is too much; and or or is missing before it")
+        }
+        return condition
+    }
+
+    private init(text: String, now: WallTime, tokens: [WhereToken]) {
+        self.text = text
+        self.now = now
+        self.tokens = tokens
+    }
+
+    private var current: WhereToken { tokens[index] }
+
+    private mutating func advance() -> WhereToken {
+        defer { if index < tokens.count - 1 { index += 1 } }
+        return tokens[index]
+    }
+
+    private mutating func take(_ word: String) -> Bool {
+        guard current.isWord(word) else { return false }
+        _ = advance()
+        return true
+    }
+
+    private func error(_ message: String, at token: WhereToken? = nil) -> WhereError {
+        WhereError(text: text, column: (token ?? current).column, message: message)
+    }
+
+    // MARK: - Structure
+
+    private mutating func alternatives() throws(WhereError) -> Condition {
+        var parts = [try conjunction()]
+        while take("or") { parts.append(try conjunction()) }
+        return parts.count == 1 ? parts[0] : .or(parts)
+    }
+
+    private mutating func conjunction() throws(WhereError) -> Condition {
+        var parts = [try negation()]
+        while take("and") { parts.append(try negation()) }
+        return parts.count == 1 ? parts[0] : .and(parts)
+    }
+
+    private mutating func negation() throws(WhereError) -> Condition {
+        depth += 1
+        defer { depth -= 1 }
+        guard depth <= Self.deepest else { throw error("nested too deeply") }
+        if take("not") { return .not(try negation()) }
+        guard current.kind == .openParenthesis else { return try comparison() }
+        _ = advance()
+        let inner = try alternatives()
+        guard current.kind == .closeParenthesis else { throw error("\(current.name) stands where \")\" is needed") }
+        _ = advance()
+        return inner
+    }
+
+    private mutating func comparison() throws(WhereError) -> Condition {
+        let name = advance()
+        guard case .word(let word) = name.kind else {
+            throw error("\(name.name) stands where a field is needed", at: name)
+        }
+        guard let field = WhereField(named: word) else {
+            let fields = WhereField.allCases.map(\.rawValue).joined(separator: ", ")
+            throw error("there is no field \(name.name); fields are \(fields)", at: name)
+        }
+        var reader = ValueReader(field: field, now: now)
+        let isNegated = take("not")
+        if take("in") {
+            let condition = try reader.condition(anyOf: try list(), { error($0, at: $1) })
+            return isNegated ? .not(condition) : condition
+        }
+        guard !isNegated else { throw error("in has to follow not") }
+        let sign = advance()
+        guard case .comparison(let relation) = sign.kind else {
+            throw error("\(sign.name) stands where =, !=, <, <=, >, >=, ~, !~ or in is needed", at: sign)
+        }
+        let value = try value()
+        return try reader.condition(relation, sign, value, { error($0, at: $1) })
+    }
+
+    private mutating func list() throws(WhereError) -> [WhereToken] {
+        guard current.kind == .openParenthesis else { throw error("in needs values in parentheses: in (a, b)") }
+        _ = advance()
+        var values: [WhereToken] = []
+        repeat {
+            if !values.isEmpty { _ = advance() }
+            values.append(try value())
+        } while current.kind == .comma
+        guard current.kind == .closeParenthesis else {
+            throw error("\(current.name) stands where \",\" or \")\" is needed")
+        }
+        _ = advance()
+        return values
+    }
+
+    private mutating func value() throws(WhereError) -> WhereToken {
+        let token = advance()
+        switch token.kind {
+        case .word, .quoted: return token
+        default: throw error("\(token.name) stands where a value is needed", at: token)
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import HeraldCommandLine
+
+/// Text for standard output in larger pieces, because a million single writes take their time.
+struct BufferedOutput {
+    private static let pieceBytes = 65_536
+
+    private let stream: Console.Stream
+    private var text = ""
+    /// Why the stream takes no more.
+    private(set) var failure: Console.WriteFailure?
+
+    init(_ stream: Console.Stream) {
+        self.stream = stream
+    }
+
+    mutating func write(_ more: String) {
+        text += more
+        if text.utf8.count >= Self.pieceBytes { flush() }
+    }
+
+    mutating func finish() throws(Console.WriteFailure) {
+        flush()
+        if let failure { throw failure }
+    }
+
+    private mutating func flush() {
+        guard failure == nil else { return }
+        do throws(Console.WriteFailure) {
+            try stream.write(text)
+        } catch {
+            failure = error
+        }
+        text = ""
+    }
+}

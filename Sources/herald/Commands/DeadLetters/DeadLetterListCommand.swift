@@ -1,0 +1,121 @@
+import HeraldCommandLine
+import HeraldReplay
+import HeraldText
+import HeraldTools
+
+/// `herald dlq list`: dead letters in groups, or one by one.
+enum DeadLetterListCommand: HeraldCommand {
+    /// What the lines are.
+    enum Grouping: String, CaseIterable, Sendable {
+        case reason, status, pns, campaign, source, hour, none
+    }
+
+    static let groupBy = CommandOption.standard(
+        "group-by", .choice(Grouping.self), default: "reason", "What a line stands for; none: one dead letter.")
+    static let limit = CommandOption.optional(
+        "limit", .wholeNumber(1...100_000_000), "So many lines at most: 50 groups, or 100 dead letters, if not given.")
+
+    static let declaration = CommandDeclaration(
+        "list", "List dead letters in groups: how many, since when, replayed or not, and what to do.",
+        details: "A group's name (status=503) is what --group of the other commands takes. With --group-by none each "
+            + "line is a dead letter; its place PARTITION:OFFSET is what herald dlq show takes.",
+        arguments: [DeadLetterOptions.ids.declaration],
+        options: [groupBy.declaration] + DeadLetterOptions.selection + [
+            limit.declaration, OutputFormat.option.declaration,
+        ],
+        examples: [
+            .init("herald dlq list", "Why events failed."),
+            .init("herald dlq list --group-by hour --where 'status = 503' --since 1d", "When they failed."),
+        ])
+    static let takesSettings = true
+
+    private static let standardGroups = 50
+    private static let standardLetters = 100
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        let selection = try DeadLetterOptions.selection(invocation.parsed, needsChoice: false)
+        var look = try DeadLetterLook(invocation, selection)
+        let limit = invocation.parsed[limit]
+        guard let field = GroupField(rawValue: invocation.parsed[groupBy].rawValue) else {
+            return try listLetters(&look, invocation, limit ?? standardLetters)
+        }
+        var table = GroupTable(field)
+        let count = try look.visit { entry, book in
+            table.take(entry, book)
+            return true
+        }
+        try writeGroups(table.sorted, of: count, atMost: limit ?? standardGroups, invocation)
+        return .done
+    }
+
+    private static func writeGroups(
+        _ groups: [GroupTable.Group], of count: Int, atMost limit: Int, _ invocation: Invocation
+    ) throws {
+        let console = invocation.console
+        var table = FittedTable(
+            invocation.parsed[OutputFormat.option],
+            columns: [
+                .init("group"), .init("count", isNumber: true), .init("replayed", isNumber: true),
+                .init("resolved", isNumber: true), .init("first"), .init("last"), .init("sample"), .init("action"),
+            ], whenWide: ["first", "action"], console: console)
+        for group in groups.prefix(limit) {
+            try table.write([
+                .string(group.name ?? "(all others)"), .integer(group.count), .integer(group.replayed),
+                .integer(group.resolved), table.time(group.first), table.time(group.last), .string(group.sample),
+                .string(group.suggestion),
+            ])
+        }
+        try table.finish()
+        if table.isNarrow {
+            for group in groups.prefix(limit) {
+                console.remark(SafeText.escaped("\(group.name ?? "(all others)"): \(group.suggestion)"))
+            }
+        }
+        let hidden = groups.count - min(groups.count, limit)
+        console.remark(
+            TopicsTool.counted(count, "dead letter") + (hidden > 0 ? "; \(hidden) more groups, see --limit" : "") + ".")
+    }
+
+    private static func listLetters(
+        _ look: inout DeadLetterLook, _ invocation: Invocation, _ limit: Int
+    ) throws -> ExitStatus {
+        var table = FittedTable(
+            invocation.parsed[OutputFormat.option],
+            columns: [
+                .init("place"), .init("at"), .init("id"), .init("user"), .init("pns"), .init("reason"),
+                .init("status", isNumber: true), .init("attempts", isNumber: true), .init("replays", isNumber: true),
+                .init("state"), .init("campaign"), .init("detail"),
+            ], whenWide: ["id", "attempts", "replays", "campaign", "detail"], console: invocation.console)
+        var count = 0
+        var failure: Console.WriteFailure?
+        try look.visit { entry, book in
+            guard count < limit else { return false }
+            count += 1
+            let letter = DeadLetterView(&entry, book)
+            do throws(Console.WriteFailure) {
+                try table.write([
+                    .string(letter.place), table.time(letter.deadLetteredAt), .text(letter.id), .text(letter.user),
+                    .array(letter.pushServices.map(JSONValue.string)), .text(letter.reason), .count(letter.status),
+                    .count(letter.attempts), .integer(letter.replays), .string(letter.state.rawValue),
+                    .text(letter.campaign), .text(letter.detail),
+                ])
+                return true
+            } catch {
+                failure = error
+                return false
+            }
+        }
+        if let failure { throw failure }
+        try table.finish()
+        if count == limit { invocation.console.remark("The first \(count); see --limit.") }
+        return .done
+    }
+}
+
+extension JSONValue {
+    /// A text that may be absent.
+    static func text(_ text: String?) -> Self { text.map(JSONValue.string) ?? .null }
+
+    /// A number that may be absent.
+    static func count(_ number: Int64?) -> Self { number.map { .integer(Int($0)) } ?? .null }
+}

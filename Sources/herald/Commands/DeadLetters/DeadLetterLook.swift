@@ -1,0 +1,82 @@
+import HeraldCommandLine
+import HeraldReplay
+import HeraldSettings
+import HeraldTime
+import HeraldTools
+
+/// Going through the dead letters that a command line means, with a bar while it takes its time.
+struct DeadLetterLook {
+    let replayer: Replayer
+    let selection: Selection
+    /// What became of dead letters; `nil` without a state topic.
+    let state: StateReader?
+    private let console: Console
+    let stop: StopRequest
+
+    init(_ invocation: Invocation, _ selection: Selection, isWriting: Bool = false) throws {
+        let settings = try invocation.settings(requiring: [.kafka])
+        console = invocation.console
+        self.selection = selection
+        stop = try StopRequest.listen()
+        let replayer = try settings.replayer(environment: invocation.environment, isWriting: isWriting)
+        self.replayer = replayer
+        state = try CommandFailure.translating { () throws(ToolFailure) in
+            let state = try replayer.world.state(replayer.layout)
+            try state?.catchUp()
+            return state
+        }
+        if state == nil {
+            console.remark("There is no topic \(settings.topics.state) yet, so nothing was replayed.")
+        }
+    }
+
+    /// Writes down that messages are shown, before they are.
+    func recordReveal(_ command: String) throws {
+        try CommandFailure.translating { () throws(ToolFailure) in
+            try replayer.world.recordReveal("\(command) \(selection.text)", at: SystemClock.wall())
+        }
+    }
+
+    /// What became of these dead letters, by their places, the oldest first.
+    func marks(of letters: [DeadLetterView]) throws -> [String: [MarkRecord]] {
+        try CommandFailure.translating { () throws(ToolFailure) in
+            var found: [String: [MarkRecord]] = [:]
+            guard let state = try replayer.world.state(replayer.layout) else { return found }
+            defer { state.close() }
+            try state.catchUp { mark in
+                for letter in letters where mark.contains(partition: letter.partition, offset: letter.offset) {
+                    found[letter.place, default: []].append(mark)
+                }
+            }
+            return found
+        }
+    }
+
+    /// Calls `body` for each until it answers `false`; how many there were.
+    ///
+    /// Ends the command when somebody asked it to stop.
+    @discardableResult
+    mutating func visit(_ body: (inout DeadLetterEntry, MarkBook?) -> Bool) throws -> Int {
+        var line = ProgressLine(console)
+        var count = 0
+        try CommandFailure.translating { () throws(ToolFailure) in
+            let reader = try replayer.world.deadLetters()
+            defer { reader.close() }
+            try replayer.scan(selection, reader) { passed, total in
+                line.show(
+                    share: total > 0 ? Double(passed) / Double(total) : 1,
+                    "\(passed) of \(total) looked at, \(count) found")
+                return !stop.isMade
+            } _: { entry throws(ToolFailure) in
+                count += 1
+                return body(&entry, state?.book)
+            }
+            if !reader.knowsTimes {
+                console.remark("This broker cannot find records by their time: all of them were read.")
+            }
+        }
+        line.clear()
+        if stop.isMade { throw CommandFailure("interrupted", status: .partlyDone) }
+        return count
+    }
+}

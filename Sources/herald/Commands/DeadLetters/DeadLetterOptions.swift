@@ -1,0 +1,86 @@
+import HeraldCommandLine
+import HeraldEvents
+import HeraldReplay
+import HeraldText
+import HeraldTime
+import HeraldTools
+
+/// What the commands of `herald dlq` share: how dead letters are chosen.
+enum DeadLetterOptions {
+    static let groups = CommandOption.repeated(
+        "group", .text("FIELD=VALUE"), "Those of a group, as herald dlq list shows it, such as status=503.")
+    static let condition = CommandOption.optional(
+        "where", .text("CONDITION"),
+        "Those that it holds for, such as: status = 503 and age < 2h and pns in (apns, wns) and user ~ 'test-*'.")
+    static let since = CommandOption.optional(
+        "since", .text("TIME"), "Those that came at or after a moment (2026-11-21T08:40:26Z), or so long ago (2h).")
+    static let until = CommandOption.optional(
+        "until", .text("TIME"), "Those that came before a moment, or so long ago.")
+    static let partitions = CommandOption.optional(
+        "partition", .commaSeparated("N,…"), "Those in these partitions of the dead-letter topic.")
+    static let yes = CommandOption.flag("yes", short: "y", "Do not ask.")
+    static let reveal = CommandOption.flag(
+        "reveal", "Show the messages' texts; who did it goes into the audit topic.")
+    static let ids = CommandArgument<[String]>.repeated(
+        .text("ID"), "Places PARTITION:OFFSET, or ids of events.")
+
+    static let selection = [
+        groups.declaration, condition.declaration, since.declaration, until.declaration, partitions.declaration,
+    ]
+
+    /// Which dead letters the command line means.
+    static func selection(_ parsed: ParsedCommand, needsChoice: Bool, hasIDs: Bool = true) throws -> Selection {
+        let now = SystemClock.wall()
+        var request = Selection.Request()
+        request.groups = parsed[groups]
+        request.condition = parsed[condition]
+        if hasIDs { request.ids = parsed[ids] }
+        request.since = try moment(since, parsed, now)
+        request.until = try moment(until, parsed, now)
+        request.partitions = try (parsed[partitions] ?? []).map { text in
+            guard let number = Int32(text), number >= 0 else {
+                throw UsageError("--partition: \(SafeText.quoted(text)) is no number", command: parsed.path.name)
+            }
+            return number
+        }
+        guard !needsChoice || request.isChosen else {
+            throw UsageError(
+                "say which: --group, --where or ids; --where 'offset >= 0' is all of them", command: parsed.path.name)
+        }
+        return try compile(request, now: now, command: parsed.path.name)
+    }
+
+    /// The selection of a request; what is wrong with it in words of the command line.
+    static func compile(
+        _ request: Selection.Request, now: WallTime = SystemClock.wall(), command: String
+    ) throws -> Selection {
+        do {
+            return try Selection(request, now: now)
+        } catch let error as WhereError {
+            throw UsageError(pointing(at: error), command: command)
+        } catch let error as Selection.GroupError {
+            throw UsageError("--group: \(SafeText.escaped(error.description))", command: command)
+        }
+    }
+
+    /// The condition with a mark under the column that is wrong.
+    private static func pointing(at error: WhereError) -> String {
+        let before = String(error.text.prefix(max(0, error.column - 1)))
+        let padding = String(repeating: " ", count: SafeText.escaped(before).displayWidth)
+        return "--where, column \(error.column): \(SafeText.escaped(error.message))\n"
+            + "  \(SafeText.escaped(error.text))\n  \(padding)^"
+    }
+
+    private static func moment(
+        _ option: CommandOption<String?>, _ parsed: ParsedCommand, _ now: WallTime
+    ) throws(UsageError) -> WallTime? {
+        guard let text = parsed[option] else { return nil }
+        if let moment = RFC3339.parse(Array(text.utf8).span.bytes) { return moment }
+        guard let ago = DurationText.parse(text) else {
+            throw UsageError(
+                "--\(option.declaration.name): \(SafeText.quoted(text)) is neither a moment such as 2026-11-21T08:40:26Z "
+                    + "nor a duration such as 2h", command: parsed.path.name)
+        }
+        return now.advanced(byMilliseconds: -ago.milliseconds)
+    }
+}

@@ -1,0 +1,78 @@
+import HeraldCommandLine
+import HeraldReplay
+import HeraldSettings
+import HeraldText
+
+/// `herald dlq replay`: publishes dead letters again, each once.
+enum DeadLetterReplayCommand: HeraldCommand {
+    static let dryRun = CommandOption.flag("dry-run", "Only show the plan.")
+    static let reason = CommandOption.optional("reason", .text("TEXT"), "Why; goes into the audit topic.")
+    static let ramp = CommandOption.standard(
+        "ramp",
+        ValueType<Ramp>("N,…,all", allowed: "sizes of batches such as 1,5,50,all") { Ramp($0) },
+        default: "1,5,50,all", "The sizes of growing batches; the outcomes of each are waited for before the next.")
+    static let stopShare = CommandOption.standard(
+        "stop-if-failures", .percentage, default: "20%", "Stop when a larger share of a batch's outcomes is bad.")
+    static let rate = CommandOption.optional(
+        "rate", .rate, "Dead letters per second at most, such as 200/s or 30/m.")
+    static let wait = CommandOption.standard(
+        "wait", .duration(), default: "10m", "How long the outcomes of a batch are waited for; 0 does not wait.")
+    static let onlyPushServices = CommandOption.optional(
+        "only-pns", .commaSeparated("SERVICE,…"), "Only these push services of each.")
+    static let freshKey = CommandOption.flag(
+        "fresh-key", "New idempotency keys: the backend is to notify even if it has seen the old ones.")
+    static let again = CommandOption.flag("again", "Also what was replayed or resolved before.")
+
+    static let declaration = CommandDeclaration(
+        "replay", "Publish dead letters again: planned, confirmed, in growing batches, each of them once.",
+        details: "The plan is fixed before anything moves: what comes later is not touched. It shows what is left out "
+            + "and why: replayed already, resolved, expired, over retry.replays. A replay goes to the request topic that it came "
+            + "from, or to the first of topics.requests. The record and the mark that it was replayed are one transaction; "
+            + "Ctrl-C, a kill or a second operator never replays one twice, and starting again goes on with the rest.\n\n"
+            + "Over 100 dead letters the count has to be typed; without a terminal --yes is needed, or it ends with 4. "
+            + "When it is stopped, paused or its outcomes do not come, it ends with 3.",
+        arguments: [DeadLetterOptions.ids.declaration],
+        options: DeadLetterOptions.selection + [
+            dryRun.declaration, DeadLetterOptions.yes.declaration, reason.declaration, ramp.declaration,
+            stopShare.declaration, rate.declaration, wait.declaration, onlyPushServices.declaration,
+            freshKey.declaration, again.declaration, OutputFormat.option.declaration,
+        ],
+        examples: [
+            .init("herald dlq replay --group status=503 --dry-run", "What would be replayed."),
+            .init(
+                "herald dlq replay --where \"status = 503 and age < 12h\" --rate 200/s --reason 'backend was down'",
+                "Replay what failed last night."),
+        ])
+    static let takesSettings = true
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        let selection = try DeadLetterOptions.selection(invocation.parsed, needsChoice: true)
+        let settings = try invocation.settings(requiring: [.kafka])
+        var run = try DeadLetterReplayRun(invocation, settings, selection)
+        return try run.run()
+    }
+}
+
+extension ValueType<Double> {
+    /// A share, `20%`, as a number from 0 to 1.
+    fileprivate static var percentage: Self {
+        Self("PERCENT", allowed: "0% to 100%") { text in
+            guard text.hasSuffix("%"), let number = Double(text.dropLast()), (0...100).contains(number) else {
+                return nil
+            }
+            return number / 100
+        }
+    }
+
+    /// So many per second, `200/s`, `30/m` or `1000/h`.
+    fileprivate static var rate: Self {
+        Self("N/s", allowed: "a rate such as 200/s, 30/m or 1000/h") { text in
+            let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+            let seconds = ["s": 1.0, "m": 60.0, "h": 3_600.0]
+            guard (1...2).contains(parts.count), let number = Int(parts[0]), (1...1_000_000_000).contains(number),
+                let unit = seconds[parts.count == 2 ? String(parts[1]) : "s"]
+            else { return nil }
+            return Double(number) / unit
+        }
+    }
+}

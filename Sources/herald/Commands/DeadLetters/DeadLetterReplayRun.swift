@@ -1,0 +1,175 @@
+import HeraldCommandLine
+import HeraldEvents
+import HeraldReplay
+import HeraldSettings
+import HeraldText
+import HeraldTools
+
+/// One run of `herald dlq replay`: plan, confirm, replay, report.
+struct DeadLetterReplayRun {
+    /// More than this is confirmed by typing the count.
+    private static let smallCount = 100
+
+    private typealias Command = DeadLetterReplayCommand
+
+    private let invocation: Invocation
+    private let console: Console
+    private let selection: Selection
+    private let replayer: Replayer
+    private let rules: ReplayRules
+    private let options: ReplayOptions
+    private let format: OutputFormat
+
+    init(_ invocation: Invocation, _ settings: Settings, _ selection: Selection) throws {
+        self.invocation = invocation
+        self.selection = selection
+        let parsed = invocation.parsed
+        console = invocation.console
+        format = parsed[OutputFormat.option]
+        let only = try Self.pushServices(parsed, settings)
+        replayer = try settings.replayer(
+            environment: invocation.environment, isWriting: !parsed[Command.dryRun])
+        var rules = replayer.world.rules
+        rules.onlyPushServices = only
+        rules.hasFreshKey = parsed[Command.freshKey]
+        rules.isAgain = parsed[Command.again]
+        self.rules = rules
+        var options = ReplayOptions()
+        options.ramp = parsed[Command.ramp]
+        options.stopShare = parsed[Command.stopShare]
+        options.rate = parsed[Command.rate]
+        options.patience = parsed[Command.wait]
+        options.reason = parsed[Command.reason]
+        options.selection = selection.text
+        self.options = options
+    }
+
+    /// The names that `--only-pns` means, aliases resolved.
+    private static func pushServices(_ parsed: ParsedCommand, _ settings: Settings) throws -> [String]? {
+        guard let names = parsed[Command.onlyPushServices] else { return nil }
+        let known = try settings.pushServices()
+        return try names.map { name in
+            guard let index = known.index(of: Array(name.utf8).span.bytes) else {
+                throw UsageError(
+                    "--only-pns: \(SafeText.quoted(name)) is none of \(known.names.joined(separator: ", "))",
+                    command: parsed.path.name)
+            }
+            return known.names[index]
+        }
+    }
+
+    mutating func run() throws -> ExitStatus {
+        let stop = try StopRequest.listen()
+        let state = try CommandFailure.translating { () throws(ToolFailure) in
+            try replayer.world.state(replayer.layout)
+        }
+        var line = ProgressLine(console)
+        let plan = try CommandFailure.translating { () throws(ToolFailure) in
+            try replayer.plan(selection, rules, state) { passed, total in
+                line.show(share: share(passed, total), "looking through \(passed) of \(total)")
+                return !stop.isMade
+            }
+        }
+        line.clear()
+        if stop.isMade { throw CommandFailure("interrupted; nothing was replayed", status: .partlyDone) }
+        let output = ReplayOutput(format, plan: plan, options: options)
+        if invocation.parsed[Command.dryRun] {
+            try output.writePlan(console)
+            return .done
+        }
+        if !console.isQuiet { for text in output.planLines { console.complain(text) } }
+        guard plan.count > 0, let state else {
+            console.remark("There is nothing to replay.")
+            try output.writeNothing(console)
+            // Who names dead letters and gets none of them has been refused.
+            return invocation.parsed[DeadLetterOptions.ids].isEmpty ? .done : .failed
+        }
+        guard try stop.whileAnswering({ () throws(CommandFailure) in try confirm(plan) }) else {
+            console.complain("Nothing was replayed.")
+            return .needsConfirmation
+        }
+        let report = try replay(plan, state, stop)
+        try output.write(report, console)
+        return status(of: report)
+    }
+
+    private func confirm(_ plan: ReplayPlan) throws(CommandFailure) -> Bool {
+        let isAssumed = invocation.parsed[DeadLetterOptions.yes]
+        let question = "Replay \(TopicsTool.counted(plan.count, "dead letter"))?"
+        guard plan.count > Self.smallCount else {
+            return try Confirmation.ask(question, isAssumed: isAssumed, console: console)
+        }
+        return try Confirmation.ask(question, typing: "\(plan.count)", isAssumed: isAssumed, console: console)
+    }
+
+    private func replay(_ plan: ReplayPlan, _ state: StateReader, _ stop: StopRequest) throws -> ReplayReport {
+        var line = ProgressLine(console)
+        var batch = 0
+        let job = try CommandFailure.translating { () throws(ToolFailure) in
+            try ReplayJob(
+                replayer.world, replayer.layout, plan: plan, rules: rules, options: options, state: state,
+                isStopping: { stop.isMade },
+                onWait: { lease in
+                    console.remark(
+                        SafeText.escaped(
+                            "Job \(lease.job) of \(lease.owner) has not ended; looking whether it still lives …"))
+                },
+                onProgress: { progress in
+                    if progress.batch != batch {
+                        batch = progress.batch
+                        line.clear()
+                        console.remark(ReplayOutput.batchLine(progress))
+                    }
+                    line.show(
+                        share: share(Int64(progress.replayed), Int64(progress.planned)),
+                        ReplayOutput.progressLine(progress))
+                })
+        }
+        let report = job.run()
+        line.clear()
+        return report
+    }
+
+    private func share(_ part: Int64, _ whole: Int64) -> Double {
+        whole > 0 ? Double(part) / Double(whole) : 1
+    }
+
+    /// Says how it ended, and gives the exit status.
+    private func status(of report: ReplayReport) -> ExitStatus {
+        let progress = report.progress
+        let replayed = TopicsTool.counted(progress.replayed, "dead letter") + " replayed"
+        let rest = "; start it again to go on with the rest"
+        switch report.end {
+        case .complete:
+            console.remark(
+                "\(replayed): \(progress.delivered) delivered, \(progress.failed) failed, \(progress.open) open.")
+            guard progress.tooLarge == 0 else {
+                console.complain(
+                    "\(TopicsTool.counted(progress.tooLarge, "dead letter")) too large for max.message.bytes of the request topic."
+                )
+                return progress.replayed > 0 ? .partlyDone : .failed
+            }
+            return .done
+        case .paused:
+            console.complain("Paused, \(replayed)\(rest).")
+            return .partlyDone
+        case .stopped:
+            console.complain(
+                "Stopped, \(replayed): \(progress.failed) of \(progress.failed + progress.delivered) outcomes are bad; "
+                    + "see herald dlq list --since 10m.")
+            return .partlyDone
+        case .waitedInVain:
+            console.complain(
+                "Stopped, \(replayed): \(TopicsTool.counted(progress.open, "outcome")) did not come within --wait; do workers run?"
+            )
+            return .partlyDone
+        case .takenOver:
+            console.complain("herald: another replay has taken over; \(replayed) by this one, none is lost")
+            return progress.replayed > 0 ? .partlyDone : .failed
+        case .failed(let failure):
+            console.complain("herald: \(CommandFailure(failure)); \(replayed)\(rest)")
+            if failure.kind == .unreachable { return .unreachable }
+            return progress.replayed > 0 ? .partlyDone : .failed
+        }
+    }
+}

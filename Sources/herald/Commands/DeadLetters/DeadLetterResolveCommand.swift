@@ -1,0 +1,88 @@
+import HeraldCommandLine
+import HeraldReplay
+import HeraldText
+import HeraldTools
+
+/// `herald dlq resolve`: notes that dead letters were dealt with in another way.
+enum DeadLetterResolveCommand: HeraldCommand {
+    private static let note = CommandOption.required(
+        "note", .text("TEXT"), "What was done about them; goes into the audit topic.")
+
+    static let declaration = CommandDeclaration(
+        "resolve", "Note that dead letters were dealt with in another way, so that no replay takes them.",
+        details: "Nothing is deleted: the topic's retention does that. What was replayed or resolved before is left "
+            + "out. Over 100 dead letters the count has to be typed; without a terminal --yes is needed, or it ends with 4.",
+        arguments: [DeadLetterOptions.ids.declaration],
+        options: [note.declaration] + DeadLetterOptions.selection + [
+            DeadLetterOptions.yes.declaration, OutputFormat.option.declaration,
+        ],
+        examples: [
+            .init(
+                "herald dlq resolve --group reason=malformed --note 'the producer has sent them again'",
+                "What cannot be replayed anyway.")
+        ])
+    static let takesSettings = true
+
+    private static let smallCount = 100
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        let (parsed, console) = (invocation.parsed, invocation.console)
+        let selection = try DeadLetterOptions.selection(parsed, needsChoice: true)
+        var look = try DeadLetterLook(invocation, selection, isWriting: true)
+        var chosen: [Int32: [Int64]] = [:]
+        var count = 0
+        let matched = try look.visit { entry, book in
+            let isDone =
+                book?.isResolved(partition: entry.partition, offset: entry.offset) ?? false
+                || book?.isReplayed(entry.pushServices, partition: entry.partition, offset: entry.offset) ?? false
+            guard !isDone else { return true }
+            chosen[entry.partition, default: []].append(entry.offset)
+            count += 1
+            return true
+        }
+        console.remark("\(matched) of the dead letters match; \(count) would be resolved.")
+        guard count > 0, let state = look.state else {
+            try write(invocation, matched: matched, resolved: 0, job: nil)
+            return .done
+        }
+        let question = "Resolve \(TopicsTool.counted(count, "dead letter"))?"
+        let isAssumed = parsed[DeadLetterOptions.yes]
+        let isConfirmed = try look.stop.whileAnswering { () throws(CommandFailure) in
+            count > smallCount
+                ? try Confirmation.ask(question, typing: "\(count)", isAssumed: isAssumed, console: console)
+                : try Confirmation.ask(question, isAssumed: isAssumed, console: console)
+        }
+        guard isConfirmed else {
+            console.complain("Nothing was resolved.")
+            return .needsConfirmation
+        }
+        let job = try CommandFailure.translating { () throws(ToolFailure) in
+            try ResolveJob(
+                look.replayer.world, state: state, selection: selection.text, note: parsed[note], planned: count
+            ) { lease in
+                console.remark(
+                    SafeText.escaped(
+                        "Job \(lease.job) of \(lease.owner) has not ended; looking whether it still lives …"))
+            }
+        }
+        let end = job.run(chosen)
+        try write(invocation, matched: matched, resolved: end.count, job: job.name)
+        if let failure = end.failure {
+            let status = CommandFailure(failure).status
+            throw CommandFailure(
+                "\(CommandFailure(failure)); \(TopicsTool.counted(end.count, "dead letter")) resolved",
+                status: status == .failed && end.count > 0 ? .partlyDone : status)
+        }
+        return .done
+    }
+
+    private static func write(_ invocation: Invocation, matched: Int, resolved: Int, job: String?) throws {
+        var writer = RecordWriter(
+            invocation.parsed[OutputFormat.option],
+            columns: [
+                .init("job"), .init("matched", isNumber: true), .init("resolved", isNumber: true),
+            ], console: invocation.console)
+        try writer.write([.text(job), .integer(matched), .integer(resolved)])
+        try writer.finish()
+    }
+}

@@ -1,0 +1,51 @@
+import HeraldCommandLine
+import HeraldReplay
+import HeraldText
+
+/// `herald dlq show`: everything about a dead letter.
+enum DeadLetterShowCommand: HeraldCommand {
+    private static let id = CommandArgument<String>.required(
+        .text("PARTITION:OFFSET|ID"), "The place of a dead letter, or the id of an event, which may have several.")
+
+    static let declaration = CommandDeclaration(
+        "show", "Show a dead letter: where it came from, each attempt, what became of it, how to replay it.",
+        details: "The message is masked unless --reveal, which goes into the audit topic.",
+        arguments: [id.declaration],
+        options: [DeadLetterOptions.reveal.declaration, OutputFormat.option.declaration],
+        examples: [.init("herald dlq show 3:1742", "The dead letter with offset 1742 in partition 3.")])
+    static let takesSettings = true
+
+    /// An id of which there are more is no id.
+    private static let limit = 100
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        var request = Selection.Request()
+        request.ids = [invocation.parsed[id]]
+        let selection = try DeadLetterOptions.compile(request, command: invocation.parsed.path.name)
+        let isRevealed = invocation.parsed[DeadLetterOptions.reveal]
+        var look = try DeadLetterLook(invocation, selection)
+        if isRevealed { try look.recordReveal("show") }
+        var letters: [DeadLetterView] = []
+        try look.visit { entry, book in
+            letters.append(DeadLetterView(&entry, book))
+            return letters.count < limit
+        }
+        guard !letters.isEmpty else {
+            throw CommandFailure("there is no dead letter \(SafeText.escaped(invocation.parsed[id]))")
+        }
+        let page = DeadLetterPage(
+            isRevealed: isRevealed, configuration: invocation.parsed[GlobalOptions.config],
+            marks: try look.marks(of: letters))
+        let console = invocation.console
+        switch invocation.parsed[OutputFormat.option] {
+        case .table:
+            for (index, letter) in letters.enumerated() {
+                if index > 0 { try console.print("") }
+                for line in page.lines(letter) { try console.print(line) }
+            }
+        case .json: try console.print(JSONValue.array(letters.map(page.object)).pretty)
+        case .jsonl: for letter in letters { try console.print(page.object(letter).compact) }
+        }
+        return .done
+    }
+}

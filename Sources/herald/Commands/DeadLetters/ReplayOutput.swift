@@ -1,0 +1,137 @@
+import HeraldCommandLine
+import HeraldReplay
+import HeraldText
+
+/// What `herald dlq replay` prints: the plan, and how it was carried out.
+struct ReplayOutput {
+    private let format: OutputFormat
+    private let plan: ReplayPlan
+    private let options: ReplayOptions
+
+    init(_ format: OutputFormat, plan: ReplayPlan, options: ReplayOptions) {
+        self.format = format
+        self.plan = plan
+        self.options = options
+    }
+
+    // MARK: - For people
+
+    /// The plan in lines.
+    var planLines: [String] {
+        var lines = [
+            "\(TopicsTool.counted(plan.matched, "dead letter")) \(plan.matched == 1 ? "matches" : "match"); "
+                + "\(plan.count) would be replayed."
+        ]
+        for omission in ReplayRules.Omission.allCases {
+            if let count = plan.leftOut[omission] { lines.append("  \(count) left out: \(omission.words)") }
+        }
+        for (topic, count) in plan.topics.sorted(by: { $0.key < $1.key }) { lines.append("  \(count) to \(topic)") }
+        guard plan.count > 0 else { return lines }
+        let services = plan.pushServices.sorted { $0.key < $1.key }.map { "\(SafeText.escaped($0.key)) \($0.value)" }
+        if !services.isEmpty { lines.append("  calls: \(services.joined(separator: ", "))") }
+        if let earliest = plan.earliest, let latest = plan.latest {
+            lines.append("  from \(earliest.text) to \(latest.text)")
+        }
+        lines.append(
+            "  in batches of \(options.ramp.text), stopping above \(Self.percent(options.stopShare)) bad outcomes")
+        lines.append("  takes \(duration)")
+        return lines
+    }
+
+    private var duration: String {
+        guard let seconds else { return "as long as the workers need; --rate bounds it" }
+        return "at least \(DurationText.format(.seconds(Int64(seconds.rounded(.up))))) at "
+            + "\(Self.rate(options.rate ?? 0)), and the waits for outcomes"
+    }
+
+    private var seconds: Double? { options.rate.map { plan.seconds(at: $0) } }
+
+    private static func rate(_ rate: Double) -> String {
+        rate.rounded() == rate ? "\(Int(rate))/s" : "\(Int((rate * 60).rounded()))/m"
+    }
+
+    private static func percent(_ share: Double) -> String {
+        let number = share * 100
+        return number.rounded() == number ? "\(Int(number))%" : "\(number)%"
+    }
+
+    static func batchLine(_ progress: ReplayProgress) -> String {
+        "Batch \(progress.batch) begins; so far \(progress.replayed) of \(progress.planned) replayed, "
+            + "\(progress.delivered) delivered, \(progress.failed) failed."
+    }
+
+    static func progressLine(_ progress: ReplayProgress) -> String {
+        "\(progress.replayed)/\(progress.planned) replayed  \(progress.delivered) delivered  \(progress.failed) failed  "
+            + "\(progress.open) open" + (progress.isWaiting ? "  waiting for outcomes" : "")
+    }
+
+    // MARK: - Data
+
+    func writePlan(_ console: Console) throws(Console.WriteFailure) {
+        try write(planMembers, lines: planLines, console)
+    }
+
+    /// There was nothing to do, which a script wants to read too.
+    func writeNothing(_ console: Console) throws(Console.WriteFailure) {
+        if format != .table { try write(planMembers + [.init("end", "complete")], lines: [], console) }
+    }
+
+    func write(_ report: ReplayReport, _ console: Console) throws(Console.WriteFailure) {
+        let progress = report.progress
+        let counts: [(String, Int)] = [
+            ("replayed", progress.replayed), ("skipped", progress.skipped), ("delivered", progress.delivered),
+            ("failed", progress.failed), ("open", progress.open), ("tooLarge", progress.tooLarge),
+        ]
+        let members =
+            [.init("job", .string(report.job)), .init("end", .string(report.end.name))]
+            + counts.map { JSONValue.Member($0.0, .integer($0.1)) } + planMembers
+        let lines =
+            ["job        \(report.job)", "end        \(report.end.name)"]
+            + counts.map { "\($0.0.fitted(toColumns: 11))\($0.1)" }
+        try write(members, lines: lines, console)
+    }
+
+    private var planMembers: [JSONValue.Member] {
+        let leftOut = ReplayRules.Omission.allCases.compactMap { omission in
+            plan.leftOut[omission].map { JSONValue.Member(omission.rawValue, .integer($0)) }
+        }
+        var members: [JSONValue.Member] = [
+            .init("matched", .integer(plan.matched)), .init("planned", .integer(plan.count)),
+            .init("leftOut", .object(leftOut)), .init("topics", Self.counts(plan.topics)),
+            .init("pushServices", Self.counts(plan.pushServices)),
+            .init("ends", Self.counts(plan.ends.mapValues { Int($0) })),
+        ]
+        if let earliest = plan.earliest { members.append(.init("earliest", .string(earliest.text))) }
+        if let latest = plan.latest { members.append(.init("latest", .string(latest.text))) }
+        if let seconds { members.append(.init("seconds", .integer(Int(seconds.rounded(.up))))) }
+        return members
+    }
+
+    private static func counts(_ counts: [String: Int]) -> JSONValue {
+        .object(counts.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, .integer($0.value)) })
+    }
+
+    private func write(
+        _ members: [JSONValue.Member], lines: [String], _ console: Console
+    ) throws(Console.WriteFailure) {
+        switch format {
+        case .table: for line in lines { try console.print(line) }
+        case .json: try console.print(JSONValue.object(members).pretty)
+        case .jsonl: try console.print(JSONValue.object(members).compact)
+        }
+    }
+}
+
+extension ReplayRules.Omission {
+    /// Why, for people.
+    fileprivate var words: String {
+        switch self {
+        case .replayed: "replayed already (--again replays once more)"
+        case .resolved: "resolved (--again replays nevertheless)"
+        case .expired: "expired: too late to send"
+        case .overTheCap: "replayed as often as retry.replays allows"
+        case .otherPushServices: "none of --only-pns failed"
+        case .unreadable: "no dead letters of Herald's"
+        }
+    }
+}

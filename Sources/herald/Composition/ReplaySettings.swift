@@ -1,0 +1,32 @@
+import HeraldCommandLine
+import HeraldEvents
+import HeraldKafka
+import HeraldReplay
+import HeraldSettings
+import HeraldTools
+
+extension Settings {
+    /// The cluster as commands on dead letters see it.
+    func replayWorld(environment: [String: String]) throws -> ReplayWorld {
+        ReplayWorld(
+            topics: topicNames, readerProperties: KafkaClientSettings.deadLetterReader(self),
+            writerProperties: KafkaClientSettings.replayWriter(self),
+            auditProperties: KafkaClientSettings.publisher(self),
+            decoder: RecordDecoder(pushServices: try pushServices(), maxEventBytes: limits.eventBytes),
+            maximumReplays: retry.replays, operatorName: Operator.name(environment: environment))
+    }
+
+    /// One who has looked at the topics.
+    func replayer(environment: [String: String], isWriting: Bool) throws -> Replayer {
+        let world = try replayWorld(environment: environment)
+        return try CommandFailure.translating { () throws(ToolFailure) in
+            let admin: HeraldKafka.Admin
+            do throws(KafkaError) {
+                admin = try HeraldKafka.Admin(properties: KafkaClientSettings.common(self))
+            } catch {
+                throw ToolFailure("\(error)")
+            }
+            return try Replayer(world, reach: clusterReach, admin: admin, isWriting: isWriting)
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import HeraldKafka
+import HeraldSandbox
+import TestSupport
+import Testing
+
+@Suite("Replays that are disturbed", .realKafka("Replays that are disturbed"))
+struct ReplaySafetyTests {
+    private static func plan() -> World.Plan {
+        var plan = World.Plan()
+        plan.more = World.replayTopics
+        plan.topicConfigurations = ["notifications.dead-letter.state": ["cleanup.policy": "compact"]]
+        return plan
+    }
+
+    @Test("Killed at 50 random moments and started again, a replay replays each dead letter exactly once")
+    func kills() async throws {
+        let seed = UInt64.random(in: .min ... .max)
+        var generator = SplitMix64(seed: seed)
+        try await World.run(Self.plan()) { world in
+            let count = 1_500
+            try await world.publishDeadLetters(0..<count)
+            let words = [
+                "replay", "--where", "status = 503", "--yes", "--ramp", "all", "--wait", "0", "--rate", "100/s",
+            ]
+            var ended = 0
+            for _ in 0..<50 {
+                let run = try world.startDLQ(words)
+                // The fault itself: a moment that nobody has chosen.
+                try await Task.sleep(for: .milliseconds(Int.random(in: 100...1_500, using: &generator)))
+                if !run.isRunning { ended += 1 }
+                run.kill()
+            }
+            let before = try await world.replayCounts().count
+            print("50 kills: \(before) of \(count) replayed, \(ended) runs had ended before")
+            let last = try await world.dlq(
+                "replay", "--where", "status = 503", "--yes", "--ramp", "all", "--wait", "0", "-o", "jsonl")
+            #expect(last.status == 0, "\(last.output)")
+            #expect(before > 0 && ended < 50, "seed \(seed): the kills have met the replay at work")
+            let counts = try await world.replayCounts()
+            #expect(counts.count == count, "seed \(seed): none is forgotten")
+            #expect(counts.values.allSatisfy { $0 == 1 }, "seed \(seed): none is replayed twice")
+
+            _ = try await world.startWorker()
+            try await world.waitForResults(count, within: 120)
+            let keys = world.backend.calls.compactMap(\.idempotencyKey)
+            #expect(keys.count == count && Set(keys).count == count)
+        }
+    }
+
+    @Test("Two replays at the same time: one of them works, and each dead letter is replayed once")
+    func two() async throws {
+        try await World.run(Self.plan()) { world in
+            let count = 1_000
+            try await world.publishDeadLetters(0..<count)
+            let words = [
+                "replay", "--where", "status = 503", "--yes", "--ramp", "all", "--wait", "0", "--rate", "300/s",
+            ]
+            let runs = try (0..<2).map { _ in try world.startDLQ(words) }
+            var statuses: [Int32] = []
+            for run in runs { statuses.append(try await run.waitForExit(within: 120)) }
+            #expect(statuses.contains(0), "\(runs.map(\.output))")
+            let last = try await world.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0")
+            #expect(last.status == 0, "\(last.output)")
+            let counts = try await world.replayCounts()
+            #expect(counts.count == count && counts.values.allSatisfy { $0 == 1 })
+        }
+    }
+
+    @Test("Marks in a transaction that is still open are waited for")
+    func openTransaction() async throws {
+        try await World.run(Self.plan()) { world in
+            try await world.publishDeadLetters(0..<20)
+            try await world.catchUp()
+            let letter = try #require(world.deadLetters.first)
+            let producer = try await Blocking.run { [servers = world.bootstrapServers, name = world.name] in
+                try Producer(properties: [
+                    ("bootstrap.servers", servers), ("transactional.id", "\(name)-other"),
+                    ("transaction.timeout.ms", "60000"), ("delivery.report.only.error", "true"),
+                ])
+            }
+            let state = world.topic("notifications.dead-letter.state")
+            let mark =
+                #"{"state":"replayed","job":"j","at":1,"partitions":{"\#(letter.partition)":"\#(letter.offset)"}}"#
+            try await Blocking.run {
+                try producer.initTransactions(timeoutMilliseconds: 30_000)
+                try producer.beginTransaction()
+                let topic = try producer.topic(state)
+                if let error = producer.produce(
+                    topic: topic, partition: 0, key: "marks/j/0".utf8.span.bytes, value: mark.utf8.span.bytes, token: 0)
+                {
+                    throw error
+                }
+                try producer.flush(timeoutMilliseconds: 30_000)
+            }
+            let run = try world.startDLQ(["replay", "--where", "status = 503", "--yes", "--wait", "0", "-o", "jsonl"])
+            let hasEnded = try await eventually(within: 4) { !run.isRunning }
+            #expect(!hasEnded && world.count("notifications") == 0, "\(run.output)")
+            try await Blocking.run { try producer.commitTransaction(timeoutMilliseconds: 30_000) }
+            #expect(try await run.waitForExit() == 0 && run.output.contains(#""skipped":1"#), "\(run.output)")
+            #expect(try await world.replayCounts().count == 19)
+            producer.close()
+        }
+    }
+}
+
+@Suite("A replay whose broker dies", .ownKafka("A replay whose broker dies"), .timeLimit(.minutes(5)))
+struct ReplayBrokerTests {
+    @Test("A replay goes on by itself after its broker has died and come back, and each dead letter is replayed once")
+    func brokerDies() async throws {
+        let kafka = try await RealKafka.start(nodes: 1)
+        defer { kafka.stop() }
+        var plan = World.Plan()
+        plan.kafka = kafka
+        plan.more = World.replayTopics
+        try await World.run(plan) { world in
+            try await world.publishDeadLetters(0..<600)
+            let run = try world.startDLQ([
+                "replay", "--where", "status = 503", "--yes", "--ramp", "all", "--wait", "0", "--rate", "200/s",
+            ])
+            try await world.wait("some are replayed") { world.count("notifications") >= 50 }
+            kafka.kill(node: 1)
+            try await kafka.revive(node: 1)
+            let status = try await run.waitForExit(within: 180)
+            // A transaction that outlived its time was ended by the broker; then it says so, and is started again.
+            #expect(status == 0 || status == 3, "\(run.output)")
+            let last = try await world.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0")
+            #expect(last.status == 0, "\(last.output)")
+            let counts = try await world.replayCounts()
+            #expect(counts.count == 600 && counts.values.allSatisfy { $0 == 1 })
+        }
+    }
+}

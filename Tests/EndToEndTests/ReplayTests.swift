@@ -1,0 +1,338 @@
+import Foundation
+import HeraldSandbox
+import TestSupport
+import Testing
+
+@Suite("Dead letters", .realKafka("Dead letters"))
+struct ReplayTests {
+    private static func plan(_ change: (inout World.Plan) -> Void = { _ in }) -> World.Plan {
+        var plan = World.Plan()
+        plan.more = World.replayTopics
+        plan.topicConfigurations = ["notifications.dead-letter.state": ["cleanup.policy": "compact"]]
+        change(&plan)
+        return plan
+    }
+
+    /// The last line as JSON, of `-o jsonl`.
+    private func object(_ output: String) throws -> [String: Any] {
+        let line = output.split(separator: "\n").last { $0.hasPrefix("{") } ?? ""
+        return try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(output)")
+    }
+
+    @Test("What a worker has given up is found, planned, replayed in batches and delivered with the same key")
+    func wholeWay() async throws {
+        let plan = Self.plan {
+            $0.settings = ["retry.delays": "[1s]", "backend.statuses": "{503: rejected}"]
+            $0.misbehaviour = [.status(503) { $0.pns = "gcm" }]
+        }
+        try await World.run(plan) { world in
+            _ = try await world.startWorker()
+            let events = (0..<60).map { Publication(id: "e\($0)", user: "user-\($0)", pns: ["apns", "gcm"]) }
+            try await world.publish(events)
+            try await world.waitForResults(120)
+            world.backend.misbehave([])
+
+            let list = try await world.dlq("list", "--group-by", "status", "-o", "jsonl")
+            #expect(list.status == 0, "\(list.output)")
+            let group = try object(list.output)
+            #expect(group["group"] as? String == "status=503" && group["count"] as? Int == 60)
+            #expect(group["replayed"] as? Int == 0)
+
+            let dry = try await world.dlq("replay", "--group", "status=503", "--dry-run", "-o", "jsonl")
+            #expect(try dry.status == 0 && object(dry.output)["planned"] as? Int == 60, "\(dry.output)")
+            #expect(world.requests.count == 60)
+
+            let run = try await world.dlq(
+                "replay", "--group", "status=503", "--yes", "--reason", "gcm was down", "-o", "jsonl")
+            let report = try object(run.output)
+            #expect(run.status == 0 && report["end"] as? String == "complete", "\(run.output)")
+            #expect(report["replayed"] as? Int == 60 && report["delivered"] as? Int == 60, "\(run.output)")
+            try await world.waitForResults(180)
+            try await world.catchUp()
+            let replays = world.requests.filter { $0.heraldHeaders["herald-replays"] == "1" }
+            #expect(replays.count == 60)
+            for replay in replays {
+                #expect(replay.heraldHeaders["herald-pns"] == "gcm")
+                #expect(
+                    replay.value
+                        == world.deadLetters.first {
+                            $0.heraldHeaders["herald-id"] == replay.heraldHeaders["herald-id"]
+                        }?.value)
+            }
+            // What each event was called with: apns once, gcm twice under one key.
+            let keys = Dictionary(grouping: world.backend.calls.compactMap(\.idempotencyKey)) { $0 }
+            #expect((0..<60).allSatisfy { keys["e\($0):apns"]?.count == 1 && keys["e\($0):gcm"]?.count == 2 })
+
+            let again = try await world.dlq("replay", "--group", "status=503", "--yes", "-o", "jsonl")
+            let nothing = try object(again.output)
+            #expect(again.status == 0 && nothing["planned"] as? Int == 0)
+            #expect((nothing["leftOut"] as? [String: Int])?["replayed"] == 60)
+            try await world.catchUp()
+            #expect(world.requests.count == 120)
+
+            let show = try await world.dlq("show", "e7")
+            #expect(show.status == 0 && show.output.contains("replayed by job replay-"), "\(show.output)")
+            #expect(show.output.contains("call for gcm: 503") && show.output.contains("--again"))
+
+            let audit = world.records("notifications.audit").compactMap(\.json)
+            #expect(audit.map { $0["phase"] as? String } == ["started", "ended"])
+            #expect(audit.first?["reason"] as? String == "gcm was down")
+            #expect(audit.last?["end"] as? String == "complete")
+        }
+    }
+
+    @Test("A canary that fails again stops the replay, and nothing behind it is touched")
+    func canary() async throws {
+        try await World.run(Self.plan { $0.misbehaviour = [.status(400) { _ in }] }) { world in
+            _ = try await world.startWorker()
+            try await world.publishDeadLetters(0..<50)
+            let run = try await world.dlq("replay", "--where", "status = 503", "--yes", "-o", "jsonl")
+            let report = try object(run.output)
+            #expect(run.status == 3 && report["end"] as? String == "stopped", "\(run.output)")
+            #expect(report["replayed"] as? Int == 1 && report["failed"] as? Int == 1)
+            #expect(try await world.replayCounts().count == 1)
+        }
+    }
+
+    @Test("Without workers the canary's outcome does not come: the replay stops, and says what to look at")
+    func noWorkers() async throws {
+        try await World.run(Self.plan()) { world in
+            try await world.publishDeadLetters(0..<5)
+            let run = try await world.dlq("replay", "--where", "status = 503", "--yes", "--wait", "1s", "-o", "jsonl")
+            #expect(run.status == 3 && run.output.contains("do workers run?"), "\(run.output)")
+            #expect(try object(run.output)["end"] as? String == "waited-in-vain")
+            #expect(try await world.replayCounts().count == 1)
+        }
+    }
+
+    @Test("Ctrl-C pauses, and the rest follows when it is started again")
+    func pause() async throws {
+        try await World.run(Self.plan()) { world in
+            try await world.publishDeadLetters(0..<400)
+            let words = ["replay", "--where", "status = 503", "--yes", "--ramp", "all", "--wait", "0"]
+            let run = try world.startDLQ(words + ["--rate", "50/s", "-o", "jsonl"])
+            try await world.wait("some are replayed") { world.count("notifications") >= 20 }
+            run.terminate()
+            #expect(try await run.waitForExit() == 3, "\(run.output)")
+            let first = try #require(try object(run.output)["replayed"] as? Int)
+            #expect(first >= 20 && first < 400)
+            let rest = try await world.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0", "-o", "jsonl")
+            #expect(try object(rest.output)["replayed"] as? Int == 400 - first, "\(rest.output)")
+            let counts = try await world.replayCounts()
+            #expect(counts.count == 400 && counts.values.allSatisfy { $0 == 1 })
+        }
+    }
+
+    @Test("Dead letters that come while a replay runs are left alone")
+    func growingGroup() async throws {
+        try await World.run(Self.plan()) { world in
+            try await world.publishDeadLetters(0..<200)
+            let run = try world.startDLQ([
+                "replay", "--where", "status = 503", "--yes", "--ramp", "all", "--wait", "0", "--rate", "100/s",
+            ])
+            try await world.wait("it has begun") { world.count("notifications") >= 1 }
+            try await world.publishDeadLetters(1_000..<1_200)
+            #expect(try await run.waitForExit() == 0, "\(run.output)")
+            let counts = try await world.replayCounts()
+            #expect(Set(counts.keys) == Set(0..<200) && counts.values.allSatisfy { $0 == 1 })
+        }
+    }
+
+    @Test("While a replay runs another is refused, and says whose it is")
+    func busy() async throws {
+        try await World.run(Self.plan()) { world in
+            try await world.publishDeadLetters(0..<300)
+            let words = ["replay", "--where", "status = 503", "--yes", "--ramp", "all", "--wait", "0"]
+            let first = try world.startDLQ(words + ["--rate", "50/s"])
+            try await world.wait("it has begun") { world.count("notifications") >= 1 }
+            let second = try await world.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0")
+            #expect(second.status == 1 && second.output.contains("is at work on the dead letters"), "\(second.output)")
+            let third = try await world.dlq("resolve", "--where", "status = 503", "--yes", "--note", "no")
+            #expect(third.status == 1, "\(third.output)")
+            first.kill()
+            // The lease of a process that is certainly gone is nobody's.
+            let last = try await world.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0")
+            #expect(last.status == 0, "\(last.output)")
+            let counts = try await world.replayCounts()
+            #expect(counts.count == 300 && counts.values.allSatisfy { $0 == 1 })
+            try await world.catchUp()
+            let audit = world.records("notifications.audit").compactMap(\.json)
+            #expect(audit.contains { $0["tookOverFrom"] != nil })
+        }
+    }
+
+    @Test("Only some push services, a fresh key, resolving, and once more: each leaves its marks")
+    func options() async throws {
+        try await World.run(Self.plan()) { world in
+            try await world.publishDeadLetters(0..<10, pns: "apns,gcm")
+            try await world.publishDeadLetters(10..<20, reason: "rejected", status: 400)
+            func replay(_ words: String...) async throws -> [String: Any] {
+                let run = try world.startDLQ(["replay"] + words + ["--yes", "--wait", "0", "-o", "jsonl"])
+                #expect(try await run.waitForExit() == 0, "\(run.output)")
+                return try object(run.output)
+            }
+            #expect(try await replay("--where", "status = 503", "--only-pns", "apns")["replayed"] as? Int == 10)
+            let rest = try await replay("--where", "status = 503", "--fresh-key")
+            #expect(rest["replayed"] as? Int == 10 && (rest["pushServices"] as? [String: Int]) == ["gcm": 10])
+            #expect(try await replay("--where", "status = 503")["planned"] as? Int == 0)
+            try await world.catchUp()
+            let services = Dictionary(grouping: world.requests) { $0.heraldHeaders["herald-pns"] ?? "" }
+            #expect(services["apns"]?.count == 10 && services["gcm"]?.count == 10)
+            let keys = Set(services["gcm"]?.compactMap { $0.heraldHeaders["herald-key"] } ?? [])
+            #expect(keys.count == 10, "a fresh key for each")
+
+            let resolved = try await world.dlq(
+                "resolve", "--group", "reason=rejected", "--note", "called them", "--yes", "-o", "jsonl")
+            #expect(try resolved.status == 0 && object(resolved.output)["resolved"] as? Int == 10, "\(resolved.output)")
+            let left = try await replay("--where", "status = 400")
+            #expect((left["leftOut"] as? [String: Int])?["resolved"] == 10)
+            #expect(try await replay("--where", "status = 400", "--again")["replayed"] as? Int == 10)
+        }
+    }
+
+    @Test("A forged origin leads to the first request topic, and what is no dead letter is left out")
+    func forged() async throws {
+        try await World.run(Self.plan()) { world in
+            try await world.publishDeadLetters(0..<3) { letter, number in
+                letter.headers.removeAll { $0.name == "herald-origin" }
+                if number == 0 {
+                    letter.headers.append(.init("herald-origin", "\(world.topic("notifications.bulk"))/0/0"))
+                }
+                if number == 1 {
+                    letter.headers.append(.init("herald-origin", "\(world.topic("notifications.results"))/0/1"))
+                }
+            }
+            let run = try await world.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0", "-o", "jsonl")
+            let report = try object(run.output)
+            #expect((report["leftOut"] as? [String: Int]) == ["unreadable": 1], "\(run.output)")
+            try await world.catchUp()
+            #expect(world.count("notifications.bulk") == 1 && world.count("notifications") == 1)
+            #expect(world.count("notifications.results") == 0)
+        }
+    }
+
+    @Test("One that is too large for its topic holds nobody up: it goes without its history, or stays where it is")
+    func tooLarge() async throws {
+        let plan = Self.plan { $0.topicConfigurations["notifications"] = ["max.message.bytes": "3000"] }
+        try await World.run(plan) { world in
+            try await world.publishDeadLetters(0..<20) { letter, number in
+                if number == 7 {
+                    letter.headers.removeAll { $0.name == "herald-history" }
+                    letter.headers.append(.init("herald-history", "[" + String(repeating: " ", count: 7_000) + "]"))
+                }
+                if number == 13 { letter.value = [UInt8](repeating: UInt8(ascii: "x"), count: 5_000) }
+            }
+            let run = try await world.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0", "-o", "jsonl")
+            #expect(try run.status == 3 && object(run.output)["tooLarge"] as? Int == 1, "\(run.output)")
+            let counts = try await world.replayCounts()
+            #expect(Set(counts.keys) == Set(0..<20).subtracting([13]) && counts.values.allSatisfy { $0 == 1 })
+            let letter = world.requests.first { $0.heraldHeaders["herald-id"] == "e7" }
+            #expect(letter != nil && letter?.heraldHeaders["herald-history"] == nil)
+        }
+    }
+
+    @Test("The lease of a process that nobody can see is waited for, and taken over when nobody renews it")
+    func foreignLease() async throws {
+        try await World.run(Self.plan()) { world in
+            try await world.publishDeadLetters(0..<3)
+            let lease =
+                #"{"job":"replay-x","owner":"bob@far","process":{"boot":"b","namespace":"n","id":1,"started":"1"},"#
+                + #""work":"replay","since":1,"beat":7,"isOver":false}"#
+            var record = Publication(key: Array("lease".utf8), value: Array(lease.utf8))
+            record.topic = "notifications.dead-letter.state"
+            record.partition = 0
+            try await world.publish([record])
+            let run = try await world.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0")
+            #expect(run.status == 0 && run.output.contains("bob@far"), "\(run.output)")
+            #expect(try await world.replayCounts().count == 3)
+            let again = try await world.dlq("replay", "0:0", "1:0", "--yes", "--wait", "0")
+            #expect(again.status == 1 && again.output.contains("replayed already"), "\(again.output)")
+        }
+    }
+
+    @Test("A dead-letter topic that was made anew is not taken for the old one")
+    func madeAnew() async throws {
+        try await World.run(Self.plan()) { world in
+            var record = Publication(
+                key: Array("marks/j/0".utf8),
+                value: Array(#"{"state":"replayed","job":"j","at":1,"partitions":{"0":"0-500"}}"#.utf8))
+            record.topic = "notifications.dead-letter.state"
+            record.partition = 0
+            try await world.publish([record])
+            try await world.publishDeadLetters(0..<3)
+            let run = try await world.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0")
+            #expect(run.status == 1 && run.output.contains("made anew"), "\(run.output)")
+        }
+    }
+
+    @Test("Without a terminal a change needs --yes, and nothing is changed; a wrong line is told before anything else")
+    func statuses() async throws {
+        try await World.run(Self.plan()) { world in
+            try await world.publishDeadLetters(0..<3)
+            for words in [["replay", "0:0", "1:0"], ["resolve", "--where", "status = 503", "--note", "x"]] {
+                let run = try world.startDLQ(words)
+                #expect(try await run.waitForExit() == 4 && run.output.contains("--yes"), "\(run.output)")
+            }
+            for words in [
+                ["replay"], ["replay", "--where", "stat = 1", "--yes"], ["replay", "--group", "x", "--yes"],
+                ["replay", "--where", "status = 1", "--ramp", "all,1"], ["replay", "0:0", "--only-pns", "x"],
+                ["resolve", "0:0"], ["list", "--since", "yesterday"], ["list", "--partition", "x"],
+            ] {
+                let run = try world.startDLQ(words)
+                #expect(try await run.waitForExit() == 2, "\(words): \(run.output)")
+            }
+            #expect(try await world.dlq("show", "0:999").status == 1)
+            let lost = try await world.dlq("list", changing: ["kafka.bootstrapServers": "[\"127.0.0.1:1\"]"])
+            #expect(lost.status == 5, "\(lost.output)")
+            let missing = try await world.dlq(
+                "replay", "--where", "status = 503", "--yes", changing: ["topics.state": "\(world.name).none"])
+            #expect(missing.status == 1 && missing.output.contains("herald topics apply"), "\(missing.output)")
+            #expect(try await world.replayCounts().isEmpty)
+        }
+    }
+
+    @Test("Hostile texts reach no terminal and no spreadsheet, and messages are shown only when it is written down")
+    func hostile() async throws {
+        let evil = "\u{1B}]0;owned\u{07}\u{202E}=cmd|calc"
+        try await World.run(Self.plan()) { world in
+            try await world.publishDeadLetters(0..<1) { letter, _ in
+                let object = ["id": evil, "user": evil, "message": "secret \(evil)", "pns": "apns"]
+                letter.value = (try? JSONSerialization.data(withJSONObject: object)).map { Array($0) }
+                for name in [
+                    "herald-id", "herald-detail", "herald-source", "herald-campaign", "herald-reason", "herald-pns",
+                ] {
+                    letter.headers.removeAll { $0.name == name }
+                    letter.headers.append(.init(name, evil))
+                }
+                letter.headers.append(
+                    .init(
+                        "herald-history",
+                        "[{\"at\":\"2026-11-21T08:40:26Z\",\"pns\":\"\\u001b[2J\",\"error\":\"\\u202e\",\"ms\":1}]"))
+            }
+            let place = try await world.dlq("list", "--group-by", "none", "-o", "jsonl")
+            let name = try #require(try object(place.output)["place"] as? String)
+            for words in [
+                ["list"], ["list", "--group-by", "campaign"], ["list", "--group-by", "none"], ["show", name],
+                ["list", "-o", "json"], ["list", "--group-by", "source", "-o", "jsonl"], ["show", name, "-o", "json"],
+                ["export"],
+                ["export", "-o", "csv"], ["replay", name, "--dry-run"], ["show", name, "--reveal"],
+                ["export", "-o", "csv", "--reveal"], ["replay", "--where", "id = '\(evil)'", "--dry-run"],
+                ["replay", "--where", "\(evil)"], ["show", evil],
+            ] {
+                let run = try world.startDLQ(words)
+                _ = try await run.waitForExit()
+                let bad = run.output.unicodeScalars.filter {
+                    ($0.value < 0x20 && $0 != "\n" && $0 != "\r") || $0.value == 0x202E
+                }
+                #expect(bad.isEmpty, "\(words): \(run.output.debugDescription)")
+                #expect(run.output.contains("secret") == words.contains("--reveal"), "\(words)")
+                if words.contains("csv") { #expect(!run.output.contains(",=") && !run.output.contains("\n=")) }
+            }
+            try await world.catchUp()
+            let reveals = world.records("notifications.audit").compactMap(\.json).filter {
+                $0["action"] as? String == "dlq.reveal"
+            }
+            #expect(reveals.count == 2)
+        }
+    }
+}

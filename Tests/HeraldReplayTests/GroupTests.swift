@@ -1,0 +1,70 @@
+import Foundation
+import HeraldReplay
+import HeraldTime
+import Testing
+
+@Suite("Groups of dead letters")
+struct GroupTests {
+    private func groups(_ field: GroupField, _ entries: [DeadLetterEntry], _ book: MarkBook? = nil) -> [GroupTable
+        .Group]
+    {
+        var table = GroupTable(field)
+        for entry in entries { table.take(entry, book) }
+        return table.sorted
+    }
+
+    @Test("The largest group comes first, with its first and last moment and what was done")
+    func counts() throws {
+        let marks = #"{"state":"replayed","job":"j","at":1,"partitions":{"2":"17"}}"#
+        let resolved = #"{"state":"resolved","job":"j","at":1,"partitions":{"2":"18"}}"#
+        var book = MarkBook()
+        for mark in [marks, resolved] {
+            book.take(try JSONDecoder().decode(MarkRecord.self, from: Data(mark.utf8)))
+        }
+        let found = groups(
+            .status,
+            [
+                SampleEntry.make(["herald-status": ""]),
+                SampleEntry.make(offset: 17, ["herald-dead-lettered-at": "5000"]),
+                SampleEntry.make(offset: 18, ["herald-dead-lettered-at": "3000"]),
+                SampleEntry.make(offset: 19, ["herald-dead-lettered-at": "4000"]),
+            ], book)
+        #expect(found.map(\.name) == ["status=503", "status=none"])
+        #expect(found[0].count == 3 && found[0].replayed == 1 && found[0].resolved == 1)
+        #expect(found[0].first.milliseconds == 3_000 && found[0].last.milliseconds == 5_000)
+        #expect(found[0].sample == "2:19", "one that is still to do")
+        #expect(found[0].suggestion == "replay when the backend is well")
+        #expect(found[1].suggestion == "nothing left to do")
+    }
+
+    @Test("A dead letter of two push services is in both groups")
+    func pushServices() {
+        #expect(groups(.pns, [SampleEntry.make()]).map(\.name) == ["pns=apns", "pns=gcm"])
+        #expect(groups(.hour, [SampleEntry.make()]).map(\.name) == ["hour=2026-11-21T08"])
+    }
+
+    @Test("A campaign that is called none is not taken for none")
+    func none() {
+        let found = groups(.campaign, [SampleEntry.make(), SampleEntry.make(["herald-campaign": "none"])])
+        #expect(Set(found.map(\.name)) == ["campaign=none", "campaign=\"none\""])
+    }
+
+    @Test("However many groups there are, a bounded number is remembered and the rest is counted together")
+    func many() {
+        let found = groups(.campaign, (0..<10_050).map { SampleEntry.make(["herald-campaign": "c\($0)"]) })
+        #expect(found.count == 10_001 && found.last?.name == nil && found.last?.count == 50)
+    }
+
+    @Test(
+        "What to do follows from the reason and the status",
+        arguments: [
+            ("malformed", "", "mend the producer"), ("rejected", "404", "backend.path"), ("rejected", "410", "resolve"),
+            ("rejected", "400", "read the detail"), ("expired", "", "too late"),
+            ("replays-exhausted", "503", "retry.replays"), ("time-exhausted", "503", "retry.maxElapsed"),
+            ("nonsense", "", "look at the sample"),
+        ])
+    func suggestions(reason: String, status: String, part: String) {
+        let entry = SampleEntry.make(["herald-reason": reason, "herald-status": status])
+        #expect(groups(.reason, [entry])[0].suggestion.contains(part))
+    }
+}

@@ -1,0 +1,114 @@
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@testable import HeraldReplay
+
+@Suite("What a replay writes, and what comes of it")
+struct ReplayRecordTests {
+    private func headers(_ list: HeaderList) -> [String] {
+        (0..<list.count).map { index in
+            let name = list.name(at: index).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+            let value = list.value(at: index)?.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+            return "\(name)=\(value ?? "null")"
+        }
+    }
+
+    private func replay(_ entry: DeadLetterEntry) throws -> ReplayRules.Replay {
+        var entry = entry
+        let rules = ReplayRules(maximumReplays: 5, requestTopics: ["notifications"])
+        guard case .replay(let replay) = rules.decision(for: &entry, MarkBook(), now: SampleEntry.moment) else {
+            throw ContractError("left out")
+        }
+        return replay
+    }
+
+    @Test("The key, the bytes and the original headers stay; of Herald's a worker gets what it honours")
+    func record() throws {
+        let entry = SampleEntry.make([
+            "herald-history": "[]", "herald-replays": "1", "herald-key": "k", "herald-campaign": "spring",
+            "herald-origin-timestamp": "5", "herald-not-before": "9",
+        ])
+        let record = OutgoingRecord(try replay(entry), of: entry, freshKey: nil)
+        #expect(record.topic == "notifications" && record.key == Array("ann".utf8) && record.value == entry.value)
+        #expect(
+            headers(record.headers) == [
+                "x-own=kept", "herald-id=e1", "herald-pns=apns,gcm", "herald-origin=notifications/3/99",
+                "herald-origin-timestamp=5", "herald-history=[]", "herald-source=shop", "herald-campaign=spring",
+                "herald-replays=2", "herald-key=k",
+            ])
+    }
+
+    @Test("A fresh key takes the place of a former one")
+    func freshKey() throws {
+        let entry = SampleEntry.make(["herald-key": "old"])
+        let record = OutgoingRecord(try replay(entry), of: entry, freshKey: "new")
+        #expect(headers(record.headers).filter { $0.hasPrefix("herald-key") } == ["herald-key=new"])
+    }
+
+    @Test("A worker reads the replay as the event with what is left to do")
+    func decoded() throws {
+        let entry = SampleEntry.make()
+        let record = OutgoingRecord(try replay(entry), of: entry, freshKey: nil)
+        let value = record.value ?? []
+        var event = DecodedEvent()
+        let failure = RecordDecoder().decode(
+            topicKind: .request, topic: "notifications", partition: 0, offset: 1,
+            value: value.span.bytes, headers: record.headers, into: &event)
+        #expect(failure == nil && event.replays == 1)
+        #expect(event.originPartition == 3 && event.originOffset == 99)
+        #expect(event.pushServices == [0, 1], "apns and gcm, but not wns")
+    }
+
+    private func result(_ pns: String?, _ outcome: Outcome, replays: Int = 1, offset: Int64 = 99) throws
+        -> NotificationResult
+    {
+        let service = pns.map { #""pns":"\#($0)","# } ?? ""
+        let text =
+            #"{\#(service)"outcome":"\#(outcome.rawValue)","completedAt":"2026-11-21T08:40:26Z","replays":\#(replays),"#
+            + #""origin":{"topic":"notifications","partition":3,"offset":\#(offset)}}"#
+        return try NotificationResult(decoding: Array(text.utf8))
+    }
+
+    @Test("Outcomes are counted once, for the batch that they belong to, and only those that were waited for")
+    func outcomes() throws {
+        var book = OutcomeBook()
+        book.beginBatch()
+        book.expect(try replay(SampleEntry.make()))
+        #expect(book.batch.open == 2)
+        book.take(try result("apns", .delivered, replays: 2))
+        book.take(try result("apns", .delivered, offset: 98))
+        book.take(try result("wns", .delivered))
+        #expect(book.batch.known == 0)
+        book.take(try result("apns", .delivered))
+        book.take(try result("apns", .delivered))
+        #expect(book.batch.delivered == 1 && book.batch.open == 1)
+        book.beginBatch()
+        book.take(try result("gcm", .deadLettered))
+        #expect(book.batch == OutcomeBook.Counts())
+        #expect(book.total.delivered == 1 && book.total.failed == 1 && book.total.open == 0)
+    }
+
+    @Test("A result without a push service ends all of the event's")
+    func undecodable() throws {
+        var book = OutcomeBook()
+        book.beginBatch()
+        book.expect(try replay(SampleEntry.make()))
+        book.take(try result(nil, .deadLettered))
+        #expect(book.batch.failed == 2 && book.batch.open == 0)
+        book.expect(try replay(SampleEntry.make(value: "no json", ["herald-pns": ""])))
+        book.take(try result(nil, .expired))
+        #expect(book.batch.failed == 3 && book.batch.open == 0)
+    }
+
+    @Test("A process tells itself from others, living or not")
+    func processes() {
+        #expect(ProcessIdentity.current.isCertainlyAlive && !ProcessIdentity.current.hasEnded)
+        var other = ProcessIdentity.current
+        other.started += "1"
+        #expect(other.hasEnded && !other.isCertainlyAlive)
+        var elsewhere = ProcessIdentity.current
+        elsewhere.boot = "another machine"
+        #expect(!elsewhere.hasEnded && !elsewhere.isCertainlyAlive)
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@testable import HeraldReplay
+
+@Suite("What a replay takes")
+struct ReplayRulesTests {
+    private static let now = SampleEntry.moment.advanced(byMilliseconds: 60_000)
+
+    private func decision(
+        _ entry: DeadLetterEntry, marks: [String] = [], _ change: (inout ReplayRules) -> Void = { _ in }
+    ) throws -> ReplayRules.Decision {
+        var rules = ReplayRules(maximumReplays: 5, requestTopics: ["first", "notifications"])
+        change(&rules)
+        var book = MarkBook()
+        for mark in marks {
+            book.take(try JSONDecoder().decode(MarkRecord.self, from: Data(mark.utf8)))
+        }
+        var entry = entry
+        return rules.decision(for: &entry, book, now: Self.now)
+    }
+
+    private func replay(
+        topic: String = "notifications", pns: [String] = ["apns", "gcm"], isWhole: Bool = true, replays: Int = 1
+    ) -> ReplayRules.Decision {
+        .replay(
+            ReplayRules.Replay(
+                topic: topic, origin: Origin(topic: topic == "first" ? "elsewhere" : topic, partition: 3, offset: 99),
+                pushServices: pns, isWhole: isWhole, replays: replays))
+    }
+
+    private static let whole = #"{"state":"replayed","job":"j","at":1,"partitions":{"2":"17"}}"#
+    private static let part = #"{"state":"replayed","job":"j","at":1,"pns":["apns"],"partitions":{"2":"17"}}"#
+    private static let resolved = #"{"state":"resolved","job":"j","at":1,"partitions":{"2":"17"}}"#
+
+    @Test("A dead letter goes to the topic of its origin when that is a request topic, else to the first")
+    func topics() throws {
+        #expect(try decision(SampleEntry.make()) == replay())
+        #expect(
+            try decision(SampleEntry.make(["herald-origin": "elsewhere/3/99"])) == replay(topic: "first"),
+            "a header chooses no topic")
+    }
+
+    @Test("Without an origin it is no dead letter", arguments: ["", "notifications", "a/b/c", "../../x/1/2"])
+    func unreadable(origin: String) throws {
+        #expect(try decision(SampleEntry.make(["herald-origin": origin])) == .leaveOut(.unreadable))
+    }
+
+    @Test("What was replayed or resolved is left out, unless it is to be again")
+    func again() throws {
+        #expect(try decision(SampleEntry.make(), marks: [Self.whole]) == .leaveOut(.replayed))
+        #expect(try decision(SampleEntry.make(), marks: [Self.resolved]) == .leaveOut(.resolved))
+        #expect(try decision(SampleEntry.make(), marks: [Self.whole]) { $0.isAgain = true } == replay(replays: 2))
+        #expect(try decision(SampleEntry.make(), marks: [Self.resolved]) { $0.isAgain = true } == replay())
+    }
+
+    @Test("Only some push services; the others can follow")
+    func onlySome() throws {
+        #expect(
+            try decision(SampleEntry.make()) { $0.onlyPushServices = ["apns", "wns"] }
+                == replay(pns: ["apns"], isWhole: false))
+        #expect(
+            try decision(SampleEntry.make()) { $0.onlyPushServices = ["wns"] } == .leaveOut(.otherPushServices))
+        #expect(
+            try decision(SampleEntry.make(), marks: [Self.part]) == replay(pns: ["gcm"], isWhole: false, replays: 2))
+        #expect(
+            try decision(SampleEntry.make(), marks: [Self.part]) { $0.onlyPushServices = ["apns"] }
+                == .leaveOut(.replayed))
+    }
+
+    @Test("What has expired, or was replayed as often as allowed, is left out")
+    func leftOut() throws {
+        let event =
+            #"{"user":"ann","message":"Hello","pns":["apns","gcm"],"expiresAt":"2026-11-21T08:41:26Z"}"#
+        #expect(try decision(SampleEntry.make(value: event)) == .leaveOut(.expired))
+        #expect(try decision(SampleEntry.make(value: event.replacing("08:41:26", with: "08:41:27"))) == replay())
+        #expect(try decision(SampleEntry.make(["herald-replays": "5"])) == .leaveOut(.overTheCap))
+        #expect(try decision(SampleEntry.make(["herald-replays": "4"])) == replay(replays: 5))
+        #expect(
+            try decision(SampleEntry.make(["herald-replays": "4"]), marks: [Self.whole]) { $0.isAgain = true }
+                == .leaveOut(.overTheCap))
+        #expect(try decision(SampleEntry.make(["herald-replays": "99999999999999999999"])) == replay())
+    }
+
+    @Test("What does not decode can be replayed too, for after the settings were mended")
+    func malformed() throws {
+        let entry = SampleEntry.make(value: "no json", ["herald-pns": "", "herald-reason": "malformed"])
+        #expect(try decision(entry) == replay(pns: []))
+        #expect(try decision(entry, marks: [Self.whole]) == .leaveOut(.replayed))
+    }
+
+    @Test(
+        "A ramp is sizes, the last of which may be all",
+        arguments: [
+            ("1,5,50,all", true), ("all", true), ("10", true), ("", false), ("all,1", false), ("0", false),
+            ("1,,2", false),
+            ("-1", false), ("1,x", false),
+        ])
+    func ramps(text: String, isRamp: Bool) {
+        #expect((Ramp(text)?.text == text) == isRamp)
+    }
+}
