@@ -234,6 +234,6 @@ enum SettingsTable {
 
     /// Settings and sections of the contract that this version has not built yet: naming them is a mistake that says so.
     static let notYet = [
-        "topics.campaigns",
+        "topics.campaigns"
     ]
 }

@@ -7,7 +7,8 @@ import HeraldText
 enum ConfigShowCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "show", "Show every setting's effective value and where it came from.",
-        details: "Secrets are shown as ***; backend.statuses shows the whole table that is in force. What a command needs "
+        details:
+            "Secrets are shown as ***; backend.statuses shows the whole table that is in force. What a command needs "
             + "beyond the defaults is not asked for here; herald config check does that.",
         options: [OutputFormat.option.declaration],
         examples: [.init("herald config show --config herald.yaml -o json", "The settings as JSON.")])
