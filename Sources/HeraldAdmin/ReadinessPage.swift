@@ -53,7 +53,8 @@ struct ReadinessPage {
 
     /// What people may want to look at although the worker is ready.
     private var warnings: [(word: String, sentence: String)] {
-        guard let growth = report.cluster.lagPerSecond, growth >= 1 else { return [] }
+        // In a hold it grows because of the hold.
+        guard report.holds.isEmpty, let growth = report.cluster.lagPerSecond, growth >= 1 else { return [] }
         return [
             (
                 "lag-growing",

@@ -35,6 +35,16 @@ struct ConfigCommandTests {
         }
     }
 
+    @Test("config show prints the whole table of statuses that is in force")
+    func statuses() async throws {
+        let run = try await herald("config", "show", "-o", "jsonl", "--backend-statuses", "403=rejected,404=transient")
+        #expect(
+            run.output.contains(
+                #"{"setting":"backend.statuses","value":{"200-299":"delivered","300-400":"rejected","401":"credentials","#
+                    + #""402-403":"rejected","404":"transient","405-407":"rejected","408-409":"transient","#),
+            "\(run.output)")
+    }
+
     @Test("A secret is in no output of any format, right or wrong")
     func canary() async throws {
         let yaml =
