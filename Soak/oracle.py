@@ -16,6 +16,8 @@ AFTERMATH = 60_000
 MOMENTS = ("kill", "leave", "died")
 # Incidents after which a worker does not know at once that others have its events.
 UNHEARD = ("stop", "session lost")
+# How long after the backend asked for quiet (429) calls may be put off to a retry topic: the pause, and then a rate that grows.
+THROTTLED = 30_000
 # What waits longer does so in a retry topic.
 SHORTEST_DELAY = 1_000
 CREDENTIALS = ("401", "403")
@@ -308,7 +310,8 @@ class Oracle:
                 if call is None:
                     continue
                 if latest and call.number < latest_call.number:
-                    if self.may_have_been_refused(call) or may_wait_in_a_retry(latest):
+                    if (self.may_have_been_refused(call) or self.may_have_been_put_off(call)
+                            or may_wait_in_a_retry(latest)):
                         self.counts["overtaken by way of a retry that was not recorded"] += 1
                     else:
                         self.breach("order", f"{request} {call} before {latest} {latest_call}")
@@ -318,6 +321,14 @@ class Oracle:
     def may_have_been_refused(self, call):
         """Whether another event's earlier calls may have gone unseen because nobody listened."""
         return any(name == "refuse" and begin <= call.begin <= end + UNAWARE
+                   for begin, end, name in self.history.faults)
+
+    def may_have_been_put_off(self, call):
+        """Whether another event may have gone to a retry topic before its first call, because the backend asked for quiet.
+
+        When that record is lost with its transaction it starts anew.
+        """
+        return any(name == "429" and begin <= call.begin <= end + THROTTLED
                    for begin, end, name in self.history.faults)
 
 

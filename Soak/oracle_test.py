@@ -39,6 +39,7 @@ class World:
         self.commits = [logfiles.Commit(1_450, REQUESTS, 0, 4), logfiles.Commit(2_450, RETRY, 0, 1)]
         self.incidents = []
         self.ends = []
+        self.faults = []
 
     @staticmethod
     def call(number, begin, identifier, user, how, worker="ada.1", end=None):
@@ -52,7 +53,7 @@ class World:
     def violations(self, guarantee="atomic"):
         history = History(
             self.requests, self.results, self.retries, self.dead, self.calls, self.commits, self.incidents,
-            ends=self.ends)
+            faults=self.faults, ends=self.ends)
         oracle = Oracle(history, guarantee, {"ada": 1, "bob": 1}, 5, 3_000).check()
         return {kind for kind, sentences in oracle.violations.items() if sentences}
 
@@ -177,6 +178,11 @@ class OracleTest(unittest.TestCase):
         self.expect()
         self.world.requests[0] = self.world.requests[0]._replace(not_before="1970-01-01T00:00:01.100Z")
         self.expect("order")
+
+    def test_what_was_put_off_may_be_overtaken(self):
+        self.test_order_of_one_user()
+        self.world.faults = [(1_000, 1_050, "429")]
+        self.expect()
 
     def test_a_worker_that_crashes(self):
         self.world.ends = [{"at": 1_500, "worker": "ada.1", "how": "SIGSEGV", "was_leaving": False, "log": ""}]
