@@ -50,7 +50,7 @@ LIMITED_EVENTS = 100_000
 # Events of the first topic beside a full second one, with as many calls a second.
 PRIORITY = "priority"
 URGENT_PACE = 20
-URGENT_SECONDS = 30
+URGENT_SECONDS = 120
 # How old an event is when the backend gets it is measured for these cases, in a run of its own at this pace.
 PACED = ["atomic", "at-least-once", "partitions-1", "partitions-12", "workers-2", "lanes-2"]
 PACE = 1_000

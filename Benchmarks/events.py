@@ -3,12 +3,12 @@
 import json
 
 SIZE = 200
-USERS = 5_000
+USERS = 100_000
 
 
 def event(number):
     """One event of SIZE bytes and its user."""
-    user = f"user-{number * 7919 % USERS:05}"
+    user = f"user-{number * 7919 % USERS:06}"
     value = {"id": f"bench-{number:08}", "user": user, "message": "", "pns": ["apns"], "source": "bench"}
     value["message"] = ("Your parcel is on its way. " * 8)[: SIZE - len(json.dumps(value, separators=(",", ":")))]
     return user, json.dumps(value, separators=(",", ":"))

@@ -1,4 +1,5 @@
 #pragma once
-// Swift's Glibc module leaves these two headers out.
+// Swift's Glibc module leaves these headers out.
+#include <malloc.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

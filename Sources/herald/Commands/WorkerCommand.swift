@@ -17,6 +17,7 @@ enum WorkerCommand: HeraldCommand {
     static let takesSettings = true
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        MemoryArenas.limit()
         let settings = try invocation.settings(requiring: [.kafka, .backend])
         let descriptors = FileDescriptorLimit.raise()
         let configuration = try settings.workerConfiguration(descriptors: descriptors)
