@@ -24,7 +24,7 @@ http {{
     keepalive_timeout 1h;
     ssl_certificate {directory}/certificate.pem;
     ssl_certificate_key {directory}/key.pem;
-    limit_req_zone $server_name zone=all:1m rate={capacity}r/s;
+    limit_req_zone $binary_remote_addr zone=all:1m rate={capacity}r/s;
     limit_req_status 429;
     server {{
         listen 127.0.0.1:{limited_port} backlog=4096;

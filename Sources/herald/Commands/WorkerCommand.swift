@@ -17,8 +17,8 @@ enum WorkerCommand: HeraldCommand {
     static let takesSettings = true
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
-        MemoryArenas.limit()
         let settings = try invocation.settings(requiring: [.kafka, .backend])
+        MemoryArenas.limit(to: settings.delivery.lanes + 1)
         let descriptors = FileDescriptorLimit.raise()
         let configuration = try settings.workerConfiguration(descriptors: descriptors)
         let writer = try settings.logWriter(isColoured: false)
