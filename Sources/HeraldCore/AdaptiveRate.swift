@@ -56,9 +56,10 @@ struct AdaptiveRate: Sendable, Equatable {
         if firstAnswer == nil { firstAnswer = now }
         guard limit == nil || sentAt >= loweredAt else { return }
         refused.add(now)
+        let wasSearching = isSearching
         isSearching = false
         guard limit == nil || now >= loweredAt.advanced(byMilliseconds: Self.epoch) else { return }
-        lower(now)
+        lower(now, afterSearch: wasSearching)
     }
 
     /// Sending to this push service pauses until `moment`: what gets through meanwhile says nothing.
@@ -94,7 +95,7 @@ struct AdaptiveRate: Sendable, Equatable {
         return min(max(0.01, (limit / borne - 1) / 4), 1)
     }
 
-    private mutating func lower(_ now: MonotonicTime) {
+    private mutating func lower(_ now: MonotonicTime, afterSearch wasSearching: Bool) {
         let refusals = refused.latest(now)
         let isFlood = limit != nil && refusals > Self.flood * (refusals + through.latest(now))
         let isEarly = now < (firstAnswer ?? now).advanced(byMilliseconds: 1_000)
@@ -105,7 +106,9 @@ struct AdaptiveRate: Sendable, Equatable {
             rest = Self.firstRest
             isSearching = false
         } else {
-            let rate = isFlood ? through.latest(now) : through.most(now)
+            // While the limit doubled every second, the last second says too little, and its last part more.
+            let most = wasSearching ? max(through.most(now), through.recent(now)) : through.most(now)
+            let rate = isFlood ? through.latest(now) : most
             rest = abs(rate - borne) < 0.1 * borne ? min(rest * 2, Self.longestRest) : Self.firstRest
             // One refusal among few calls says hardly anything about the rate.
             isSearching = limit == nil && (isEarly || rate < Self.fewest)
@@ -138,6 +141,13 @@ struct SecondCount: Sendable, Equatable {
         move(to: now.nanoseconds / Self.tenth)
         // The tenth that is being filled counts only if it helps.
         return Double(max(sum(endingAt: current), sum(endingAt: current - 1)))
+    }
+
+    /// How many there were a second in the last three full tenths.
+    mutating func recent(_ now: MonotonicTime) -> Double {
+        move(to: now.nanoseconds / Self.tenth)
+        let sum = (current - 3..<current).reduce(0) { $0 + counts[Int($1) & (Self.length - 1)] }
+        return Double(sum) / 0.3
     }
 
     /// How many there were a second in the last three.

@@ -8,7 +8,7 @@ struct AdaptiveRateTests {
     @Test(
         "is found by its refusals: at least 90 % of it is used, and fewer than 2 % of calls are refused",
         arguments: [
-            LimitedBackend(burst: 10), LimitedBackend(burst: 50), LimitedBackend(burst: 500),
+            LimitedBackend(burst: 10), LimitedBackend(burst: 20), LimitedBackend(burst: 50), LimitedBackend(burst: 500),
             LimitedBackend(window: true), LimitedBackend(burst: 50, retryAfter: 1_000),
             LimitedBackend(burst: 500, retryAfter: 1_000), LimitedBackend(window: true, retryAfter: 1_000),
             LimitedBackend(burst: 50, latency: 100), LimitedBackend(window: true, latency: 100),
