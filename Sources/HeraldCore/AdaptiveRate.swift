@@ -56,10 +56,9 @@ struct AdaptiveRate: Sendable, Equatable {
         if firstAnswer == nil { firstAnswer = now }
         guard limit == nil || sentAt >= loweredAt else { return }
         refused.add(now)
-        let wasSearching = isSearching
         isSearching = false
         guard limit == nil || now >= loweredAt.advanced(byMilliseconds: Self.epoch) else { return }
-        lower(now, afterSearch: wasSearching)
+        lower(now)
     }
 
     /// Sending to this push service pauses until `moment`: what gets through meanwhile says nothing.
@@ -95,7 +94,7 @@ struct AdaptiveRate: Sendable, Equatable {
         return min(max(0.01, (limit / borne - 1) / 4), 1)
     }
 
-    private mutating func lower(_ now: MonotonicTime, afterSearch wasSearching: Bool) {
+    private mutating func lower(_ now: MonotonicTime) {
         let refusals = refused.latest(now)
         let isFlood = limit != nil && refusals > Self.flood * (refusals + through.latest(now))
         let isEarly = now < (firstAnswer ?? now).advanced(byMilliseconds: 1_000)
@@ -106,8 +105,8 @@ struct AdaptiveRate: Sendable, Equatable {
             rest = Self.firstRest
             isSearching = false
         } else {
-            // While the limit doubled every second, the last second says too little, and its last part more.
-            let most = wasSearching ? max(through.most(now), through.recent(now)) : through.most(now)
+            // While the limit grew, the last second says too little, and its last part more.
+            let most = limit == nil ? through.most(now) : max(through.most(now), through.recent(now))
             let rate = isFlood ? through.latest(now) : most
             rest = abs(rate - borne) < 0.1 * borne ? min(rest * 2, Self.longestRest) : Self.firstRest
             // One refusal among few calls says hardly anything about the rate.

@@ -85,7 +85,9 @@ extension Engine {
 
     /// The backend can't take more calls to this push service at the moment.
     mutating func throttled(_ service: Int, _ result: CallResult, now: Moment) {
-        let sentAt = now.monotonic.advanced(byMilliseconds: -Int64(result.durationMilliseconds))
+        // Its duration is rounded down. Taken for later than it was, the rest of a burst would count against the limit
+        // that its beginning has led to.
+        let sentAt = now.monotonic.advanced(byMilliseconds: -Int64(result.durationMilliseconds) - 1)
         gate.refused(service, sentAt: sentAt, pause: result.retryAfter, now: now.monotonic)
         putOffWaiting(service, now: now)
     }

@@ -135,7 +135,7 @@ struct PacedWorld {
                 gate.passed(0, now: now)
             } else {
                 refused += 1
-                let sentAt = MonotonicTime(nanoseconds: call.sentAt * 1_000_000)
+                let sentAt = MonotonicTime(nanoseconds: call.sentAt * 1_000_000 - 1)
                 gate.refused(0, sentAt: sentAt, pause: backend.retryAfter, now: now)
             }
         }
