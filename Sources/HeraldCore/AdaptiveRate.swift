@@ -100,7 +100,7 @@ struct AdaptiveRate: Sendable, Equatable {
         let isEarly = now < (firstAnswer ?? now).advanced(byMilliseconds: 1_000)
         if let limit, now < resumedAt.advanced(byMilliseconds: 3_000) {
             // The last seconds were in part a pause, in which a backend that allows bursts has saved up for one.
-            borne = max(through.average(now), 0.8 * limit, Self.floor)
+            borne = max(through.average(now), 0.9 * limit, Self.floor)
             self.limit = max(Self.floor, Self.retreat * borne)
             rest = Self.firstRest
             isSearching = false
