@@ -7,45 +7,28 @@ internal import HeraldTools
 ///
 /// One thread.
 final class OutcomeWatch {
-    private static let requestMilliseconds = 10_000
-
-    private let consumer: Consumer
-    private let topic: String
+    private let tail: ResultsTail
 
     init(properties: [(String, String)], topic: String, partitions: [Int32]) throws(ToolFailure) {
-        self.topic = topic
-        do throws(KafkaError) {
-            consumer = try Consumer(properties: properties)
-            var ends: [(TopicPartition, offset: Int64)] = []
-            for number in partitions {
-                let partition = TopicPartition(topic: topic, partition: number)
-                let end = try consumer.queries.watermarks(
-                    of: partition, timeoutMilliseconds: Self.requestMilliseconds
-                ).high
-                ends.append((partition, offset: end))
-            }
-            try consumer.assign(ends)
-        } catch {
-            throw Self.failure(topic, error)
-        }
+        tail = try ResultsTail(properties: properties, topic: topic, partitions: partitions)
     }
 
     /// Takes what has come, waiting up to this long for the first.
     func take(into book: inout OutcomeBook, waitMilliseconds: Int32) throws(ToolFailure) {
         var wait = waitMilliseconds
-        while let message = consumer.queue.next(waitMilliseconds: wait) {
-            defer { message.release() }
-            if let error = message.error {
-                if error.code == KafkaError.Code.topicAuthorizationFailed { throw Self.failure(topic, error) }
-                // A partition without a leader, a broker that is gone: the client goes on by itself.
-                continue
+        while true {
+            switch try tail.next(waitMilliseconds: wait) {
+            case .nothing: return
+            case .trouble: continue
+            case .record(let message):
+                defer { message.release() }
+                wait = 0
+                if let result = Self.result(message) { book.take(result) }
             }
-            wait = 0
-            if let result = Self.result(message) { book.take(result) }
         }
     }
 
-    func close() { consumer.close() }
+    func close() { tail.close() }
 
     /// A result of a replay; others are most of what lies there, and are not worth reading.
     private static func result(_ message: Message) -> NotificationResult? {
@@ -64,13 +47,5 @@ final class OutcomeWatch {
             && value.extracting(start..<start + wanted.utf8CodeUnitCount).hasSameBytes(as: wanted)
         { return true }
         return false
-    }
-
-    private static func failure(_ topic: String, _ error: KafkaError) -> ToolFailure {
-        let isForbidden = error.code == KafkaError.Code.topicAuthorizationFailed
-        return ToolFailure(
-            "results cannot be read from \(topic): \(error)"
-                + (isForbidden ? "; allow Read on it with kafka-acls" : ""),
-            kind: ClusterReach.isSilence(error) ? .unreachable : .failed)
     }
 }
