@@ -1,3 +1,4 @@
+import HeraldEvents
 import HeraldTime
 
 /// When each push service may be called: limits from the settings, what the backend was found to bear, and pauses that it
@@ -31,14 +32,14 @@ struct CallGate: Sendable {
         updateLimited()
     }
 
-    /// The push services among `waiting` that may be called now (a bit each).
-    mutating func open(_ waiting: UInt64, now: MonotonicTime) -> UInt64 {
-        guard isLimited else { return .max }
-        if let total, total.opens > now { return 0 }
-        var open: UInt64 = 0
-        for service in PushServiceBits(waiting) {
+    /// The push services among `waiting` that may be called now; all of them when there is no limit.
+    mutating func open(_ waiting: PushServiceSet, now: MonotonicTime) -> PushServiceSet {
+        guard isLimited else { return .all }
+        if let total, total.opens > now { return PushServiceSet() }
+        var open = PushServiceSet()
+        for service in waiting {
             if opening(of: service) <= now {
-                open |= 1 << UInt64(service)
+                open.insert(service)
             } else if let borne = services[service].borne, borne.opens > now {
                 services[service].rate.reached()
             }
@@ -47,9 +48,9 @@ struct CallGate: Sendable {
     }
 
     /// When the first of the push services among `waiting` may be called.
-    func opens(_ waiting: UInt64) -> MonotonicTime? {
+    func opens(_ waiting: PushServiceSet) -> MonotonicTime? {
         var earliest: MonotonicTime?
-        for service in PushServiceBits(waiting) {
+        for service in waiting {
             let moment = opening(of: service)
             earliest = min(earliest ?? moment, moment)
         }
@@ -148,16 +149,7 @@ struct CallGate: Sendable {
     }
 }
 
-/// The numbers of the bits that are set.
-struct PushServiceBits: Sequence, IteratorProtocol {
-    private var bits: UInt64
-
-    init(_ bits: UInt64) { self.bits = bits }
-
-    mutating func next() -> Int? {
-        guard bits != 0 else { return nil }
-        let number = bits.trailingZeroBitCount
-        bits &= bits - 1
-        return number
-    }
+extension PushServiceSet {
+    /// Every push service there can be.
+    static let all = PushServiceSet(rawValue: .max)
 }

@@ -1,3 +1,5 @@
+import HeraldEvents
+
 /// The calls that are wanted and have not begun, in a queue for each class of urgency and each push service.
 ///
 /// A class is a request topic, or all retries together. Classes get their turns by weight, so that a one-time code is
@@ -10,7 +12,7 @@ struct CallQueue: Sendable {
     private var credits: [Int]
     private var counts: [Int]
     /// For each class the push services that have calls in it.
-    private var waiting: [UInt64]
+    private var waiting: [PushServiceSet]
     private var lastService: [Int]
     private var cursor = 0
     /// How many calls there are.
@@ -24,7 +26,7 @@ struct CallQueue: Sendable {
         rings = Array(repeating: Ring(capacity: 16, filler: filler), count: width * weights.count)
         credits = weights
         counts = Array(repeating: 0, count: weights.count)
-        waiting = Array(repeating: 0, count: weights.count)
+        waiting = Array(repeating: PushServiceSet(), count: weights.count)
         lastService = Array(repeating: 63, count: weights.count)
     }
 
@@ -41,21 +43,21 @@ struct CallQueue: Sendable {
     }
 
     /// The push services that have calls.
-    var services: UInt64 { waiting.reduce(0, |) }
+    var services: PushServiceSet { waiting.reduce(PushServiceSet()) { $0.union($1) } }
 
     mutating func append(_ token: CallToken, toClass number: Int) {
         rings[number * width + Int(token.service)].append(token)
-        waiting[number] |= 1 << UInt64(token.service)
+        waiting[number].insert(Int(token.service))
         counts[number] += 1
         count += 1
     }
 
-    /// The next call to one of these push services (a bit each).
-    mutating func popFirst(among open: UInt64) -> CallToken? {
+    /// The next call to one of these push services.
+    mutating func popFirst(among open: PushServiceSet) -> CallToken? {
         guard count > 0 else { return nil }
         if let number = classByCredit(open) { return pop(number, open) }
         var any = false
-        for number in weights.indices where waiting[number] & open != 0 {
+        for number in weights.indices where !waiting[number].intersection(open).isEmpty {
             credits[number] = weights[number]
             any = true
         }
@@ -75,16 +77,16 @@ struct CallQueue: Sendable {
         for index in rings.indices { rings[index].removeAll() }
         for number in weights.indices {
             counts[number] = 0
-            waiting[number] = 0
+            waiting[number] = PushServiceSet()
         }
         count = 0
     }
 
-    private mutating func classByCredit(_ open: UInt64) -> Int? {
+    private mutating func classByCredit(_ open: PushServiceSet) -> Int? {
         for step in weights.indices {
             var number = cursor + step
             if number >= weights.count { number -= weights.count }
-            if credits[number] > 0, waiting[number] & open != 0 {
+            if credits[number] > 0, !waiting[number].intersection(open).isEmpty {
                 cursor = number
                 return number
             }
@@ -92,9 +94,9 @@ struct CallQueue: Sendable {
         return nil
     }
 
-    private mutating func pop(_ number: Int, _ open: UInt64) -> CallToken? {
+    private mutating func pop(_ number: Int, _ open: PushServiceSet) -> CallToken? {
         credits[number] -= 1
-        let candidates = waiting[number] & open
+        let candidates = waiting[number].intersection(open).rawValue
         let behind = lastService[number] == 63 ? 0 : candidates >> UInt64(lastService[number] + 1)
         let service =
             behind == 0
@@ -106,7 +108,7 @@ struct CallQueue: Sendable {
     private mutating func take(_ number: Int, _ service: Int) -> CallToken? {
         let index = number * width + service
         guard let token = rings[index].popFirst() else { return nil }
-        if rings[index].isEmpty { waiting[number] &= ~(1 << UInt64(service)) }
+        if rings[index].isEmpty { waiting[number].remove(service) }
         counts[number] -= 1
         count -= 1
         return token

@@ -120,8 +120,8 @@ extension Engine {
         let isProbe = hold?.probe == token
         if isProbe { judgeProbe(meaning, status: result.status, now: now) }
         learn(slot, service, meaning, result, now: now)
+        if meaning.showsAcceptance { acceptedSequence = max(acceptedSequence, services[index].sequence) }
         if waitsForHold(meaning, status: result.status, isProbe: isProbe) {
-            if meaning.showsAcceptance { accepted(index) }
             want(slot, service, now: now)
         } else {
             settle(slot, service, meaning, result, now: now, entropy: entropy)
@@ -141,7 +141,6 @@ extension Engine {
         _ slot: Int32, _ service: Int, _ meaning: Meaning, _ result: CallResult, now: Moment, entropy: UInt64
     ) {
         let index = serviceIndex(slot, service)
-        if meaning.showsAcceptance { accepted(index) }
         switch meaning {
         case .answered(.delivered):
             services[index].attempts += 1
@@ -195,10 +194,6 @@ extension Engine {
         }
         countFailure(slot, service, result, now: now)
         decide(slot, service, .dead(.rejected), now: now)
-    }
-
-    private mutating func accepted(_ index: Int) {
-        acceptedSequence = max(acceptedSequence, services[index].sequence)
     }
 
     mutating func countFailure(_ slot: Int32, _ service: Int, _ result: CallResult, now: Moment) {

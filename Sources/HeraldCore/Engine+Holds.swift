@@ -80,7 +80,7 @@ extension Engine {
         actions.append(.notice(.holdEnded(hold.reason)))
         // Who waited for the backend's end of the hold was not held up by another event.
         for index in slots.indices where slots[index].phase == .active { slots[index].activeSince = now.monotonic }
-        for service in PushServiceBits(wanted.services) { putOffWaiting(service, now: now) }
+        for service in wanted.services { putOffWaiting(service, now: now) }
     }
 
     /// A hold ends when its probe is answered with any status that shows its cause to be gone; no answer at all proves
@@ -120,7 +120,7 @@ extension Engine {
     mutating func probe(now: Moment) {
         guard let held = hold, held.reason != .tokenUnavailable, held.probe == nil, now.monotonic >= held.nextProbe
         else { return }
-        while let token = wanted.popFirst(among: .max) {
+        while let token = wanted.popFirst(among: .all) {
             if start(token, now: now) {
                 hold?.probe = token
                 return

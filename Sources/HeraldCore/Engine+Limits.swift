@@ -35,9 +35,9 @@ extension Engine {
 
     /// How many wanted calls wait for a push service of their own while others go on.
     var heldBack: Int {
-        guard held != 0 else { return 0 }
+        guard !held.isEmpty else { return 0 }
         var sum = 0
-        for service in PushServiceBits(held) { sum += wanted.count(toService: service) }
+        for service in held { sum += wanted.count(toService: service) }
         return sum
     }
 
@@ -45,7 +45,7 @@ extension Engine {
     mutating func startCalls(now: Moment) {
         guard hold == nil, case .assigned = membership, !wanted.isEmpty else { return }
         var open = gate.open(wanted.services, now: now.monotonic)
-        while open != 0 {
+        while !open.isEmpty {
             guard callsInFlight < concurrency.limit else {
                 concurrency.reached()
                 break
@@ -55,7 +55,7 @@ extension Engine {
             gate.take(Int(token.service), now: now.monotonic)
             if gate.isLimited { open = gate.open(wanted.services, now: now.monotonic) }
         }
-        if gate.isLimited || held != 0 { holdBack(now: now) }
+        if gate.isLimited || !held.isEmpty { holdBack(now: now) }
     }
 
     /// Puts a call off whose push service has to be left in peace for longer than memory is for.
@@ -63,15 +63,13 @@ extension Engine {
     /// False when it can wait in memory.
     mutating func putOff(_ slot: Int32, _ service: Int, now: Moment) -> Bool {
         guard gate.isLimited, hold == nil, let shortest = configuration.retry.delays.first else { return false }
+        let isCrowded = wanted.count(toService: service) >= configuration.maxInFlight / 4
         var wait: Int64
         if let pause = gate.pause(of: service, now: now.monotonic) {
-            let isCrowded = wanted.count(toService: service) >= configuration.maxInFlight / 4
             guard pause >= shortest || isCrowded else { return false }
             wait = max(pause, shortest)
         } else {
-            guard held & (1 << UInt64(service)) != 0,
-                wanted.count(toService: service) >= configuration.maxInFlight / 4
-            else { return false }
+            guard isCrowded, held.contains(service) else { return false }
             wait = gate.putOff(service, least: shortest, now: now.monotonic)
         }
         wait = min(wait, configuration.retry.retryAfterLimit)
@@ -106,17 +104,17 @@ extension Engine {
 
     /// Finds the push services that have to wait while others go on.
     private mutating func holdBack(now: Moment) {
-        held = 0
+        held = PushServiceSet()
         let recent = now.monotonic.advanced(byMilliseconds: -Self.recently)
-        for service in PushServiceBits(wanted.services) {
+        for service in wanted.services {
             if gate.pause(of: service, now: now.monotonic) != nil {
-                held |= 1 << UInt64(service)
+                held.insert(service)
             } else if gate.isPaced(service) {
                 let othersGoOn = gate.services.indices.contains { other in
                     other != service && gate.services[other].lastCall > recent
                         && wanted.count(toService: other) < configuration.maxInFlight / 8
                 }
-                if othersGoOn { held |= 1 << UInt64(service) }
+                if othersGoOn { held.insert(service) }
             }
         }
     }

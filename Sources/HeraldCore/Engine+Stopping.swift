@@ -38,7 +38,7 @@ extension Engine {
         for index in slots.indices { stopWaiting(Int32(index), now: now) }
         wanted.removeAll()
         refusedCalls.removeAll()
-        held = 0
+        held = PushServiceSet()
         activations.removeAll()
         finishStopping(now: now)
     }
@@ -151,7 +151,7 @@ extension Engine {
         callsInFlight = 0
         wanted.removeAll()
         refusedCalls.removeAll()
-        held = 0
+        held = PushServiceSet()
         activations.removeAll()
         order.removeAll()
         waitingCount = 0

@@ -77,8 +77,8 @@ public struct Engine: ~Copyable, Sendable {
     var budget = RetryBudget()
     var breaker: Breaker
     var fuse: Fuse
-    /// The push services (a bit each) whose calls wait while others go on.
-    var held: UInt64 = 0
+    /// The push services whose calls wait while others go on.
+    var held = PushServiceSet()
     var sequence: UInt64 = 0
     /// The number of the latest call whose answer showed that the credentials are accepted.
     var acceptedSequence: UInt64 = 0

@@ -1,3 +1,4 @@
+import HeraldEvents
 import HeraldTime
 import Testing
 
@@ -140,7 +141,7 @@ struct PacedWorld {
             }
         }
         gate.tick(now: now)
-        while gate.open(1, now: now) & 1 != 0 {
+        while gate.open([0], now: now).contains(0) {
             guard inFlight.count < concurrency.limit else { return concurrency.reached() }
             gate.take(0, now: now)
             inFlight.append((time, backend.takes(at: time)))

@@ -1,3 +1,4 @@
+import HeraldEvents
 import Testing
 
 @testable import HeraldCore
@@ -16,7 +17,7 @@ struct CallQueueTests {
             queue.append(token(100 + number), toClass: 1)
         }
         var taken: [Int32] = []
-        for _ in 0..<22 { if let next = queue.popFirst(among: .max) { taken.append(next.slot.index) } }
+        for _ in 0..<22 { if let next = queue.popFirst(among: .all) { taken.append(next.slot.index) } }
         #expect(taken.filter { $0 < 100 } == Array(0..<20))
         #expect(taken.filter { $0 >= 100 } == [100, 101])
         #expect(queue.count == 38 && queue.count(ofClass: 0) == 10 && queue.count(ofClass: 1) == 28)
@@ -27,7 +28,7 @@ struct CallQueueTests {
         var queue = CallQueue(width: 1, weights: [10, 1])
         for number in 0..<5 as Range<Int32> { queue.append(token(number), toClass: 1) }
         var taken: [Int32] = []
-        while let next = queue.popFirst(among: .max) { taken.append(next.slot.index) }
+        while let next = queue.popFirst(among: .all) { taken.append(next.slot.index) }
         #expect(taken == [0, 1, 2, 3, 4])
         #expect(queue.isEmpty)
     }
@@ -38,13 +39,13 @@ struct CallQueueTests {
         for number in 0..<3 as Range<Int32> {
             for service in [0, 5, 63] as [UInt8] { queue.append(token(number, service), toClass: 0) }
         }
-        let expected: UInt64 = 1 | 1 << 5 | 1 << 63
+        let expected: PushServiceSet = [0, 5, 63]
         #expect(queue.services == expected)
         var taken: [UInt8] = []
-        for _ in 0..<4 { if let next = queue.popFirst(among: .max) { taken.append(next.service) } }
+        for _ in 0..<4 { if let next = queue.popFirst(among: .all) { taken.append(next.service) } }
         #expect(taken == [0, 5, 63, 0])
         taken = []
-        while let next = queue.popFirst(among: 1 << 63) { taken.append(next.service) }
+        while let next = queue.popFirst(among: [63]) { taken.append(next.service) }
         #expect(taken == [63, 63])
         #expect(queue.count(toService: 5) == 2 && queue.count(toService: 63) == 0)
         let next = queue.popFirst(toService: 5)
