@@ -72,10 +72,14 @@ let package = Package(
         module(
             "HeraldReplay",
             ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime", "HeraldTools"]),
+        module(
+            "HeraldCampaigns",
+            ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime", "HeraldTools"]),
         .executableTarget(
             name: "herald",
             dependencies: [
-                "HeraldAdmin", "HeraldBackend", "HeraldCommandLine", "HeraldCore", "HeraldDemo", "HeraldEvents",
+                "HeraldAdmin", "HeraldBackend", "HeraldCampaigns", "HeraldCommandLine", "HeraldCore", "HeraldDemo",
+                "HeraldEvents",
                 "HeraldHTTP",
                 "HeraldKafka",
                 "HeraldSandbox", "HeraldSettings", "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime",

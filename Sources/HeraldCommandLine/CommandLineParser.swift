@@ -69,7 +69,7 @@ public struct CommandLineParser {
         guard let option = find({ $0.name == name }) else {
             let known = path.options.map(\.name)
             let message = "unknown option --\(SafeText.escaped(name))" + hint(for: name, in: known, prefix: "--")
-            throw UsageError(message, command: path.name, unknownOption: name)
+            throw UsageError(message, command: path.name)
         }
         try take(option, as: "--\(option.name)", attached: attached)
     }

@@ -31,18 +31,11 @@ public struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
     public let message: String
     /// The command so far, whose `--help` helps.
     public let command: String
-    /// The long option that nobody knows, without its dashes, when that is the mistake.
-    public let unknownOption: String?
 
-    /// A mistake that a command finds itself, between options that are right on their own.
+    /// A mistake of the command line as a whole, or one that a command finds between options that are right on their own.
     public init(_ message: String, command: String) {
-        self.init(message, command: command, unknownOption: nil)
-    }
-
-    init(_ message: String, command: String, unknownOption: String?) {
         self.message = message
         self.command = command
-        self.unknownOption = unknownOption
     }
 
     /// Two lines: what is wrong, and where to read on.

@@ -10,6 +10,8 @@ public struct Topics: Hashable, Sendable {
     public var retry = "notifications.retry"
     /// Where dead letters go.
     public var deadLetter = "notifications.dead-letter"
+    /// Where campaigns stand.
+    public var campaigns = "notifications.campaigns"
     /// Where it stands which dead letters were replayed.
     public var state = "notifications.dead-letter.state"
     /// Where it stands who did what to dead letters.

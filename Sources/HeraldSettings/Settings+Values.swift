@@ -14,6 +14,7 @@ extension Settings {
             results: values[Table.topicsResults],
             retryPrefix: values[Table.topicsRetry],
             deadLetter: values[Table.topicsDeadLetter],
+            campaigns: values[Table.topicsCampaigns],
             state: values[Table.topicsState],
             audit: values[Table.topicsAudit],
             partitions: values[Table.topicsPartitions],

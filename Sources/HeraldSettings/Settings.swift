@@ -45,6 +45,8 @@ public struct Settings: Sendable {
         public let retryPrefix: String
         /// Where undeliverable events go.
         public let deadLetter: String
+        /// Where campaigns stand.
+        public let campaigns: String
         /// Where it stands which dead letters were replayed.
         public let state: String
         /// Where it stands who did what.

@@ -13,7 +13,7 @@ extension Settings {
                 text += "| \(cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ")) |\n"
             }
         }
-        return text + "\n" + ending
+        return text
     }
 
     private static var introduction: String {
@@ -38,16 +38,6 @@ extension Settings {
             is consumed. `herald config check` does only that; `herald config show` prints what counts and where it came
             from. Secrets are shown as `\(Secret.mask)`, and are best kept in files (`…File`), which are read again
             when they change.
-
-            """
-    }
-
-    private static var ending: String {
-        let names = SettingsTable.notYet.map { "`\($0)`" }.joined(separator: ", ")
-        return """
-            ## Not available in this version
-
-            These names are reserved and refused until they work: \(names).
 
             """
     }

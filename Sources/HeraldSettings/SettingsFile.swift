@@ -103,8 +103,6 @@ struct SettingsFile {
             found.append(Found(setting: setting, node: entry.value))
         } else if SettingsTable.all.contains(where: { $0.path.hasPrefix(path + ".") }) {
             walk(entry.value, path: path)
-        } else if UnknownSetting.isNotYet(path) {
-            report.refuse(at: entry.position, path, UnknownSetting.notYet)
         } else {
             let hint = UnknownSetting.suggestion(forKey: entry.key, in: section, keys: Self.keys(of: section))
             report.refuse(at: entry.position, path, "unknown setting\(hint)")

@@ -22,9 +22,6 @@ public struct SettingsFlag: Sendable {
     /// The flags of all settings, in the order of the documentation.
     public static let all = SettingsTable.all.map(Self.init)
 
-    /// Whether a flag names a setting that this version has not built yet.
-    public static func isNotYet(_ name: String) -> Bool { UnknownSetting.isNotYet(flag: name) }
-
     private init(_ setting: any AnySetting) {
         name = setting.flag
         path = setting.path

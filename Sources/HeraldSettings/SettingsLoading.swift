@@ -75,9 +75,6 @@ extension Settings {
             if let setting = SettingsTable.all.first(where: { $0.variable == variable }) {
                 let report = SettingsReport(source: .environment(variable: variable), path: setting.path)
                 take(SettingNode(texts: [text], shape: setting.traits.shape), setting, report, .environment)
-            } else if UnknownSetting.isNotYet(variable: variable) {
-                mistakes.append(
-                    SettingsMistake(place: .environment(variable), path: "", message: UnknownSetting.notYet))
             } else if !SettingNames.isServiceLink(variable) {
                 let message = "unknown setting" + UnknownSetting.suggestion(forVariable: variable)
                 mistakes.append(SettingsMistake(place: .environment(variable), path: "", message: message))

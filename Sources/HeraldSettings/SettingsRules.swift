@@ -46,7 +46,8 @@ struct SettingsRules {
         var topics: [(setting: any AnySetting, name: String)] = []
         for request in values.valid(Table.topicsRequests) ?? [] { topics.append((Table.topicsRequests, request.name)) }
         for setting in [
-            Table.topicsResults, Table.topicsDeadLetter, Table.topicsState, Table.topicsAudit, Table.topicsRetry,
+            Table.topicsResults, Table.topicsDeadLetter, Table.topicsCampaigns, Table.topicsState, Table.topicsAudit,
+            Table.topicsRetry,
         ] {
             if let name = values.valid(setting) { topics.append((setting, name)) }
         }

@@ -37,6 +37,9 @@ enum SettingsTable {
     static let topicsDeadLetter = Setting(
         "topics.deadLetter", .text(.topic(), "TOPIC"), default: "notifications.dead-letter",
         "Where events go that cannot be delivered.")
+    static let topicsCampaigns = Setting(
+        "topics.campaigns", .text(.topic(), "TOPIC"), default: "notifications.campaigns",
+        "Where campaigns stand, paused and cancelled ones for the workers too; compacted.")
     static let topicsState = Setting(
         "topics.state", .text(.topic(), "TOPIC"), default: "notifications.dead-letter.state",
         "Where it stands which dead letters were replayed; compacted.")
@@ -214,7 +217,8 @@ enum SettingsTable {
     /// All settings in the order of the documentation.
     static let all: [any AnySetting] = [
         kafkaBootstrapServers, kafkaGroup, kafkaInstance, kafkaStaticMembership, kafkaProperties,
-        topicsRequests, topicsResults, topicsRetry, topicsDeadLetter, topicsState, topicsAudit, topicsPartitions,
+        topicsRequests, topicsResults, topicsRetry, topicsDeadLetter, topicsCampaigns, topicsState, topicsAudit,
+        topicsPartitions,
         topicsReplicationFactor, topicsRetention,
         backendURL, backendPath, backendRegisterPath, backendTimeout, backendConnectTimeout,
         backendConnections, backendProxy, backendProxyPasswordFile,
@@ -230,10 +234,5 @@ enum SettingsTable {
         limitsPerSecond, limitsPushServices, limitsEventBytes,
         holdsBreakerShare, holdsBreakerOf, holdsFuseShare, holdsFuseOf, logLevel, logFormat, adminListen, adminToken,
         adminTokenFile,
-    ]
-
-    /// Settings and sections of the contract that this version has not built yet: naming them is a mistake that says so.
-    static let notYet = [
-        "topics.campaigns"
     ]
 }

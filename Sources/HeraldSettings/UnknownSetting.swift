@@ -2,23 +2,6 @@ import HeraldText
 
 /// What to say about names that are no settings.
 enum UnknownSetting {
-    static let notYet = "not available in this version"
-
-    /// Whether a path is, or stands in, what ``SettingsTable/notYet`` lists.
-    static func isNotYet(_ path: String) -> Bool {
-        SettingsTable.notYet.contains { path == $0 || path.hasPrefix($0 + ".") }
-    }
-
-    /// The same for a variable of the environment.
-    static func isNotYet(variable: String) -> Bool {
-        SettingsTable.notYet.map(SettingNames.variable).contains { variable == $0 || variable.hasPrefix($0 + "_") }
-    }
-
-    /// The same for a flag without its dashes.
-    static func isNotYet(flag: String) -> Bool {
-        SettingsTable.notYet.map(SettingNames.flag).contains { flag == $0 || flag.hasPrefix($0 + "-") }
-    }
-
     /// Behind "unknown setting": the nearest key of the section, else the same key elsewhere, else all keys.
     static func suggestion(forKey key: String, in section: String, keys: [String]) -> String {
         if let nearest = Suggestion.nearest(to: key, in: keys) {

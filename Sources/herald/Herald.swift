@@ -34,17 +34,11 @@ enum Herald {
         }
     }
 
-    /// An unknown option that names a setting of a later version says so.
-    static func explained(_ error: UsageError) -> UsageError {
-        guard let option = error.unknownOption, SettingsFlag.isNotYet(option) else { return error }
-        return UsageError("--\(option) is not available in this version", command: error.command)
-    }
-
     /// Says what went wrong; the exit status that belongs to it.
     private static func report(_ error: any Error, to console: Console) -> ExitStatus {
         switch error {
         case let error as UsageError:
-            console.complain("herald: \(explained(error))")
+            console.complain("herald: \(error)")
             return .usage
         case let error as SettingsError:
             console.complain(error.description)

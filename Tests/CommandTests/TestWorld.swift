@@ -8,6 +8,7 @@ struct TestWorld: Sendable {
     let results: String
     let retry: String
     let deadLetter: String
+    let campaigns: String
     let state: String
     let audit: String
 
@@ -18,6 +19,7 @@ struct TestWorld: Sendable {
         results = "\(requests).results"
         retry = "\(requests).retry"
         deadLetter = "\(requests).dead-letter"
+        campaigns = "\(requests).campaigns"
         state = "\(requests).state"
         audit = "\(requests).audit"
     }
@@ -26,12 +28,12 @@ struct TestWorld: Sendable {
         [
             "HERALD_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrapServers, "HERALD_TOPICS_REQUESTS": requests,
             "HERALD_TOPICS_RESULTS": results, "HERALD_TOPICS_RETRY": retry, "HERALD_TOPICS_DEAD_LETTER": deadLetter,
-            "HERALD_TOPICS_STATE": state, "HERALD_TOPICS_AUDIT": audit,
+            "HERALD_TOPICS_CAMPAIGNS": campaigns, "HERALD_TOPICS_STATE": state, "HERALD_TOPICS_AUDIT": audit,
             "HERALD_RETRY_DELAYS": "5s,1m", "HERALD_TOPICS_PARTITIONS": "3",
         ]
     }
 
-    var all: [String] { [requests, results, "\(retry).5s", "\(retry).1m", deadLetter, state, audit] }
+    var all: [String] { [requests, results, "\(retry).5s", "\(retry).1m", deadLetter, campaigns, state, audit] }
 
     func herald(_ words: String..., input: String? = nil) async throws -> HeraldProgram.Run {
         try await HeraldProgram.run(words, environment: environment, input: input)

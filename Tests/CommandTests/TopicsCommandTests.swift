@@ -29,7 +29,7 @@ struct TopicsCommandTests {
         #expect(plan.status == 0)
         #expect(plan.records.map { $0["topic"] as? String } == world.all)
         #expect(plan.records.allSatisfy { $0["action"] as? String == "create" && $0["now"] == nil })
-        #expect(plan.error.contains("herald topics apply makes 7 changes."))
+        #expect(plan.error.contains("herald topics apply makes 8 changes."))
         #expect(try await world.herald("topics", "check").status == 1)
 
         let refused = try await world.herald("topics", "apply")
@@ -37,10 +37,12 @@ struct TopicsCommandTests {
         #expect(try await partitions(world, of: world.requests) == 0)
 
         let made = try await world.herald("topics", "apply", "--yes")
-        #expect(made.status == 0 && made.error.contains("7 changes made."), "\(made.error)")
-        for topic in [world.state, world.audit] { #expect(try await partitions(world, of: topic) == 1) }
+        #expect(made.status == 0 && made.error.contains("8 changes made."), "\(made.error)")
+        for topic in [world.campaigns, world.state, world.audit] {
+            #expect(try await partitions(world, of: topic) == 1)
+        }
         #expect(try await configuration(world, of: world.state).value("cleanup.policy") == "compact")
-        for topic in world.all.dropLast(2) {
+        for topic in world.all.dropLast(3) {
             #expect(try await partitions(world, of: topic) == 3)
             let configuration = try await configuration(world, of: topic)
             #expect(configuration.value("retention.ms") == "604800000")
@@ -75,7 +77,7 @@ struct TopicsCommandTests {
             steps == [
                 "partitions none", "retention.ms none", "partitions change", "retention.ms change",
                 "cleanup.policy change", "max.message.bytes change", "topic create", "partitions change",
-                "topic create", "topic create",
+                "topic create", "topic create", "topic create",
             ])
         #expect(try await partitions(world, of: world.requests) == 5)
         #expect(try await configuration(world, of: world.requests).value("retention.ms") == "800000000")

@@ -49,9 +49,6 @@ struct SettingsSourcesTests {
         ]
         #expect(mistakes(environment: links) == [])
         #expect(mistakes(environment: ["HERALD_X": "1"]) == ["environment HERALD_X: unknown setting"])
-        #expect(
-            mistakes(environment: ["HERALD_TOPICS_CAMPAIGNS": "1"])
-                == ["environment HERALD_TOPICS_CAMPAIGNS: not available in this version"])
         for flag in SettingsFlag.all {
             let variable = "HERALD_" + flag.name.replacing("-", with: "_").uppercased()
             #expect(mistakes(environment: [variable: "\u{1}"]) != [], "\(variable) is taken for a service link")
@@ -64,8 +61,6 @@ struct SettingsSourcesTests {
         #expect(flags["retry.maxElapsed"] == "retry-max-elapsed")
         #expect(flags["backend.tls.caFile"] == "backend-tls-ca-file")
         #expect(Set(flags.values).count == flags.count)
-        #expect(SettingsFlag.isNotYet("topics-campaigns"))
-        #expect(!SettingsFlag.isNotYet("backend-auth-token"))
     }
 
     @Test("A secret's file is read anew each time, without line feeds at its end")

@@ -32,8 +32,10 @@ struct TopicPlanTests {
         for name in wishes().topicNames {
             all[name] = TopicState(partitions: 6, replication: 1, configuration: good)
         }
-        all[Topics().state] = TopicState(
-            partitions: 1, replication: 1, configuration: good.merging(["cleanup.policy": "compact"]) { $1 })
+        for name in [Topics().campaigns, Topics().state] {
+            all[name] = TopicState(
+                partitions: 1, replication: 1, configuration: good.merging(["cleanup.policy": "compact"]) { $1 })
+        }
         all[Topics().audit] = TopicState(
             partitions: 1, replication: 1, configuration: good.merging(["retention.ms": String(year)]) { $1 })
         if !changed.isEmpty {
@@ -57,27 +59,29 @@ struct TopicPlanTests {
         #expect(
             Self.wishes().topicNames == [
                 "notifications", "notifications.bulk", "notifications.results", "notifications.retry.5s",
-                "notifications.retry.2h", "notifications.dead-letter", "notifications.dead-letter.state",
-                "notifications.audit",
+                "notifications.retry.2h", "notifications.dead-letter", "notifications.campaigns",
+                "notifications.dead-letter.state", "notifications.audit",
             ])
         for topic in plan.newTopics {
             #expect(topic.replication == 3)
             #expect(topic.configuration["min.insync.replicas"] == "2")
         }
-        for topic in plan.newTopics.dropLast(2) {
+        for topic in plan.newTopics.dropLast(3) {
             #expect(topic.partitions == 6)
             #expect(topic.configuration["cleanup.policy"] == "delete")
             #expect(topic.configuration["retention.ms"] == String(Self.week))
         }
-        // What became of dead letters is kept for ever, who did it for a year; both in the order of writing.
-        let (state, audit) = (try #require(plan.newTopics.dropLast().last), try #require(plan.newTopics.last))
-        #expect(state.partitions == 1 && audit.partitions == 1)
-        #expect(state.configuration["cleanup.policy"] == "compact" && state.configuration["retention.ms"] == nil)
+        // What became of campaigns and dead letters is kept for ever, who did it for a year; all in the order of writing.
+        let (states, audit) = (plan.newTopics.suffix(3).dropLast(), try #require(plan.newTopics.last))
+        #expect(plan.newTopics.suffix(3).allSatisfy { $0.partitions == 1 })
+        for state in states {
+            #expect(state.configuration["cleanup.policy"] == "compact" && state.configuration["retention.ms"] == nil)
+        }
         #expect(audit.configuration["cleanup.policy"] == "delete")
         #expect(audit.configuration["retention.ms"] == String(Self.year))
         let sizes = plan.newTopics.compactMap { $0.configuration["max.message.bytes"].flatMap { Int($0) } }
         #expect(sizes[0] == 1_048_588)
-        #expect(sizes.dropLast(2).suffix(3).allSatisfy { $0 > sizes[0] })
+        #expect(sizes.dropLast(3).suffix(3).allSatisfy { $0 > sizes[0] })
         #expect(plan.steps.allSatisfy { $0.action == .create && $0.now == nil })
     }
 
@@ -169,7 +173,7 @@ struct TopicPlanTests {
     @Test("Missing copies are somebody's work, and more copies than wanted are fine")
     func copies() {
         let few = TopicPlan(Self.wishes(replication: 3), existing: Self.existing())
-        #expect(few.steps.count == 8 && few.steps.allSatisfy { $0.action == .byHand })
+        #expect(few.steps.count == 9 && few.steps.allSatisfy { $0.action == .byHand })
         let many = TopicPlan(
             Self.wishes(replication: 1), existing: Self.existing("notifications", replication: 2))
         #expect(many.steps.map(\.action) == [.none])
@@ -178,7 +182,7 @@ struct TopicPlanTests {
     @Test("Retry topics keep their records until the last of them is due, and the others are not touched")
     func retention() {
         let wishes = Self.wishes(retention: Self.day, maxElapsed: Self.day)
-        let wanted = TopicPlan(wishes, existing: [:]).newTopics.dropLast(2).map { $0.configuration["retention.ms"] }
+        let wanted = TopicPlan(wishes, existing: [:]).newTopics.dropLast(3).map { $0.configuration["retention.ms"] }
         let day = Self.day
         #expect(wanted == [day, day, day, day + 5_000, day + 7_200_000, day].map { String($0) })
     }

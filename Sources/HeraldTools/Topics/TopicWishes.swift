@@ -34,7 +34,7 @@ public struct TopicWishes: Sendable, Equatable {
     /// The names of all topics, in the order in which events pass them.
     public var topicNames: [String] {
         names.requests + [names.results] + retryDelays.map(names.retryTopic)
-            + [names.deadLetter, names.state, names.audit]
+            + [names.deadLetter, names.campaigns, names.state, names.audit]
     }
 
     /// What every topic must be, given those that there are.
@@ -62,10 +62,11 @@ public struct TopicWishes: Sendable, Equatable {
                 retentionMilliseconds: retentionMilliseconds, messageBytes: failureBytes,
                 newMessageBytes: failureBytes + Self.headerRoomBytes))
         // Small, and read as a whole: one partition, whose order says what came first.
-        topics.append(
+        topics += [names.campaigns, names.state].map { name in
             WantedTopic(
-                name: names.state, partitions: 1, retentionMilliseconds: retentionMilliseconds,
-                messageBytes: Self.headerRoomBytes, newMessageBytes: Self.standardMessageBytes, isCompacted: true))
+                name: name, partitions: 1, retentionMilliseconds: retentionMilliseconds,
+                messageBytes: Self.headerRoomBytes, newMessageBytes: Self.standardMessageBytes, isCompacted: true)
+        }
         topics.append(
             WantedTopic(
                 name: names.audit, partitions: 1,

@@ -12,6 +12,7 @@ extension Settings {
         names.results = topics.results
         names.retry = topics.retryPrefix
         names.deadLetter = topics.deadLetter
+        names.campaigns = topics.campaigns
         names.state = topics.state
         names.audit = topics.audit
         return names

@@ -102,6 +102,7 @@ final class World: Sendable {
             "topics.results": "\(name).notifications.results",
             "topics.retry": "\(name).notifications.retry",
             "topics.deadLetter": "\(name).notifications.dead-letter",
+            "topics.campaigns": "\(name).notifications.campaigns",
             "topics.state": "\(name).notifications.dead-letter.state",
             "topics.audit": "\(name).notifications.audit",
             "backend.url": url,
