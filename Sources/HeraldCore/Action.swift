@@ -39,6 +39,9 @@ public enum Action: Sendable, Equatable {
     /// Credentials were refused: renew them, once for everybody (a new token, a secret's file read again), and report with
     /// ``Engine/credentialsRenewed(now:)``, well or not; at once when there is nothing to renew.
     case renewCredentials
+    /// Too many of this campaign's events failed: write that it is paused, unless it does not run any more. What comes of it
+    /// is told with ``Engine/campaign(_:is:now:)``.
+    case pauseCampaign(String, failed: Int, of: Int)
     /// Tell people.
     case notice(Notice)
 }

@@ -43,7 +43,7 @@ extension Engine {
             services[index].phase = .idle
             return
         }
-        if putOff(slot, service, now: now) { return }
+        if stopsForCampaign(slot, service, now: now) || putOff(slot, service, now: now) { return }
         services[index].phase = .wanted
         let source = Int(slots[Int(slot)].source)
         wanted.append(CallToken(slot: id(of: slot), service: UInt8(service)), toClass: sources[source].callClass)
@@ -212,6 +212,10 @@ extension Engine {
             return
         }
         countFailure(slot, service, result, now: now)
+        if campaigns.fate(of: slots[Int(slot)].campaign) == .cancelled {
+            decide(slot, service, .cancelled, now: now)
+            return
+        }
         if membership != .assigned, configuration.retry.delays.isEmpty {
             // Nowhere to go but memory: given back, and called again by the next owner.
             services[index].phase = .idle

@@ -107,6 +107,7 @@ extension Engine {
         slots[place].activeSince = now.monotonic
         slots[place].isBlocking = false
         slots[place].sourceHash = 0
+        slots[place].campaign = 0
         slots[place].bytes = value.byteCount
         bufferedBytes += value.byteCount
         slots[place].failure = configuration.decoder.decode(
@@ -181,6 +182,9 @@ extension Engine {
         if slots[place].event.source.isPresent {
             slots[place].sourceHash = slots[place].event.sourceHash(value: value, seed: configuration.hashSeed)
         }
+        if slots[place].event.campaign.isPresent {
+            slots[place].campaign = slots[place].event.campaignHash(value: value, seed: configuration.hashSeed)
+        }
         switch configuration.ordering {
         case .key:
             slots[place].userHash = slots[place].event.userHash(value: value, seed: configuration.hashSeed)
@@ -191,10 +195,14 @@ extension Engine {
         }
         if slots[place].event.replays > configuration.maxReplays {
             decideAll(slot, .dead(.replaysExhausted), now: now)
+        } else if !slots[place].isRetry,
+            remember(slot, value: value, partition: slots[place].partition, now: now)
+        {
+            decideAll(slot, .duplicate, now: now)
+        } else if campaigns.fate(of: slots[place].campaign) == .cancelled {
+            decideAll(slot, .cancelled, now: now)
         } else if slots[place].isRetry {
             admitRetry(slot, now: now)
-        } else if remember(slot, value: value, partition: slots[place].partition, now: now) {
-            decideAll(slot, .duplicate, now: now)
         } else {
             lineUp(slot)
         }
@@ -292,6 +300,10 @@ extension Engine {
 extension DecodedEvent {
     fileprivate func sourceHash(value: RawSpan, seed: UInt64) -> UInt64 {
         ByteHash.hash(bytes(of: source, value: value), seed: seed)
+    }
+
+    fileprivate func campaignHash(value: RawSpan, seed: UInt64) -> UInt64 {
+        Campaigns.hash(bytes(of: campaign, value: value), seed: seed)
     }
 
     fileprivate func userHash(value: RawSpan, seed: UInt64) -> UInt64 {

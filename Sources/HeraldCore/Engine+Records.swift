@@ -146,7 +146,11 @@ extension Engine {
             detail.append(
                 contentsOf: "replayed \(replays) times; retry.replays allows \(configuration.maxReplays)".utf8)
         default:
-            if production.status != 0 { appendStatus(of: production, to: &detail) }
+            if production.status != 0 {
+                appendStatus(of: production, to: &detail)
+            } else if production.retryReason == .parked {
+                detail.append(contentsOf: "the campaign is paused".utf8)
+            }
         }
     }
 

@@ -85,6 +85,9 @@ extension Engine {
         result.decidedAt = state.decidedAt
         if case .dead(let reason) = state.verdict { result.deadLetterReason = reason }
         counters.count(outcome, service: service, after: age(of: slot, at: state.decidedAt))
+        if slots[Int(slot)].event.replays == 0, let pause = campaigns.count(outcome, of: slots[Int(slot)].campaign) {
+            actions.append(pause)
+        }
         return add(result)
     }
 
@@ -107,7 +110,7 @@ extension Engine {
             production.retryReason = reason
         case .dead(let reason): production.deadLetterReason = reason
         case .expired: production.deadLetterReason = .expired
-        case .none, .delivered, .duplicate: preconditionFailure("only what failed goes on")
+        case .none, .delivered, .duplicate, .cancelled: preconditionFailure("only what failed goes on")
         }
         return production
     }
@@ -352,11 +355,17 @@ extension ServiceState.Verdict {
         case .delivered: .delivered
         case .duplicate: .duplicate
         case .expired: .expired
+        case .cancelled: .cancelled
         case .dead: .deadLettered
         case .none, .retry: nil
         }
     }
 
     /// Whether the event goes on as a retry or dead letter.
-    var goesOn: Bool { self != .delivered && self != .duplicate }
+    var goesOn: Bool {
+        switch self {
+        case .delivered, .duplicate, .cancelled: false
+        case .none, .expired, .dead, .retry: true
+        }
+    }
 }

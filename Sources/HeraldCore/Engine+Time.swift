@@ -72,13 +72,17 @@ extension Engine {
         guard isCurrent(id), slots[place].phase == .waiting else { return }
         waitingCount -= 1
         slots[place].phase = .active
-        if slots[place].holdsSource {
-            slots[place].holdsSource = false
-            let source = Int(slots[place].source)
-            sources[source].isBlocked = false
-            sources[source].mayHaveRecords = true
-        }
+        if slots[place].holdsSource { releaseSource(id.index) }
         if slots[place].isOrdered { activations.append(id) } else { goOn(id.index, now: now) }
+    }
+
+    /// The first event of a retry partition does not hold back the rest of it any more.
+    mutating func releaseSource(_ slot: Int32) {
+        slots[Int(slot)].holdsSource = false
+        let source = Int(slots[Int(slot)].source)
+        sources[source].isBlocked = false
+        sources[source].mayHaveRecords = true
+        resume(source: source, from: .farOff)
     }
 
     private mutating func resumeIsDue(_ id: SlotID) {

@@ -18,6 +18,7 @@ import HeraldTime
 /// | `Engine+Duplicates.swift` | events that came before |
 /// | `Engine+ReadAhead.swift` | how much is fetched ahead |
 /// | `Engine+Calls.swift` | wanted calls, answers |
+/// | `Engine+Campaigns.swift` | campaigns that are paused or cancelled |
 /// | `Engine+Limits.swift` | how many calls there may be, and which are put off |
 /// | `Engine+Holds.swift` | times in which nothing is called but probes |
 /// | `Engine+Settlement.swift` | the records of a decided event, their acknowledgement |
@@ -60,6 +61,7 @@ public struct Engine: ~Copyable, Sendable {
     /// Settled events that are left out of transactions for a while.
     var refusedCount = 0
     var duplicates: DuplicateWindow
+    var campaigns = Campaigns()
     var bufferedBytes = 0
 
     // Work within one input.

@@ -52,6 +52,8 @@ public struct Slot: Sendable {
     var userHash: UInt64 = 0
     /// Of the event's `source`; 0 without one.
     var sourceHash: UInt64 = 0
+    /// Of the event's `campaign`; 0 without one.
+    var campaign: UInt64 = 0
     /// The size of the record's value.
     var bytes = 0
     var takenAt = MonotonicTime(nanoseconds: .min)
@@ -95,6 +97,8 @@ struct ServiceState: Sendable {
         /// The same event came before: not called.
         case duplicate
         case expired
+        /// Its campaign is over: not called.
+        case cancelled
         case dead(DeadLetterReason)
         case retry(delay: Int, due: WallTime, reason: RetryReason?)
     }

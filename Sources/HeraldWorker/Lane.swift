@@ -101,6 +101,8 @@ final class Lane {
     var mayHaveMore = false
     var nextPoll: MonotonicTime
     var nextLook = MonotonicTime(nanoseconds: .min)
+    /// What the process knows of campaigns.
+    let campaigns: CampaignWatch
     /// The process's credentials.
     let credentials: CredentialSource
     /// What calls show at the moment; `nil` while there is no access token.
@@ -116,12 +118,13 @@ final class Lane {
     ///
     /// On the lane's own thread.
     init(
-        configuration: LaneConfiguration, mailbox: Mailbox, credentials: CredentialSource, board: LaneBoard,
-        logger: Logger
+        configuration: LaneConfiguration, mailbox: Mailbox, credentials: CredentialSource,
+        campaigns: CampaignWatch, board: LaneBoard, logger: Logger
     ) throws {
         self.configuration = configuration
         self.mailbox = mailbox
         self.credentials = credentials
+        self.campaigns = campaigns
         self.board = board
         self.logger = logger.with(["lane": .int(configuration.number)])
         helper = DispatchQueue(label: "herald.lane.\(configuration.number).helper")
@@ -145,6 +148,7 @@ final class Lane {
         commits.notify(consumerWakeup.descriptor)
         records.client.notify(producerWakeup.descriptor)
         credentials.listen { mailbox.post(.access($0)) }
+        campaigns.listen { mailbox.post(.campaign($0, $1)) }
         // Nothing is taken before it is certain that it can be settled.
         if configuration.engine.isAtomic { makeTransactionCalls() } else { subscribe() }
     }
@@ -222,6 +226,7 @@ final class Lane {
         case .range(let partition, let reading, let result): judgeRange(of: partition, reading: reading, result)
         case .transaction(let report): hear(report)
         case .access(let news): take(news)
+        case .campaign(let name, let control): engine.campaign(name, is: control, now: moment)
         case .credentialsRenewed: engine.credentialsRenewed(now: moment)
         }
         carryOut(now: moment)
@@ -252,6 +257,8 @@ final class Lane {
             case .unassign: unassign()
             case .leave(let complete): leaving = .drained(complete: complete)
             case .renewCredentials: renewCredentials()
+            case .pauseCampaign(let name, let failed, let all):
+                campaigns.pause(CampaignFailures(campaign: name, failed: failed, of: all))
             case .notice(let notice): tell(notice)
             }
         }

@@ -1,4 +1,5 @@
 import HeraldBackend
+import HeraldEvents
 import HeraldHTTP
 import HeraldKafka
 import HeraldThreads
@@ -13,6 +14,8 @@ enum LaneMessage: Sendable {
     case committed(assignment: Int, Result<[StartPosition], KafkaError>)
     /// What the process's credentials have become.
     case access(AccessNews)
+    /// What a campaign is to do from now on.
+    case campaign(String, CampaignControl)
     /// The renewal of refused credentials has ended, well or not.
     case credentialsRenewed
     /// How far a partition reaches whose committed offset is out of range.

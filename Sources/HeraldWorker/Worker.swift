@@ -20,17 +20,21 @@ public struct WorkerConfiguration: Sendable {
     public var needsTransactions: Bool
     /// The topics that have to exist.
     public var requiredTopics: [String]
+    /// How campaigns are followed.
+    public var campaigns: CampaignConfiguration
 
     /// A worker's configuration.
     public init(
         lanes: [LaneConfiguration], readBackendAgain: (@Sendable () throws -> BackendConfiguration)? = nil,
-        adminProperties: [(String, String)], needsTransactions: Bool, requiredTopics: [String]
+        adminProperties: [(String, String)], needsTransactions: Bool, requiredTopics: [String],
+        campaigns: CampaignConfiguration
     ) {
         self.lanes = lanes
         self.readBackendAgain = readBackendAgain
         self.adminProperties = adminProperties
         self.needsTransactions = needsTransactions
         self.requiredTopics = requiredTopics
+        self.campaigns = campaigns
     }
 }
 
@@ -75,20 +79,33 @@ public final class Worker: Sendable {
         }
         defer { credentials.close() }
         let watch: ClusterWatch
+        let campaigns: CampaignWatch
         do {
             let admin = try Admin(properties: configuration.adminProperties)
             watch = try ClusterWatch(admin: admin, requiredTopics: configuration.requiredTopics)
             state.withLock { $0.watch = watch }
             if let end = checkTopics(admin, watch) { return end }
+            campaigns = CampaignWatch(configuration: configuration.campaigns, admin: admin, logger: logger)
         } catch {
             return .failed("the Kafka client could not be made: \(error)")
         }
+        let follower: OwnThread
+        do {
+            follower = try OwnThread(name: "campaign-watch") { campaigns.run() }
+        } catch {
+            return .failed("the campaigns could not be followed: \(error)")
+        }
+        defer {
+            campaigns.stop()
+            follower.join()
+        }
+        campaigns.waitUntilRead()
         // Else every start with a token to fetch would begin with a hold.
         credentials.waitUntilSettled()
         var lanes: [OwnThread] = []
         var watching: OwnThread?
         do {
-            for lane in configuration.lanes { lanes.append(try start(lane, credentials)) }
+            for lane in configuration.lanes { lanes.append(try start(lane, credentials, campaigns)) }
             watching = try OwnThread(name: "cluster-watch") { [self] in watch.run { laneReports } }
         } catch {
             fail("a lane could not be started: \(error)")
@@ -134,7 +151,9 @@ public final class Worker: Sendable {
         return source
     }
 
-    private func start(_ lane: LaneConfiguration, _ credentials: CredentialSource) throws -> OwnThread {
+    private func start(
+        _ lane: LaneConfiguration, _ credentials: CredentialSource, _ campaigns: CampaignWatch
+    ) throws -> OwnThread {
         let mailbox = try Mailbox()
         let board = LaneBoard(
             LaneReport(number: lane.number, at: SystemClock.monotonic(), services: pushServices.count))
@@ -144,15 +163,18 @@ public final class Worker: Sendable {
             return state.isStopping
         }
         if mustDrain { mailbox.post(.drain) }
-        return try OwnThread(name: "lane-\(lane.number)") { [self] in run(lane, mailbox, board, credentials) }
+        return try OwnThread(name: "lane-\(lane.number)") { [self] in run(lane, mailbox, board, credentials, campaigns)
+        }
     }
 
     private func run(
-        _ lane: LaneConfiguration, _ mailbox: Mailbox, _ board: LaneBoard, _ credentials: CredentialSource
+        _ lane: LaneConfiguration, _ mailbox: Mailbox, _ board: LaneBoard, _ credentials: CredentialSource,
+        _ campaigns: CampaignWatch
     ) {
         do {
             let end = try Lane(
-                configuration: lane, mailbox: mailbox, credentials: credentials, board: board, logger: logger
+                configuration: lane, mailbox: mailbox, credentials: credentials, campaigns: campaigns,
+                board: board, logger: logger
             ).run()
             switch end {
             case .drained(let isComplete):

@@ -12,7 +12,8 @@ import Testing
 struct AdminServerTests {
     private static func server(host: String = "127.0.0.1", token: AdminServer.Token? = nil) throws -> AdminServer {
         let configuration = WorkerConfiguration(
-            lanes: [], adminProperties: [], needsTransactions: false, requiredTopics: [])
+            lanes: [], adminProperties: [], needsTransactions: false, requiredTopics: [],
+            campaigns: CampaignConfiguration(topic: "c", worker: "w", readerProperties: [], writerProperties: []))
         return try AdminServer(
             host: host, port: 0, token: token, worker: Worker(configuration: configuration, logger: .silent),
             facts: AdminServer.Facts(version: "1", kafkaVersion: "2", droppedLogLines: { 7 }))
@@ -109,7 +110,8 @@ struct AdminServerTests {
         defer { server.stop() }
         let error = #expect(throws: HTTPServerError.self) {
             let configuration = WorkerConfiguration(
-                lanes: [], adminProperties: [], needsTransactions: false, requiredTopics: [])
+                lanes: [], adminProperties: [], needsTransactions: false, requiredTopics: [],
+                campaigns: CampaignConfiguration(topic: "c", worker: "w", readerProperties: [], writerProperties: []))
             _ = try AdminServer(
                 host: "127.0.0.1", port: server.port, token: nil,
                 worker: Worker(configuration: configuration, logger: .silent),

@@ -130,6 +130,16 @@ final class EngineHarness {
         collect()
     }
 
+    /// News of a campaign, which has been so for `age` milliseconds.
+    func campaign(
+        _ name: String, is state: CampaignControl.State, for age: Int64 = 0, pauseIfFailures: Double? = nil
+    ) {
+        let control = CampaignControl(
+            state: state, at: WallTime(milliseconds: time - age), by: "test", pauseIfFailures: pauseIfFailures)
+        engine.campaign(name, is: control, now: now)
+        collect()
+    }
+
     func changeCredentials() {
         engine.credentialsChanged(now: now)
         collect()

@@ -256,4 +256,29 @@ MUTANTS = [
         "held.reason != .tokenUnavailable, held.probe == nil, now.monotonic >= held.nextProbe",
         "held.reason != .tokenUnavailable, now.monotonic >= held.nextProbe",
     ),
+    # Campaigns.
+    Mutant(
+        "what is wanted of a campaign is called although it does not run",
+        "Engine+Calls.swift",
+        "if stopsForCampaign(slot, service, now: now) || putOff(",
+        "if putOff(",
+    ),
+    Mutant(
+        "calls that wait already are made although their campaign does not run any more",
+        "Engine+Campaigns.swift",
+        "case .wanted, .awaitingCredentials, .resting: _ =",
+        "case .wanted: break\n            case .awaitingCredentials, .resting: _ =",
+    ),
+    Mutant(
+        "a retry partition stays blocked behind a cancelled event",
+        "Engine+Campaigns.swift",
+        "        if slots[place].holdsSource { releaseSource(slot) }\n",
+        "",
+    ),
+    Mutant(
+        "what is cancelled of an event is settled again as a retry",
+        "Engine+Settlement.swift",
+        "case .delivered, .duplicate, .cancelled: false\n        case .none,",
+        "case .delivered, .duplicate: false\n        case .cancelled, .none,",
+    ),
 ]

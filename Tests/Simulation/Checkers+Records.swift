@@ -4,10 +4,10 @@ import HeraldEvents
 /// What is in the logs, and how far it was committed: promises 1 and 2.
 extension Checkers {
     /// A request record was published that is about these services (-1: it can't be read).
-    mutating func published(_ name: RecordName, services: [Int]) -> [Int] {
+    mutating func published(_ name: RecordName, services: [Int], campaign: Int?) -> [Int] {
         if services.isEmpty { settled[name.place, default: []].insert(name.offset) }
         return services.map { service in
-            duties.append(Duty(origin: name, service: service))
+            duties.append(Duty(origin: name, service: service, campaign: campaign))
             return duties.count - 1
         }
     }
@@ -51,8 +51,11 @@ extension Checkers {
                 duties[duty].finals.append(outcome)
                 duties[duty].callsOfStay = 0
             }
-        case .retry(let attempts):
+        case .retry(let attempts, let reason):
             for duty in effect.duties {
+                if reason == .parked, !pausedCampaigns.contains(duties[duty].campaign ?? -1) {
+                    fail("\(text(duty)) was parked, and its campaign was never paused")
+                }
                 if !duties[duty].finals.isEmpty {
                     excuse(duty, "promise 2: a retry of \(text(duty)) follows its final result")
                 }
@@ -85,6 +88,9 @@ extension Checkers {
         let facts = duties[duty]
         if (outcome == .duplicate) != twins.contains(facts.origin) {
             fail("\(text(duty)) is said to be \(outcome), and it is \(outcome == .duplicate ? "new" : "a duplicate")")
+        }
+        if outcome == .cancelled, !cancelledCampaigns.contains(facts.campaign ?? -1) {
+            fail("\(text(duty)) is said to be cancelled, and its campaign is not")
         }
         if outcome == .delivered, !facts.wasDelivered {
             fail("\(text(duty)) is said to be delivered, and the backend never took it")

@@ -8,6 +8,9 @@ struct Duty {
     /// The push service's index; -1 for an event that does not decode.
     var service: Int
 
+    /// The number of the event's campaign.
+    var campaign: Int?
+
     /// Final results that readers can see.
     var finals: [Outcome] = []
     /// Retry records that readers can see and that nobody has settled.
@@ -63,6 +66,10 @@ struct Checkers {
     var called: Set<RecordName> = []
     /// Records that repeat an earlier one of their partition.
     var twins: Set<RecordName> = []
+
+    /// Campaigns that were paused once, and that are cancelled.
+    var pausedCampaigns: Set<Int> = []
+    var cancelledCampaigns: Set<Int> = []
 
     init(_ scenario: Scenario, topics: [String]) {
         isAtomic = scenario.isAtomic

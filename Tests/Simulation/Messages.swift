@@ -33,6 +33,10 @@ enum Step {
     case weather
     /// Users that were refused are accepted from here on.
     case pardon
+    case changeCampaign
+    case resumeCampaign(Int)
+    /// A worker's word that too many of a campaign's events failed has arrived.
+    case campaignFails(Int)
     case brokersBack
     case leaderBack(Place)
     case sessionEnds(Process, join: Int)
@@ -81,6 +85,8 @@ enum News {
     case tick(Int)
     case answer(CallToken, CallResult)
     case credentialsRenewed
+    /// Something was written of a campaign.
+    case campaign(Int)
     case revoked
     case lost
     case assigned(generation: Int, [Place])

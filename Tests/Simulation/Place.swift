@@ -57,7 +57,7 @@ struct LogRecord {
 struct Effect {
     enum Kind {
         case result(outcome: Outcome, reason: DeadLetterReason?, attempts: Int?)
-        case retry(attempts: Int)
+        case retry(attempts: Int, reason: RetryReason?)
         case deadLetter
     }
 

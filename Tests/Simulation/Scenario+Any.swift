@@ -20,6 +20,7 @@ extension Scenario {
         scenario.maxInFlight = chance.pick([1, 5, 40, 40, 200])
         scenario.hasPlainEvents = chance.below(8) == 0
         scenario.chooseSettings(&chance)
+        scenario.chooseCampaigns(&chance)
         return scenario
     }
 
@@ -65,6 +66,13 @@ extension Scenario {
         }
         // One record that is refused costs all others their transaction.
         if isAtomic { refusedRecords /= 30 }
+    }
+
+    private mutating func chooseCampaigns(_ chance: inout Chance) {
+        campaignShare = chance.pick([0, 0, 300_000, 300_000, 1_000_000])
+        guard campaignChanges > 0 else { return }
+        campaignChanges = chance.below(8)
+        pauseIfFailures = chance.pick([nil, 0.02, 0.2])
     }
 
     private mutating func chooseBackend(_ chance: inout Chance) {

@@ -13,7 +13,12 @@ extension Scenario {
         var services: [Int]
         /// Whether it has an identifier of its own, so that the same event can come again.
         var hasOwnID = false
+        /// The number of the campaign that it belongs to.
+        var campaign: Int?
     }
+
+    /// A campaign's name.
+    static func campaignName(_ index: Int) -> String { "campaign-\(index)" }
 
     func event(number: Int, now: Int64, chance: inout Chance) -> Published {
         let user = chance.below(users)
@@ -38,6 +43,11 @@ extension Scenario {
         ]
         published.hasOwnID = kind < 80
         if published.hasOwnID { fields.append(#""id":"event-\#(number)""#) }
+        if chance.happens(campaignShare) {
+            let campaign = chance.below(Self.campaigns)
+            published.campaign = campaign
+            fields.append(#""campaign":"\#(Self.campaignName(campaign))""#)
+        }
         if kind < 12 { fields.append(#""expiresAt":"\#(moment(now + chance.between(0, 40_000)))""#) }
         if kind >= 12 && kind < 22 {
             fields.append(#""notBefore":"\#(moment(now + chance.between(0, kind < 20 ? 60_000 : 900_000)))""#)

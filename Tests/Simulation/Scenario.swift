@@ -61,6 +61,15 @@ package struct Scenario: Sendable {
     /// Share of events that are published a second time, seconds later.
     package var twins = 30_000
 
+    // Campaigns.
+    /// Share of readable events that belong to one.
+    package var campaignShare = 300_000
+    /// How often somebody pauses, resumes or cancels one.
+    package var campaignChanges = 3
+    /// The share of failures with which one is to be paused.
+    package var pauseIfFailures: Double?
+    static let campaigns = 2
+
     // The backend.
     /// Whether the backend's password breaks, its name vanishes and so on for a while.
     package var hasStorms = true
@@ -141,6 +150,8 @@ package struct Scenario: Sendable {
         leaderLosses = 0
         refusals = 0
         openTransactions = 0
+        campaignChanges = 0
+        pauseIfFailures = nil
         rivals = 0
         hasStorms = false
         isBackendCalm = true

@@ -31,6 +31,10 @@ extension SimulatedWorker {
             case .renewCredentials:
                 log("renews the credentials")
                 simulation.schedule(.news(process, .credentialsRenewed), after: simulation.chance.between(0, 400))
+            case .pauseCampaign(let name, let failed, let all):
+                log("says that \(failed) of \(all) of \(name) failed")
+                let index = (0..<Scenario.campaigns).first { Scenario.campaignName($0) == name } ?? -1
+                simulation.schedule(.campaignFails(index), after: simulation.travel())
             case .notice(let notice):
                 log("notice: \(notice)")
                 switch notice {

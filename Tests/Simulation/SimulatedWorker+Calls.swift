@@ -12,6 +12,7 @@ extension SimulatedWorker {
         }
         check(token, name, record)
         checkLimits(token)
+        checkCampaign(name, record)
         let (result, after) = simulation.backend.answer(
             user: record.user, now: simulation.now, chance: &simulation.chance)
         let isCounted =

@@ -11,6 +11,7 @@ extension SimulatedWorker {
             nextTick.at = .max
             engine.tick(now: moment)
         case .answer(let token, let result): hear(result, of: token)
+        case .campaign(let index): hear(ofCampaign: index)
         case .credentialsRenewed: engine.credentialsRenewed(now: moment)
         case .revoked:
             guard !isZombie else { return }

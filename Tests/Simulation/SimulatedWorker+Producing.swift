@@ -81,7 +81,8 @@ extension SimulatedWorker {
             check(origin: result.origin.description, of: effect)
         case .retry:
             let attempts = output.headers.text(.attempts).flatMap { Int($0) } ?? -1
-            effect.kind = .retry(attempts: attempts)
+            effect.kind = .retry(
+                attempts: attempts, reason: output.headers.text(.reason).flatMap { RetryReason(rawValue: $0) })
             let services = (output.headers.text(.pushServices) ?? "").split(separator: ",")
             effect.duties = duties(of: record, services: services.map(String.init))
             if effect.duties.count != services.count {

@@ -74,6 +74,8 @@ final class SimulatedWorker {
     var probes: Set<CallToken> = []
     /// Dead letters with the same status in a row.
     var rejectedInARow = 0
+    /// What it was told of campaigns.
+    var toldCampaigns: [Int: CampaignControl.State] = [:]
 
     var client = TransactionClient()
 
@@ -132,6 +134,7 @@ final class SimulatedWorker {
         pausedUntil = [:]
         rejectedInARow = 0
         log("starts")
+        readCampaigns()
         client = TransactionClient()
         // A worker joins its group when its producer is ready.
         if simulation.scenario.isAtomic { initialise() } else { join() }

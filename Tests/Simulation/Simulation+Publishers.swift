@@ -12,7 +12,7 @@ extension Simulation {
             let event = scenario.event(number: published, now: now, chance: &chance)
             published += 1
             let place = Place(topic: event.topic, partition: event.partition)
-            let name = append(event.record, to: place, services: event.services, in: transaction)
+            let name = append(event, to: place, in: transaction)
             if event.hasOwnID, transaction == nil, chance.happens(scenario.twins) {
                 schedule(.publishTwin(of: name), after: chance.between(0, 20_000))
             }
@@ -23,7 +23,8 @@ extension Simulation {
     }
 
     /// A record becomes somebody's duty, unless its transaction is going to be aborted.
-    private func append(_ record: LogRecord, to place: Place, services: [Int], in transaction: Int?) -> RecordName {
+    private func append(_ event: Scenario.Published, to place: Place, in transaction: Int?) -> RecordName {
+        let (record, services) = (event.record, event.services)
         let offset =
             if let transaction {
                 cluster.writeForeign(record, to: place, in: transaction)
@@ -32,7 +33,8 @@ extension Simulation {
             }
         let name = RecordName(place: place, offset: offset)
         let isDuty = transaction.map { cluster.transactions[$0].commits } ?? true
-        cluster[place].records[Int(offset)].duties = checkers.published(name, services: isDuty ? services : [])
+        cluster[place].records[Int(offset)].duties = checkers.published(
+            name, services: isDuty ? services : [], campaign: event.campaign)
         log("published \(checkers.text(name)) of user \(record.user) for \(services)\(isDuty ? "" : ", to be aborted")")
         return name
     }
@@ -41,8 +43,11 @@ extension Simulation {
     func publishTwin(of name: RecordName) {
         guard var record = cluster.record(name) else { return }
         record.timestamp = now
-        let services = record.duties.map { checkers.duties[$0].service }
-        let twin = append(record, to: name.place, services: services, in: nil)
+        let again = Scenario.Published(
+            record: record, topic: name.place.topic, partition: name.place.partition,
+            services: record.duties.map { checkers.duties[$0].service },
+            campaign: record.duties.first.flatMap { checkers.duties[$0].campaign })
+        let twin = append(again, to: name.place, in: nil)
         checkers.twins.insert(twin)
         log("\(checkers.text(twin)) is \(checkers.text(name)) once more")
         wake(name.place)

@@ -10,6 +10,7 @@ import HeraldTime
 /// | `Scenario.swift`, `Scenario+Events.swift` | what a run is made of |
 /// | `Messages.swift` | everything that can happen |
 /// | `Simulation+Publishers.swift` | events that are published, also twice, also in transactions |
+/// | `Simulation+Campaigns.swift` | campaigns that are paused, resumed and cancelled |
 /// | `Simulation+Faults.swift` | crashes, stops, freezes, brokers away, the backend's weather |
 /// | `Simulation+Broker.swift` | what becomes of a request that reaches the broker |
 /// | `SimulatedCluster.swift` … | logs, group, transactions |
@@ -38,6 +39,8 @@ package final class Simulation {
     var checkers: Checkers
     var workers: [SimulatedWorker] = []
     var published = 0
+    /// What was written of each campaign last.
+    var campaigns: [Int: CampaignControl] = [:]
     private var steps = 0
     private var agenda = Agenda<Step>()
 
@@ -85,6 +88,7 @@ package final class Simulation {
         schedule(.publish, after: 10)
         schedule(.pardon, after: 200_000)
         scheduleFaults()
+        startCampaigns()
         let end = now + scenario.longest
         var atOnce = 0
         while let (at, step) = agenda.next() {
@@ -146,6 +150,9 @@ package final class Simulation {
         case .thaw(let process): living(process)?.thaw()
         case .weather: changeWeather()
         case .pardon: pardon()
+        case .changeCampaign: changeCampaign()
+        case .resumeCampaign(let index): resume(index)
+        case .campaignFails(let index): fails(index)
         case .brokersBack: for worker in workers { worker.recordsArrived() }
         case .leaderBack(let place): wake(place)
         case .sessionEnds(let process, let join): sessionEnds(process, join: join)

@@ -91,6 +91,11 @@ enum KafkaClientSettings {
         resultsReader(settings) + [("enable.partition.eof", "true"), ("fetch.wait.max.ms", "10")]
     }
 
+    /// A worker's reader of the campaigns topic: told where it ends, and small beside the lanes.
+    static func campaignReader(_ settings: Settings) -> [(String, String)] {
+        resultsReader(settings) + [("enable.partition.eof", "true"), ("queued.max.messages.kbytes", "1024")]
+    }
+
     /// The writer of replays; its `transactional.id` comes on top.
     static func replayWriter(_ settings: Settings) -> [(String, String)] {
         let timeout = settings.kafka.properties["transaction.timeout.ms"] ?? "10000"

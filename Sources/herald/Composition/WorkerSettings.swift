@@ -45,7 +45,11 @@ extension Settings {
             adminProperties: KafkaClientSettings.common(self),
             needsTransactions: delivery.guarantee == .atomic,
             requiredTopics: topicNames.requests + [topicNames.results]
-                + delays.map { topicNames.retryTopic($0) } + [topicNames.deadLetter])
+                + delays.map { topicNames.retryTopic($0) } + [topicNames.deadLetter],
+            campaigns: CampaignConfiguration(
+                topic: topics.campaigns, worker: "worker \(instance)",
+                readerProperties: KafkaClientSettings.campaignReader(self),
+                writerProperties: KafkaClientSettings.publisher(self)))
     }
 
     /// What each status means.

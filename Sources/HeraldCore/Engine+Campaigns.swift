@@ -1,0 +1,78 @@
+public import HeraldEvents
+import HeraldTime
+
+/// Campaigns that do not run: a cancelled one's events end, a paused one's wait in the retry topics.
+extension Engine {
+    /// A parked event comes back to see whether its campaign goes on after this long at the latest (milliseconds).
+    static let longestParking: Int64 = 300_000
+    /// Without retry topics it waits in memory, and looks this often (milliseconds).
+    static let parkingInMemory: Int64 = 1_000
+
+    /// News of a campaign.
+    ///
+    /// Events that wait for a call end or are parked at once. Calls under way go on; what they come to is recorded as ever,
+    /// but for a retry, which a cancelled campaign has none of.
+    public mutating func campaign(_ name: String, is control: CampaignControl, now: Moment) {
+        let hash = Campaigns.hash(name.utf8.span.bytes, seed: configuration.hashSeed)
+        campaigns.set(name, hash: hash, control)
+        guard control.state != .running, case .assigned = membership else { return }
+        for index in slots.indices where slots[index].campaign == hash {
+            let slot = Int32(index)
+            switch slots[index].phase {
+            case .free, .settling, .refused: break
+            case .behindUser: break  // Until it is first: whoever is in front of it may be of another campaign.
+            case .waiting: if control.state == .cancelled { endWaiting(slot, now: now) }
+            case .active: stopCalls(slot, now: now)
+            }
+        }
+        run(now: now)
+    }
+
+    private mutating func endWaiting(_ slot: Int32, now: Moment) {
+        let place = Int(slot)
+        waitingCount -= 1
+        slots[place].phase = .active
+        if slots[place].holdsSource { releaseSource(slot) }
+        decideAll(slot, .cancelled, now: now)
+    }
+
+    private mutating func stopCalls(_ slot: Int32, now: Moment) {
+        for service in slots[Int(slot)].open {
+            switch services[serviceIndex(slot, service)].phase {
+            case .wanted, .awaitingCredentials, .resting: _ = stopsForCampaign(slot, service, now: now)
+            case .idle, .calling, .decided: break
+            }
+        }
+    }
+
+    /// Ends or parks what would be called next, when its campaign does not run.
+    ///
+    /// False when it may be called.
+    mutating func stopsForCampaign(_ slot: Int32, _ service: Int, now: Moment) -> Bool {
+        switch campaigns.fate(of: slots[Int(slot)].campaign) {
+        case nil: return false
+        case .cancelled: decide(slot, service, .cancelled, now: now)
+        case .paused(let since): park(slot, service, since: since, now: now)
+        }
+        return true
+    }
+
+    /// Has an event wait for about as long as its campaign has been paused already: so resuming soon takes hold soon, and
+    /// one that is paused for days does not go round and round.
+    private mutating func park(_ slot: Int32, _ service: Int, since: WallTime, now: Moment) {
+        guard let shortest = configuration.retry.delays.first else {
+            services[serviceIndex(slot, service)].phase = .resting
+            due.add(
+                .init(
+                    due: now.monotonic.advanced(byMilliseconds: Self.parkingInMemory), slot: id(of: slot),
+                    service: UInt8(service), purpose: .quickRetry))
+            return
+        }
+        let wait = max(shortest, min(now.wall.milliseconds(since: since), Self.longestParking))
+        decide(
+            slot, service,
+            .retry(
+                delay: configuration.retry.hop(for: wait) ?? 0, due: now.wall.advanced(byMilliseconds: wait),
+                reason: .parked), now: now)
+    }
+}

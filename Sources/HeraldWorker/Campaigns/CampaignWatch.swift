@@ -1,0 +1,277 @@
+import Glibc
+import HeraldEvents
+import HeraldKafka
+import HeraldTelemetry
+import HeraldThreads
+import HeraldTime
+
+/// Follows the campaigns topic on a thread of its own, tells the lanes which campaigns are paused or cancelled, and writes
+/// that one is paused when a lane says that too many of its events failed.
+///
+/// A topic that there is not is looked for now and then: who sends no campaigns needs none.
+final class CampaignWatch: Sendable {
+    /// Between two looks for a topic that is missing (milliseconds).
+    private static let lookInterval: Int64 = 2_000
+    /// Partitions that were added are found within this time (milliseconds).
+    private static let countInterval: Int64 = 60_000
+    /// How long one wait for a record may take (milliseconds): the worker's end waits for it.
+    private static let turn: Int32 = 250
+    /// How long one question to the brokers may take (milliseconds).
+    private static let questionTimeout = 2_000
+    /// How long a start waits for what stands in the topic.
+    private static let patience = Duration.seconds(10)
+
+    private struct State {
+        var known = CampaignStates()
+        var listeners: [@Sendable (String, CampaignControl) -> Void] = []
+        var failures: [CampaignFailures] = []
+        var isRead = false
+        var isStopping = false
+    }
+
+    private let configuration: CampaignConfiguration
+    private let admin: Admin
+    private let logger: Logger
+    private let state = Guarded(State())
+
+    init(configuration: CampaignConfiguration, admin: Admin, logger: Logger) {
+        self.configuration = configuration
+        self.admin = admin
+        self.logger = logger
+    }
+
+    /// Tells a listener of every campaign that is known, and from then on of every change.
+    ///
+    /// It is called under a lock, on any thread.
+    func listen(_ listener: @escaping @Sendable (String, CampaignControl) -> Void) {
+        state.withLock { state in
+            for name in state.known.names.sorted() {
+                if let control = state.known.control(of: name) { listener(name, control) }
+            }
+            state.listeners.append(listener)
+        }
+    }
+
+    /// Too many of a campaign's events failed: writes that it is paused; from any thread.
+    func pause(_ failures: CampaignFailures) { state.withLock { $0.failures.append(failures) } }
+
+    /// Ends ``run()``; from any thread.
+    func stop() { state.withLock { $0.isStopping = true } }
+
+    /// Waits until the topic was read to its end, or is known to be missing; not for ever, because one-time codes wait too.
+    func waitUntilRead() {
+        let deadline = ContinuousClock.now + Self.patience
+        while !state.withLock({ $0.isRead || $0.isStopping }) {
+            guard ContinuousClock.now < deadline else {
+                logger.warning(
+                    "\(configuration.topic) could not be read yet: campaigns that are paused or cancelled are delivered "
+                        + "until it can be")
+                return
+            }
+            usleep(20_000)
+        }
+    }
+
+    /// The thread's work.
+    func run() {
+        var trouble: KafkaError?
+        while !isStopping {
+            do throws(KafkaError) {
+                try follow()
+                trouble = nil
+            } catch {
+                if error.code != trouble?.code, error.code != KafkaError.Code.unknownTopicOrPartition {
+                    logger.warning("\(configuration.topic) cannot be read, trying on: \(error)")
+                }
+                trouble = error
+                // Without the topic there is nothing to wait for.
+                if error.code == KafkaError.Code.unknownTopicOrPartition { state.withLock { $0.isRead = true } }
+                sleep(Self.lookInterval)
+            }
+        }
+    }
+
+    private var isStopping: Bool { state.withLock { $0.isStopping } }
+
+    private func sleep(_ milliseconds: Int64) {
+        let end = SystemClock.monotonic().advanced(byMilliseconds: milliseconds)
+        while !isStopping, SystemClock.monotonic() < end { usleep(50_000) }
+    }
+
+    /// Reads the topic from its beginning, until the worker ends or the topic changes.
+    private func follow() throws(KafkaError) {
+        let partitions = try partitionsOfTopic()
+        let consumer = try Consumer(properties: configuration.readerProperties)
+        defer { consumer.close() }
+        let queries = consumer.queries
+        var starts: [(TopicPartition, offset: Int64)] = []
+        for partition in partitions {
+            // As a number: the client asks for the beginning only half a second after the first try.
+            let low = try queries.watermarks(of: partition, timeoutMilliseconds: Self.questionTimeout).low
+            starts.append((partition, offset: low))
+        }
+        try consumer.assign(starts)
+        // What is read on the way to the end has been overtaken by what comes later, perhaps.
+        var states = CampaignStates()
+        var unread = Set(partitions.map(\.partition))
+        var nextCount = SystemClock.monotonic().advanced(byMilliseconds: Self.countInterval)
+        while !isStopping {
+            pauseFailing()
+            if SystemClock.monotonic() >= nextCount {
+                guard try partitionsOfTopic() == partitions else { return }
+                nextCount = SystemClock.monotonic().advanced(byMilliseconds: Self.countInterval)
+            }
+            _ = consumer.takeNotices()
+            guard let message = consumer.queue.next(waitMilliseconds: Self.turn) else { continue }
+            defer { message.release() }
+            switch message.error?.code {
+            case nil:
+                take(message, into: &states)
+                if unread.isEmpty { publish(states) }
+            case KafkaError.Code.partitionEOF?:
+                guard unread.remove(message.partition) != nil, unread.isEmpty else { break }
+                publish(states)
+            case KafkaError.Code.unknownTopicOrPartition?, KafkaError.Code.unknownTopic?,
+                KafkaError.Code.unknownPartition?, KafkaError.Code.offsetOutOfRange?,
+                KafkaError.Code.autoOffsetReset?:
+                // Made anew, perhaps: read from its beginning.
+                return
+            case KafkaError.Code.topicAuthorizationFailed?:
+                if let error = message.error { throw error }
+            default: break
+            }
+        }
+    }
+
+    private func partitionsOfTopic() throws(KafkaError) -> [TopicPartition] {
+        let found = try admin.metadata(topics: [configuration.topic], timeoutMilliseconds: Self.questionTimeout).topics
+        guard let topic = found.first, topic.error == nil, !topic.partitions.isEmpty else {
+            throw found.first?.error
+                ?? KafkaError(code: KafkaError.Code.unknownTopicOrPartition, message: "the topic is missing")
+        }
+        return topic.partitions.map { TopicPartition(topic: configuration.topic, partition: $0.id) }
+    }
+
+    private func take(_ message: Message, into states: inout CampaignStates) {
+        var problem: ContractError?
+        message.withKey { key in
+            guard let key else { return }
+            message.withValue { value in
+                do throws(ContractError) {
+                    try states.take(key: key, value: value)
+                } catch {
+                    problem = error
+                }
+            }
+        }
+        guard let problem else { return }
+        logger.warning(
+            "\(configuration.topic): \(problem); it is ignored",
+            ["partition": .int(Int(message.partition)), "offset": .int(Int(message.offset))])
+    }
+
+    /// Tells the lanes what has changed.
+    private func publish(_ news: CampaignStates) {
+        let running = CampaignControl(state: .running, at: WallTime(milliseconds: 0), by: "")
+        let (changes, wasRead) = state.withLock { state in
+            var changes: [(name: String, control: CampaignControl)] = []
+            for name in news.names.union(state.known.names).sorted() {
+                let control = news.control(of: name)
+                guard control != state.known.control(of: name) else { continue }
+                changes.append((name, control ?? running))
+            }
+            for change in changes {
+                for listener in state.listeners { listener(change.name, change.control) }
+            }
+            defer { state.isRead = true }
+            state.known = news
+            return (changes, state.isRead)
+        }
+        guard wasRead else { return }
+        for change in changes { tell(change.name, change.control) }
+    }
+
+    private func tell(_ name: String, _ control: CampaignControl) {
+        var fields: LogFields = ["campaign": .string(name), "by": .string(control.by)]
+        if let reason = control.reason { fields["reason"] = .string(reason) }
+        switch control.state {
+        case .running: logger.info("campaign runs", fields)
+        case .paused: logger.info("campaign paused: its events wait in the retry topics", fields)
+        case .cancelled: logger.info("campaign cancelled: its events end without a call", fields)
+        }
+    }
+
+    // MARK: Pausing
+
+    /// Writes that the campaigns are paused of which lanes say that too many events failed; one that could not be written
+    /// is tried again at the next turn.
+    private func pauseFailing() {
+        let failing = state.withLock { state in
+            defer { state.failures = [] }
+            return state.failures
+        }
+        for failures in failing {
+            // Somebody else was faster, or has decided otherwise.
+            guard let control = state.withLock({ $0.known.control(of: failures.campaign) }), control.state == .running
+            else { continue }
+            do throws(KafkaError) {
+                try write(paused(control, failures), of: failures.campaign)
+            } catch {
+                logger.error(
+                    "the campaign could not be paused, trying on: \(error)",
+                    ["campaign": .string(failures.campaign), "failed": .int(failures.failed), "of": .int(failures.of)])
+                state.withLock { $0.failures.append(failures) }
+                sleep(Self.lookInterval)
+            }
+        }
+    }
+
+    private func paused(_ control: CampaignControl, _ failures: CampaignFailures) -> CampaignControl {
+        CampaignControl(
+            state: .paused, at: SystemClock.wall(), by: configuration.worker,
+            reason: "\(failures.failed) of \(failures.of) outcomes of a worker failed",
+            pauseIfFailures: control.pauseIfFailures)
+    }
+
+    private func write(_ control: CampaignControl, of campaign: String) throws(KafkaError) {
+        let producer = try Producer(properties: configuration.writerProperties)
+        defer { producer.close() }
+        let topic = try producer.topic(configuration.topic)
+        let (key, value) = (CampaignControl.key(of: campaign), control.encoded())
+        if let error = producer.produce(topic: topic, key: key.span.bytes, value: value.span.bytes, token: 0) {
+            throw error
+        }
+        var failure: KafkaError?
+        try producer.flush(timeoutMilliseconds: Self.questionTimeout * 5) { _, error in failure = error }
+        if let failure { throw failure }
+    }
+}
+
+/// What the following of campaigns needs to know.
+public struct CampaignConfiguration: Sendable {
+    /// The campaigns topic.
+    public var topic: String
+    /// The worker, as it signs what it writes.
+    public var worker: String
+    /// librdkafka's properties for reading: `read_committed`, with end-of-partition events.
+    public var readerProperties: [(String, String)]
+    /// librdkafka's properties for writing.
+    public var writerProperties: [(String, String)]
+
+    /// What the following of campaigns needs to know.
+    public init(
+        topic: String, worker: String, readerProperties: [(String, String)], writerProperties: [(String, String)]
+    ) {
+        self.topic = topic
+        self.worker = worker
+        self.readerProperties = readerProperties
+        self.writerProperties = writerProperties
+    }
+}
+
+/// How many outcomes of a campaign a lane has seen fail.
+struct CampaignFailures: Sendable {
+    var campaign: String
+    var failed: Int
+    var of: Int
+}

@@ -1,0 +1,224 @@
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@testable import HeraldCore
+
+@Suite("A campaign that does not run")
+struct EngineCampaignTests {
+    private static let autumn = #","campaign":"autumn""#
+
+    @Test("ends as cancelled results without a call and without dead letters when it is cancelled")
+    func cancelled() {
+        let harness = EngineHarness()
+        harness.campaign("autumn", is: .cancelled)
+        harness.event("a", "apns,gcm", on: EngineHarness.bulk, more: Self.autumn)
+        harness.event("b", on: EngineHarness.bulk, more: #","campaign":"spring""#)
+        harness.event("c")
+        #expect(harness.usersInFlight == ["b", "c"])
+        #expect(harness.takeSummaries() == ["result apns cancelled", "result gcm cancelled"])
+        #expect(harness.engine.counters.notifications(.cancelled, service: 0) == 1)
+    }
+
+    @Test("parks its events for as long as it was paused, and no attempt is counted")
+    func parked() throws {
+        let harness = EngineHarness()
+        harness.campaign("autumn", is: .paused)
+        harness.event("a", on: EngineHarness.bulk, more: Self.autumn)
+        harness.pass(9_999)
+        harness.event("b", on: EngineHarness.bulk, more: Self.autumn)
+        harness.pass(1)
+        harness.event("c", "apns,gcm", on: EngineHarness.bulk, more: Self.autumn)
+        #expect(harness.calls.isEmpty)
+        #expect(harness.produced.map { $0.production.attempts } == [0, 0, 0])
+        #expect(
+            harness.produced.map { $0.production.dueAt.milliseconds - harness.time } == [1_000 - 10_000, 9_998, 10_000])
+        #expect(
+            harness.takeSummaries() == [
+                "retry 1s apns parked 0", "retry 1s apns parked 0", "retry 10s apns,gcm parked 0",
+            ])
+    }
+
+    @Test("that was paused for days is looked at every five minutes")
+    func parkedForLong() {
+        let harness = EngineHarness()
+        harness.campaign("autumn", is: .paused, for: 3 * 86_400_000)
+        harness.event("a", on: EngineHarness.bulk, more: Self.autumn)
+        #expect(harness.produced.map { $0.production.dueAt.milliseconds - harness.time } == [300_000])
+    }
+
+    @Test("takes its events out of the queue of calls at once, and lets calls under way end")
+    func waiting() {
+        let harness = EngineHarness { $0.maxInFlight = 1 }
+        for user in ["a", "b"] { harness.event(user, on: EngineHarness.bulk, more: Self.autumn) }
+        harness.event("c", on: EngineHarness.bulk)
+        #expect(harness.usersInFlight == ["a"])
+        harness.campaign("autumn", is: .cancelled)
+        #expect(harness.takeSummaries() == ["result apns cancelled"])
+        harness.answer(200)
+        #expect(harness.takeSummaries() == ["result apns delivered"])
+        #expect(harness.usersInFlight == ["c"])
+    }
+
+    @Test("has no retries when it is cancelled: what failed for now ends with the calls that were made")
+    func failing() {
+        let harness = EngineHarness()
+        for user in ["resting", "calling"] { harness.event(user, on: EngineHarness.bulk, more: Self.autumn) }
+        harness.answer(503)
+        harness.campaign("autumn", is: .cancelled)
+        #expect(harness.produced.map(\.production.attempts) == [1])
+        harness.answer(503)
+        #expect(harness.produced.map(\.production.attempts) == [1, 1])
+        #expect(harness.takeSummaries() == ["result apns cancelled", "result apns cancelled"])
+        harness.pass(10_000)
+        #expect(harness.calls.isEmpty)
+    }
+
+    @Test("parks a quick retry with the calls that it had")
+    func parkedRetry() {
+        let harness = EngineHarness()
+        harness.event("a", on: EngineHarness.bulk, more: Self.autumn)
+        harness.answer(503)
+        harness.campaign("autumn", is: .paused)
+        #expect(harness.takeSummaries() == ["retry 1s apns parked 1"])
+    }
+
+    @Test("is parked again and again, and goes on when it is resumed")
+    func resumed() {
+        let harness = EngineHarness()
+        harness.campaign("autumn", is: .paused)
+        let headers = [
+            ("herald-attempts", "2"), ("herald-not-before", "\(harness.time + 1_000)"),
+            ("herald-first-attempt-at", "\(harness.time)"), ("herald-origin", "notifications.bulk/0/7"),
+        ]
+        harness.event("a", on: EngineHarness.oneSecond, more: Self.autumn, headers: headers)
+        harness.pass(1_000)
+        #expect(harness.takeSummaries() == ["retry 1s apns parked 2"])
+        harness.campaign("autumn", is: .running)
+        harness.event("a", on: EngineHarness.oneSecond, more: Self.autumn, headers: headers)
+        harness.pass(1_000)
+        #expect(harness.usersInFlight == ["a"])
+        harness.answer(200)
+        #expect(harness.produced.last?.production.attempts == 3)
+    }
+
+    @Test("lets a retry partition go on behind its cancelled events, before they are due")
+    func retryPartition() {
+        let harness = EngineHarness()
+        func headers(_ due: Int64) -> [(String, String)] {
+            [("herald-attempts", "1"), ("herald-not-before", "\(due)"), ("herald-origin", "notifications/0/7")]
+        }
+        let due = harness.time + 9_000
+        harness.event("a", on: EngineHarness.tenSeconds, more: Self.autumn, headers: headers(due))
+        #expect(harness.engine.nextSource() == nil || harness.takeOthers().isEmpty)
+        harness.campaign("autumn", is: .cancelled)
+        #expect(harness.takeSummaries() == ["result apns cancelled"])
+        harness.event("b", on: EngineHarness.tenSeconds, more: Self.autumn, headers: headers(due))
+        #expect(harness.takeSummaries() == ["result apns cancelled"])
+    }
+
+    @Test("is fetched again at once when the event that held back its retry partition is cancelled")
+    func farOff() {
+        let harness = EngineHarness()
+        harness.time += 20_000
+        harness.event(
+            "a", on: EngineHarness.tenSeconds, more: Self.autumn,
+            headers: [
+                ("herald-attempts", "1"), ("herald-not-before", "\(harness.time + 60_000)"),
+                ("herald-origin", "notifications/0/7"),
+            ])
+        let paused = harness.takeOthers().contains { if case .pause = $0 { true } else { false } }
+        harness.campaign("autumn", is: .cancelled)
+        let resumed = harness.takeOthers().contains { if case .resume = $0 { true } else { false } }
+        #expect(paused == resumed)
+        #expect(harness.takeSummaries() == ["result apns cancelled"])
+    }
+
+    @Test("waits behind an earlier event of its user, and then ends")
+    func behindUser() {
+        let harness = EngineHarness()
+        harness.event("a")
+        harness.event("a", on: EngineHarness.bulk, more: Self.autumn)
+        harness.campaign("autumn", is: .cancelled)
+        #expect(harness.summaries.isEmpty)
+        harness.answer(200)
+        #expect(harness.takeSummaries() == ["result apns delivered", "result apns cancelled"])
+    }
+
+    @Test("waits in memory when there are no retry topics")
+    func withoutDelays() {
+        let harness = EngineHarness {
+            $0.retryDelays = []
+            $0.retry = RetryPolicy(immediate: 1, delays: [])
+        }
+        harness.campaign("autumn", is: .paused)
+        harness.event("a", on: EngineHarness.bulk, more: Self.autumn)
+        harness.pass(5_000)
+        #expect(harness.calls.isEmpty && harness.summaries.isEmpty)
+        harness.campaign("autumn", is: .running)
+        harness.pass(1_000)
+        #expect(harness.usersInFlight == ["a"])
+    }
+
+    @Test("during a hold is parked too, and no probe is made of it")
+    func hold() {
+        let harness = EngineHarness()
+        harness.event("a", on: EngineHarness.bulk, more: Self.autumn)
+        harness.answer(CallResult(failure: .tls))
+        harness.campaign("autumn", is: .paused)
+        #expect(harness.takeSummaries() == ["retry 1s apns parked 0"])
+        harness.event("b")
+        harness.pass(1_000)
+        #expect(harness.usersInFlight == ["b"])
+    }
+}
+
+@Suite("A campaign that is to be paused when too many fail")
+struct EngineCampaignFailureTests {
+    private func run(
+        _ harness: EngineHarness, delivered: Int, failed: Int, more: String = #","campaign":"autumn""#
+    ) -> Int {
+        for index in 0..<(delivered + failed) {
+            harness.event("u\(index)", on: EngineHarness.bulk, more: more)
+            harness.answer(index < delivered ? 200 : 400)
+            harness.acknowledgeAll()
+        }
+        return harness.takeOthers().count { if case .pauseCampaign("autumn", _, _) = $0 { true } else { false } }
+    }
+
+    private func harness() -> EngineHarness {
+        EngineHarness {
+            $0.fuse.of = 0
+            $0.breaker.of = 0
+        }
+    }
+
+    @Test("is reported once, after two hundred outcomes with a larger share of failures")
+    func tooMany() {
+        let harness = harness()
+        harness.campaign("autumn", is: .running, pauseIfFailures: 0.05)
+        #expect(run(harness, delivered: 180, failed: 19) == 0)
+        #expect(run(harness, delivered: 0, failed: 1) == 1)
+        #expect(run(harness, delivered: 0, failed: 100) == 0)
+    }
+
+    @Test("goes on at exactly the share, and is counted anew when it is resumed")
+    func justEnough() {
+        let harness = harness()
+        harness.campaign("autumn", is: .running, pauseIfFailures: 0.05)
+        #expect(run(harness, delivered: 190, failed: 10) == 0)
+        harness.campaign("autumn", is: .running, pauseIfFailures: 0.05)
+        #expect(run(harness, delivered: 100, failed: 99) == 0)
+        #expect(run(harness, delivered: 1, failed: 0) == 1)
+    }
+
+    @Test("does not hear of others' failures, nor of those without a bound")
+    func others() {
+        let harness = harness()
+        harness.campaign("autumn", is: .running, pauseIfFailures: 0.05)
+        harness.campaign("spring", is: .running)
+        #expect(run(harness, delivered: 0, failed: 300, more: #","campaign":"spring""#) == 0)
+        #expect(run(harness, delivered: 0, failed: 300, more: "") == 0)
+        #expect(run(harness, delivered: 200, failed: 5) == 0)
+    }
+}

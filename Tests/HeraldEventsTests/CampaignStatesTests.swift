@@ -1,0 +1,54 @@
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@Suite("What campaigns are to do")
+struct CampaignStatesTests {
+    private static func control(_ state: CampaignControl.State) -> CampaignControl {
+        CampaignControl(state: state, at: WallTime(milliseconds: 1), by: "anna")
+    }
+
+    private static func take(
+        _ states: inout CampaignStates, _ key: [UInt8], _ state: CampaignControl.State?
+    ) throws {
+        if let state {
+            let value = control(state).encoded()
+            try states.take(key: key.span.bytes, value: value.span.bytes)
+        } else {
+            try states.take(key: key.span.bytes, value: nil)
+        }
+    }
+
+    @Test("The last word counts, and a cancellation counts whatever comes after it")
+    func order() throws {
+        var states = CampaignStates()
+        let (key, end) = (CampaignControl.key(of: "a"), CampaignControl.cancellationKey(of: "a"))
+        #expect(states.control(of: "a") == nil)
+        try Self.take(&states, key, .paused)
+        try Self.take(&states, key, .running)
+        #expect(states.control(of: "a") == Self.control(.running))
+        try Self.take(&states, end, .cancelled)
+        try Self.take(&states, key, .paused)
+        #expect(states.control(of: "a") == Self.control(.cancelled))
+        #expect(states.names == ["a"])
+    }
+
+    @Test("What was deleted is not known any more")
+    func deleted() throws {
+        var states = CampaignStates()
+        try Self.take(&states, CampaignControl.key(of: "a"), .paused)
+        try Self.take(&states, CampaignControl.key(of: "a"), nil)
+        #expect(states.control(of: "a") == nil && states.names.isEmpty)
+    }
+
+    @Test("Records of other kinds are nothing to it, and damaged ones are as if they were not there")
+    func others() throws {
+        var states = CampaignStates()
+        try Self.take(&states, CampaignControl.key(of: "a"), .paused)
+        let (definition, broken) = (Array("a/definition".utf8), Array("{".utf8))
+        try states.take(key: definition.span.bytes, value: broken.span.bytes)
+        let key = CampaignControl.key(of: "a")
+        #expect(throws: ContractError.self) { try states.take(key: key.span.bytes, value: broken.span.bytes) }
+        #expect(states.control(of: "a") == Self.control(.paused))
+    }
+}
