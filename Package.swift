@@ -68,7 +68,9 @@ let package = Package(
                 "HeraldTime", "HeraldWorker",
             ]),
         module("HeraldSandbox", ["HeraldBytes", "HeraldHTTP", "HeraldKafka", "HeraldThreads", "HeraldTime"]),
-        module("HeraldTools", ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldThreads", "HeraldTime"]),
+        module(
+            "HeraldTools",
+            ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime"]),
         module(
             "HeraldReplay",
             ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime", "HeraldTools"]),
