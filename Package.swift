@@ -68,7 +68,9 @@ let package = Package(
                 "HeraldTime", "HeraldWorker",
             ]),
         module("HeraldSandbox", ["HeraldBytes", "HeraldHTTP", "HeraldKafka", "HeraldThreads", "HeraldTime"]),
-        module("HeraldTools", ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldTime"]),
+        module(
+            "HeraldTools",
+            ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime"]),
         module(
             "HeraldReplay",
             ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime", "HeraldTools"]),
@@ -114,7 +116,7 @@ let package = Package(
             ["HeraldCommandLine", "HeraldDemo", "HeraldEvents", "HeraldSandbox", "HeraldText", "HeraldTime"]),
         tests("HeraldToolsTests", ["HeraldEvents", "HeraldKafka", "HeraldTime", "HeraldTools"]),
         tests(
-            "HeraldReplayTests", ["HeraldEvents", "HeraldReplay", "HeraldTime"]),
+            "HeraldReplayTests", ["HeraldEvents", "HeraldReplay", "HeraldTime", "HeraldTools"]),
         tests(
             "CommandTests",
             [

@@ -1,5 +1,6 @@
 import HeraldEvents
 import HeraldTime
+import HeraldTools
 import Testing
 
 @testable import HeraldReplay

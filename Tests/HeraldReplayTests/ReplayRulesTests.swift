@@ -1,6 +1,7 @@
 import Foundation
 import HeraldEvents
 import HeraldTime
+import HeraldTools
 import Testing
 
 @testable import HeraldReplay

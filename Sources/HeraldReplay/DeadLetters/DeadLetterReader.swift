@@ -220,15 +220,6 @@ public final class DeadLetterReader {
     }
 }
 
-extension KafkaError {
-    /// Whether it is of a topic that was just made, or of a leader that moves.
-    var passesSoon: Bool {
-        [
-            Code.notLeaderForPartition, Code.leaderNotAvailable, Code.unknownTopicOrPartition, Code.unknownPartition,
-        ].contains(code)
-    }
-}
-
 extension DeadLetterReader.Step {
     fileprivate var isNothing: Bool { if case .nothing = self { true } else { false } }
 }

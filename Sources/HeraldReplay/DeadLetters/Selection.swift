@@ -1,5 +1,6 @@
 internal import HeraldEvents
 public import HeraldTime
+internal import HeraldTools
 
 /// Which dead letters a command is about: made of a group, a condition, ids, a time and partitions, all of which have to
 /// hold.

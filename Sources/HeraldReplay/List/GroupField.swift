@@ -1,5 +1,6 @@
 internal import HeraldEvents
 internal import HeraldTime
+internal import HeraldTools
 
 /// What dead letters are grouped by.
 public enum GroupField: String, CaseIterable, Sendable {

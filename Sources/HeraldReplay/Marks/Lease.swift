@@ -1,3 +1,5 @@
+public import HeraldTools
+
 /// Who works on the dead letters now: one record of the state topic, written again and again while the job lives.
 public struct Lease: Codable, Equatable, Sendable {
     /// The job.

@@ -7,15 +7,8 @@ public import HeraldTools
 ///
 /// One thread.
 public final class StateReader {
-    private static let requestMilliseconds = 10_000
-    private static let patience = Duration.seconds(60)
-
-    private let consumer: Consumer
-    private let properties: [(String, String)]
+    private let reader: TopicReader
     private let topic: String
-    private let partitions: [TopicPartition]
-    private var isAssigned = false
-    private var positions: [TopicPartition: Int64] = [:]
 
     /// What became of dead letters, as far as it was read.
     public private(set) var book = MarkBook()
@@ -27,13 +20,7 @@ public final class StateReader {
     /// - Parameter properties: librdkafka's: `read_committed`, with end-of-partition events; nothing is committed.
     public init(properties: [(String, String)], topic: String, partitions: [Int32]) throws(ToolFailure) {
         self.topic = topic
-        self.properties = properties
-        self.partitions = partitions.map { TopicPartition(topic: topic, partition: $0) }
-        do throws(KafkaError) {
-            consumer = try Consumer(properties: properties)
-        } catch {
-            throw ToolFailure("\(topic) cannot be read: \(error)")
-        }
+        reader = try TopicReader(properties: properties, topic: topic, partitions: partitions)
     }
 
     /// Reads everything that is committed at this moment.
@@ -43,90 +30,25 @@ public final class StateReader {
     public func catchUp(
         throughOpenTransactions: Bool = false, onRecord: (MarkRecord) -> Void = { _ in }
     ) throws(ToolFailure) {
-        let deadline = ContinuousClock.now + Self.patience
-        while true {
-            do throws(KafkaError) {
-                return try read(throughOpenTransactions, until: deadline, onRecord)
-            } catch {
-                guard error.passesSoon, ContinuousClock.now < deadline else { throw failure(error) }
-                usleep(100_000)
-            }
-        }
+        func take(_ message: Message) throws(ToolFailure) { try self.take(message, onRecord) }
+        try reader.catchUp(to: throughOpenTransactions ? .written : .committed, take)
     }
 
-    private func read(
-        _ throughOpenTransactions: Bool, until deadline: ContinuousClock.Instant, _ onRecord: (MarkRecord) -> Void
-    ) throws(KafkaError) {
-        if !isAssigned {
-            // As numbers: the client asks for the beginning only half a second after the first try.
-            var starts: [(TopicPartition, offset: Int64)] = []
-            for partition in partitions {
-                let marks = try consumer.queries.watermarks(
-                    of: partition, timeoutMilliseconds: Self.requestMilliseconds)
-                starts.append((partition, offset: marks.low))
-            }
-            try consumer.assign(starts)
-            isAssigned = true
-        }
-        let ends = throughOpenTransactions ? try writtenEnds() : try committedEnds()
-        while !ends.allSatisfy({ positions[$0.key] ?? 0 >= $0.value }) {
-            guard ContinuousClock.now < deadline else {
-                throw KafkaError(code: KafkaError.Code.timedOut, message: "a transaction on it does not end")
-            }
-            guard let message = consumer.queue.next(waitMilliseconds: 50) else { continue }
-            defer { message.release() }
-            try take(message, onRecord)
-        }
-    }
-
-    private func committedEnds() throws(KafkaError) -> [TopicPartition: Int64] {
-        try consumer.queries.ends(of: partitions, timeoutMilliseconds: Self.requestMilliseconds)
-    }
-
-    /// The ends as a client sees them that reads what is not committed, too.
-    private func writtenEnds() throws(KafkaError) -> [TopicPartition: Int64] {
-        let other = try Consumer(properties: properties + [("isolation.level", "read_uncommitted")])
-        defer { other.close() }
-        return try other.queries.ends(of: partitions, timeoutMilliseconds: Self.requestMilliseconds)
-    }
-
-    private func take(_ message: Message, _ onRecord: (MarkRecord) -> Void) throws(KafkaError) {
-        let partition = TopicPartition(topic: topic, partition: message.partition)
-        if let error = message.error {
-            switch error.code {
-            case KafkaError.Code.partitionEOF:
-                positions[partition] = max(positions[partition] ?? 0, message.offset)
-            case KafkaError.Code.topicAuthorizationFailed, KafkaError.Code.unknownTopicOrPartition,
-                KafkaError.Code.unknownTopic, KafkaError.Code.unknownPartition:
-                throw error
-            default: break
-            }
-            return
-        }
-        // A client whose broker has died may begin again: each mark counts once.
-        guard message.offset >= positions[partition] ?? 0 else { return }
-        positions[partition] = message.offset + 1
-        let key = message.withKey { Self.bytes($0) }
-        let value = message.withValue { Self.bytes($0) }
-        guard let key, let value else { return }
+    private func take(_ message: Message, _ onRecord: (MarkRecord) -> Void) throws(ToolFailure) {
+        guard let key = message.keyCopy, let value = message.valueCopy else { return }
         let name = String(decoding: key, as: UTF8.self)
         if name == Lease.key {
             lease = try? JSONDecoder().decode(Lease.self, from: Data(value))
         } else if name.hasPrefix(MarkRecord.keyPrefix) {
             guard let record = try? JSONDecoder().decode(MarkRecord.self, from: Data(value)) else {
                 // Nobody can tell what it says, so nothing may be replayed on the strength of it.
-                throw KafkaError(
-                    code: KafkaError.Code.invalidArgument,
-                    message: "the record \(partition.partition):\(message.offset) is damaged, or of a later version")
+                throw ToolFailure(
+                    "\(topic) cannot be read: the record \(message.partition):\(message.offset) is damaged, or of a "
+                        + "later version")
             }
             book.take(record)
             onRecord(record)
         }
-    }
-
-    private static func bytes(_ span: RawSpan?) -> [UInt8]? {
-        guard let span else { return nil }
-        return span.withUnsafeBytes { Array($0) }
     }
 
     /// Waits until the lease changes, ends, or has not changed for ``Lease/patience``: whether somebody lives behind it.
@@ -147,15 +69,5 @@ public final class StateReader {
     }
 
     /// Ends the client.
-    public func close() { consumer.close() }
-
-    private func failure(_ error: KafkaError) -> ToolFailure {
-        switch error.code {
-        case KafkaError.Code.topicAuthorizationFailed:
-            ToolFailure("\(topic) cannot be read: \(error); allow Read and Describe on it with kafka-acls")
-        default:
-            ToolFailure(
-                "\(topic) cannot be read: \(error)", kind: ClusterReach.isSilence(error) ? .unreachable : .failed)
-        }
-    }
+    public func close() { reader.close() }
 }

@@ -1,5 +1,6 @@
 internal import HeraldBytes
 internal import HeraldEvents
+internal import HeraldTools
 
 extension OutgoingRecord {
     /// Leaves the history out, which only tells what was; whether there was one.

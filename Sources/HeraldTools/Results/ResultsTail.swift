@@ -37,16 +37,12 @@ package final class ResultsTail {
             do throws(KafkaError) {
                 return try consumer.watermarks(of: partition, timeoutMilliseconds: requestMilliseconds).high
             } catch {
-                guard passing.contains(error.code), ContinuousClock.now < deadline else { throw error }
+                guard error.passesSoon, ContinuousClock.now < deadline else { throw error }
                 usleep(askAgainMicroseconds)
             }
         }
     }
 
-    private static let passing = [
-        KafkaError.Code.notLeaderForPartition, KafkaError.Code.leaderNotAvailable,
-        KafkaError.Code.unknownTopicOrPartition, KafkaError.Code.unknownPartition,
-    ]
     private static let askAgainMicroseconds: UInt32 = 100_000
 
     /// What the wait for a record came to.

@@ -1,6 +1,7 @@
 import HeraldCommandLine
 import HeraldReplay
 import HeraldText
+import HeraldTools
 
 /// `herald dlq export`: dead letters as a file for other tools.
 enum DeadLetterExportCommand: HeraldCommand {

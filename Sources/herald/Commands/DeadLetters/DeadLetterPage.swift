@@ -3,6 +3,7 @@ import HeraldEvents
 import HeraldReplay
 import HeraldText
 import HeraldTime
+import HeraldTools
 
 /// A dead letter for people, and as JSON.
 struct DeadLetterPage {

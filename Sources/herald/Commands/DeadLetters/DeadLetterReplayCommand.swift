@@ -2,6 +2,7 @@ import HeraldCommandLine
 import HeraldReplay
 import HeraldSettings
 import HeraldText
+import HeraldTools
 
 /// `herald dlq replay`: publishes dead letters again, each once.
 enum DeadLetterReplayCommand: HeraldCommand {

@@ -2,6 +2,7 @@ import HeraldCommandLine
 import HeraldReplay
 import HeraldText
 import HeraldTime
+import HeraldTools
 
 /// Records of which a narrow terminal gets fewer columns and shorter times; files, pipes and JSON get everything.
 struct FittedTable {

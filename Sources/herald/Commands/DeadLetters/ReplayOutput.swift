@@ -1,6 +1,7 @@
 import HeraldCommandLine
 import HeraldReplay
 import HeraldText
+import HeraldTools
 
 /// What `herald dlq replay` prints: the plan, and how it was carried out.
 struct ReplayOutput {

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 
 /// A record of the audit topic: who did what, when and why.
 public struct AuditEntry: Codable, Equatable, Sendable {
-    /// What was done: `dlq.replay`, `dlq.resolve`, `dlq.reveal`.
+    /// What was done, such as `dlq.replay` or `campaign.pause`.
     public var action: String
     /// `started`, `ended`, or `done` for what takes no time.
     public var phase: String
@@ -14,7 +14,7 @@ public struct AuditEntry: Codable, Equatable, Sendable {
     public var job: String?
     /// What the operator gave as the reason or note.
     public var reason: String?
-    /// Which dead letters: the condition as it was given.
+    /// Which dead letters, as a condition, or which campaign.
     public var selection: String?
     /// How many were planned.
     public var planned: Int?
@@ -38,7 +38,7 @@ public struct AuditEntry: Codable, Equatable, Sendable {
     }
 
     /// Its JSON.
-    func encoded() -> [UInt8] {
+    package func encoded() -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Texts and numbers always encode.

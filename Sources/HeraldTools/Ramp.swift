@@ -31,5 +31,5 @@ public struct Ramp: Sendable, Equatable {
     public var text: String { sizes.map { $0.map(String.init) ?? "all" }.joined(separator: ",") }
 
     /// The size of the batch with this number, from 0.
-    func size(_ number: Int) -> Int? { number < sizes.count ? sizes[number] : sizes[sizes.count - 1] }
+    package func size(_ number: Int) -> Int? { number < sizes.count ? sizes[number] : sizes[sizes.count - 1] }
 }

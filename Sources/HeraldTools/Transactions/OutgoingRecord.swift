@@ -1,18 +1,30 @@
-internal import HeraldEvents
-internal import HeraldKafka
+package import HeraldEvents
+package import HeraldKafka
 
 /// A record to be written in a transaction.
-struct OutgoingRecord: Sendable {
-    var topic: String
-    var key: [UInt8]?
-    var value: [UInt8]?
-    var headers = HeaderList()
+package struct OutgoingRecord: Sendable {
+    /// Where it goes.
+    package var topic: String
+    /// Its key, which chooses the partition.
+    package var key: [UInt8]?
+    /// Its value; `nil` is a tombstone.
+    package var value: [UInt8]?
+    /// Its headers.
+    package var headers: HeaderList
+
+    /// A record.
+    package init(topic: String, key: [UInt8]?, value: [UInt8]?, headers: HeaderList = HeaderList()) {
+        self.topic = topic
+        self.key = key
+        self.value = value
+        self.headers = headers
+    }
 
     /// About how many bytes it takes.
-    var byteCount: Int { (key?.count ?? 0) + (value?.count ?? 0) + 256 }
+    package var byteCount: Int { (key?.count ?? 0) + (value?.count ?? 0) + 256 }
 
     /// Produces it; why it was refused.
-    func produce(with producer: Producer, token: UInt64) throws(KafkaError) -> KafkaError? {
+    package func produce(with producer: Producer, token: UInt64) throws(KafkaError) -> KafkaError? {
         let topic = try producer.topic(topic)
         let list = ProducerHeaders(capacity: headers.count)
         for index in 0..<headers.count {

@@ -1,15 +1,14 @@
 internal import Glibc
 internal import HeraldEvents
-internal import HeraldKafka
+package import HeraldKafka
 internal import HeraldThreads
-internal import HeraldTools
 
 /// Writes groups of records, each as a whole or not at all, under a name that only one process has at a time.
 ///
 /// Who claims the name ends what its former holder had begun, and that one can commit nothing more. One thread.
-final class TransactionalWriter {
+package final class TransactionalWriter {
     /// Why a group of records was not written.
-    enum WriteFailure: Error {
+    package enum WriteFailure: Error {
         /// Somebody else has claimed the name, or the broker has ended a transaction that took too long.
         case fenced
         /// The broker will not take it; nothing of the group was written.
@@ -31,7 +30,7 @@ final class TransactionalWriter {
     /// A writer that has not claimed its name yet.
     ///
     /// - Parameter properties: librdkafka's, the `transactional.id` among them.
-    init(properties: [(String, String)]) throws(ToolFailure) {
+    package init(properties: [(String, String)]) throws(ToolFailure) {
         do throws(KafkaError) {
             producer = try Producer(properties: properties)
         } catch {
@@ -40,14 +39,14 @@ final class TransactionalWriter {
     }
 
     /// Claims the name: ends the transaction of its former holder, if there is one, and keeps that one from any other.
-    func claim() throws(WriteFailure) {
+    package func claim() throws(WriteFailure) {
         try repeating { () throws(KafkaError) in
             try producer.initTransactions(timeoutMilliseconds: Self.callMilliseconds)
         }
     }
 
     /// Writes all of them in one transaction, and returns when they are committed; after an abort the same again.
-    func write(_ records: [OutgoingRecord]) throws(WriteFailure) {
+    package func write(_ records: [OutgoingRecord]) throws(WriteFailure) {
         let end = ContinuousClock.now + Self.patience
         var pause = Self.pauseMicroseconds
         while true {
@@ -172,5 +171,5 @@ final class TransactionalWriter {
     }
 
     /// Lets the client go; a transaction that is open is ended by the broker, or by whoever claims the name next.
-    func close() { producer.close() }
+    package func close() { producer.close() }
 }

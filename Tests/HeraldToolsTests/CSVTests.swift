@@ -1,4 +1,4 @@
-import HeraldReplay
+import HeraldTools
 import Testing
 
 @Suite("CSV files")
