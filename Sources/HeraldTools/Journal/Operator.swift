@@ -13,7 +13,8 @@ public enum Operator {
         return String(cString: name)
     }
 
-    private static func hostName() -> String {
+    /// This machine's name.
+    public static func hostName() -> String {
         var buffer = [CChar](repeating: 0, count: 256)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "unknown" }
         return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

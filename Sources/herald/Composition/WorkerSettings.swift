@@ -2,6 +2,7 @@ import HeraldBackend
 import HeraldCore
 import HeraldEvents
 import HeraldSettings
+import HeraldTools
 import HeraldWorker
 
 extension Settings {
@@ -47,7 +48,7 @@ extension Settings {
             requiredTopics: topicNames.requests + [topicNames.results]
                 + delays.map { topicNames.retryTopic($0) } + [topicNames.deadLetter],
             campaigns: CampaignConfiguration(
-                topic: topics.campaigns, worker: "worker \(instance)",
+                topic: topics.campaigns, worker: "worker \(instance) on \(Operator.hostName())",
                 readerProperties: KafkaClientSettings.campaignReader(self),
                 writerProperties: KafkaClientSettings.publisher(self)))
     }

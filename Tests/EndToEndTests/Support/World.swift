@@ -69,7 +69,10 @@ final class World: Sendable {
         backend = try ReferenceBackend(configuration)
         settings = Self.settings(name, bootstrapServers, backend.url).changing(plan.settings)
         let topics =
-            ["notifications", "notifications.bulk", "notifications.results", "notifications.dead-letter"]
+            [
+                "notifications", "notifications.bulk", "notifications.results", "notifications.dead-letter",
+                "notifications.campaigns",
+            ]
             + settings.delays.map { "notifications.retry.\($0)" } + plan.more
         let made = topics.filter { $0 != plan.missing }.map { [name] in
             NewTopic(
