@@ -35,6 +35,9 @@ struct CallQueue: Sendable {
     /// How many calls of a class there are.
     func count(ofClass number: Int) -> Int { counts[number] }
 
+    /// How many calls of a class to a push service there are.
+    func count(ofClass number: Int, toService service: Int) -> Int { rings[number * width + service].count }
+
     /// How many calls to a push service there are.
     func count(toService service: Int) -> Int {
         var sum = 0

@@ -14,6 +14,12 @@ extension Engine {
     /// How many calls a second a push service bears, as was found by its refusals; `nil` when there were none.
     public func rateLimit(ofService service: Int) -> Double? { gate.services[service].rate.limit }
 
+    /// How many calls of a consumed topic's events (a request topic's index) to a push service wait for their turn.
+    package func waitingCalls(ofTopic topic: Int, toService service: Int) -> Int {
+        guard let source = sources.first(where: { $0.topic == topic }) else { return 0 }
+        return wanted.count(ofClass: source.callClass, toService: service)
+    }
+
     /// Whether a call is wanted or under way.
     package func isWanted(_ token: CallToken) -> Bool {
         let phase = services[serviceIndex(token.slot.index, Int(token.service))].phase

@@ -131,13 +131,16 @@ struct TopicsOnThreeBrokersTests {
         let environment = ["HERALD_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrapServers]
         let run = try await HeraldProgram.run(["topics", "apply", "--yes"], environment: environment)
         #expect(run.status == 0, "\(run.error)")
-        let values = try await Blocking.run {
-            try kafka.admin().describeConfigs(
-                topics: ["notifications", "notifications.dead-letter"], timeoutMilliseconds: 30_000
-            ).map { [$0.value("min.insync.replicas"), $0.value("retention.ms")] }
-        }
-        #expect(values == [["2", "604800000"], ["2", "604800000"]])
         // Each of the three brokers hears of a topic's settings a moment after it was answered.
+        let areThere = try await eventually {
+            let values = try await Blocking.run {
+                try kafka.admin().describeConfigs(
+                    topics: ["notifications", "notifications.dead-letter"], timeoutMilliseconds: 30_000
+                ).map { [$0.value("min.insync.replicas"), $0.value("retention.ms")] }
+            }
+            return values == [["2", "604800000"], ["2", "604800000"]]
+        }
+        #expect(areThere)
         let areSettled = try await eventually {
             try await HeraldProgram.run(["topics", "check"], environment: environment).status == 0
         }

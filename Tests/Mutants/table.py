@@ -256,6 +256,12 @@ MUTANTS = [
         "held.reason != .tokenUnavailable, held.probe == nil, now.monotonic >= held.nextProbe",
         "held.reason != .tokenUnavailable, now.monotonic >= held.nextProbe",
     ),
+    Mutant(
+        "whichever class had the last turn goes on",
+        "CallQueue.swift",
+        "            if credits[number] > 0, !waiting[number]",
+        "            if !waiting[number]",
+    ),
     # Campaigns.
     Mutant(
         "what is wanted of a campaign is called although it does not run",

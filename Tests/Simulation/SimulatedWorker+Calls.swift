@@ -13,6 +13,7 @@ extension SimulatedWorker {
         check(token, name, record)
         checkLimits(token)
         checkCampaign(name, record)
+        checkPriority(token, name)
         let (result, after) = simulation.backend.answer(
             user: record.user, now: simulation.now, chance: &simulation.chance)
         let isCounted =
@@ -126,6 +127,22 @@ extension SimulatedWorker {
         } else {
             if !probes.isEmpty { simulation.checkers.fail("\(process) makes two calls at once in a hold") }
             probes.insert(token)
+        }
+    }
+
+    /// A round of all classes but the most urgent one has eleven calls; a limited push service may be open only in their turns
+    /// a few times in a row.
+    private static let patienceOfUrgent = 80
+
+    /// The calls of the first request topic get their turns however many others wait.
+    private func checkPriority(_ token: CallToken, _ name: RecordName) {
+        let service = Int(token.service)
+        let waiting = engine.hold == nil ? engine.waitingCalls(ofTopic: 0, toService: service) : 0
+        let isPassed = name.place.topic != 0 && waiting > 0 && waiting >= passedUrgent[service]?.waiting ?? 0
+        passedUrgent[service] = (waiting, isPassed ? (passedUrgent[service]?.calls ?? 0) + 1 : 0)
+        if let calls = passedUrgent[service]?.calls, calls > Self.patienceOfUrgent {
+            simulation.checkers.fail(
+                "\(process): \(calls) calls to service \(service) pass \(waiting) of the first topic, which wait")
         }
     }
 

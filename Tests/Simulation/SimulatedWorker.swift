@@ -74,6 +74,8 @@ final class SimulatedWorker {
     var probes: Set<CallToken> = []
     /// Dead letters with the same status in a row.
     var rejectedInARow = 0
+    /// For each push service: how many calls of the first request topic wait, and how many others were made meanwhile.
+    var passedUrgent: [Int: (waiting: Int, calls: Int)] = [:]
     /// What it was told of campaigns.
     var toldCampaigns: [Int: CampaignControl.State] = [:]
 
@@ -259,6 +261,7 @@ final class SimulatedWorker {
         passed = []
         callsOut = [:]
         counted = []
+        passedUrgent = [:]
         probes = []
         produced = []
     }
