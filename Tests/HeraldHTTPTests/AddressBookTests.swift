@@ -45,6 +45,20 @@ struct AddressBookTests {
         }
     }
 
+    @Test("What was refused everywhere is tried once more before a call fails, and anew after a connection")
+    func refusedEverywhere() throws {
+        var book = AddressBook(fixed: "127.0.0.1")
+        let tries = (0..<3).map { _ in book.allowsAnotherTry() }
+        #expect(tries == [true, false, true])
+        guard case .address(let number, _) = book.choose(MonotonicTime(nanoseconds: 0), entropy: 0) else {
+            Issue.record("no address")
+            return
+        }
+        book.connected(number)
+        let isTriedAgain = book.allowsAnotherTry()
+        #expect(isTriedAgain)
+    }
+
     @Test("Connections spread evenly, wherever they begin", arguments: 0..<5 as Range<UInt64>)
     func spread(entropy: UInt64) throws {
         let book = Book("a", "b", "[::1]")

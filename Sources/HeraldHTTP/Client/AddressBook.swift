@@ -42,6 +42,8 @@ struct AddressBook {
     private var lookedUpAt: MonotonicTime?
     private var noLookUpBefore = MonotonicTime(nanoseconds: .min)
     private let isFixed: Bool
+    /// The last refusal was answered with another try.
+    private var isSecondTry = false
 
     /// A book of a name of which nothing is known yet.
     init() {
@@ -130,6 +132,7 @@ struct AddressBook {
 
     /// A connection was made to the address.
     mutating func connected(_ number: Number) {
+        isSecondTry = false
         guard let index = index(of: number) else { return }
         entries[index].failures = 0
         entries[index].skippedUntil = MonotonicTime(nanoseconds: .min)
@@ -148,6 +151,15 @@ struct AddressBook {
             entries[index].skippedUntil = now.advanced(byMilliseconds: wait)
         }
         return entries.contains { $0.skippedUntil <= now }
+    }
+
+    /// Nobody listened at the last address that there was to try.
+    ///
+    /// The backend cannot have seen the request: true when it is sent again at once, without counting. Every second time it
+    /// is false, and a call has failed: a backend that is down must not be asked in circles.
+    mutating func allowsAnotherTry() -> Bool {
+        isSecondTry.toggle()
+        return isSecondTry
     }
 
     /// A connection to the address is gone, or was not made.

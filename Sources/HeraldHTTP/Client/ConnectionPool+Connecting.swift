@@ -86,7 +86,8 @@ extension ConnectionPool {
         states[Int(slot)].isPooled = true
     }
 
-    /// An attempt that failed is one call that failed, unless another address may do better.
+    /// An attempt that failed is one call that failed, unless another address may do better; one that was refused is made
+    /// once more.
     ///
     /// An attempt that took too long is none: calls have their own deadlines, and a younger call may still get through.
     /// Nor is one for which this machine had not what it takes: the call waits for one of the connections that there are.
@@ -98,6 +99,7 @@ extension ConnectionPool {
             return
         }
         if let address, book.failed(address, now: now, entropy: .random(in: .min ... .max)) { return }
+        if failure.kind == .connectionRefused, book.allowsAnotherTry() { return }
         guard failure.kind != .timeout, calls.waitingCount > 0 else { return }
         fail(calls.longestWaiting, failure.kind, failure.detail, now: now)
     }
