@@ -58,14 +58,16 @@ struct DeadLetterLook {
     @discardableResult
     mutating func visit(_ body: (inout DeadLetterEntry, MarkBook?) -> Bool) throws -> Int {
         var line = ProgressLine(console)
+        var pace = ProgressPace()
         var count = 0
         try CommandFailure.translating { () throws(ToolFailure) in
             let reader = try replayer.world.deadLetters()
             defer { reader.close() }
             try replayer.scan(selection, reader) { passed, total in
+                pace.note(passed)
                 line.show(
                     share: total > 0 ? Double(passed) / Double(total) : 1,
-                    "\(passed) of \(total) looked at, \(count) found")
+                    "\(passed) of \(total) looked at, \(count) found\(pace.words(left: total - passed))")
                 return !stop.isMade
             } _: { entry throws(ToolFailure) in
                 count += 1

@@ -64,9 +64,13 @@ struct DeadLetterReplayRun {
             try replayer.world.state(replayer.layout)
         }
         var line = ProgressLine(console)
+        var pace = ProgressPace()
         let plan = try CommandFailure.translating { () throws(ToolFailure) in
             try replayer.plan(selection, rules, state) { passed, total in
-                line.show(share: share(passed, total), "looking through \(passed) of \(total)")
+                pace.note(passed)
+                line.show(
+                    share: share(passed, total),
+                    "looking through \(passed) of \(total)\(pace.words(left: total - passed))")
                 return !stop.isMade
             }
         }
@@ -105,6 +109,7 @@ struct DeadLetterReplayRun {
     private func replay(_ plan: ReplayPlan, _ state: StateReader, _ stop: StopRequest) throws -> ReplayReport {
         var line = ProgressLine(console)
         var batch = 0
+        var pace = ProgressPace()
         let job = try CommandFailure.translating { () throws(ToolFailure) in
             try ReplayJob(
                 replayer.world, replayer.layout, plan: plan, rules: rules, options: options, state: state,
@@ -120,9 +125,10 @@ struct DeadLetterReplayRun {
                         line.clear()
                         console.remark(ReplayOutput.batchLine(progress))
                     }
+                    pace.note(Int64(progress.replayed))
                     line.show(
                         share: share(Int64(progress.replayed), Int64(progress.planned)),
-                        ReplayOutput.progressLine(progress))
+                        ReplayOutput.progressLine(progress, pace))
                 })
         }
         let report = job.run()
