@@ -36,6 +36,7 @@ let package = Package(
         .systemLibrary(name: "CHTTPParser", providers: [.apt(["libhttp-parser-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+        .systemLibrary(name: "CSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
 
         module("HeraldBytes"),
         module("HeraldThreads", ["CEpoll"]),
@@ -77,11 +78,17 @@ let package = Package(
         module(
             "HeraldCampaigns",
             ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime", "HeraldTools"]),
+        module(
+            "HeraldDoctor",
+            [
+                "CSSL", "HeraldBackend", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldThreads", "HeraldTime",
+                "HeraldTools",
+            ]),
         .executableTarget(
             name: "herald",
             dependencies: [
                 "HeraldAdmin", "HeraldBackend", "HeraldCampaigns", "HeraldCommandLine", "HeraldCore", "HeraldDemo",
-                "HeraldEvents",
+                "HeraldDoctor", "HeraldEvents",
                 "HeraldHTTP",
                 "HeraldKafka",
                 "HeraldSandbox", "HeraldSettings", "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime",
@@ -89,7 +96,6 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        .systemLibrary(name: "CSSL", path: "Tests/CSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .target(
             name: "TestSupport", dependencies: ["CSSL", "HeraldKafka", "HeraldThreads"], path: "Tests/Support",
             swiftSettings: strict),
@@ -118,10 +124,13 @@ let package = Package(
         tests(
             "HeraldReplayTests", ["HeraldEvents", "HeraldReplay", "HeraldTime", "HeraldTools"]),
         tests(
+            "HeraldDoctorTests",
+            ["HeraldDoctor", "HeraldHTTP", "HeraldKafka", "HeraldThreads", "HeraldTime", "HeraldTools"]),
+        tests(
             "CommandTests",
             [
-                "herald", "HeraldCommandLine", "HeraldEvents", "HeraldKafka", "HeraldSettings", "HeraldText",
-                "HeraldTime",
+                "herald", "HeraldCommandLine", "HeraldEvents", "HeraldKafka", "HeraldSandbox", "HeraldSettings",
+                "HeraldText", "HeraldTime",
             ]),
         .target(
             name: "Simulation", dependencies: ["HeraldCore", "HeraldEvents", "HeraldTime"], path: "Tests/Simulation",

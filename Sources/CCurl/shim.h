@@ -68,3 +68,7 @@ static inline CURLcode herald_curl_set_debug_callback(CURL *handle, curl_debug_c
     CURLcode code = curl_easy_setopt(handle, CURLOPT_DEBUGDATA, context);
     return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_DEBUGFUNCTION, callback) : code;
 }
+
+static inline CURLcode herald_curl_set_write_callback(CURL *handle, curl_write_callback callback) {
+    return curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, callback);
+}

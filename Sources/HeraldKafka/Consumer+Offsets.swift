@@ -112,6 +112,16 @@ public final class ConsumerQueries: Sendable {
         try offsets(of: partitions, at: -1, timeoutMilliseconds: timeoutMilliseconds)
     }
 
+    /// Where each partition begins.
+    ///
+    /// An embedded broker does not say.
+    public func beginnings(
+        of partitions: [TopicPartition], timeoutMilliseconds: Int
+    ) throws(KafkaError) -> [TopicPartition: Int64] {
+        // ListOffsets' timestamp for the earliest offset.
+        try offsets(of: partitions, at: -2, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
     /// The partition's first offset and the one that its next record gets (open transactions included).
     public func watermarks(
         of partition: TopicPartition, timeoutMilliseconds: Int

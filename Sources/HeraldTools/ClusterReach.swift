@@ -11,23 +11,29 @@ public struct ClusterReach: Sendable {
 
     private let bootstrapServers: String
     private let saslMechanism: String?
+    private let patience: Duration
 
     /// The cluster at these addresses.
     ///
-    /// - Parameter saslMechanism: the property `sasl.mechanism`, for what has to be said when credentials are refused.
-    public init(bootstrapServers: [String], saslMechanism: String?) {
+    /// - Parameters:
+    ///   - saslMechanism: the property `sasl.mechanism`, for what has to be said when credentials are refused.
+    ///   - patience: how long it may keep a tool waiting for its first answer.
+    public init(
+        bootstrapServers: [String], saslMechanism: String?, patience: Duration = ClusterReach.patience
+    ) {
         self.bootstrapServers = bootstrapServers.joined(separator: ",")
         self.saslMechanism = saslMechanism
+        self.patience = patience
     }
 
-    /// Brokers and all topics that this user may see; blocks for ``patience`` at most.
+    /// Brokers and all topics that this user may see; blocks for its patience at most.
     public func allTopics(_ admin: Admin) throws(ToolFailure) -> ClusterMetadata {
         try answer(of: admin) { milliseconds throws(KafkaError) in
             try admin.metadata(timeoutMilliseconds: milliseconds)
         }
     }
 
-    /// Brokers and these topics; blocks for ``patience`` at most when no broker answers.
+    /// Brokers and these topics; blocks for its patience at most when no broker answers.
     public func topics(_ names: [String], _ admin: Admin) throws(ToolFailure) -> ClusterMetadata {
         try answer(of: admin) { milliseconds throws(KafkaError) in
             try admin.metadata(topics: names, timeoutMilliseconds: milliseconds)
@@ -38,7 +44,7 @@ public struct ClusterReach: Sendable {
         of admin: Admin, _ question: (Int) throws(KafkaError) -> ClusterMetadata
     ) throws(ToolFailure) -> ClusterMetadata {
         var cause: String?
-        let end = ContinuousClock.now + Self.patience
+        let end = ContinuousClock.now + patience
         for number in 0... {
             let left = max(1, Self.milliseconds(from: .now, to: end))
             let wait = Self.questionsMilliseconds[min(number, Self.questionsMilliseconds.count - 1)]

@@ -26,6 +26,7 @@ enum CommandTable {
         .group(
             "topics", "Make Herald's topics as the settings want them.",
             [TopicsPlanCommand.self, TopicsApplyCommand.self, TopicsCheckCommand.self]),
+        .command(DoctorCommand.self),
         .group(
             "config", "Look at the settings.",
             [ConfigShowCommand.self, ConfigCheckCommand.self, ConfigDocsCommand.self, ConfigSchemaCommand.self]),

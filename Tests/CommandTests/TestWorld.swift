@@ -54,7 +54,9 @@ struct TestWorld: Sendable {
     }
 
     /// The topic's first records, when so many are there.
-    func records(of topic: String, count: Int, partitions: Int32 = 3) async throws -> [Record] {
+    func records(
+        of topic: String, count: Int, partitions: Int32 = 3, waitSeconds: Int = 30
+    ) async throws -> [Record] {
         try await Blocking.run {
             let consumer = try Consumer(properties: [
                 ("bootstrap.servers", kafka.bootstrapServers), ("group.id", "test"),
@@ -63,7 +65,7 @@ struct TestWorld: Sendable {
             try consumer.assign(
                 (0..<partitions).map { (TopicPartition(topic: topic, partition: $0), offset: Offset.beginning) })
             var records: [Record] = []
-            let end = ContinuousClock.now + .seconds(30)
+            let end = ContinuousClock.now + .seconds(waitSeconds)
             while records.count < count, ContinuousClock.now < end {
                 guard let message = consumer.queue.next(waitMilliseconds: 100) else { continue }
                 defer { message.release() }

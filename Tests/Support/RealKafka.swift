@@ -10,6 +10,8 @@ import Synchronization
 public final class RealKafka: Sendable {
     /// The addresses, for the property `bootstrap.servers`.
     public let bootstrapServers: String
+    /// The address of the listener with TLS and passwords, if it was asked for one.
+    public let secureServers: String?
     private let nodes: [KafkaNode]
     private let directory: URL?
     private let madeTopics = Mutex<[String]>([])
@@ -31,7 +33,7 @@ public final class RealKafka: Sendable {
 
     private static let sharing = Task<RealKafka, any Error> {
         guard let servers = runningServers else { return try await start(nodes: 1) }
-        return RealKafka(bootstrapServers: servers, nodes: [], directory: nil)
+        return RealKafka(bootstrapServers: servers, secureServers: nil, nodes: [], directory: nil)
     }
 
     /// The one cluster that all tests of this process share; started when first asked for.
@@ -42,14 +44,16 @@ public final class RealKafka: Sendable {
     /// - Parameters:
     ///   - settings: added to the brokers' `server.properties`.
     ///   - proxy: stands before a second listener of a single node: who begins there stays there.
+    ///   - secure: a second listener of a single node, and permissions; who comes in by the first may do anything.
     public static func start(
-        nodes count: Int, settings: [String: String] = [:], behind proxy: KafkaProxy? = nil
+        nodes count: Int, settings: [String: String] = [:], behind proxy: KafkaProxy? = nil,
+        secure: SecureListener? = nil
     ) async throws -> RealKafka {
         try await Blocking.run {
             guard let home else { throw ChildProcess.Failure(description: "KAFKA_HOME is not set") }
             let directory = FileManager.default.temporaryDirectory
                 .appending(path: "herald-kafka-\(getpid())-\(UUID().uuidString)")
-            let kafka = try make(home: home, count, settings, proxy, directory)
+            let kafka = try make(home: home, count, settings, proxy, secure, directory)
             AtExit.run { kafka.stop() }
             do {
                 for node in kafka.nodes { try node.start() }
@@ -63,7 +67,8 @@ public final class RealKafka: Sendable {
     }
 
     private static func make(
-        home: String, _ count: Int, _ settings: [String: String], _ proxy: KafkaProxy?, _ directory: URL
+        home: String, _ count: Int, _ settings: [String: String], _ proxy: KafkaProxy?, _ secure: SecureListener?,
+        _ directory: URL
     ) throws -> RealKafka {
         let ports = FreePorts.take(2 * count + 1)
         guard ports.count == 2 * count + 1 else { throw ChildProcess.Failure(description: "no free ports on loopback") }
@@ -73,12 +78,15 @@ public final class RealKafka: Sendable {
             var all = brokerSettings(
                 node: index, of: count, voters: voters, port: ports[index], controllerPort: ports[count + index])
             if let proxy { put(proxy, before: ports[2 * count], &all) }
+            try secure?.add(port: ports[2 * count], directory, to: &all)
             return try KafkaNode(
                 home: home, directory: directory.appending(path: "node-\(index + 1)"),
                 settings: all.merging(settings) { $1 }, clusterID: clusterID, port: ports[index])
         }
         let servers = nodes.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
-        return RealKafka(bootstrapServers: servers, nodes: nodes, directory: directory)
+        return RealKafka(
+            bootstrapServers: servers, secureServers: secure.map { _ in "127.0.0.1:\(ports[2 * count])" }, nodes: nodes,
+            directory: directory)
     }
 
     private static func put(_ proxy: KafkaProxy, before port: Int, _ settings: inout [String: String]) {
@@ -119,8 +127,9 @@ public final class RealKafka: Sendable {
         ]
     }
 
-    private init(bootstrapServers: String, nodes: [KafkaNode], directory: URL?) {
+    private init(bootstrapServers: String, secureServers: String?, nodes: [KafkaNode], directory: URL?) {
         self.bootstrapServers = bootstrapServers
+        self.secureServers = secureServers
         self.nodes = nodes
         self.directory = directory
         if nodes.isEmpty { AtExit.run { self.deleteTopics() } }

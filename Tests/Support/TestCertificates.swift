@@ -50,11 +50,11 @@ public struct TestCertificates: Sendable {
 
         func authority(_ name: String) throws -> String {
             try openssl(
-                ["req", "-x509"] + newKey(name) + ["-days", "30", "-subj", "/CN=\(name)", "-out", path("\(name).pem")])
+                ["req", "-x509"] + newKey(name) + ["-days", "90", "-subj", "/CN=\(name)", "-out", path("\(name).pem")])
             return path("\(name).pem")
         }
 
-        func identity(_ name: String, authority: String, extensions: String, days: Int = 30) throws -> ServerIdentity {
+        func identity(_ name: String, authority: String, extensions: String, days: Int = 90) throws -> ServerIdentity {
             try Data(extensions.utf8).write(to: folder.appendingPathComponent("\(name).ext"))
             try openssl(["req", "-new"] + newKey(name) + ["-subj", "/CN=\(name)", "-out", path("\(name).csr")])
             try openssl([

@@ -168,7 +168,8 @@ public struct TopicRefusal: Sendable, Equatable {
 }
 
 extension TopicState {
-    fileprivate init(_ topic: ClusterMetadata.Topic, _ configuration: [String: String]) {
+    /// The state of a topic, from what a broker says of it.
+    package init(_ topic: ClusterMetadata.Topic, _ configuration: [String: String]) {
         self.init(
             partitions: topic.partitions.count, replication: topic.partitions.map(\.replicaCount).min() ?? 0,
             configuration: configuration,

@@ -96,6 +96,11 @@ enum KafkaClientSettings {
         resultsReader(settings) + [("enable.partition.eof", "true"), ("queued.max.messages.kbytes", "1024")]
     }
 
+    /// The doctor's reader: an offset that a worker is just committing does not keep it waiting.
+    static func doctorReader(_ settings: Settings) -> [(String, String)] {
+        deadLetterReader(settings).filter { $0.0 != "isolation.level" } + [("isolation.level", "read_uncommitted")]
+    }
+
     /// The writer of replays; its `transactional.id` comes on top.
     static func replayWriter(_ settings: Settings) -> [(String, String)] {
         let timeout = settings.kafka.properties["transaction.timeout.ms"] ?? "10000"

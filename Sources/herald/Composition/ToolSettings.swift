@@ -18,7 +18,7 @@ extension Settings {
     var clusterReach: ClusterReach {
         ClusterReach(
             bootstrapServers: kafka.bootstrapServers,
-            saslMechanism: kafka.properties["sasl.mechanism"] ?? kafka.properties["sasl.mechanisms"])
+            saslMechanism: saslMechanism)
     }
 }
 

@@ -1,11 +1,9 @@
-import HeraldTime
-
 /// Reads the three date formats of HTTP (RFC 9110, section 5.6.7).
-enum HTTPDate {
+package enum HTTPDate {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
     /// The moment that `text` names, or `nil` when it is in none of the formats or names no day of the calendar.
-    static func parse(_ text: String) -> WallTime? {
+    package static func parse(_ text: String) -> WallTime? {
         let words = text.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "," }).map(String.init)
         switch words.count {
         case 6 where words[5] == "GMT":  // Sun, 06 Nov 1994 08:49:37 GMT

@@ -1,0 +1,196 @@
+package import HeraldBackend
+internal import HeraldHTTP
+internal import HeraldTime
+
+/// The backend's half of an examination: network, credentials, clock.
+///
+/// One thread. Whatever the backend is, nobody is notified: it is only sent GET.
+package final class BackendExaminer: Examiner {
+    private static let answerMilliseconds = 5_000
+
+    private let url: String
+    private let configuration: BackendConfiguration
+    private let look: BackendLook
+    private let timeLeft = TimeLeft(Examination.limit)
+    private let reachability: Reachability
+    /// Who is connected to: the proxy, if there is one.
+    private let target: Endpoint
+    private let setting: String
+    private var addresses: [SocketAddress] = []
+    private var stranger: HTTPLook.Answer?
+
+    /// An examiner of the backend at this URL.
+    package init(url: String, _ configuration: BackendConfiguration) {
+        self.url = url
+        self.configuration = configuration
+        look = BackendLook(configuration)
+        reachability = Reachability(timeLeft: timeLeft)
+        if let proxy = configuration.connections.proxy {
+            target = Endpoint(proxy.url, standardPort: 1_080)
+            setting = "backend.proxy"
+        } else {
+            target = Endpoint(url, standardPort: Self.isEncrypted(url) ? 443 : 80)
+            setting = "backend.url"
+        }
+    }
+
+    private static func isEncrypted(_ url: String) -> Bool { url.lowercased().hasPrefix("https://") }
+
+    /// Looks at what belongs to one stage.
+    package func examine(_ stage: Stage) -> Finding {
+        switch stage {
+        case .backendName: name()
+        case .backendPort: port()
+        case .backendTLS: handshake()
+        case .backendAnswer: answer()
+        case .backendLogin: credentials()
+        case .clock: clock()
+        case .brokerNames, .brokerPorts, .brokerTLS, .brokerLogin, .brokers, .topics, .reading, .group,
+            .transactionalID, .writing, .transaction:
+            Finding([])
+        }
+    }
+
+    private func name() -> Finding {
+        switch reachability.lookUp([target]).first {
+        case .addresses(let found)?:
+            addresses = found
+            return one(.backendName, target.host, .passed, found.map(\.text).joined(separator: ", "))
+        case .failed(let reason)?:
+            return one(
+                .backendName, target.host, .failed, "the name is not found: \(reason)",
+                mend: "check the host in \(setting), and the resolver")
+        case nil: return Finding([], isDeadEnd: true)
+        }
+    }
+
+    private func port() -> Finding {
+        switch reachability.connect([addresses]).first {
+        case .connected(let address, let milliseconds)?:
+            return one(.backendPort, "\(target)", .passed, "connected to \(address) in \(milliseconds) ms")
+        case .failed(let reason)?:
+            return one(
+                .backendPort, "\(target)", .failed, reason,
+                mend: "check \(setting), the firewall, and whether it runs")
+        case nil: return Finding([], isDeadEnd: true)
+        }
+    }
+
+    private func handshake() -> Finding {
+        // Behind a proxy only libcurl gets there; the answer shows whether it trusts what it finds.
+        guard Self.isEncrypted(url), configuration.connections.proxy == nil else { return Finding([]) }
+        let files = configuration.connections.tls
+        let trust = TLSHandshake.Trust(
+            authorities: files.caFile, certificateFile: files.certificateFile, keyFile: files.keyFile)
+        guard let outcome = reachability.handshake([(host: target.host, addresses: addresses)], trust: trust).first
+        else { return Finding([], isDeadEnd: true) }
+        let judge = CertificateCheck(
+            name: Stage.backendTLS.rawValue, authoritySetting: "backend.tls.caFile", now: SystemClock.wall())
+        return Finding([judge.check(outcome, of: target)])
+    }
+
+    private func answer() -> Finding {
+        let answer = look.withoutCredentials(
+            timeoutMilliseconds: timeLeft.milliseconds(atMost: Self.answerMilliseconds))
+        stranger = answer
+        switch answer {
+        case .status(let status, _):
+            return one(.backendAnswer, url, .passed, "HTTP works: \(status) to a stranger's GET")
+        case .failure(let kind, let detail):
+            return one(.backendAnswer, url, .failed, detail, mend: Self.mend(of: kind))
+        }
+    }
+
+    private static func mend(of kind: FailureKind) -> String {
+        switch kind {
+        case .tls: "look at the certificates: backend.tls.caFile, certificateFile and keyFile"
+        case .nameNotFound: "check the host in backend.url, and the resolver"
+        case .proxyRefused: "check user and password in backend.proxy and backend.proxyPasswordFile"
+        case .brokenHTTP: "check that backend.url is an HTTP/1.1 server"
+        case .connectionRefused, .connectionReset, .timeout, .connectFailed:
+            "check backend.url, the network, and whether the backend runs"
+        }
+    }
+
+    private func credentials() -> Finding {
+        guard look.hasCredentials else {
+            return one(.backendLogin, "", .passed, "none are configured (backend.auth.kind is none)")
+        }
+        let limit = timeLeft.milliseconds(atMost: Self.answerMilliseconds)
+        switch look.withCredentials(timeoutMilliseconds: limit) {
+        case .noToken(let trouble):
+            return one(.backendLogin, "", .failed, "\(trouble)", mend: "correct backend.auth, or the token endpoint")
+        case .answer(.failure(_, let detail)):
+            return one(.backendLogin, "", .failed, detail, mend: "look at the backend")
+        case .answer(.status(let status, _)):
+            return Finding([
+                CredentialJudgement.check(
+                    stranger: stranger, caller: status, refusals: configuration.credentialStatuses)
+            ])
+        }
+    }
+
+    private func clock() -> Finding {
+        guard case .status(_, let date?)? = stranger else {
+            return one(
+                .clock, "", .skipped, "the backend's answer has no Date header to compare this machine's clock with")
+        }
+        return Finding([ClockJudgement.check(date: date, now: SystemClock.wall())])
+    }
+
+    private func one(
+        _ stage: Stage, _ subject: String, _ verdict: Verdict, _ detail: String, mend: String? = nil
+    ) -> Finding {
+        Finding([Check(stage.rawValue, subject, verdict, detail, mend: mend)])
+    }
+}
+
+/// What a backend's answers to GET say about credentials.
+enum CredentialJudgement {
+    /// - Parameters:
+    ///   - stranger: the answer without credentials.
+    ///   - caller: the status with them.
+    ///   - refusals: the statuses by which the backend refuses credentials.
+    static func check(stranger: HTTPLook.Answer?, caller: Int, refusals: Set<Int>) -> Check {
+        let name = Stage.backendLogin.rawValue
+        guard case .status(let before, _)? = stranger else {
+            return Check(name, "", .warning, "\(caller) with credentials, and nothing to compare it with")
+        }
+        if refusals.contains(caller) {
+            return Check(
+                name, "", .failed, "refused: \(caller) with credentials, \(before) without",
+                mend: "check backend.auth; if the backend forbids GET to everybody this says nothing, "
+                    + "so try herald send to yourself")
+        }
+        if refusals.contains(before) {
+            return Check(name, "", .passed, "accepted: \(before) to a stranger, \(caller) to Herald")
+        }
+        return Check(
+            name, "", .warning,
+            "not proved: the backend answers GET alike with and without credentials (\(caller) and \(before))",
+            mend: "try herald send to yourself, which notifies")
+    }
+}
+
+/// How far this machine's clock is from another.
+enum ClockJudgement {
+    private static let warnSeconds: Int64 = 5
+    private static let failSeconds: Int64 = 60
+
+    /// - Parameter date: an answer's `Date` header, which is exact to a second.
+    static func check(date: String, now: WallTime) -> Check {
+        guard let theirs = HTTPDate.parse(date) else {
+            return Check("clock", "", .skipped, "the backend's Date header is not one of HTTP's dates")
+        }
+        let offset = (now.milliseconds - theirs.milliseconds) / 1_000
+        let size = abs(offset)
+        let verdict: Verdict = size > failSeconds ? .failed : size > warnSeconds ? .warning : .passed
+        let detail =
+            size <= 1
+            ? "this machine's and the backend's agree (its Date header, ±1 s)"
+            : "this machine's is \(size) s \(offset > 0 ? "ahead of" : "behind") the backend's (its Date header, ±1 s)"
+        return Check(
+            "clock", "", verdict, detail,
+            mend: verdict == .passed ? nil : "set both clocks by NTP: due times and expiry rest on them")
+    }
+}

@@ -1,0 +1,146 @@
+internal import HeraldKafka
+
+extension BrokerExaminer {
+    /// Asks for the group's members and offsets; joins nothing.
+    func examineGroup() -> Finding {
+        guard let admin else { return Finding([], isDeadEnd: true) }
+        let description: GroupDescription
+        let positions: GroupPositions
+        do throws(KafkaError) {
+            description = try admin.describeGroup(
+                plan.group, timeoutMilliseconds: timeLeft.milliseconds(atMost: Self.requestMilliseconds))
+            var found = try groupPositions()
+            // A worker passes the marks of transactions by itself; without one they would look like records that wait.
+            if description.members.isEmpty { try leaveOutMarks(&found) }
+            positions = found
+        } catch {
+            let isForbidden = error.code == KafkaError.Code.groupAuthorizationFailed
+            return Finding([
+                Check(
+                    Stage.group.rawValue, plan.group, .failed,
+                    isForbidden ? "this user may not ask for it" : "\(error)",
+                    mend: isForbidden ? "allow Read on the group with kafka-acls" : "look at the brokers")
+            ])
+        }
+        return Finding(
+            [GroupJudgement.members(plan.group, description, positions)]
+                + consumedTopics.map { topic in
+                    GroupJudgement.lag(
+                        topic.name, positions.of(topic.name), isRetry: isRetry(topic.name),
+                        isServed: !description.members.isEmpty)
+                })
+    }
+
+    private func leaveOutMarks(_ positions: inout GroupPositions) throws(KafkaError) {
+        let behind = positions.partitions.filter { $0.lag > 0 && $0.isInRange }.prefix(Self.lookedIntoLimit)
+        guard !behind.isEmpty else { return }
+        let reader = try ReadProbe(properties: plan.committedReaderProperties)
+        defer { reader.close() }
+        let exhausted = try reader.exhausted(
+            behind.map { ($0.partition, offset: max($0.begin, $0.committed ?? $0.begin)) }, timeLeft: timeLeft)
+        for index in positions.partitions.indices where exhausted.contains(positions.partitions[index].partition) {
+            positions.partitions[index].committed = positions.partitions[index].end
+        }
+    }
+
+    /// So many partitions are looked into at most.
+    private static var lookedIntoLimit: Int { 200 }
+
+    private func groupPositions() throws(KafkaError) -> GroupPositions {
+        guard let reader else { return GroupPositions(partitions: []) }
+        let wanted = consumedTopics.flatMap { topic in
+            topic.partitions.filter { $0.leader != nil }.map { TopicPartition(topic: topic.name, partition: $0.id) }
+        }
+        let limit = Self.requestMilliseconds
+        let committed = try reader.queries.committed(wanted, timeoutMilliseconds: timeLeft.milliseconds(atMost: limit))
+        let ends = try reader.queries.ends(of: wanted, timeoutMilliseconds: timeLeft.milliseconds(atMost: limit))
+        let begins = try reader.queries.beginnings(
+            of: wanted, timeoutMilliseconds: timeLeft.milliseconds(atMost: limit))
+        return GroupPositions(
+            partitions: committed.map { position in
+                GroupPositions.Position(
+                    partition: position.partition, committed: position.offset < 0 ? nil : position.offset,
+                    begin: begins[position.partition] ?? 0, end: ends[position.partition] ?? 0)
+            })
+    }
+}
+
+/// Where a group stands in each partition.
+struct GroupPositions: Sendable, Equatable {
+    struct Position: Sendable, Equatable {
+        var partition: TopicPartition
+        /// `nil`: nothing is committed yet, and the group begins at the beginning.
+        var committed: Int64?
+        var begin: Int64
+        var end: Int64
+
+        /// Whether a consumer could go on from there.
+        var isInRange: Bool { (begin...max(begin, end)).contains(committed ?? begin) }
+
+        /// How many offsets are left to consume.
+        var lag: Int64 { max(0, end - max(begin, committed ?? begin)) }
+    }
+
+    var partitions: [Position]
+
+    func of(_ topic: String) -> [Position] { partitions.filter { $0.partition.topic == topic } }
+
+    var lag: Int64 { partitions.reduce(0) { $0 + $1.lag } }
+}
+
+/// What is worth saying of a group.
+enum GroupJudgement {
+    /// Its members, and whether each partition has one.
+    static func members(_ group: String, _ description: GroupDescription, _ positions: GroupPositions) -> Check {
+        let name = Stage.group.rawValue
+        let count = description.members.count
+        guard count > 0 else {
+            guard positions.lag > 0 else {
+                return Check(name, group, .passed, "no worker runs at the moment, and nothing waits")
+            }
+            return Check(
+                name, group, .warning, "no worker runs, and \(positions.lag) records wait", mend: "start herald worker")
+        }
+        let taken = Set(description.members.flatMap(\.partitions))
+        let free = positions.partitions.map(\.partition).filter { !taken.contains($0) }
+        let members = "\(count) member\(count == 1 ? "" : "s")"
+        guard description.state.lowercased() == "stable" else {
+            return Check(name, group, .warning, "\(members), in a rebalance", mend: "look again in a minute")
+        }
+        guard free.isEmpty else {
+            let shown = free.prefix(5).map { "\($0)" }.joined(separator: ", ") + (free.count > 5 ? " …" : "")
+            return Check(
+                name, group, .warning, "\(members); \(free.count) partitions belong to none of them: \(shown)",
+                mend: "give all workers the same topics.requests")
+        }
+        return Check(name, group, .passed, "\(members); each partition has one")
+    }
+
+    /// How far the group is behind in one topic.
+    static func lag(
+        _ topic: String, _ positions: [GroupPositions.Position], isRetry: Bool, isServed: Bool
+    ) -> Check {
+        let name = "group lag"
+        if let lost = positions.first(where: { ($0.committed ?? $0.begin) < $0.begin }) {
+            return Check(
+                name, topic, .failed,
+                "retention has deleted \(lost.begin - (lost.committed ?? 0)) records of partition "
+                    + "\(lost.partition.partition) before they were consumed; a worker does not start there",
+                mend: "decide what to do about them, and set the group's offset with kafka-consumer-groups")
+        }
+        if let renewed = positions.first(where: { ($0.committed ?? 0) > $0.end }) {
+            return Check(
+                name, topic, .warning,
+                "the group stands behind the end of partition \(renewed.partition.partition): the topic was made anew",
+                mend: "nothing: the worker begins at the beginning, with a warning")
+        }
+        let total = positions.reduce(0) { $0 + $1.lag }
+        guard total > 0, let worst = positions.max(by: { $0.lag < $1.lag }) else {
+            return Check(name, topic, .passed, "0")
+        }
+        return Check(
+            name, topic, isServed ? .passed : .warning,
+            "\(total) \(isRetry ? "wait for their time" : "wait"), most of them in partition "
+                + "\(worst.partition.partition): \(worst.lag)", mend: isServed ? nil : "start herald worker")
+    }
+}

@@ -1,0 +1,164 @@
+internal import HeraldEvents
+internal import HeraldKafka
+internal import HeraldTools
+
+extension BrokerExaminer {
+    /// Fetches from one partition of each topic that Herald reads.
+    func examineReading() -> Finding {
+        let names = plan.topics.names
+        let read = topics.filter {
+            names.requests.contains($0.name) || isRetry($0.name)
+                || [names.results, names.deadLetter, names.campaigns, names.state].contains($0.name)
+        }
+        let partitions = read.compactMap { topic in Self.servedPartition(of: topic) }
+        let answers: [String: KafkaError?]
+        do throws(KafkaError) {
+            let reader = try ReadProbe(properties: plan.readerProperties)
+            self.reader = reader
+            answers = try reader.read(partitions, timeLeft: timeLeft)
+        } catch {
+            return Finding([
+                Check(
+                    Stage.reading.rawValue, "", .failed, "no reader can be made: \(error)", mend: "look at the brokers")
+            ])
+        }
+        return Finding(
+            partitions.map { partition in
+                let isNeeded = names.requests.contains(partition.topic) || isRetry(partition.topic)
+                switch answers[partition.topic] {
+                case .none:
+                    return Check(
+                        Stage.reading.rawValue, partition.topic, isNeeded ? .failed : .warning,
+                        "partition \(partition.partition) gave no answer in time", mend: "look at the brokers")
+                case .some(.none): return Check(Stage.reading.rawValue, partition.topic, .passed, "fetched")
+                case .some(.some(let error)):
+                    let isForbidden = error.code == KafkaError.Code.topicAuthorizationFailed
+                    return Check(
+                        Stage.reading.rawValue, partition.topic, isNeeded ? .failed : .warning,
+                        (isForbidden ? "not allowed" : "\(error)")
+                            + (isNeeded ? "" : " (herald publish --wait, dlq and campaign need it)"),
+                        mend: "allow Read on it with kafka-acls")
+                }
+            }, isDeadEnd: false)
+    }
+
+    /// Claims a transactional id that looks like a worker's, and is nobody's.
+    func claim() -> Finding {
+        guard plan.isAtomic else {
+            return Finding(
+                [
+                    Check(
+                        Stage.transactionalID.rawValue, "", .skipped,
+                        "delivery.guarantee is at-least-once: a record that proves Write could not be taken back")
+                ], isDeadEnd: true)
+        }
+        let id = Self.transactionalID(plan.group)
+        do throws(KafkaError) {
+            let probe = try TransactionProbe(properties: plan.writerProperties, id: id, timeLeft: timeLeft)
+            transactions = probe
+            let begin = ContinuousClock.now
+            try probe.claim()
+            let milliseconds = Int((.now - begin) / .milliseconds(1))
+            return Finding([
+                Check(Stage.transactionalID.rawValue, id, .passed, "claimed in \(milliseconds) ms")
+            ])
+        } catch {
+            let isForbidden = error.code == KafkaError.Code.transactionalIDAuthorizationFailed
+            // Its own name may be allowed alone; to try that one would end a worker that runs.
+            let isOwnNameOpen = isForbidden && plan.instance != nil
+            return Finding(
+                [
+                    Check(
+                        Stage.transactionalID.rawValue, id, isOwnNameOpen ? .warning : .failed,
+                        isForbidden ? "not allowed" : "\(error)",
+                        mend: isForbidden
+                            ? "allow Write on transactional ids that begin with \(plan.group)- with kafka-acls"
+                                + " --resource-pattern-type prefixed"
+                            : "look at the brokers, and at the internal topic __transaction_state")
+                ], isDeadEnd: true)
+        }
+    }
+
+    /// Writes a record to each topic that Herald alone writes, in transactions that are aborted.
+    func examineWriting() -> Finding {
+        let requests = plan.topics.names.requests
+        let partitions = topics.filter { !requests.contains($0.name) }.compactMap { Self.servedPartition(of: $0) }
+        let (properties, group, timeLeft) = (plan.writerProperties, plan.group, timeLeft)
+        let trials = SideBySide.map(partitions, milliseconds: timeLeft.milliseconds(atMost: Self.writeMilliseconds)) {
+            TransactionProbe.write(
+                to: $0, properties: properties, id: Self.transactionalID(group), timeLeft: timeLeft)
+        }
+        var checks = zip(partitions, trials).map { partition, trial in writing(partition.topic, trial) }
+        endMilliseconds = trials.compactMap { $0?.refusal == nil ? $0?.endMilliseconds : nil }
+        checks.append(
+            Check(
+                Stage.writing.rawValue, requests.joined(separator: ", "), .skipped,
+                "no record of a check belongs there; herald publish, dlq replay and campaign need Write"))
+        return Finding(checks, isDeadEnd: endMilliseconds.isEmpty)
+    }
+
+    private func writing(_ topic: String, _ trial: TransactionProbe.Trial?) -> Check {
+        guard let trial else {
+            return Check(
+                Stage.writing.rawValue, topic, verdict(of: topic), "no answer in time" + purpose(of: topic),
+                mend: "look at the brokers")
+        }
+        guard let refusal = trial.refusal else {
+            return Check(Stage.writing.rawValue, topic, .passed, "a record was taken, and taken back")
+        }
+        let isForbidden = refusal.code == KafkaError.Code.topicAuthorizationFailed
+        return Check(
+            Stage.writing.rawValue, topic, verdict(of: topic),
+            (isForbidden ? "not allowed" : "\(refusal)") + purpose(of: topic),
+            mend: isForbidden ? "allow Write on it with kafka-acls" : "look at the brokers and the topic's settings")
+    }
+
+    /// What the transactions took, and whether the group's offsets could be part of one.
+    func examineTransaction() -> Finding {
+        let slowest = endMilliseconds.max() ?? 0
+        var checks = [
+            Check(
+                Stage.transaction.rawValue, "", .passed,
+                "begun and aborted \(endMilliseconds.count) times; the end took \(slowest) ms at most")
+        ]
+        if let transactions, let group = reader?.groupMetadata,
+            let partition = consumedTopics.lazy.compactMap({ Self.servedPartition(of: $0) }).first
+        {
+            checks.append(groupRead(transactions.sendRefusedOffset(of: partition, group: group)))
+        }
+        return Finding(checks)
+    }
+
+    private func groupRead(_ trial: TransactionProbe.Trial) -> Check {
+        let subject = "group \(plan.group)"
+        guard let refusal = trial.refusal, refusal.code != KafkaError.Code.offsetMetadataTooLarge else {
+            return Check(Stage.reading.rawValue, subject, .passed, "its offsets may be committed")
+        }
+        switch refusal.code {
+        case KafkaError.Code.groupAuthorizationFailed:
+            return Check(
+                Stage.reading.rawValue, subject, .failed, "not allowed", mend: "allow Read on the group with kafka-acls"
+            )
+        case KafkaError.Code.topicAuthorizationFailed:
+            return Check(
+                Stage.reading.rawValue, subject, .skipped, "because of read")
+        default:
+            return Check(
+                Stage.reading.rawValue, subject, .warning,
+                "it is not known whether offsets may be committed: \(refusal)",
+                mend: "look at the brokers, and at the internal topic __consumer_offsets")
+        }
+    }
+
+    /// A name as a worker's lane has it, and that is nobody's.
+    private static func transactionalID(_ group: String) -> String {
+        "\(group)-doctor-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+    }
+
+    private static let writeMilliseconds = 12_000
+
+    /// A partition that has a leader.
+    static func servedPartition(of topic: ClusterMetadata.Topic) -> TopicPartition? {
+        topic.partitions.first { $0.leader != nil }.map { TopicPartition(topic: topic.name, partition: $0.id) }
+    }
+}

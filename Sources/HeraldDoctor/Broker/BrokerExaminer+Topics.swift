@@ -1,0 +1,168 @@
+internal import HeraldEvents
+internal import HeraldKafka
+internal import HeraldTools
+
+extension BrokerExaminer {
+    private static let applying = "herald topics apply"
+
+    /// The topics without which a worker does not start.
+    var requiredTopics: Set<String> {
+        let names = plan.topics.names
+        return Set(
+            names.requests + [names.results, names.deadLetter] + plan.topics.retryDelays.map { names.retryTopic($0) })
+    }
+
+    /// The topics that workers consume, former delays' included.
+    var consumedTopics: [ClusterMetadata.Topic] {
+        topics.filter { plan.topics.names.requests.contains($0.name) || isRetry($0.name) }
+    }
+
+    func isRetry(_ topic: String) -> Bool { plan.topics.names.delay(ofTopic: topic) != nil }
+
+    /// A permission or topic that only the tools need is no reason for a worker to stop.
+    func verdict(of topic: String) -> Verdict {
+        requiredTopics.contains(topic) || isRetry(topic) ? .failed : .warning
+    }
+
+    /// What a missing permission on a topic is needed for.
+    func purpose(of topic: String) -> String {
+        verdict(of: topic) == .failed ? "" : " (herald dlq and campaign need it)"
+    }
+
+    func examineTopics() -> Finding {
+        guard let admin else { return Finding([], isDeadEnd: true) }
+        let names = plan.topics.topicNames
+        let all: ClusterMetadata
+        var asked: ClusterMetadata
+        do throws(KafkaError) {
+            asked = try admin.metadata(
+                topics: names, timeoutMilliseconds: timeLeft.milliseconds(atMost: Self.requestMilliseconds))
+            all = try admin.metadata(timeoutMilliseconds: timeLeft.milliseconds(atMost: Self.requestMilliseconds))
+        } catch {
+            return Finding([
+                Check(
+                    Stage.topics.rawValue, "", .failed, "the cluster does not say: \(error)",
+                    mend: "look at the brokers")
+            ])
+        }
+        asked.topics += all.topics.filter { isRetry($0.name) && !names.contains($0.name) }
+        topics = asked.topics.filter { $0.error == nil && !$0.partitions.isEmpty }
+        let (configurations, unknown) = configurations(admin)
+        let existing = Dictionary(
+            uniqueKeysWithValues: topics.map { ($0.name, TopicState($0, configurations[$0.name] ?? [:])) })
+        let difference = TopicPlan(plan.topics, existing: existing)
+        let checks = asked.topics.map { topic in
+            check(topic, steps: difference.steps.filter { $0.topic == topic.name }, configurations[topic.name])
+        }
+        return Finding(checks + unknown, isDeadEnd: topics.isEmpty)
+    }
+
+    /// What is configured for each topic, as far as this user may know, and what to say about the rest.
+    private func configurations(_ admin: Admin) -> ([String: [String: String]], [Check]) {
+        var known: [String: [String: String]] = [:]
+        var refusal: KafkaError?
+        do throws(KafkaError) {
+            let answers = try admin.describeConfigs(
+                topics: topics.map(\.name),
+                timeoutMilliseconds: timeLeft.milliseconds(atMost: Self.requestMilliseconds))
+            for answer in answers {
+                refusal = refusal ?? answer.error
+                guard answer.error == nil else { continue }
+                let pairs = answer.entries.compactMap { entry in entry.value.map { (entry.name, $0) } }
+                known[answer.topic] = Dictionary(pairs) { first, _ in first }
+            }
+        } catch {
+            refusal = error
+        }
+        guard let refusal else { return (known, []) }
+        return (
+            known,
+            [
+                Check(
+                    "topic configuration", "", .warning,
+                    "it cannot be compared with the settings: \(refusal.message)",
+                    mend: refusal.code == KafkaError.Code.topicAuthorizationFailed
+                        ? "allow DescribeConfigs on Herald's topics with kafka-acls"
+                        : "an embedded broker has none; else look at the brokers")
+            ]
+        )
+    }
+
+    private func check(
+        _ topic: ClusterMetadata.Topic, steps: [TopicPlan.Step], _ configuration: [String: String]?
+    ) -> Check {
+        if let error = topic.error, error.code == KafkaError.Code.topicAuthorizationFailed {
+            return Check(
+                Stage.topics.rawValue, topic.name, verdict(of: topic.name),
+                "this user may not see it" + purpose(of: topic.name),
+                mend: "allow Describe (Read and Write bring it along) on it with kafka-acls")
+        }
+        if topic.error != nil || topic.partitions.isEmpty {
+            return Check(
+                Stage.topics.rawValue, topic.name, verdict(of: topic.name), "it is missing" + purpose(of: topic.name),
+                mend: Self.applying)
+        }
+        var judgement = TopicJudgement()
+        judgement.judge(
+            topic, minimumInSync: configuration?[TopicProperty.minInSyncReplicas.rawValue].flatMap { Int($0) })
+        // What is not known is not compared.
+        for step in steps where configuration != nil || Self.isKnownWithout(step.property) { judgement.judge(step) }
+        let count = topic.partitions.count
+        return Check(
+            Stage.topics.rawValue, topic.name, judgement.verdict,
+            (["\(count) partition\(count == 1 ? "" : "s")"] + judgement.remarks).joined(separator: "; "),
+            mend: judgement.mends.isEmpty ? nil : judgement.mends.joined(separator: "; "))
+    }
+
+    private static func isKnownWithout(_ property: TopicProperty) -> Bool {
+        property == .partitions || property == .replication
+    }
+}
+
+/// What is worth saying of one topic.
+struct TopicJudgement {
+    private(set) var verdict = Verdict.passed
+    private(set) var remarks: [String] = []
+    private(set) var mends: [String] = []
+
+    /// Looks at leaders and copies.
+    mutating func judge(_ topic: ClusterMetadata.Topic, minimumInSync: Int?) {
+        let leaderless = topic.leaderlessPartitions
+        if !leaderless.isEmpty {
+            say(.failed, "no leader for \(Self.list(leaderless))", "bring the brokers with its copies back")
+        }
+        let tooFew = topic.partitions.filter { $0.leader != nil && $0.inSyncReplicaCount < minimumInSync ?? 0 }
+        let behind = topic.partitions.filter { $0.leader != nil && $0.inSyncReplicaCount < $0.replicaCount }
+        if !tooFew.isEmpty {
+            say(
+                .failed,
+                "nothing can be written: fewer copies in sync than min.insync.replicas (\(minimumInSync ?? 0)) of "
+                    + Self.list(tooFew.map(\.id)), "bring the brokers with its copies back")
+        } else if !behind.isEmpty {
+            say(.warning, "copies are not in sync of \(Self.list(behind.map(\.id)))", "look after the brokers")
+        }
+    }
+
+    /// Looks at one difference from the settings.
+    mutating func judge(_ step: TopicPlan.Step) {
+        let difference = "\(step.property.rawValue) \(step.now ?? "?"), wanted \(step.wanted)"
+        switch step.action {
+        case .none: say(.passed, "\(difference) (\(step.note))", nil)
+        case .create, .change: say(.warning, difference, "herald topics apply")
+        case .byHand:
+            say(step.property == .minInSyncReplicas ? .failed : .warning, difference, step.note)
+        }
+    }
+
+    private mutating func say(_ verdict: Verdict, _ remark: String, _ mend: String?) {
+        if verdict == .failed || (verdict == .warning && self.verdict == .passed) { self.verdict = verdict }
+        remarks.append(remark)
+        if let mend, !mends.contains(mend) { mends.append(mend) }
+    }
+
+    static func list(_ partitions: [Int32]) -> String {
+        let shown = partitions.prefix(10).map { "\($0)" }.joined(separator: ", ")
+        let more = partitions.count > 10 ? " and \(partitions.count - 10) more" : ""
+        return "partition\(partitions.count == 1 ? "" : "s") \(shown)\(more)"
+    }
+}

@@ -1,0 +1,189 @@
+internal import HeraldKafka
+internal import HeraldTime
+internal import HeraldTools
+
+/// The brokers' half of an examination: network, login, topics, permissions, group, transactions.
+///
+/// One thread. It writes nothing but records in transactions that it aborts, on topics that Herald writes itself, and
+/// joins no group.
+package final class BrokerExaminer: Examiner {
+    static let requestMilliseconds = 4_000
+    /// How long a cluster may take for its first answer.
+    package static let loginPatience = Duration.seconds(6)
+    private static let standardPort = 9_092
+
+    let plan: BrokerPlan
+    let timeLeft = TimeLeft(Examination.limit)
+    private let reachability: Reachability
+    private let certificates: CertificateCheck
+    private let endpoints: [Endpoint]
+    private var addresses: [Endpoint: [SocketAddress]] = [:]
+    private var reached: [Endpoint] = []
+
+    var admin: Admin?
+    private var brokers: [ClusterMetadata.Broker] = []
+    /// The topics that are there and can be asked for.
+    var topics: [ClusterMetadata.Topic] = []
+    var reader: ReadProbe?
+    var transactions: TransactionProbe?
+    var endMilliseconds: [Int] = []
+
+    /// An examiner of a cluster.
+    package init(_ plan: BrokerPlan) {
+        self.plan = plan
+        reachability = Reachability(timeLeft: timeLeft)
+        certificates = CertificateCheck(
+            name: Stage.brokerTLS.rawValue, authoritySetting: "kafka.properties ssl.ca.location",
+            now: SystemClock.wall())
+        endpoints = plan.bootstrapServers.map { Endpoint($0, standardPort: Self.standardPort) }
+    }
+
+    deinit {
+        reader?.close()
+        transactions?.close()
+    }
+
+    /// Looks at what belongs to one stage.
+    package func examine(_ stage: Stage) -> Finding {
+        switch stage {
+        case .brokerNames: names()
+        case .brokerPorts: ports()
+        case .brokerTLS: handshakes()
+        case .brokerLogin: login()
+        case .brokers: advertised()
+        case .topics: examineTopics()
+        case .reading: examineReading()
+        case .group: examineGroup()
+        case .transactionalID: claim()
+        case .writing: examineWriting()
+        case .transaction: examineTransaction()
+        case .backendName, .backendPort, .backendTLS, .backendAnswer, .backendLogin, .clock: Finding([])
+        }
+    }
+
+    // MARK: Network
+
+    private func names() -> Finding {
+        let answers = reachability.lookUp(endpoints)
+        for (endpoint, answer) in zip(endpoints, answers) {
+            if case .addresses(let found) = answer { addresses[endpoint] = found }
+        }
+        return Finding(
+            zip(endpoints, answers).map { endpoint, answer in
+                switch answer {
+                case .addresses(let found):
+                    Check(
+                        Stage.brokerNames.rawValue, endpoint.host, .passed,
+                        found.map(\.text).joined(separator: ", "))
+                case .failed(let reason):
+                    Check(
+                        Stage.brokerNames.rawValue, endpoint.host, addresses.isEmpty ? .failed : .warning,
+                        "the name is not found: \(reason)", mend: "check kafka.bootstrapServers and the resolver")
+                }
+            })
+    }
+
+    private func ports() -> Finding {
+        let targets = endpoints.filter { addresses[$0] != nil }
+        let connections = reachability.connect(targets.map { addresses[$0] ?? [] })
+        reached = zip(targets, connections).compactMap { if case .connected = $1 { $0 } else { nil } }
+        return Finding(
+            zip(targets, connections).map { endpoint, connection in
+                switch connection {
+                case .connected(let address, let milliseconds):
+                    Check(
+                        Stage.brokerPorts.rawValue, "\(endpoint)", .passed,
+                        "connected to \(address) in \(milliseconds) ms")
+                case .failed(let reason):
+                    Check(
+                        Stage.brokerPorts.rawValue, "\(endpoint)", reached.isEmpty ? .failed : .warning, reason,
+                        mend: "check kafka.bootstrapServers, the firewall, and whether Kafka runs")
+                }
+            })
+    }
+
+    private func handshakes() -> Finding {
+        guard plan.usesTLS else { return Finding([]) }
+        let outcomes = reachability.handshake(
+            reached.map { (host: $0.host, addresses: addresses[$0] ?? []) }, trust: plan.trust)
+        return Finding(
+            zip(reached, outcomes).map { certificates.check($1, of: $0, isVerified: plan.verifies) })
+    }
+
+    // MARK: Login
+
+    private func login() -> Finding {
+        do throws(KafkaError) {
+            admin = try Admin(properties: plan.clientProperties)
+        } catch {
+            return Finding([
+                Check(Stage.brokerLogin.rawValue, "", .failed, "\(error.message)", mend: "correct kafka.properties")
+            ])
+        }
+        guard let admin else { return Finding([], isDeadEnd: true) }
+        do throws(ToolFailure) {
+            brokers = try plan.reach.topics([], admin).brokers
+        } catch {
+            return Finding([refusedLogin(error)])
+        }
+        let who = plan.property("sasl.username").map { " as \($0)" } ?? ""
+        let way = plan.saslMechanism.map { "\($0)\(who) accepted" } ?? "no login (\(plan.securityProtocol))"
+        return Finding([
+            Check(
+                Stage.brokerLogin.rawValue, "", .passed,
+                "\(way); \(brokers.count) broker\(brokers.count == 1 ? "" : "s")")
+        ])
+    }
+
+    private func refusedLogin(_ failure: ToolFailure) -> Check {
+        guard failure.kind == .unreachable else {
+            return Check(
+                Stage.brokerLogin.rawValue, "", .failed, failure.description,
+                mend: "check sasl.mechanism, sasl.username and sasl.password in kafka.properties")
+        }
+        return Check(
+            Stage.brokerLogin.rawValue, "", .failed, failure.description,
+            mend: "check that security.protocol in kafka.properties (\(plan.securityProtocol)) is the listener's")
+    }
+
+    /// The addresses that the cluster names itself, which clients use after the first answer.
+    private func advertised() -> Finding {
+        let others = brokers.map { Endpoint(host: $0.host, port: $0.port) }.filter { !reached.contains($0) }
+        let answers = reachability.lookUp(others)
+        var found: [(Endpoint, [SocketAddress])] = []
+        var checks: [Check] = []
+        for (endpoint, answer) in zip(others, answers) {
+            switch answer {
+            case .addresses(let addresses): found.append((endpoint, addresses))
+            case .failed(let reason): checks.append(unreachable(endpoint, "its name is not found: \(reason)"))
+            }
+        }
+        let connections = reachability.connect(found.map(\.1))
+        var connected: [(Endpoint, [SocketAddress])] = []
+        for ((endpoint, addresses), connection) in zip(found, connections) {
+            switch connection {
+            case .connected(let address, let milliseconds):
+                connected.append((endpoint, addresses))
+                checks.append(
+                    Check(
+                        Stage.brokers.rawValue, "\(endpoint)", .passed,
+                        "connected to \(address) in \(milliseconds) ms"))
+            case .failed(let reason): checks.append(unreachable(endpoint, reason))
+            }
+        }
+        if plan.usesTLS {
+            let outcomes = reachability.handshake(
+                connected.map { (host: $0.0.host, addresses: $0.1) }, trust: plan.trust)
+            checks += zip(connected, outcomes).map {
+                certificates.check($1, of: $0.0, isVerified: plan.verifies)
+            }
+        }
+        return Finding(checks, isDeadEnd: false)
+    }
+
+    private func unreachable(_ endpoint: Endpoint, _ reason: String) -> Check {
+        Check(
+            Stage.brokers.rawValue, "\(endpoint)", .failed, "the cluster names this broker so, and \(reason)",
+            mend: "correct the broker's advertised.listeners, or the network")
+    }
+}

@@ -1,0 +1,70 @@
+package import HeraldTools
+
+/// What the brokers' half of an examination is about, from the settings.
+package struct BrokerPlan: Sendable {
+    /// Addresses as `host:port`.
+    package var bootstrapServers: [String]
+    /// What every client needs.
+    package var clientProperties: [(String, String)]
+    /// A reader that joins no group and sees what is not committed, too.
+    package var readerProperties: [(String, String)]
+    /// A transactional writer, without its `transactional.id`.
+    package var writerProperties: [(String, String)]
+    /// The first words with the cluster.
+    package var reach: ClusterReach
+    /// What the settings want of the topics.
+    package var topics: TopicWishes
+    /// The workers' group.
+    package var group: String
+    /// The worker's own name, when the settings give it one.
+    package var instance: String?
+    /// Whether workers write in transactions.
+    package var isAtomic: Bool
+
+    /// A plan for a cluster.
+    package init(
+        bootstrapServers: [String], clientProperties: [(String, String)], readerProperties: [(String, String)],
+        writerProperties: [(String, String)], reach: ClusterReach, topics: TopicWishes, group: String,
+        instance: String?, isAtomic: Bool
+    ) {
+        self.bootstrapServers = bootstrapServers
+        self.clientProperties = clientProperties
+        self.readerProperties = readerProperties
+        self.writerProperties = writerProperties
+        self.reach = reach
+        self.topics = topics
+        self.group = group
+        self.instance = instance
+        self.isAtomic = isAtomic
+    }
+
+    /// What the user's property says, in lower case.
+    func property(_ names: String...) -> String? {
+        clientProperties.first { names.contains($0.0) }?.1
+    }
+
+    /// The same reader, for what is committed.
+    var committedReaderProperties: [(String, String)] {
+        readerProperties.filter { $0.0 != "isolation.level" } + [("isolation.level", "read_committed")]
+    }
+
+    /// `plaintext`, `ssl`, `sasl_plaintext` or `sasl_ssl`.
+    var securityProtocol: String { property("security.protocol")?.lowercased() ?? "plaintext" }
+
+    var usesTLS: Bool { securityProtocol.hasSuffix("ssl") }
+
+    var saslMechanism: String? {
+        securityProtocol.hasPrefix("sasl") ? property("sasl.mechanism", "sasl.mechanisms") ?? "GSSAPI" : nil
+    }
+
+    /// Whom the clients trust, and what they show.
+    var trust: TLSHandshake.Trust {
+        TLSHandshake.Trust(
+            authorities: property("ssl.ca.location"), authoritiesText: property("ssl.ca.pem"),
+            certificateFile: property("ssl.certificate.location"), keyFile: property("ssl.key.location"),
+            checksName: property("ssl.endpoint.identification.algorithm")?.lowercased() != "none")
+    }
+
+    /// Whether the clients look at certificates at all.
+    var verifies: Bool { property("enable.ssl.certificate.verification")?.lowercased() != "false" }
+}

@@ -1,0 +1,154 @@
+internal import HeraldKafka
+internal import HeraldThreads
+
+/// Transactions that are begun and aborted: what they write no reader of committed records ever sees.
+final class TransactionProbe {
+    /// How one of them ended.
+    struct Trial: Sendable {
+        /// Why the broker would not have taken it; `nil` when it would.
+        var refusal: KafkaError?
+        /// How long the abort took, which a broker ends a transaction by as it does by a commit.
+        var endMilliseconds: Int
+    }
+
+    /// A broker's default allows 4 096 characters; a string on the wire has at most 32 767.
+    private static let refusedMetadata = String(repeating: "x", count: 30_000)
+    /// A first transaction may find its coordinator still starting.
+    private static let claimMilliseconds = 6_000
+    private static let callMilliseconds = 4_000
+    private static let stepMilliseconds = 50
+
+    private let producer: Producer
+    private let timeLeft: TimeLeft
+    private var report: KafkaError??
+
+    init(properties: [(String, String)], id: String, timeLeft: TimeLeft) throws(KafkaError) {
+        self.timeLeft = timeLeft
+        producer = try Producer(properties: properties + [("transactional.id", id)])
+    }
+
+    /// Claims the name, which nobody else has.
+    func claim() throws(KafkaError) {
+        let limit = timeLeft.milliseconds(atMost: Self.claimMilliseconds)
+        try blocking { (producer) throws(KafkaError) in
+            try producer.initTransactions(timeoutMilliseconds: limit)
+        }
+    }
+
+    /// Writes a record to a topic under a name of its own, waits until the broker has it, and takes it back.
+    ///
+    /// A topic that is refused breaks its producer (librdkafka 2.0 aborts what the broker has not begun), so no two share one.
+    static func write(
+        to partition: TopicPartition, properties: [(String, String)], id: String, timeLeft: TimeLeft
+    ) -> Trial {
+        do throws(KafkaError) {
+            let probe = try TransactionProbe(properties: properties, id: id, timeLeft: timeLeft)
+            defer { probe.close() }
+            try probe.claim()
+            return probe.write(to: partition.topic, partition: partition.partition)
+        } catch {
+            return Trial(refusal: error, endMilliseconds: 0)
+        }
+    }
+
+    private func write(to topic: String, partition: Int32) -> Trial {
+        trial { () throws(KafkaError) in
+            report = nil
+            let bytes = Array("herald doctor: aborted".utf8)
+            if let refusal = producer.produce(
+                topic: try producer.topic(topic), partition: partition, key: bytes.span.bytes, value: bytes.span.bytes,
+                token: 1)
+            {
+                throw refusal
+            }
+            let end = ContinuousClock.now + .milliseconds(timeLeft.milliseconds(atMost: Self.callMilliseconds))
+            while ContinuousClock.now < end {
+                serve(waitMilliseconds: Self.stepMilliseconds)
+                // What keeps the transaction from going on comes first: its records are only given up for that.
+                if let error = transactionError() { throw error }
+                if let report {
+                    if let error = report { throw error }
+                    return
+                }
+            }
+            throw KafkaError(code: KafkaError.Code.timedOut)
+        }
+    }
+
+    /// Sends an offset of the group that the broker refuses for what is noted with it, after it has looked at the permissions.
+    ///
+    /// - Returns: its trial; the refusal is `OFFSET_METADATA_TOO_LARGE` when the permissions are there.
+    func sendRefusedOffset(of partition: TopicPartition, group: GroupMetadata) -> Trial {
+        let limit = timeLeft.milliseconds(atMost: Self.callMilliseconds)
+        return trial { () throws(KafkaError) in
+            let position = CommitPosition(partition: partition, offset: 0, metadata: Self.refusedMetadata)
+            try blocking { (producer) throws(KafkaError) in
+                try producer.sendOffsets([position], group: group, timeoutMilliseconds: limit)
+            }
+        }
+    }
+
+    private func trial(_ body: () throws(KafkaError) -> Void) -> Trial {
+        var refusal: KafkaError?
+        do throws(KafkaError) {
+            _ = producer.takeNotices()
+            try producer.beginTransaction()
+            try body()
+        } catch {
+            refusal = error
+        }
+        let begin = ContinuousClock.now
+        let limit = timeLeft.milliseconds(atMost: Self.callMilliseconds)
+        do throws(KafkaError) {
+            try blocking { (producer) throws(KafkaError) in
+                try producer.abortTransaction(timeoutMilliseconds: limit)
+            }
+        } catch {
+            refusal = refusal ?? error
+        }
+        return Trial(refusal: refusal, endMilliseconds: Int((.now - begin) / .milliseconds(1)))
+    }
+
+    /// What keeps the transaction from going on, which librdkafka says in its log before any call does.
+    private func transactionError() -> KafkaError? {
+        for notice in producer.takeNotices().notices where notice.text.hasPrefix("TXNERR") {
+            let known = [
+                KafkaError.Code.topicAuthorizationFailed, KafkaError.Code.transactionalIDAuthorizationFailed,
+                KafkaError.Code.unknownTopicOrPartition, KafkaError.Code.clusterAuthorizationFailed,
+            ].map { KafkaError(code: $0) }
+            return known.first { notice.text.contains($0.name) || notice.text.contains($0.message) }
+                ?? KafkaError(code: KafkaError.Code.state, message: notice.text)
+        }
+        return nil
+    }
+
+    private func serve(waitMilliseconds: Int) {
+        producer.reports(waitMilliseconds: waitMilliseconds) { report = .some($0.error) }
+    }
+
+    /// Runs a call that blocks, and takes delivery reports meanwhile, or it would never end.
+    private func blocking(_ call: @escaping @Sendable (Producer) throws(KafkaError) -> Void) throws(KafkaError) {
+        let outcome = Guarded<Result<Void, KafkaError>?>(nil)
+        let producer = producer
+        let thread: OwnThread
+        do {
+            thread = try OwnThread(name: "transaction") {
+                let result: Result<Void, KafkaError>
+                do throws(KafkaError) {
+                    try call(producer)
+                    result = .success(())
+                } catch {
+                    result = .failure(error)
+                }
+                outcome.withLock { $0 = result }
+            }
+        } catch {
+            throw KafkaError(code: KafkaError.Code.state, message: "\(error)")
+        }
+        while outcome.withLock({ $0 == nil }) { serve(waitMilliseconds: 1) }
+        thread.join()
+        if case .failure(let error) = outcome.withLock({ $0 }) { throw error }
+    }
+
+    func close() { producer.close() }
+}

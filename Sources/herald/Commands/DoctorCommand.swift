@@ -1,0 +1,58 @@
+import HeraldCommandLine
+import HeraldDoctor
+import HeraldSettings
+import HeraldText
+
+/// `herald doctor`: looks at everything that a worker needs, and says what mends what is wrong.
+enum DoctorCommand: HeraldCommand {
+    static let only = CommandOption.optional(
+        "only", .choice(Examination.Part.self), "Look at this half alone; the other's settings may be missing.")
+
+    static let declaration = CommandDeclaration(
+        "doctor", "Check everything that a worker needs, and say what mends it.",
+        details:
+            "Settings, names, connections, TLS and its expiry, logins, each topic, each permission, a transaction begun "
+            + "and aborted, the group and its lag, the backend's credentials, the clock. One line each: ✓ is well, ! "
+            + "works and wants a look, ✗ has to be mended, - could not be looked at because of something else. It "
+            + "takes 20 s at most, whoever does not answer, notifies nobody, joins no group, and leaves nothing that a "
+            + "reader of committed records sees.\n\nThe exit status is 1 when something has to be mended, 78 when the "
+            + "settings are wrong, and else 0. docs/DOCTOR.md says what each line proves.",
+        options: [only.declaration, OutputFormat.option.declaration],
+        examples: [
+            .init("herald doctor --config herald.yaml", "Before the first start, and whenever something is wrong."),
+            .init("herald doctor --only kafka -o jsonl", "The brokers' half, for a program."),
+        ])
+    static let takesSettings = true
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        var output = DoctorOutput(invocation.parsed[OutputFormat.option], invocation.console)
+        let part = invocation.parsed[only]
+        let examination: Examination
+        do {
+            let needs: SettingsNeeds = part.map { $0 == .kafka ? [.kafka] : [.backend] } ?? [.kafka, .backend]
+            let loaded = try invocation.loadedSettings(requiring: needs)
+            examination = try loaded.settings.examination(of: part)
+            try output.write(settings(loaded))
+        } catch let error as SettingsError {
+            let count = error.mistakes.count
+            try output.write(
+                Check(
+                    "settings", "", .failed, "\(count) mistake\(count == 1 ? "" : "s")",
+                    mend: "correct what standard error names; herald config check finds the same"))
+            try output.finish()
+            throw error
+        }
+        try examination.run { check throws(Console.WriteFailure) in try output.write(check) }
+        try output.finish()
+        invocation.console.remark(output.summary)
+        return output.count(.failed) > 0 ? .failed : .done
+    }
+
+    private static func settings(_ loaded: LoadedSettings) -> Check {
+        let count = loaded.warnings.count
+        guard count > 0 else { return Check("settings", "", .passed, "all are valid") }
+        return Check(
+            "settings", "", .warning, "valid, with \(count) warning\(count == 1 ? "" : "s")",
+            mend: "see standard error")
+    }
+}

@@ -1,0 +1,67 @@
+import HeraldCommandLine
+import HeraldDoctor
+import HeraldText
+
+/// Writes checks as they come: a line each for people, records for programs.
+struct DoctorOutput {
+    private static let nameWidth = Stage.allCases.map(\.rawValue.count).max() ?? 0
+
+    private let console: Console
+    private var records: RecordWriter?
+    private var counts: [Verdict: Int] = [:]
+
+    init(_ format: OutputFormat, _ console: Console) {
+        self.console = console
+        guard format != .table else { return }
+        records = RecordWriter(
+            format,
+            columns: [.init("check"), .init("subject"), .init("verdict"), .init("detail"), .init("mend")],
+            console: console)
+    }
+
+    func count(_ verdict: Verdict) -> Int { counts[verdict] ?? 0 }
+
+    mutating func write(_ check: Check) throws(Console.WriteFailure) {
+        counts[check.verdict, default: 0] += 1
+        guard records != nil else { return try console.print(line(check)) }
+        try records?.write([
+            .string(check.name), check.subject.isEmpty ? .null : .string(check.subject),
+            .string(check.verdict.rawValue), .string(check.detail), check.mend.map { .string($0) } ?? .null,
+        ])
+    }
+
+    mutating func finish() throws(Console.WriteFailure) { try records?.finish() }
+
+    private func line(_ check: Check) -> String {
+        let mark = check.verdict.style.map { console.styled(check.verdict.mark, $0, on: console.output) }
+        let name = check.name + String(repeating: " ", count: max(0, Self.nameWidth - check.name.count))
+        let subject = check.subject.isEmpty ? "" : SafeText.escaped(check.subject) + ": "
+        let mend = check.mend.map { " → " + SafeText.escaped($0) } ?? ""
+        return "\(mark ?? check.verdict.mark) \(name)  \(subject)\(SafeText.escaped(check.detail))\(mend)"
+    }
+
+    /// How many there were of each kind.
+    var summary: String {
+        Verdict.allCases.map { "\(count($0)) \($0.words)" }.joined(separator: ", ")
+    }
+}
+
+extension Verdict {
+    fileprivate var style: Style? {
+        switch self {
+        case .passed: .green
+        case .warning: .yellow
+        case .failed: .red
+        case .skipped: .dim
+        }
+    }
+
+    fileprivate var words: String {
+        switch self {
+        case .passed: "well"
+        case .warning: "to look at"
+        case .failed: "to be mended"
+        case .skipped: "not looked at"
+        }
+    }
+}

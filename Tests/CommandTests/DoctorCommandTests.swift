@@ -1,0 +1,246 @@
+import Foundation
+import HeraldKafka
+import HeraldSandbox
+import TestSupport
+import Testing
+
+/// Lines of `herald doctor`, taken apart.
+private struct Diagnosis {
+    let run: HeraldProgram.Run
+    let lines: [String]
+
+    init(_ run: HeraldProgram.Run) {
+        self.run = run
+        lines = run.output.split(separator: "\n").map(String.init)
+    }
+
+    /// The lines that begin with this mark and name.
+    func lines(_ mark: String, _ name: String) -> [String] { lines.filter { $0.hasPrefix("\(mark) \(name) ") } }
+
+    /// The names of what has that mark, without repeats.
+    func names(_ mark: String) -> [String] {
+        lines.filter { $0.hasPrefix("\(mark) ") }.reduce(into: []) { names, line in
+            let name = line.dropFirst(2).prefix(19).split(separator: " ").joined(separator: " ")
+            if !names.contains(name) { names.append(name) }
+        }
+    }
+}
+
+private func diagnose(_ environment: [String: String], _ words: String...) async throws -> Diagnosis {
+    Diagnosis(try await HeraldProgram.run(["doctor"] + words, environment: environment))
+}
+
+private func backendEnvironment(_ backend: ReferenceBackend, password: String = "herald") -> [String: String] {
+    [
+        "HERALD_BACKEND_URL": backend.url, "HERALD_BACKEND_AUTH_USERNAME": "herald",
+        "HERALD_BACKEND_AUTH_PASSWORD": password,
+    ]
+}
+
+@Suite("The doctor on a plain broker", .realKafka("The doctor on a plain broker"))
+struct DoctorOnPlainBrokerTests {
+    private func environment(_ world: TestWorld, _ backend: ReferenceBackend) -> [String: String] {
+        world.environment.merging(backendEnvironment(backend)) { $1 }
+            .merging(["HERALD_KAFKA_GROUP": world.requests]) { $1 }
+    }
+
+    @Test("All is well, also a second time, and nothing is left for readers or the group")
+    func well() async throws {
+        let world = try await TestWorld()
+        let backend = try ReferenceBackend(ReferenceBackend.Configuration())
+        defer { backend.stop() }
+        #expect(try await world.herald("topics", "apply", "--yes").status == 0)
+        for _ in 0..<2 {
+            let diagnosis = try await diagnose(environment(world, backend))
+            #expect(diagnosis.run.status == 0, "\(diagnosis.run.output)\(diagnosis.run.error)")
+            #expect(diagnosis.names("✗").isEmpty && diagnosis.names("!").isEmpty, "\(diagnosis.run.output)")
+            #expect(diagnosis.names("-") == ["write"])
+            #expect(diagnosis.lines("✓", "write").count == 7 && diagnosis.lines("✓", "topic").count == 8)
+            #expect(diagnosis.lines("✓", "backend credentials").count == 1)
+            #expect(!diagnosis.run.output.contains("\u{1B}"))
+            #expect(diagnosis.run.error.contains("0 to be mended"))
+        }
+        #expect(backend.calls.isEmpty)
+        #expect(try await world.records(of: world.audit, count: 1, partitions: 1, waitSeconds: 2).isEmpty)
+        try await world.deleteTopics()
+    }
+
+    @Test("JSON holds every check with its verdict")
+    func json() async throws {
+        let world = try await TestWorld()
+        let backend = try ReferenceBackend(ReferenceBackend.Configuration())
+        defer { backend.stop() }
+        try await world.makeTopics()
+        let run = try await diagnose(environment(world, backend), "-o", "json", "-q").run
+        let checks = try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [[String: String]])
+        #expect(run.status == 1 && run.error.isEmpty)
+        let missing = checks.filter { $0["verdict"] == "failed" }
+        #expect(missing.map { $0["subject"] } == ["\(world.retry).5s", "\(world.retry).1m", world.deadLetter])
+        #expect(missing.allSatisfy { $0["check"] == "topic" && $0["mend"] == "herald topics apply" })
+        #expect(checks.first?["check"] == "settings" && checks.last?["check"] == "clock")
+        try await world.deleteTopics()
+    }
+
+    @Test("Records that wait while no worker runs want a look, and a backend that refuses the password fails")
+    func waiting() async throws {
+        let world = try await TestWorld()
+        let backend = try ReferenceBackend(ReferenceBackend.Configuration())
+        defer { backend.stop() }
+        #expect(try await world.herald("topics", "apply", "--yes").status == 0)
+        #expect(
+            try await world.herald("publish", "--user", "ann", "--pns", "apns", "--message", "Hi").status == 0)
+        var environment = environment(world, backend)
+        let waiting = try await diagnose(environment)
+        #expect(waiting.run.status == 0 && waiting.names("!") == ["group", "group lag"], "\(waiting.run.output)")
+        #expect(waiting.lines("!", "group lag").count == 1)
+        environment["HERALD_BACKEND_AUTH_PASSWORD"] = "wrong"
+        let refused = try await diagnose(environment, "--only", "backend")
+        #expect(refused.run.status == 1 && refused.names("✗") == ["backend credentials"], "\(refused.run.output)")
+        #expect(!refused.run.output.contains("wrong"))
+        try await world.deleteTopics()
+    }
+}
+
+@Suite("The doctor where nobody answers")
+struct DoctorWithoutBrokerTests {
+    @Test("What is not reachable is said once, and what depends on it is skipped")
+    func unreachable() async throws {
+        let environment = [
+            "HERALD_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:\(try LoopbackSocket.unusedPort())",
+            "HERALD_BACKEND_URL": "http://no-such-host.invalid", "HERALD_BACKEND_AUTH_KIND": "none",
+        ]
+        let diagnosis = try await diagnose(environment)
+        #expect(diagnosis.run.status == 1)
+        #expect(diagnosis.names("✗") == ["broker tcp", "backend dns"], "\(diagnosis.run.output)")
+        #expect(diagnosis.names("-").count == 14)
+        #expect(diagnosis.lines("-", "write") == ["- write                because of broker tcp"])
+        let half = try await diagnose(environment.filter { !$0.key.contains("BACKEND") }, "--only", "kafka")
+        #expect(half.run.status == 1 && half.names("✗") == ["broker tcp"])
+    }
+
+    @Test("Bad settings are the first line, end with 78, and are named on standard error")
+    func settings() async throws {
+        let diagnosis = try await diagnose(["HERALD_BACKEND_URL": "ftp://x"])
+        #expect(diagnosis.run.status == 78 && diagnosis.lines.count == 1)
+        #expect(diagnosis.lines[0].hasPrefix("✗ settings "))
+        #expect(
+            diagnosis.run.error.contains("HERALD_BACKEND_URL") && diagnosis.run.error.contains("kafka.bootstrapServers")
+        )
+        let record = try await diagnose([:], "-o", "jsonl").run.records
+        #expect(record.count == 1 && record[0]["verdict"] as? String == "failed")
+    }
+
+    @Test(
+        "Certificates that cannot be trusted are told apart, on a broker and on a backend",
+        arguments: ["expired", "wrong host", "unknown authority"])
+    func certificates(kind: String) async throws {
+        let certificates = try TestCertificates.shared()
+        let (identity, words) =
+            switch kind {
+            case "expired": (certificates.expired, "the certificate expired")
+            case "wrong host": (certificates.wrongHost, "the certificate is for DNS:example.org, not for 127.0.0.1")
+            default: (certificates.ofUnknownAuthority, "by an authority that is not trusted")
+            }
+        let server = try ScriptedServer(tls: identity) { _ in }
+        defer { server.stop() }
+        let diagnosis = try await diagnose([
+            "HERALD_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:\(server.port)",
+            "HERALD_KAFKA_PROPERTIES": "security.protocol=ssl,ssl.ca.location=\(certificates.authorityFile)",
+            "HERALD_BACKEND_URL": server.origin, "HERALD_BACKEND_AUTH_KIND": "none",
+            "HERALD_BACKEND_TLS_CA_FILE": certificates.authorityFile,
+        ])
+        #expect(diagnosis.run.status == 1)
+        #expect(diagnosis.names("✗") == ["broker tls", "backend tls"], "\(diagnosis.run.output)")
+        for name in diagnosis.names("✗") {
+            let line = diagnosis.lines("✗", name)
+            #expect(line.count == 1 && line[0].contains(words) && line[0].contains(" → "), "\(line)")
+        }
+    }
+
+    @Test("A backend's clock that is an hour off fails, and one that says nothing is not accused")
+    func clock() async throws {
+        for (header, mark) in [("Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n", "✗"), ("", "-")] {
+            let server = try ScriptedServer { peer in
+                _ = try peer.readRequest()
+                try peer.write("HTTP/1.1 405 No\r\n\(header)Content-Length: 0\r\nConnection: close\r\n\r\n")
+            }
+            defer { server.stop() }
+            let diagnosis = try await diagnose(
+                ["HERALD_BACKEND_URL": server.origin, "HERALD_BACKEND_AUTH_KIND": "none"], "--only", "backend")
+            #expect(diagnosis.lines(mark, "clock").count == 1, "\(diagnosis.run.output)")
+            #expect(diagnosis.run.status == (mark == "✗" ? 1 : 0))
+        }
+    }
+}
+
+@Suite("The doctor on a broker with TLS, passwords and permissions", .ownKafka("The doctor on a broker with TLS"))
+struct DoctorOnSecureBrokerTests {
+    private static let user = ["--add", "--allow-principal", "User:herald"]
+
+    @Test("Without permissions, with all of them, without one, and with a wrong password")
+    func permissions() async throws {
+        let certificates = try TestCertificates.shared()
+        let kafka = try await RealKafka.start(
+            nodes: 1, secure: SecureListener(identity: certificates.good, users: ["herald": "herald-secret"]))
+        defer { kafka.stop() }
+        let backend = try ReferenceBackend(ReferenceBackend.Configuration())
+        defer { backend.stop() }
+        var environment = backendEnvironment(backend)
+        let servers = try #require(kafka.secureServers)
+        environment["HERALD_KAFKA_BOOTSTRAP_SERVERS"] = servers
+        environment["HERALD_KAFKA_PROPERTIES"] = properties(password: "herald-secret", certificates)
+        environment["HERALD_RETRY_DELAYS"] = "5s"
+        let made = try await HeraldProgram.run(
+            ["topics", "apply", "--yes"],
+            environment: [
+                "HERALD_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrapServers, "HERALD_RETRY_DELAYS": "5s",
+            ])
+        #expect(made.status == 0, "\(made.error)")
+
+        let nothing = try await diagnose(environment)
+        #expect(nothing.run.status == 1 && nothing.lines("✗", "topic").count == 5, "\(nothing.run.output)")
+        #expect(nothing.lines("!", "topic").count == 3 && nothing.lines("✗", "transactional id").count == 1)
+
+        try await kafka.allow(
+            Self.user + ["--operation", "Read", "--operation", "Write", "--operation", "DescribeConfigs"]
+                + ["--topic", "notifications", "--resource-pattern-type", "prefixed"])
+        try await kafka.allow(Self.user + ["--operation", "Read", "--group", "herald"])
+        try await kafka.allow(
+            Self.user + ["--operation", "Write", "--transactional-id", "herald-"]
+                + ["--resource-pattern-type", "prefixed"])
+        let all = try await diagnose(environment)
+        #expect(all.run.status == 0, "\(all.run.output)")
+        #expect(all.names("✗").isEmpty && all.names("!").isEmpty && all.names("-") == ["write"], "\(all.run.output)")
+        #expect(
+            all.lines("✓", "broker tls").count == 1 && all.lines("✓", "broker login")[0].contains("PLAIN as herald"))
+
+        for (operation, topic) in [("Write", "notifications.results"), ("Read", "notifications.bulk")] {
+            try await kafka.allow(
+                ["--add", "--deny-principal", "User:herald", "--operation", operation, "--topic", topic])
+        }
+        try await kafka.allow(
+            ["--remove", "--force", "--allow-principal", "User:herald", "--operation", "Read", "--group", "herald"])
+        try await kafka.allow(Self.user + ["--operation", "Describe", "--group", "herald"])
+        let some = try await diagnose(environment)
+        #expect(some.run.status == 1)
+        #expect(
+            some.lines.filter { $0.hasPrefix("✗") } == [
+                "✗ read                 notifications.bulk: not allowed → allow Read on it with kafka-acls",
+                "✗ write                notifications.results: not allowed → allow Write on it with kafka-acls",
+                "✗ read                 group herald: not allowed → allow Read on the group with kafka-acls",
+            ], "\(some.run.output)")
+        #expect(some.lines("✓", "write").count == 5)
+
+        environment["HERALD_KAFKA_PROPERTIES"] = properties(password: "guessed", certificates)
+        let refused = try await diagnose(environment, "--only", "kafka")
+        #expect(refused.run.status == 1 && refused.names("✗") == ["broker login"], "\(refused.run.output)")
+        #expect(!refused.run.output.contains("guessed"))
+        environment["HERALD_KAFKA_PROPERTIES"] = "security.protocol=plaintext"
+        #expect(try await diagnose(environment, "--only", "kafka").names("✗") == ["broker login"])
+    }
+
+    private func properties(password: String, _ certificates: TestCertificates) -> String {
+        "security.protocol=SASL_SSL,sasl.mechanism=PLAIN,sasl.username=herald,sasl.password=\(password),"
+            + "ssl.ca.location=\(certificates.authorityFile)"
+    }
+}

@@ -1,0 +1,158 @@
+import HeraldHTTP
+import HeraldTime
+import Testing
+
+@testable import HeraldDoctor
+@testable import HeraldKafka
+@testable import HeraldTools
+
+@Suite("What a certificate is worth")
+struct CertificateCheckTests {
+    private let endpoint = Endpoint(host: "a.example", port: 443)
+    private let now = WallTime(milliseconds: 1_000 * 86_400_000)
+
+    private func check(
+        daysLeft: Int64, _ distrust: TLSHandshake.Distrust? = nil, isVerified: Bool = true
+    ) -> Check {
+        let seconds = 1_000 * 86_400 + daysLeft * 86_400
+        return CertificateCheck(name: "tls", authoritySetting: "the setting", now: now).check(
+            .certificate(.init(expiresAt: seconds, names: "DNS:b.example", distrust: distrust)), of: endpoint,
+            isVerified: isVerified)
+    }
+
+    @Test("A certificate that is valid for 30 days is well, and a day less wants a look")
+    func expiry() {
+        #expect(check(daysLeft: 30).verdict == .passed)
+        let soon = check(daysLeft: 29)
+        #expect(soon.verdict == .warning && soon.detail.contains("29 days") && soon.mend == "renew the certificate")
+    }
+
+    @Test("What is wrong with a certificate is said with what mends it")
+    func wrong() {
+        let expired = check(daysLeft: -3, .init(kind: .expired, reason: "x"))
+        #expect(expired.verdict == .failed && expired.detail == "the certificate expired 3 days ago")
+        let authority = check(daysLeft: 90, .init(kind: .expired, reason: "x"))
+        #expect(authority.detail.contains("an authority's certificate"))
+        let name = check(daysLeft: 90, .init(kind: .wrongName, reason: "x"))
+        #expect(name.detail == "the certificate is for DNS:b.example, not for a.example")
+        let unknown = check(daysLeft: 90, .init(kind: .unknownAuthority, reason: "self-signed"))
+        #expect(unknown.verdict == .failed && unknown.mend?.contains("the setting") == true)
+    }
+
+    @Test("Certificates that nobody verifies are a warning, whatever they are")
+    func unverified() {
+        #expect(check(daysLeft: -3, .init(kind: .expired, reason: "x"), isVerified: false).verdict == .warning)
+    }
+}
+
+@Suite("What a topic, a group, an answer and a clock are worth")
+struct JudgementTests {
+    private func topic(_ partitions: [(leader: Int32?, replicas: Int, inSync: Int)]) -> ClusterMetadata.Topic {
+        var topic = ClusterMetadata.Topic(name: "t", partitions: [], error: nil)
+        topic.partitions = partitions.enumerated().map { index, partition in
+            .init(
+                id: Int32(index), leader: partition.leader, replicaCount: partition.replicas,
+                inSyncReplicaCount: partition.inSync)
+        }
+        return topic
+    }
+
+    @Test("A partition without a leader, or with too few copies in sync to be written, fails; one copy behind warns")
+    func leaders() {
+        var judgement = TopicJudgement()
+        judgement.judge(topic([(1, 3, 3), (1, 3, 2)]), minimumInSync: 2)
+        #expect(judgement.verdict == .warning)
+        judgement = TopicJudgement()
+        judgement.judge(topic([(1, 3, 1)]), minimumInSync: 2)
+        #expect(judgement.verdict == .failed && judgement.remarks[0].contains("nothing can be written"))
+        judgement = TopicJudgement()
+        judgement.judge(topic([(nil, 3, 1), (1, 3, 3)]), minimumInSync: 2)
+        #expect(judgement.verdict == .failed && judgement.remarks == ["no leader for partition 0"])
+    }
+
+    @Test("Differences from the settings warn, and only what keeps records from being written fails")
+    func differences() {
+        func verdict(_ property: TopicProperty, _ action: TopicPlan.Action) -> Verdict {
+            var judgement = TopicJudgement()
+            judgement.judge(
+                TopicPlan.Step(topic: "t", property: property, now: "1", wanted: "2", action: action, note: "why"))
+            return judgement.verdict
+        }
+        #expect(verdict(.retentionMilliseconds, .none) == .passed)
+        #expect(verdict(.retentionMilliseconds, .change) == .warning)
+        #expect(verdict(.cleanupPolicy, .byHand) == .warning)
+        #expect(verdict(.minInSyncReplicas, .byHand) == .failed)
+    }
+
+    private func position(_ number: Int32, _ committed: Int64?, _ begin: Int64, _ end: Int64) -> GroupPositions.Position
+    {
+        .init(partition: .init(topic: "t", partition: number), committed: committed, begin: begin, end: end)
+    }
+
+    @Test("Lag is counted from what is committed, or from the beginning, and the worst partition is named")
+    func lag() {
+        let check = GroupJudgement.lag(
+            "t", [position(0, 5, 0, 7), position(1, nil, 10, 40)], isRetry: false, isServed: true)
+        #expect(check.verdict == .passed && check.detail == "32 wait, most of them in partition 1: 30")
+        #expect(
+            GroupJudgement.lag("t", [position(0, 5, 0, 7)], isRetry: false, isServed: false).verdict == .warning)
+        #expect(GroupJudgement.lag("t", [position(0, 7, 0, 7)], isRetry: true, isServed: false).verdict == .passed)
+    }
+
+    @Test("Offsets that retention has overtaken fail with the number of lost records")
+    func lost() {
+        let check = GroupJudgement.lag("t", [position(3, 5, 9, 20)], isRetry: false, isServed: true)
+        #expect(check.verdict == .failed && check.detail.contains("deleted 4 records of partition 3"))
+        let renewed = GroupJudgement.lag("t", [position(3, 50, 0, 20)], isRetry: false, isServed: true)
+        #expect(renewed.verdict == .warning && renewed.detail.contains("made anew"))
+    }
+
+    @Test("A group without members warns only when something waits, one with members when a partition is nobody's")
+    func members() {
+        func verdict(_ state: String, _ owned: [[Int32]], end: Int64) -> Verdict {
+            let description = GroupDescription(
+                state: state,
+                members: owned.map { numbers in
+                    .init(clientID: "c", host: "h", partitions: numbers.map { .init(topic: "t", partition: $0) })
+                })
+            return GroupJudgement.members(
+                "g", description, GroupPositions(partitions: [position(0, 0, 0, end), position(1, 0, 0, 0)])
+            ).verdict
+        }
+        #expect(verdict("Empty", [], end: 0) == .passed)
+        #expect(verdict("Dead", [], end: 1) == .warning)
+        #expect(verdict("Stable", [[0], [1]], end: 1) == .passed)
+        #expect(verdict("Stable", [[0]], end: 0) == .warning)
+        #expect(verdict("PreparingRebalance", [[]], end: 0) == .warning)
+    }
+
+    @Test(
+        "Credentials are proved only by an answer that a stranger does not get",
+        arguments: [
+            (403, 405, Verdict.passed), (401, 200, .passed), (405, 405, .warning), (200, 200, .warning),
+            (403, 403, .failed), (405, 401, .failed),
+        ])
+    func credentials(stranger: Int, caller: Int, verdict: Verdict) {
+        let check = CredentialJudgement.check(
+            stranger: .status(stranger, date: nil), caller: caller, refusals: [401, 403])
+        #expect(check.verdict == verdict)
+    }
+
+    @Test(
+        "Clocks may be 5 seconds apart, a minute is too much, in both directions",
+        arguments: [
+            (Int64(0), Verdict.passed), (5, .passed), (6, .warning), (-6, .warning), (60, .warning), (61, .failed),
+            (-3_600, .failed),
+        ])
+    func clock(seconds: Int64, verdict: Verdict) {
+        let theirs = WallTime(milliseconds: 784_111_777_000)
+        let check = ClockJudgement.check(
+            date: "Sun, 06 Nov 1994 08:49:37 GMT", now: theirs.advanced(byMilliseconds: seconds * 1_000))
+        #expect(check.verdict == verdict, "\(check.detail)")
+    }
+
+    @Test("A date that is none says so instead of accusing a clock")
+    func noDate() {
+        #expect(ClockJudgement.check(date: "yesterday", now: WallTime(milliseconds: 0)).verdict == .skipped)
+    }
+}
