@@ -75,7 +75,9 @@ struct DoctorOnPlainBrokerTests {
         let checks = try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [[String: String]])
         #expect(run.status == 1 && run.error.isEmpty)
         let missing = checks.filter { $0["verdict"] == "failed" }
-        #expect(missing.map { $0["subject"] } == ["\(world.retry).5s", "\(world.retry).1m", world.deadLetter])
+        #expect(
+            missing.map { $0["subject"] } == ["\(world.retry).5s", "\(world.retry).1m", world.deadLetter],
+            "\(run.output)")
         #expect(missing.allSatisfy { $0["check"] == "topic" && $0["mend"] == "herald topics apply" })
         #expect(checks.first?["check"] == "settings" && checks.last?["check"] == "clock")
         try await world.deleteTopics()

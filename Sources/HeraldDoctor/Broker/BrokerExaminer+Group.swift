@@ -1,3 +1,4 @@
+internal import Glibc
 internal import HeraldKafka
 
 extension BrokerExaminer {
@@ -7,9 +8,11 @@ extension BrokerExaminer {
         let description: GroupDescription
         let positions: GroupPositions
         do throws(KafkaError) {
-            description = try admin.describeGroup(
-                plan.group, timeoutMilliseconds: timeLeft.milliseconds(atMost: Self.requestMilliseconds))
-            var found = try groupPositions()
+            description = try settled { () throws(KafkaError) in
+                try admin.describeGroup(
+                    plan.group, timeoutMilliseconds: timeLeft.milliseconds(atMost: Self.requestMilliseconds))
+            }
+            var found = try settled { () throws(KafkaError) in try groupPositions() }
             // A worker passes the marks of transactions by itself; without one they would look like records that wait.
             if description.members.isEmpty { try leaveOutMarks(&found) }
             positions = found
@@ -29,6 +32,31 @@ extension BrokerExaminer {
                         topic.name, positions.of(topic.name), isRetry: isRetry(topic.name),
                         isServed: !description.members.isEmpty)
                 })
+    }
+
+    /// Asks again while a coordinator or a leader is only just taking office: a cluster's first group takes seconds.
+    private func settled<Answer>(_ body: () throws(KafkaError) -> Answer) throws(KafkaError) -> Answer {
+        let end = ContinuousClock.now + Self.settling
+        while true {
+            do throws(KafkaError) {
+                return try body()
+            } catch {
+                guard Self.passing.contains(error.code), ContinuousClock.now < end, !timeLeft.isOver else {
+                    throw error
+                }
+                // Nothing tells when it has.
+                usleep(100_000)
+            }
+        }
+    }
+
+    private static var settling: Duration { .seconds(6) }
+    private static var passing: [Int32] {
+        [
+            KafkaError.Code.notCoordinator, KafkaError.Code.coordinatorNotAvailable,
+            KafkaError.Code.coordinatorLoadInProgress, KafkaError.Code.notLeaderForPartition,
+            KafkaError.Code.leaderNotAvailable, KafkaError.Code.timedOut,
+        ]
     }
 
     private func leaveOutMarks(_ positions: inout GroupPositions) throws(KafkaError) {
