@@ -26,6 +26,7 @@ let package = Package(
         .executable(name: "herald", targets: ["herald"]),
         .library(name: "HeraldEvents", targets: ["HeraldEvents"]),
         .library(name: "HeraldBackend", targets: ["HeraldBackend"]),
+        .library(name: "HeraldKafka", targets: ["HeraldKafka"]),
         // For the micro-benchmarks, which are a package of their own; nothing about it is promised.
         .library(name: "HeraldCore", targets: ["HeraldCore", "HeraldTime"]),
     ],
@@ -96,6 +97,10 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // What docs/PUBLISHING.md shows to services in Swift.
+        .executableTarget(
+            name: "publish-example", dependencies: ["HeraldEvents", "HeraldKafka"], path: "docs/examples/publish/swift",
+            swiftSettings: strict),
         .target(
             name: "TestSupport", dependencies: ["CSSL", "HeraldKafka", "HeraldThreads"], path: "Tests/Support",
             swiftSettings: strict),
@@ -141,6 +146,6 @@ let package = Package(
         tests("SimulationTests", ["HeraldCore", "Simulation"]),
         tests(
             "EndToEndTests",
-            ["herald", "HeraldKafka", "HeraldSandbox", "HeraldThreads", "HeraldTime"]),
+            ["herald", "publish-example", "HeraldKafka", "HeraldSandbox", "HeraldThreads", "HeraldTime"]),
     ]
 )

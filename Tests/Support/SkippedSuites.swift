@@ -12,6 +12,19 @@ public enum SkippedSuites {
         FileHandle.standardError.write(Data("\(text)\(list.joined(separator: "; "))\n".utf8))
     }
 
+    private static let absent = Mutex<Set<String>>([])
+
+    private static let absenceReport: Void = AtExit.run {
+        let list = absent.withLock { $0.sorted() }.joined(separator: "; ")
+        FileHandle.standardError.write(Data("not run, because it is not on this machine: \(list)\n".utf8))
+    }
+
+    /// Remembers what a test left out because a program for it is missing.
+    public static func note(absent name: String) {
+        _ = absenceReport
+        _ = absent.withLock { $0.insert(name) }
+    }
+
     private static let prometheusReport: Void = AtExit.run {
         let text = "not run without promtool and prometheus (Debian package prometheus): what they say of the metrics\n"
         FileHandle.standardError.write(Data(text.utf8))

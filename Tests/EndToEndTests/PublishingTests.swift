@@ -1,0 +1,117 @@
+import Foundation
+import HeraldSandbox
+import TestSupport
+import Testing
+
+/// One of the examples of docs/PUBLISHING.md, as far as its language is on this machine.
+private struct Example: Sendable {
+    var language: String
+    var command: [String]
+}
+
+/// Finds what the examples need.
+private struct Examples {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+    private static let folder = root.appending(path: "docs/examples/publish")
+
+    /// The test's own folder.
+    let directory: URL
+
+    /// The examples that can be run; the others are named at the end of the run.
+    func found() throws -> [Example] {
+        let all: [(String, [String]?)] = [
+            ("Swift", [Bundle.main.bundleURL.appending(path: "publish-example").path]), ("Python", python()),
+            ("Java", java()), ("TypeScript", try typeScript()), ("Go", try go()),
+        ]
+        return all.compactMap { language, command in
+            if command == nil { SkippedSuites.note(absent: "docs/PUBLISHING.md in \(language)") }
+            return command.map { Example(language: language, command: $0) }
+        }
+    }
+
+    private func path(_ name: String) -> String { Self.folder.appending(path: name).path }
+
+    /// Whether a command ends well.
+    private func runs(_ command: String...) -> Bool {
+        let log = directory.appending(path: "probe-\(UUID().uuidString)")
+        return (try? ChildProcess(command, output: log))?.wait() == 0
+    }
+
+    private func python() -> [String]? {
+        ["/usr/bin/python3", "python3"].first { runs($0, "-c", "import confluent_kafka") }.map {
+            [$0, path("publish.py")]
+        }
+    }
+
+    private func java() -> [String]? {
+        guard let home = ProcessInfo.processInfo.environment["KAFKA_HOME"], runs("java", "-version") else { return nil }
+        return ["java", "-cp", "\(home)/libs/*", path("Publish.java")]
+    }
+
+    private func typeScript() throws -> [String]? {
+        let modules = ["node_modules", "../shared/clients/node_modules"].map { Self.root.appending(path: $0) }
+            .first { FileManager.default.fileExists(atPath: $0.appending(path: "kafkajs").path) }
+        guard let modules, runs("node", "--version") else { return nil }
+        let folder = directory.appending(path: "typescript")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let script = folder.appending(path: "publish.mjs")
+        try FileManager.default.copyItem(atPath: path("publish.ts"), toPath: script.path)
+        try FileManager.default.createSymbolicLink(
+            at: folder.appending(path: "node_modules"), withDestinationURL: modules.standardizedFileURL)
+        return ["node", script.path]
+    }
+
+    /// Only where its modules can be fetched, too.
+    private func go() throws -> [String]? {
+        let folder = directory.appending(path: "go")
+        try FileManager.default.copyItem(atPath: path("go"), toPath: folder.path)
+        guard runs("go", "build", "-C", folder.path, "-mod=mod", "-o", "publish") else { return nil }
+        return [folder.appending(path: "publish").path]
+    }
+}
+
+@Suite(
+    "The examples for other services", .realKafka("The examples for other services"))
+struct PublishingTests {
+    @Test("In each language that is here an event is published, delivered, and its results are read back")
+    func examples() async throws {
+        try await World.run { world in
+            let worker = try await world.startWorker()
+            let examples = try await Blocking.run { try Examples(directory: world.directory).found() }
+            let runs = try examples.map { example in
+                let log = world.directory.appending(path: "example-\(example.language).log")
+                let words = [world.bootstrapServers, "user-\(example.language)", "Hello from \(example.language)"]
+                let process = try ChildProcess(
+                    example.command + words,
+                    environment: [
+                        "REQUESTS_TOPIC": world.topic("notifications"),
+                        "RESULTS_TOPIC": world.topic("notifications.results"),
+                    ], output: log)
+                return (example.language, process, log)
+            }
+            for (language, process, log) in runs {
+                let status = try await Blocking.run { process.wait() }
+                let output = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
+                #expect(status == 0, "\(language): \(output.suffix(2_000))")
+                let results = output.split(separator: "\n").filter { $0.contains(#""outcome""#) }
+                #expect(results.count == 2 && results.allSatisfy { $0.contains("delivered") }, "\(language): \(output)")
+            }
+            try await world.catchUp()
+            for example in examples {
+                let user = "user-\(example.language)"
+                #expect(world.backend.calls.filter { $0.user == user }.compactMap(\.pns).sorted() == ["apns", "gcm"])
+                #expect(world.requests.filter { $0.keyText == user }.count == 1)
+            }
+            // The same key goes to the same partition, whoever publishes it.
+            try await world.publish(examples.map { Publication(id: $0.language, user: "user-\($0.language)") })
+            try await world.catchUp()
+            for example in examples {
+                let places = world.requests.filter { $0.keyText == "user-\(example.language)" }.map(\.partition)
+                #expect(places.count == 2 && Set(places).count == 1, "\(example.language): \(places)")
+            }
+            worker.terminate()
+            #expect(try await worker.waitForExit() == 0)
+        }
+    }
+}
