@@ -106,7 +106,9 @@ package final class TopicReader {
     ) throws(ToolFailure) -> Int {
         try asking(assign)
         var count = 0
-        while count < Self.recordsPerTurn, try step(waitMilliseconds: count == 0 ? waitMilliseconds : 0, body) { count += 1 }
+        while count < Self.recordsPerTurn, try step(waitMilliseconds: count == 0 ? waitMilliseconds : 0, body) {
+            count += 1
+        }
         return count
     }
 
