@@ -102,7 +102,7 @@ let package = Package(
         tests("HeraldBackendTests", ["HeraldBackend", "HeraldHTTP", "HeraldThreads", "HeraldTime"]),
         tests("HeraldTextTests", ["HeraldText"]),
         tests("HeraldSettingsTests", ["HeraldSettings", "HeraldText"]),
-        tests("HeraldCommandLineTests", ["HeraldCommandLine", "HeraldText"]),
+        tests("HeraldCommandLineTests", ["HeraldCommandLine", "HeraldText", "HeraldThreads"]),
         tests("HeraldTelemetryTests", ["HeraldTelemetry", "HeraldTime"]),
         tests(
             "HeraldAdminTests",

@@ -1,0 +1,81 @@
+import HeraldCampaigns
+import HeraldCommandLine
+import HeraldEvents
+import HeraldText
+import HeraldTime
+import HeraldTools
+
+/// `herald campaign status`: how campaigns stand.
+enum CampaignStatusCommand: HeraldCommand {
+    private static let name = CommandArgument<String?>.optional(
+        CampaignOptions.nameType, "The campaign; all of them if not given.")
+    private static let once = CommandOption.flag("once", "Only how it stands now, also on a terminal.")
+
+    static let declaration = CommandDeclaration(
+        "status", "Show how a campaign stands, live on a terminal, or list all campaigns.",
+        details: "It counts outcomes, one for each recipient and push service: delivered, retrying, failed, waiting. A "
+            + "replayed dead letter that was delivered counts as delivered. It works on any machine, whether the campaign's "
+            + "publisher runs or not; on a terminal it goes on until the campaign is finished, or Ctrl-C. The list shows "
+            + "outcomes as the publisher has seen them last.",
+        arguments: [name.declaration], options: [once.declaration, OutputFormat.option.declaration],
+        examples: [
+            .init("herald campaign status", "All campaigns."),
+            .init("herald campaign status spring", "Watch one."),
+        ])
+    static let takesSettings = true
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        let (parsed, console) = (invocation.parsed, invocation.console)
+        let look = try CampaignLook(invocation)
+        defer { look.reader.close() }
+        guard let name = parsed[name] else {
+            try list(look, invocation)
+            return .done
+        }
+        let campaign = try look.campaign(name)
+        let isLive = parsed[OutputFormat.option] == .table && console.output.isTerminal && !parsed[once]
+        var watch = try CampaignWatcher(look, campaign, console, isLive: isLive)
+        defer { watch.close() }
+        let status = try watch.run()
+        switch parsed[OutputFormat.option] {
+        case .table:
+            if !isLive {
+                let page = CampaignPage(status: status, width: console.output.isTerminal ? console.output.width : 100) {
+                    console.styled($0, $1, on: console.output)
+                }
+                for line in page.lines { try console.print(line) }
+            }
+        case .json: try console.print(CampaignPage.object(status).pretty)
+        case .jsonl: try console.print(CampaignPage.object(status).compact)
+        }
+        return .done
+    }
+
+    private static func list(_ look: CampaignLook, _ invocation: Invocation) throws {
+        let book = look.reader.book
+        let now = SystemClock.wall()
+        var table = FittedTable(
+            invocation.parsed[OutputFormat.option],
+            columns: [
+                .init("name"), .init("state"), .init("recipients", isNumber: true), .init("published", isNumber: true),
+                .init("delivered", isNumber: true), .init("failed", isNumber: true), .init("waiting", isNumber: true),
+                .init("startedAt", heading: "STARTED"), .init("startedBy", heading: "BY"), .init("reason"),
+            ], whenWide: ["startedBy", "reason"], console: invocation.console)
+        for name in book.names {
+            guard let campaign = book.campaign(name) else { continue }
+            let count = OutcomeCount(snapshot: campaign.progress?.outcomes ?? [:])
+            let status = CampaignStatus(campaign: campaign, count: count, now: now)
+            let start = campaign.definition.map { WallTime(milliseconds: $0.startedAt) }
+            try table.write([
+                .string(name), .string(status.isFinished ? "finished" : campaign.state.rawValue),
+                .count(campaign.progress.map { Int64($0.recipients) }),
+                .count(campaign.progress.map { Int64($0.published) }),
+                .integer(count.delivered), .integer(count.failed + count.expired),
+                .integer(status.waiting + status.unpublished), start.map { table.time($0) } ?? .null,
+                .text(campaign.definition?.startedBy), .text(campaign.control?.reason),
+            ])
+        }
+        try table.finish()
+        if book.names.isEmpty { invocation.console.remark("There are no campaigns.") }
+    }
+}
