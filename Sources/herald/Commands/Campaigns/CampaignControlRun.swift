@@ -47,7 +47,7 @@ struct CampaignControlRun {
         guard order.needsUnfinished, campaign.state != .cancelled, campaign.state != order.state,
             campaign.progress?.isComplete ?? false || isAsking
         else { return CampaignStatus(campaign: campaign, count: OutcomeCount(), now: SystemClock.wall()) }
-        return try look.status(of: campaign)
+        return try look.status(of: campaign).0
     }
 
     private func control(

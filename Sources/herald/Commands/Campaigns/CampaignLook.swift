@@ -51,23 +51,30 @@ struct CampaignLook {
                 + "with herald campaign start")
     }
 
-    /// The outcomes that are known, with a bar while they are counted.
-    func status(of campaign: CampaignBook.Campaign) throws(CommandFailure) -> CampaignStatus {
+    /// The outcomes that are known, with a bar while they are counted, and whether all of them were counted.
+    ///
+    /// - Parameter end: when the counting ends, however far it came; `nil` for never.
+    func status(
+        of campaign: CampaignBook.Campaign, until end: ContinuousClock.Instant? = nil
+    ) throws(CommandFailure) -> (CampaignStatus, isWhole: Bool) {
+        var status = CampaignStatus(
+            campaign: campaign, count: OutcomeCount(snapshot: campaign.progress?.outcomes ?? [:]),
+            now: SystemClock.wall())
+        // What the publisher has seen to its end need not be counted again; only replays can change it.
+        guard let definition = campaign.definition, !status.isFinished else { return (status, isWhole: true) }
         var line = ProgressLine(console)
         defer { line.clear() }
-        var count = OutcomeCount(snapshot: campaign.progress?.outcomes ?? [:])
-        if let definition = campaign.definition {
-            try CommandFailure.translating { () throws(ToolFailure) in
-                let reader = try world.outcomes(of: definition, after: campaign.progress, layout)
-                defer { reader.close() }
-                try reader.catchUp(onProgress: { passed, total in
-                    line.show(share: passed, of: total, "\(passed) of \(total) results looked at")
-                    return true
-                })
-                count = reader.count
-            }
+        var isWhole = true
+        try CommandFailure.translating { () throws(ToolFailure) in
+            let reader = try world.outcomes(of: definition, after: campaign.progress, layout)
+            defer { reader.close() }
+            isWhole = try reader.catchUp(onProgress: { passed, total in
+                line.show(share: passed, of: total, "\(campaign.name): \(passed) of \(total) results looked at")
+                return end.map { ContinuousClock.now < $0 } ?? true
+            })
+            status.count = reader.count
         }
-        return CampaignStatus(campaign: campaign, count: count, now: SystemClock.wall())
+        return (status, isWhole)
     }
 }
 

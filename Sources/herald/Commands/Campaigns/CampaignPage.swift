@@ -51,6 +51,9 @@ struct CampaignPage {
         lines.append("")
         if let line = paceLine { lines.append(cut(line)) }
         lines += publisherLines.map(cut)
+        if status.count.failed > 0 {
+            lines.append(cut("why some failed: herald dlq list --where \"campaign = '\(campaign.name)'\""))
+        }
         return lines
     }
 
@@ -68,7 +71,7 @@ struct CampaignPage {
                 name: "delivered", count: count.delivered, mark: "█", style: .green,
                 note: count.recovered > 0 ? "\(CampaignWords.number(count.recovered)) of them by a replay" : ""),
             Part(name: "retrying", count: status.retrying, mark: "▓", style: .yellow, note: retrying),
-            Part(name: "failed", count: count.failed, mark: "▒", style: .red, note: failedNote),
+            Part(name: "failed", count: count.failed, mark: "▒", style: .red),
             Part(name: "expired", count: count.expired, mark: "x", style: .red, isAlwaysShown: false),
             Part(name: "cancelled", count: count.cancelled, mark: "-", style: .dim, isAlwaysShown: false),
             Part(
@@ -76,11 +79,6 @@ struct CampaignPage {
                 note: status.parked > 0 ? "\(CampaignWords.number(status.parked)) of them parked" : ""),
             Part(name: "unpublished", count: status.unpublished, mark: "·", style: .dim, isAlwaysShown: false),
         ]
-    }
-
-    private var failedNote: String {
-        guard status.count.failed > 0 else { return "" }
-        return "herald dlq list --where \"campaign = '\(status.campaign.name)'\""
     }
 
     private var whole: Int { max(status.total ?? 0, status.published) }
@@ -141,11 +139,11 @@ struct CampaignPage {
             "published \(CampaignWords.number(progress.published)) of \(CampaignWords.number(progress.recipients)) recipients"
         let silence = CampaignWords.duration(Double(status.silenceMilliseconds ?? 0) / 1_000)
         let name = SafeText.escaped(progress.by)
-        guard !progress.isComplete, status.campaign.state != .cancelled else { return ["\(counts), last by \(name)"] }
-        guard !status.isHeard else { return ["\(counts); publisher \(name), heard of \(silence) ago"] }
+        guard !progress.isComplete, status.campaign.state != .cancelled else { return [counts] }
+        guard !status.isHeard else { return [counts, "publisher \(name), heard of \(silence) ago"] }
         return [
-            "\(counts); publisher \(name) was not heard of for \(silence)",
-            "nobody publishes the rest: start the campaign again with the same audience, on any machine",
+            counts, "publisher \(name) was not heard of for \(silence)",
+            "nobody publishes the rest: start the campaign again with the same audience",
         ]
     }
 
