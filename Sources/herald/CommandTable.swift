@@ -21,7 +21,7 @@ enum CommandTable {
             "campaign", "Notify a list of recipients, each of them once.",
             [
                 CampaignStatusCommand.self, CampaignPauseCommand.self, CampaignResumeCommand.self,
-                CampaignCancelCommand.self,
+                CampaignCancelCommand.self, CampaignReportCommand.self,
             ]),
         .group(
             "dlq", "Look at dead letters, and replay them.",
