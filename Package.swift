@@ -118,10 +118,13 @@ let package = Package(
         tests(
             "HeraldReplayTests", ["HeraldEvents", "HeraldReplay", "HeraldTime", "HeraldTools"]),
         tests(
+            "HeraldCampaignsTests",
+            ["HeraldBytes", "HeraldCampaigns", "HeraldEvents", "HeraldTime", "HeraldTools"]),
+        tests(
             "CommandTests",
             [
-                "herald", "HeraldCommandLine", "HeraldEvents", "HeraldKafka", "HeraldSettings", "HeraldText",
-                "HeraldTime",
+                "herald", "HeraldCampaigns", "HeraldCommandLine", "HeraldEvents", "HeraldKafka", "HeraldSettings",
+                "HeraldText", "HeraldTime",
             ]),
         .target(
             name: "Simulation", dependencies: ["HeraldCore", "HeraldEvents", "HeraldTime"], path: "Tests/Simulation",

@@ -32,7 +32,7 @@ public struct OutcomeTimeline: Equatable, Sendable {
     private static let mostSpans: Int64 = 120
     /// In seconds; each is a multiple of the one before, so that spans can be joined.
     private static let widths: [Int64] = [
-        1, 5, 10, 30, 60, 300, 600, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 604_800, 6_048_000,
+        1, 5, 10, 30, 60, 300, 600, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 604_800, 6_048_000, 60_480_000,
     ]
 
     private var widthIndex = 0
