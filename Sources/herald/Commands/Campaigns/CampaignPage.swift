@@ -24,7 +24,7 @@ struct CampaignPage {
         var isAlwaysShown = true
     }
 
-    private static let barColumns = 20...72
+    private static let barColumns = 4...72
     private static let nameColumns = 12
     private static let numberColumns = 13
 
