@@ -113,7 +113,7 @@ let package = Package(
         tests("HeraldBackendTests", ["HeraldBackend", "HeraldHTTP", "HeraldThreads", "HeraldTime"]),
         tests("HeraldTextTests", ["HeraldText"]),
         tests("HeraldSettingsTests", ["HeraldSettings", "HeraldText"]),
-        tests("HeraldCommandLineTests", ["HeraldCommandLine", "HeraldText"]),
+        tests("HeraldCommandLineTests", ["HeraldCommandLine", "HeraldText", "HeraldThreads"]),
         tests("HeraldTelemetryTests", ["HeraldTelemetry", "HeraldTime"]),
         tests(
             "HeraldAdminTests",
@@ -132,9 +132,13 @@ let package = Package(
             "HeraldDoctorTests",
             ["HeraldDoctor", "HeraldHTTP", "HeraldKafka", "HeraldThreads", "HeraldTime", "HeraldTools"]),
         tests(
+            "HeraldCampaignsTests",
+            ["HeraldBytes", "HeraldCampaigns", "HeraldEvents", "HeraldTime", "HeraldTools"]),
+        tests(
             "CommandTests",
             [
-                "herald", "HeraldCommandLine", "HeraldEvents", "HeraldKafka", "HeraldSandbox", "HeraldSettings",
+                "herald", "HeraldCampaigns", "HeraldCommandLine", "HeraldEvents", "HeraldKafka", "HeraldSandbox",
+                "HeraldSettings",
                 "HeraldText", "HeraldTime",
             ]),
         .target(

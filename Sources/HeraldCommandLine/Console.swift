@@ -93,7 +93,7 @@ public struct Console: Sendable {
 
 extension Console.Stream {
     /// A file descriptor, which stays open.
-    fileprivate static func descriptor(_ descriptor: Int32) -> Self {
+    static func descriptor(_ descriptor: Int32) -> Self {
         let isTerminal = isatty(descriptor) == 1
         return Self(isTerminal: isTerminal, width: isTerminal ? TerminalSize.of(descriptor)?.columns ?? 80 : 80) {
             text throws(Console.WriteFailure) in

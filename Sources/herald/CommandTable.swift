@@ -18,6 +18,12 @@ enum CommandTable {
         .command(BackendCommand.self),
         .command(PublishCommand.self),
         .group(
+            "campaign", "Notify a list of recipients, each of them once.",
+            [
+                CampaignStatusCommand.self, CampaignPauseCommand.self, CampaignResumeCommand.self,
+                CampaignCancelCommand.self, CampaignReportCommand.self,
+            ]),
+        .group(
             "dlq", "Look at dead letters, and replay them.",
             [
                 DeadLetterListCommand.self, DeadLetterShowCommand.self, DeadLetterReplayCommand.self,

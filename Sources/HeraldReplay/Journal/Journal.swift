@@ -38,7 +38,7 @@ final class Journal {
         lease.beat += 1
         all.append(record(Lease.key, Self.encoded(lease)))
         if let audit {
-            all.append(OutgoingRecord(topic: auditTopic, key: Array(audit.by.utf8), value: audit.encoded()))
+            all.append(audit.record(topic: auditTopic))
         }
         do throws(TransactionalWriter.WriteFailure) {
             try writer.write(all)

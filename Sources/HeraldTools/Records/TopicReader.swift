@@ -18,6 +18,7 @@ package final class TopicReader {
     /// Nothing for so long means that the brokers are gone, or that a transaction does not end.
     private static let patience = Duration.seconds(60)
     private static let pauseMicroseconds: UInt32 = 100_000
+    private static let recordsPerTurn = 10_000
     /// Progress is told so often, in records.
     private static let recordsPerReport = 1_024
 
@@ -26,6 +27,7 @@ package final class TopicReader {
     private let topic: String
     private let partitions: [TopicPartition]
     private let wantedStarts: [Int32: Int64]
+    private let moment: Int64?
     private var isAssigned = false
     private var lastNews = ContinuousClock.now
     private var lastTrouble: KafkaError?
@@ -40,9 +42,12 @@ package final class TopicReader {
     /// - Parameters:
     ///   - properties: librdkafka's: `read_committed`, with end-of-partition events; nothing is committed.
     ///   - starts: where to begin, by partition; what is not named begins at its first record.
+    ///   - moment: epoch milliseconds; begins at the records of that time where these come before `starts`.
     package init(
-        properties: [(String, String)], topic: String, partitions: [Int32], from starts: [Int32: Int64] = [:]
+        properties: [(String, String)], topic: String, partitions: [Int32], from starts: [Int32: Int64] = [:],
+        lookingBackTo moment: Int64? = nil
     ) throws(ToolFailure) {
+        self.moment = moment
         self.topic = topic
         self.properties = properties
         self.partitions = partitions.map { TopicPartition(topic: topic, partition: $0) }
@@ -93,13 +98,17 @@ package final class TopicReader {
     }
 
     /// Takes what has come, waiting up to this long for the first record; how many records there were.
+    ///
+    /// No more than some ten thousand, so that the caller gets his turn however much keeps coming.
     @discardableResult
     package func takeArrived(
         waitMilliseconds: Int32, _ body: (Message) throws(ToolFailure) -> Void
     ) throws(ToolFailure) -> Int {
         try asking(assign)
         var count = 0
-        while try step(waitMilliseconds: count == 0 ? waitMilliseconds : 0, body) { count += 1 }
+        while count < Self.recordsPerTurn, try step(waitMilliseconds: count == 0 ? waitMilliseconds : 0, body) {
+            count += 1
+        }
         return count
     }
 
@@ -113,11 +122,17 @@ package final class TopicReader {
         guard !isAssigned else { return }
         var starts: [(TopicPartition, offset: Int64)] = []
         var deleted: Int64 = 0
+        var times: [TopicPartition: Int64] = [:]
+        if let moment {
+            times = try consumer.queries.offsets(
+                of: partitions, at: max(0, moment), timeoutMilliseconds: Self.requestMilliseconds)
+        }
         for partition in partitions {
             let marks = try consumer.queries.watermarks(of: partition, timeoutMilliseconds: Self.requestMilliseconds)
             let wanted = wantedStarts[partition.partition] ?? marks.low
             // What lies beyond the end is of a topic that was made anew since.
-            let start = wanted > marks.high ? marks.low : max(wanted, marks.low)
+            var start = wanted > marks.high ? marks.low : max(wanted, marks.low)
+            if let earlier = times[partition] { start = max(marks.low, min(start, earlier)) }
             if wanted < marks.low { deleted += marks.low - wanted }
             starts.append((partition, offset: start))
         }

@@ -22,7 +22,9 @@ final class StopRequest: Sendable {
     }
 
     /// Listens as long as the process lives.
-    static func listen() throws -> StopRequest {
+    ///
+    /// - Parameter onSecond: what has to be done before the process ends at once, such as giving back a terminal.
+    static func listen(onSecond: @escaping @Sendable () -> Void = {}) throws -> StopRequest {
         let request = StopRequest()
         try StopSignals.catchAll()
         _ = try OwnThread(name: "signals") {
@@ -33,6 +35,7 @@ final class StopRequest: Sendable {
             }
             if isAnswering { _exit(ExitStatus.needsConfirmation.rawValue) }
             _ = StopSignals.wait()
+            onSecond()
             _exit(ExitStatus.failed.rawValue)
         }
         return request

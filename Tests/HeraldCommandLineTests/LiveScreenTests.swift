@@ -1,11 +1,8 @@
-import Glibc
 import HeraldCommandLine
 import HeraldThreads
 import Testing
 
-@testable import HeraldDemo
-
-@Suite("The demo's screen and log")
+@Suite("Lines written again in their place")
 struct LiveScreenTests {
     private static let size = TerminalSize(columns: 80, rows: 24)
 
@@ -33,15 +30,5 @@ struct LiveScreenTests {
         #expect(take() == "\u{1B}[?7h\u{1B}[?25h")
         try screen.end()
         #expect(take().isEmpty)
-    }
-
-    @Test("Log lines come out whole, in their order, and never make anybody wait")
-    func log() throws {
-        let log = try LogPipe()
-        #expect(log.takeLines().isEmpty)
-        #expect(write(log.writingEnd, "first\nsec", 9) == 9)
-        #expect(log.takeLines() == ["first"])
-        #expect(write(log.writingEnd, "ond\nthird\n", 10) == 10)
-        #expect(log.takeLines() == ["second", "third"])
     }
 }

@@ -1,9 +1,7 @@
-import HeraldCommandLine
-
 /// The lines at a terminal's cursor that are written again and again in the same place; other lines go above them.
-struct LiveScreen {
+package struct LiveScreen {
     /// Gives the terminal back as it was: lines may wrap, the cursor shows.
-    static let restoring = "\u{1B}[?7h\u{1B}[?25h"
+    package static let restoring = "\u{1B}[?7h\u{1B}[?25h"
     private static let taking = "\u{1B}[?7l\u{1B}[?25l"
     private static let clearing = "\u{1B}[2J\u{1B}[H"
     private static let clearingBelow = "\u{1B}[J"
@@ -12,12 +10,14 @@ struct LiveScreen {
     private var lineCount = 0
     private var size: TerminalSize?
 
-    init(_ stream: Console.Stream) {
+    /// A screen that nothing is on yet.
+    package init(_ stream: Console.Stream) {
         self.stream = stream
     }
 
     /// Replaces the lines, after `above`, which stays; the terminal has this size now.
-    mutating func draw(_ lines: [String], above: [String] = [], size: TerminalSize) throws(Console.WriteFailure) {
+    package mutating func draw(_ lines: [String], above: [String] = [], size: TerminalSize) throws(Console.WriteFailure)
+    {
         var text = ""
         if self.size == nil { text += Self.taking }
         if let known = self.size, known != size {
@@ -37,7 +37,7 @@ struct LiveScreen {
     }
 
     /// Leaves the lines where they are.
-    mutating func end() throws(Console.WriteFailure) {
+    package mutating func end() throws(Console.WriteFailure) {
         guard size != nil else { return }
         size = nil
         lineCount = 0

@@ -1,0 +1,42 @@
+public import HeraldEvents
+internal import HeraldKafka
+public import HeraldTools
+
+extension CampaignWorld {
+    /// Writes what a campaign is to do, and who said so, and returns when the brokers have both.
+    public func write(_ control: CampaignControl, _ order: ControlOrder, of campaign: String) throws(ToolFailure) {
+        var entry = AuditEntry(
+            action: "campaign.\(order.rawValue)", phase: "done", at: control.at.text, by: operatorName)
+        entry.selection = campaign
+        entry.reason = control.reason
+        let records = [
+            OutgoingRecord(topic: topics.campaigns, key: order.key(of: campaign), value: control.encoded()),
+            entry.record(topic: topics.audit),
+        ]
+        let failures: [Int: KafkaError]
+        do throws(KafkaError) {
+            failures = try PlainWriter.write(records, properties: controlProperties)
+        } catch {
+            throw Self.failure("it is not known whether the campaign is \(control.state.rawValue) now", error)
+        }
+        if let error = failures[0] { throw Self.failure("the campaign stays as it is", error) }
+        if let error = failures[1] {
+            throw Self.failure(
+                "the campaign is \(control.state.rawValue), but \(topics.audit) does not say by whom", error)
+        }
+    }
+
+    /// Writes down that somebody reads a campaign's text.
+    public func recordReveal(_ campaign: String, at moment: String) throws(ToolFailure) {
+        var entry = AuditEntry(action: "campaign.reveal", phase: "done", at: moment, by: operatorName)
+        entry.selection = campaign
+        try entry.recordReveal(topic: topics.audit, properties: controlProperties)
+    }
+
+    private static func failure(_ consequence: String, _ error: KafkaError) -> ToolFailure {
+        let isForbidden = error.code == KafkaError.Code.topicAuthorizationFailed
+        return ToolFailure(
+            "\(consequence): \(error)" + (isForbidden ? "; allow Write on the topic with kafka-acls" : ""),
+            kind: ClusterReach.isSilence(error) ? .unreachable : .failed)
+    }
+}

@@ -1,0 +1,112 @@
+public import HeraldEvents
+public import HeraldTime
+
+/// What is reported of a campaign, from its results one after the other, in bounded memory: pure.
+public struct CampaignReport: Sendable {
+    /// How something failed.
+    public struct Failure: Hashable, Sendable {
+        /// The outcome.
+        public var outcome: Outcome
+        /// Why it is a dead letter.
+        public var reason: DeadLetterReason?
+        /// The last status.
+        public var status: Int?
+        /// The push service; `nil` when the event failed as a whole.
+        public var pushService: String?
+    }
+
+    /// Push services are the settings' own, but somebody else may write into the topic, too.
+    private static let mostFailures = 500
+    private static let mostRecovered = 1_000_000
+    /// Moments further from the campaign's own time are nobody's real clock.
+    private static let clockDifference: Int64 = 86_400_000
+
+    private let pushServiceCount: Int
+    private let earliest: Int64
+    private let latest: Int64
+    private var recovered: Set<Int> = []
+
+    /// The outcomes.
+    public private(set) var count = OutcomeCount()
+    /// When they came.
+    public private(set) var timeline = OutcomeTimeline()
+    /// How often something failed in which way; replays aside.
+    public private(set) var failures: [Failure: Int] = [:]
+    /// Failures of more ways than are kept.
+    public private(set) var otherFailures = 0
+    /// The calls that were made, as far as results say it.
+    public private(set) var attempts = 0
+
+    /// A report of nothing yet.
+    ///
+    /// - Parameter now: moments of results far behind it are not drawn.
+    public init(_ definition: CampaignDefinition, now: WallTime) {
+        pushServiceCount = definition.pns.count
+        earliest = definition.startedAt - Self.clockDifference
+        latest = now.milliseconds + Self.clockDifference
+    }
+
+    /// Takes a result of the campaign.
+    public mutating func take(_ result: NotificationResult) {
+        count.take(result, pushServiceCount: pushServiceCount)
+        attempts += result.attempts ?? 0
+        let outcomes = result.pushService == nil ? max(1, pushServiceCount) : 1
+        if result.replays > 0 {
+            if result.outcome == .delivered { noteRecovery(result, outcomes) }
+            return
+        }
+        switch result.outcome {
+        case .delivered: note(result) { $0.delivered += outcomes }
+        case .deadLettered:
+            note(result) { $0.failed += outcomes }
+            noteFailure(result, outcomes)
+        case .expired, .cancelled:
+            note(result) { $0.ended += outcomes }
+            noteFailure(result, outcomes)
+        case .duplicate: break
+        }
+    }
+
+    /// Whether a replay has delivered what this result says has failed.
+    public func isRecovered(_ result: NotificationResult) -> Bool { recovered.contains(Self.identity(result)) }
+
+    /// Failures, the most frequent first.
+    public var sortedFailures: [(failure: Failure, count: Int)] {
+        failures.map { ($0.key, $0.value) }.sorted { left, right in
+            left.1 != right.1 ? left.1 > right.1 : Self.order(left.0) < Self.order(right.0)
+        }
+    }
+
+    private static func order(_ failure: Failure) -> String {
+        "\(failure.outcome) \(failure.reason?.rawValue ?? "") \(failure.status ?? 0) \(failure.pushService ?? "")"
+    }
+
+    private mutating func note(_ result: NotificationResult, _ change: (inout OutcomeTimeline.Span) -> Void) {
+        guard (earliest...max(earliest, latest)).contains(result.completedAt.milliseconds) else { return }
+        timeline.add(at: result.completedAt, change)
+    }
+
+    private mutating func noteFailure(_ result: NotificationResult, _ outcomes: Int) {
+        let failure = Failure(
+            outcome: result.outcome, reason: result.reason, status: result.status, pushService: result.pushService)
+        if failures[failure] == nil, failures.count >= Self.mostFailures {
+            otherFailures += outcomes
+        } else {
+            failures[failure, default: 0] += outcomes
+        }
+    }
+
+    private mutating func noteRecovery(_ result: NotificationResult, _ outcomes: Int) {
+        note(result) { $0.recovered += outcomes }
+        if recovered.count < Self.mostRecovered { recovered.insert(Self.identity(result)) }
+    }
+
+    /// 64 bits of a keyed hash: what two results of the same event and push service have in common.
+    private static func identity(_ result: NotificationResult) -> Int {
+        var hasher = Hasher()
+        hasher.combine(result.id)
+        hasher.combine(result.user)
+        hasher.combine(result.pushService)
+        return hasher.finalize()
+    }
+}

@@ -1,0 +1,216 @@
+internal import HeraldEvents
+public import HeraldTime
+internal import HeraldTools
+
+/// The report as one HTML page: no script, no outside resource, a table beside each picture.
+public struct ReportPage: Sendable {
+    private let status: CampaignStatus
+    private let definition: CampaignDefinition
+    private let report: CampaignReport
+    private let isRevealed: Bool
+    private let deletedCount: Int64
+
+    /// A page.
+    ///
+    /// - Parameters:
+    ///   - isRevealed: whether the message's text is in it.
+    ///   - deletedCount: records of the results topic that were deleted before they could be read.
+    public init(
+        _ campaign: CampaignBook.Campaign, _ definition: CampaignDefinition, _ report: CampaignReport, now: WallTime,
+        isRevealed: Bool, deletedCount: Int64
+    ) {
+        status = CampaignStatus(campaign: campaign, count: report.count, now: now)
+        self.definition = definition
+        self.report = report
+        self.isRevealed = isRevealed
+        self.deletedCount = deletedCount
+    }
+
+    /// The page.
+    public var html: String {
+        let name = HTMLText.escaped(definition.name)
+        return """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+            <title>Campaign \(name)</title>
+            <style>
+            \(Self.style)
+            </style>
+            </head>
+            <body>
+            <main>
+            <h1>Campaign \(name)</h1>
+            <p>\(verdict)</p>
+            \(outcomes)
+            \(time)
+            \(failures)
+            \(facts)
+            </main>
+            </body>
+            </html>
+
+            """
+    }
+
+    private static let style = """
+        :root { --good: #1a7f37; --mended: #57ab5a; --bad: #b3261e; --ended: #8a6d00; --line: #c8ccd0; --back: #fff; --text: #1c1f23; }
+        @media (prefers-color-scheme: dark) {
+          :root { --good: #3fb950; --mended: #8ddb8c; --bad: #ff7b72; --ended: #d6a51f; --line: #444c56; --back: #15181c; --text: #e6e8ea; }
+        }
+        body { margin: 0; background: var(--back); color: var(--text); font: 16px/1.5 system-ui, sans-serif; }
+        main { max-width: 52rem; margin: 0 auto; padding: 1.5rem; }
+        table { border-collapse: collapse; margin: .5rem 0; }
+        th, td { padding: .2rem .8rem .2rem 0; text-align: left; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
+        .n { text-align: right; font-variant-numeric: tabular-nums; overflow-wrap: normal; white-space: nowrap; }
+        svg { width: 100%; height: auto; }
+        td svg { width: 8rem; height: .8em; }
+        svg text { fill: currentColor; font-size: 12px; }
+        .grid { stroke: var(--line); }
+        .delivered { fill: var(--good); } .recovered { fill: var(--mended); }
+        .failed { fill: var(--bad); } .ended { fill: var(--ended); }
+        .key svg { width: .8em; height: .8em; } .key span { margin-right: 1rem; }
+        dt { font-weight: 600; } dd { margin: 0 0 .4rem; overflow-wrap: anywhere; }
+        pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; }
+        """
+
+    // MARK: Parts
+
+    private var verdict: String {
+        var text: String
+        let control = status.campaign.control
+        let since = control.map { " since \(OutcomePicture.time($0.at))" } ?? ""
+        let author = control.map { $0.by.isEmpty ? "" : " by \(HTMLText.escaped($0.by))" } ?? ""
+        let reason = control?.reason.map { ": \(HTMLText.escaped($0))" } ?? ""
+        if status.isFinished {
+            text = "Finished"
+        } else {
+            switch status.campaign.state {
+            case .running: text = "Running" + since
+            case .paused: text = "Paused" + since + author + reason
+            case .cancelled: text = "Cancelled" + since + author + reason
+            }
+        }
+        text += ". As of \(OutcomePicture.time(status.now)), \(status.count.delivered) "
+        if let total = status.total { text += "of \(max(total, status.count.known)) " }
+        text += "notifications were delivered, one for each recipient and push service."
+        if deletedCount > 0 {
+            text +=
+                " <strong>\(deletedCount) results, of this campaign or others, were deleted by the topic's retention before "
+                + "they could be read.</strong>"
+        }
+        return text
+    }
+
+    private var outcomes: String {
+        let count = status.count
+        var rows: [(String, Int)] = [("delivered", count.delivered)]
+        if count.recovered > 0 { rows.append(("of these by a replay", count.recovered)) }
+        rows.append(("failed", count.failed))
+        if count.expired > 0 { rows.append(("expired", count.expired)) }
+        if count.cancelled > 0 { rows.append(("cancelled", count.cancelled)) }
+        rows.append(("not known yet", status.published - count.known))
+        if status.unpublished > 0 { rows.append(("not published", status.unpublished)) }
+        return """
+            <h2>Outcomes</h2>
+            \(Self.table(["outcome", "count"], rows.map { [$0.0, "\($0.1)"] }, numbers: [1]))
+            """
+    }
+
+    private var time: String {
+        let spans = report.timeline.all
+        guard !spans.isEmpty else { return "<h2>Over time</h2>\n<p>There is no outcome yet.</p>" }
+        let key = ["delivered", "recovered", "ended", "failed"].map { name in
+            "<span><svg viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect class=\"\(name)\" width=\"10\" height=\"10\"/></svg> "
+                + "\(Self.legend[name] ?? name)</span>"
+        }
+        let rows = spans.filter { $0.span.total > 0 }.map { entry in
+            [OutcomePicture.time(entry.start)] + OutcomePicture.parts(entry.span).map { "\($0.1)" }
+        }
+        return """
+            <h2>Over time</h2>
+            <figure style="margin:0">
+            \(OutcomePicture(timeline: report.timeline).svg)
+            <figcaption class="key">\(key.joined())</figcaption>
+            </figure>
+            <details><summary>The same as a table, for each \(OutcomePicture.words(report.timeline.secondsPerSpan))</summary>
+            \(Self.table(["from", "delivered", "by a replay", "expired, cancelled", "failed"], rows, numbers: [1, 2, 3, 4]))
+            </details>
+            """
+    }
+
+    private static let legend = [
+        "delivered": "delivered", "recovered": "delivered by a replay", "ended": "expired or cancelled",
+        "failed": "failed",
+    ]
+
+    private var failures: String {
+        let most = max(report.sortedFailures.first?.count ?? 0, report.otherFailures)
+        var rows = report.sortedFailures.map { failure, count in
+            [
+                failure.outcome == .deadLettered ? failure.reason?.rawValue ?? "unknown" : failure.outcome.rawValue,
+                failure.status.map { "\($0)" } ?? "", HTMLText.escaped(failure.pushService ?? "all"), "\(count)",
+                Self.bar(count, of: most),
+            ]
+        }
+        if report.otherFailures > 0 {
+            rows.append(
+                ["all others", "", "", "\(report.otherFailures)", Self.bar(report.otherFailures, of: most)])
+        }
+        guard !rows.isEmpty else { return "<h2>Failures</h2>\n<p>Nothing has failed.</p>" }
+        return """
+            <h2>Failures</h2>
+            <p>As events were published first, before any replay.</p>
+            \(Self.table(["reason", "status", "push service", "count", ""], rows, numbers: [1, 3]))
+            """
+    }
+
+    private var facts: String {
+        var facts: [(String, String)] = [
+            (
+                "Started",
+                "\(OutcomePicture.time(WallTime(milliseconds: definition.startedAt))) by \(HTMLText.escaped(definition.startedBy))"
+            ),
+            ("Push services", HTMLText.escaped(definition.pns.joined(separator: ", "))),
+            ("Topic", HTMLText.escaped(definition.topic)),
+            (
+                "Message",
+                isRevealed
+                    ? "<pre>\(HTMLText.escaped(definition.message))</pre>"
+                    : "\(definition.message.utf8.count) bytes; --reveal shows it"
+            ),
+        ]
+        if let progress = status.campaign.progress {
+            facts.append(("Recipients", "\(progress.recipients), of whom \(progress.published) were published"))
+            facts.append(("Left out", "\(progress.repeats) repeated lines, \(progress.invalid) invalid ones"))
+        }
+        if let moment = definition.expiresAt {
+            facts.append(("Expires", OutcomePicture.time(WallTime(milliseconds: moment))))
+        }
+        facts.append(("Calls", "\(report.attempts)"))
+        let items = facts.map { "<dt>\($0.0)</dt><dd>\($0.1)</dd>" }
+        return "<h2>The campaign</h2>\n<dl>\n\(items.joined(separator: "\n"))\n</dl>"
+    }
+
+    private static func bar(_ count: Int, of most: Int) -> String {
+        let width = max(1, 100 * Double(count) / Double(max(1, most)))
+        return "<svg viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
+            + "<rect class=\"failed\" width=\"\(Int(width))\" height=\"10\"/></svg>"
+    }
+
+    /// A table of cells that are HTML already.
+    private static func table(_ headings: [String], _ rows: [[String]], numbers: Set<Int>) -> String {
+        func cell(_ tag: String, _ index: Int, _ text: String) -> String {
+            "<\(tag)\(tag == "th" ? " scope=\"col\"" : "")\(numbers.contains(index) ? " class=\"n\"" : "")>\(text)</\(tag)>"
+        }
+        func row(_ tag: String, _ cells: [String]) -> String {
+            "<tr>" + cells.enumerated().map { cell(tag, $0.offset, $0.element) }.joined() + "</tr>"
+        }
+        return "<table>\n<thead>\(row("th", headings))</thead>\n<tbody>\n"
+            + rows.map { row("td", $0) }.joined(separator: "\n") + "\n</tbody>\n</table>"
+    }
+}

@@ -1,0 +1,21 @@
+public import HeraldEvents
+internal import HeraldTools
+
+/// A result as a line of a CSV file, which does nothing when a spreadsheet opens it.
+public enum ResultRow {
+    /// The headings.
+    public static let heading = CSVText.line([
+        "id", "user", "pns", "outcome", "reason", "status", "attempts", "firstAttemptAt", "completedAt", "replays",
+        "origin",
+    ])
+
+    /// The line.
+    public static func line(_ result: NotificationResult) -> String {
+        let cells: [String?] = [
+            result.id, result.user, result.pushService, result.outcome.rawValue, result.reason?.rawValue,
+            result.status.map { "\($0)" }, result.attempts.map { "\($0)" }, result.firstAttemptAt?.text,
+            result.completedAt.text, "\(result.replays)", result.origin.description,
+        ]
+        return CSVText.line(cells.map { $0 ?? "" })
+    }
+}

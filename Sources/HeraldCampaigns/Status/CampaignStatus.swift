@@ -1,0 +1,84 @@
+internal import HeraldEvents
+public import HeraldTime
+
+/// How a campaign stands, from what was read: pure.
+///
+/// All counts of outcomes are for each push service.
+public struct CampaignStatus: Sendable {
+    /// A publisher that was not heard of for so long is not there, or cannot reach the brokers.
+    static let patienceMilliseconds: Int64 = 20_000
+
+    /// What the campaigns topic says.
+    public var campaign: CampaignBook.Campaign
+    /// The outcomes that are known.
+    public var count: OutcomeCount
+    /// What waits in the retry topics; `nil` when that is not known.
+    public var backlog: RetryBacklog.Count?
+    /// How fast outcomes come; `nil` when that is not known.
+    public var pace: OutcomePace?
+    /// When this is so.
+    public var now: WallTime
+
+    /// A status of these parts.
+    public init(
+        campaign: CampaignBook.Campaign, count: OutcomeCount, backlog: RetryBacklog.Count? = nil,
+        pace: OutcomePace? = nil, now: WallTime
+    ) {
+        self.campaign = campaign
+        self.count = count
+        self.backlog = backlog
+        self.pace = pace
+        self.now = now
+    }
+
+    private var pushServiceCount: Int { campaign.definition?.pns.count ?? 0 }
+
+    /// The outcomes that there will be; `nil` before the audience was read.
+    public var total: Int? {
+        guard let progress = campaign.progress else { return nil }
+        return max(progress.recipients, progress.published) * pushServiceCount
+    }
+
+    /// The outcomes that the published events will have: what is known already came from published ones.
+    public var published: Int { max((campaign.progress?.published ?? 0) * pushServiceCount, count.known) }
+
+    /// What is not published yet.
+    public var unpublished: Int { max(0, (total ?? 0) - published) }
+
+    /// What waits in the retry topics for its next call.
+    public var retrying: Int { min(backlog?.retrying ?? 0, published - count.known) }
+
+    /// What is published, and neither known nor retrying.
+    public var waiting: Int { max(0, published - count.known - retrying) }
+
+    /// Of those that wait, the ones that are parked because the campaign is paused.
+    public var parked: Int { min(backlog?.parked ?? 0, waiting) }
+
+    /// Whether everything is published, and every outcome known.
+    public var isFinished: Bool {
+        guard let progress = campaign.progress, pushServiceCount > 0 else { return false }
+        return progress.isComplete && count.known >= progress.published * pushServiceCount
+    }
+
+    /// Whether nothing will change any more: finished, or cancelled with every published event accounted for.
+    public var isOver: Bool {
+        isFinished || (campaign.state == .cancelled && campaign.progress != nil && count.known >= published && !isHeard)
+    }
+
+    /// How long ago the publisher was heard of; 0 for clocks that differ.
+    public var silenceMilliseconds: Int64? { campaign.progress.map { max(0, now.milliseconds - $0.at) } }
+
+    /// Whether the publisher was heard of a short while ago.
+    public var isHeard: Bool { silenceMilliseconds.map { $0 < Self.patienceMilliseconds } ?? false }
+
+    /// Outcomes a second at present.
+    public var perSecond: Double? { pace?.perSecond(at: now) }
+
+    /// How long it will take at the present pace; `nil` when nobody can say.
+    public var secondsLeft: Double? {
+        guard let perSecond, perSecond > 0, campaign.state == .running, !isFinished, let total else { return nil }
+        // What nobody publishes does not come.
+        guard unpublished == 0 || isHeard else { return nil }
+        return Double(total - min(total, count.known)) / perSecond
+    }
+}

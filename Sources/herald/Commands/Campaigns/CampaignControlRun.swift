@@ -1,0 +1,102 @@
+import HeraldCampaigns
+import HeraldCommandLine
+import HeraldEvents
+import HeraldText
+import HeraldTime
+import HeraldTools
+
+/// One run of `herald campaign pause`, `resume` or `cancel`.
+struct CampaignControlRun {
+    let order: ControlOrder
+    /// Whether the operator is to be asked first.
+    var isAsking = false
+
+    func run(_ invocation: Invocation) throws -> ExitStatus {
+        let (parsed, console) = (invocation.parsed, invocation.console)
+        let reason = order == .resume ? nil : parsed[CampaignOptions.reason]
+        let look = try CampaignLook(invocation, isWriting: true)
+        defer { look.reader.close() }
+        let campaign = try look.campaign(parsed[CampaignOptions.name])
+        let status = try status(of: campaign, look)
+        guard let control = try control(campaign, status, by: look.world.operatorName, reason) else {
+            console.remark("Campaign \(campaign.name) is \(campaign.state.rawValue) already.")
+            try write(campaign, nil, invocation)
+            return .done
+        }
+        if isAsking {
+            let isAssumed = parsed[CampaignOptions.yes]
+            if !isAssumed, !console.isQuiet { console.complain(Self.consequence(of: status)) }
+            guard
+                try Confirmation.ask("Cancel campaign \(campaign.name)?", isAssumed: isAssumed, console: console)
+            else {
+                console.complain("Nothing was cancelled.")
+                return .needsConfirmation
+            }
+        }
+        try CommandFailure.translating { () throws(ToolFailure) in
+            try look.world.write(control, order, of: campaign.name)
+        }
+        try write(campaign, control, invocation)
+        return .done
+    }
+
+    /// How it stands; outcomes are only counted when that can matter.
+    private func status(
+        of campaign: CampaignBook.Campaign, _ look: CampaignLook
+    ) throws(CommandFailure) -> CampaignStatus {
+        guard order.needsUnfinished, campaign.state != .cancelled, campaign.state != order.state,
+            campaign.progress?.isComplete ?? false || isAsking
+        else { return CampaignStatus(campaign: campaign, count: OutcomeCount(), now: SystemClock.wall()) }
+        return try look.status(of: campaign).0
+    }
+
+    private func control(
+        _ campaign: CampaignBook.Campaign, _ status: CampaignStatus, by name: String, _ reason: String?
+    ) throws(CommandFailure) -> CampaignControl? {
+        do throws(ControlOrder.Refusal) {
+            return try order.control(
+                for: campaign, isFinished: status.isFinished, at: SystemClock.wall(), by: name, reason: reason)
+        } catch {
+            switch error {
+            case .isCancelled(let control):
+                throw CommandFailure(
+                    "campaign \(campaign.name) was cancelled \(CampaignWords.origin(of: control)), which is for ever; "
+                        + "start another one under a new name")
+            case .isFinished:
+                throw CommandFailure(
+                    "campaign \(campaign.name) is finished: all of its \(status.count.known) outcomes are known, and there "
+                        + "is nothing left to \(order.rawValue)")
+            }
+        }
+    }
+
+    private static func consequence(of status: CampaignStatus) -> String {
+        let open = status.published - status.count.known
+        var text = "\(status.count.delivered) notifications are delivered; "
+        text += "\(open) that are published end as cancelled"
+        if status.unpublished > 0 { text += ", and \(status.unpublished) are never published" }
+        return text + ". A cancelled campaign cannot be started again."
+    }
+
+    private func write(
+        _ campaign: CampaignBook.Campaign, _ control: CampaignControl?, _ invocation: Invocation
+    ) throws {
+        let console = invocation.console
+        let present = control ?? campaign.control
+        let format = invocation.parsed[OutputFormat.option]
+        guard format == .table else {
+            let object = JSONValue.object(
+                [
+                    .init("name", .string(campaign.name)), .init("was", .string(campaign.state.rawValue)),
+                    .init("is", .string(present?.state.rawValue ?? campaign.state.rawValue)),
+                    .init("changed", .bool(control != nil)), .init("at", .text(present?.at.text)),
+                    .init("by", .text(present?.by)), .init("reason", .text(present?.reason)),
+                ].filter { $0.value != .null })
+            try console.print(format == .json ? object.pretty : object.compact)
+            return
+        }
+        try console.print("campaign  \(campaign.name)")
+        try console.print("was       \(CampaignWords.state(campaign.state, campaign.control))")
+        try console.print("is        \(CampaignWords.state(present?.state ?? campaign.state, present))")
+    }
+}

@@ -1,0 +1,216 @@
+import HeraldCampaigns
+import HeraldCommandLine
+import HeraldEvents
+import HeraldText
+import HeraldTime
+import HeraldTools
+
+/// How a campaign stands, for people and as JSON: pure.
+///
+/// Texts from records are made safe to show; the message's text is not among them.
+struct CampaignPage {
+    /// Makes text stand out, where that is possible.
+    typealias Paint = (_ text: String, _ style: Style) -> String
+
+    /// What an outcome that is known or to come is called, drawn and painted with.
+    private struct Part {
+        var name: String
+        var count: Int
+        /// In the bar; each is another one, because colours may be missing.
+        var mark: Character
+        var style: Style?
+        var note = ""
+        /// Whether it is shown when there is none.
+        var isAlwaysShown = true
+    }
+
+    private static let barColumns = 4...72
+    private static let nameColumns = 12
+    private static let numberColumns = 13
+
+    let status: CampaignStatus
+    /// Columns of the terminal, or of a file.
+    let width: Int
+    let paint: Paint
+
+    // MARK: For people
+
+    /// The lines; none is wider than ``width``.
+    var lines: [String] {
+        let campaign = status.campaign
+        var lines = [paint(cut("\(campaign.name)  \(headline)"), .bold)]
+        if let definition = campaign.definition {
+            let start = WallTime(milliseconds: definition.startedAt).text
+            lines.append(
+                cut(
+                    "started \(start) by \(SafeText.escaped(definition.startedBy)) · "
+                        + "\(SafeText.escaped(definition.pns.joined(separator: ", "))) · \(definition.topic)"))
+        }
+        lines += [bar, ""]
+        for part in parts where part.isAlwaysShown || part.count > 0 { lines.append(line(part)) }
+        lines.append("")
+        if let line = paceLine { lines.append(cut(line)) }
+        lines += publisherLines.map(cut)
+        if status.count.failed > 0 {
+            lines.append(cut("why some failed: herald dlq list --where \"campaign = '\(campaign.name)'\""))
+        }
+        return lines
+    }
+
+    private var headline: String {
+        if status.isFinished { return "finished" + (status.campaign.state == .paused ? " (paused)" : "") }
+        return CampaignWords.state(status.campaign.state, status.campaign.control)
+    }
+
+    private var parts: [Part] {
+        let count = status.count
+        var retrying = status.backlog?.isPartly ?? false ? "about; the retry topics are long" : ""
+        if status.backlog == nil, !status.isFinished { retrying = "not known: the retry topics were not read" }
+        return [
+            Part(
+                name: "delivered", count: count.delivered, mark: "█", style: .green,
+                note: count.recovered > 0 ? "\(CampaignWords.number(count.recovered)) of them by a replay" : ""),
+            Part(name: "retrying", count: status.retrying, mark: "▓", style: .yellow, note: retrying),
+            Part(name: "failed", count: count.failed, mark: "▒", style: .red),
+            Part(name: "expired", count: count.expired, mark: "x", style: .red, isAlwaysShown: false),
+            Part(name: "cancelled", count: count.cancelled, mark: "-", style: .dim, isAlwaysShown: false),
+            Part(
+                name: "waiting", count: status.waiting, mark: "░", style: nil,
+                note: status.parked > 0 ? "\(CampaignWords.number(status.parked)) of them parked" : ""),
+            Part(name: "unpublished", count: status.unpublished, mark: "·", style: .dim, isAlwaysShown: false),
+        ]
+    }
+
+    private var whole: Int { max(status.total ?? 0, status.published) }
+
+    /// The outcomes as a bar; whatever there is gets at least one place.
+    private var bar: String {
+        let known = Self.percent(status.count.known, of: whole)
+        let columns = min(max(width - 8, Self.barColumns.lowerBound), Self.barColumns.upperBound)
+        guard whole > 0 else { return String(repeating: " ", count: columns) + "  -" }
+        let shown = parts.filter { $0.count > 0 }
+        var cells = shown.map { max(1, Int((Double($0.count) / Double(whole) * Double(columns)).rounded(.down))) }
+        // What rounding has left, or taken, the largest part bears.
+        if let largest = shown.indices.max(by: { shown[$0].count < shown[$1].count }) {
+            cells[largest] += columns - cells.reduce(0, +)
+        }
+        let bar = zip(shown, cells).map { part, count in
+            let text = String(repeating: part.mark, count: max(0, count))
+            return part.style.map { paint(text, $0) } ?? text
+        }
+        return bar.joined() + "  " + known
+    }
+
+    private func line(_ part: Part) -> String {
+        let number = CampaignWords.number(part.count)
+        let percent = Self.percent(part.count, of: whole)
+        let left = part.name.fitted(toColumns: Self.nameColumns)
+        let padding = String(repeating: " ", count: max(0, Self.numberColumns - number.count))
+        let text =
+            "\(part.mark) \(left)\(padding)\(number)  \(String(repeating: " ", count: max(0, 6 - percent.count)))"
+        let note = part.note.isEmpty ? "" : "  \(part.note)"
+        let whole = cut(text + percent + note)
+        guard let style = part.style, part.count > 0 else { return whole }
+        return paint(String(part.mark), style) + whole.dropFirst()
+    }
+
+    private var paceLine: String? {
+        guard !status.isOver else {
+            return status.count.failureShare.map { share in
+                "\(Self.percent(share)) of the delivered and dead-lettered failed at first"
+            }
+        }
+        var parts: [String] = []
+        if let perSecond = status.perSecond {
+            parts.append("\(CampaignWords.rate(perSecond)) in the last \(OutcomePace.window) s")
+        } else {
+            parts.append("no outcome in the last \(OutcomePace.window) s")
+        }
+        if let seconds = status.secondsLeft { parts.append("about \(CampaignWords.duration(seconds)) left") }
+        return parts.joined(separator: ", ")
+    }
+
+    private var publisherLines: [String] {
+        guard let progress = status.campaign.progress else {
+            return status.campaign.definition == nil
+                ? ["not started with herald campaign start"] : ["nothing is published yet"]
+        }
+        let counts =
+            "published \(CampaignWords.number(progress.published)) of \(CampaignWords.number(progress.recipients)) recipients"
+        let silence = CampaignWords.duration(Double(status.silenceMilliseconds ?? 0) / 1_000)
+        let name = SafeText.escaped(progress.by)
+        guard !progress.isComplete, status.campaign.state != .cancelled else { return [counts] }
+        guard !status.isHeard else { return [counts, "publisher \(name), heard of \(silence) ago"] }
+        return [
+            counts, "publisher \(name) was not heard of for \(silence)",
+            "nobody publishes the rest: start the campaign again with the same audience",
+        ]
+    }
+
+    private func cut(_ text: String) -> String {
+        text.displayWidth > width ? text.fitted(toColumns: width) : text
+    }
+
+    private static func percent(_ part: Int, of whole: Int) -> String {
+        guard whole > 0 else { return "-" }
+        // Never all of it before it is.
+        return percent(part == whole ? 1 : min(Double(part) / Double(whole), 0.999))
+    }
+
+    private static func percent(_ share: Double) -> String {
+        let tenths = Int((share * 1_000).rounded())
+        return "\(tenths / 10).\(tenths % 10)%"
+    }
+}
+
+extension CampaignPage {
+    // MARK: Data
+
+    /// It as one JSON object.
+    static func object(_ status: CampaignStatus) -> JSONValue {
+        let (campaign, count) = (status.campaign, status.count)
+        var members: [JSONValue.Member] = [
+            .init("name", .string(campaign.name)), .init("state", .string(campaign.state.rawValue)),
+            .init("since", .text(campaign.control?.at.text)), .init("by", .text(campaign.control?.by)),
+            .init("reason", .text(campaign.control?.reason)),
+            .init("pauseIfFailures", campaign.control?.pauseIfFailures.map { .number($0) } ?? .null),
+            .init("finished", .bool(status.isFinished)),
+        ]
+        if let definition = campaign.definition {
+            members += [
+                .init("pns", .array(definition.pns.map(JSONValue.string))), .init("topic", .string(definition.topic)),
+                .init("startedAt", .string(WallTime(milliseconds: definition.startedAt).text)),
+                .init("startedBy", .string(definition.startedBy)),
+                .init("expiresAt", .text(definition.expiresAt.map { WallTime(milliseconds: $0).text })),
+            ]
+        }
+        if let progress = campaign.progress {
+            members += [
+                .init("recipients", .integer(progress.recipients)), .init("published", .integer(progress.published)),
+                .init("repeats", .integer(progress.repeats)), .init("invalid", .integer(progress.invalid)),
+                .init("publishedAll", .bool(progress.isComplete)),
+                .init(
+                    "publisher",
+                    [
+                        "by": .string(progress.by), "at": .string(WallTime(milliseconds: progress.at).text),
+                        "alive": .bool(status.isHeard),
+                    ]),
+            ]
+        }
+        members += [
+            .init(
+                "outcomes",
+                [
+                    "delivered": .integer(count.delivered), "failed": .integer(count.failed),
+                    "expired": .integer(count.expired), "cancelled": .integer(count.cancelled),
+                    "recovered": .integer(count.recovered), "duplicate": .integer(count.duplicates),
+                ]),
+            .init("retrying", status.backlog == nil ? .null : .integer(status.retrying)),
+            .init("parked", status.backlog == nil ? .null : .integer(status.parked)),
+            .init("waiting", .integer(status.waiting)), .init("unpublished", .integer(status.unpublished)),
+            .init("perSecond", status.perSecond.map { .number(($0 * 10).rounded() / 10) } ?? .null),
+            .init("secondsLeft", status.secondsLeft.map { .integer(Int(min($0.rounded(.up), 1e15))) } ?? .null),
+        ]
+        return .object(members.filter { $0.value != .null })
+    }
+}

@@ -1,0 +1,145 @@
+import HeraldCampaigns
+import HeraldCommandLine
+import HeraldEvents
+import HeraldTime
+import HeraldTools
+
+/// `herald campaign report`: what came of a campaign, as files.
+enum CampaignReportCommand: HeraldCommand {
+    private static let html = CommandOption.optional(
+        "html", .file(), "Write a page with pictures and tables; - is standard output.")
+    private static let csv = CommandOption.optional(
+        "csv", .file(), "Write the results that are not delivered, for a spreadsheet; - is standard output.")
+    private static let all = CommandOption.flag("all", "In CSV every result, replays and delivered ones included.")
+    private static let reveal = CommandOption.flag(
+        "reveal", "Show the message's text; who did it goes into the audit topic.")
+
+    static let declaration = CommandDeclaration(
+        "report", "Write what came of a campaign as a page and as CSV.",
+        details:
+            "Both are made from the results topic, on any machine, at any time: while the campaign runs, too. The page "
+            + "needs no script and nothing from the network: outcomes over time, and failures by reason, status and push "
+            + "service. In CSV a line stands for each result that is not delivered, but for those that a replay has "
+            + "delivered since; control characters are escaped, and what a spreadsheet would take for a formula begins with "
+            + "an apostrophe. Only you can read the files: they hold users.",
+        arguments: [CampaignOptions.name.declaration],
+        options: [html.declaration, csv.declaration, all.declaration, reveal.declaration],
+        examples: [
+            .init("herald campaign report spring --html spring.html --csv spring.csv", "Both."),
+            .init("herald campaign report spring --csv - | wc -l", "To another program."),
+        ])
+    static let takesSettings = true
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        let parsed = invocation.parsed
+        let (html, csv) = (parsed[html], parsed[csv])
+        guard html != nil || csv != nil else {
+            throw UsageError("say what to write: --html FILE, --csv FILE or both", command: parsed.path.name)
+        }
+        guard html != "-" || csv != "-" else {
+            throw UsageError("only one of --html and --csv can be standard output", command: parsed.path.name)
+        }
+        let look = try CampaignLook(invocation)
+        defer { look.reader.close() }
+        let campaign = try look.campaign(parsed[CampaignOptions.name])
+        let definition = try look.definition(of: campaign)
+        let isRevealed = parsed[reveal]
+        if isRevealed {
+            try CommandFailure.translating { () throws(ToolFailure) in
+                try look.world.recordReveal(campaign.name, at: SystemClock.wall().text)
+            }
+        }
+        var run = CampaignReportRun(look: look, definition: definition, invocation: invocation, stop: try .listen())
+        try run.read()
+        if let html { try run.writePage(campaign, isRevealed: isRevealed, to: html) }
+        if let csv { try run.writeRows(isAll: parsed[all], to: csv) }
+        return .done
+    }
+}
+
+/// One run of it: the results are read once for the page, and once more for the rows.
+private struct CampaignReportRun {
+    let look: CampaignLook
+    let definition: CampaignDefinition
+    let invocation: Invocation
+    let stop: StopRequest
+    private var report: CampaignReport
+    private var deletedCount: Int64 = 0
+
+    init(look: CampaignLook, definition: CampaignDefinition, invocation: Invocation, stop: StopRequest) {
+        self.look = look
+        self.definition = definition
+        self.invocation = invocation
+        self.stop = stop
+        report = CampaignReport(definition, now: SystemClock.wall())
+    }
+
+    private var console: Console { invocation.console }
+
+    /// Reads what the page says, and which failures a replay has mended.
+    mutating func read() throws {
+        var report = report
+        deletedCount = try scan("counted") { report.take($0) }
+        self.report = report
+        if deletedCount > 0 {
+            console.remark(
+                "\(TopicsTool.counted(Int(deletedCount), "result")), of this campaign or others, were deleted by the topic's "
+                    + "retention before they could be read: the report does not have them.")
+        }
+    }
+
+    func writePage(_ campaign: CampaignBook.Campaign, isRevealed: Bool, to path: String) throws {
+        let page = ReportPage(
+            campaign, definition, report, now: SystemClock.wall(), isRevealed: isRevealed, deletedCount: deletedCount)
+        try write(to: path) { stream throws in try stream.write(page.html) }
+        console.remark("\(TopicsTool.counted(report.count.known, "outcome")) in \(path == "-" ? "the page" : path).")
+    }
+
+    func writeRows(isAll: Bool, to path: String) throws {
+        var count = 0
+        try write(to: path) { stream throws in
+            var output = BufferedOutput(stream)
+            output.write(ResultRow.heading)
+            _ = try scan("written") { result in
+                guard isAll || isFailure(result) else { return }
+                count += 1
+                output.write(ResultRow.line(result))
+            }
+            try output.finish()
+        }
+        console.remark("\(TopicsTool.counted(count, "result")) in \(path == "-" ? "the rows" : path).")
+    }
+
+    private func isFailure(_ result: NotificationResult) -> Bool {
+        result.outcome != .delivered && result.outcome != .duplicate && !report.isRecovered(result)
+    }
+
+    /// Goes through the campaign's results from its beginning; how many were deleted.
+    private func scan(_ verb: String, _ body: (NotificationResult) -> Void) throws -> Int64 {
+        var line = ProgressLine(console)
+        let deleted = try CommandFailure.translating { () throws(ToolFailure) in
+            let reader = try look.world.outcomes(of: definition, look.layout)
+            defer { reader.close() }
+            try reader.catchUp(
+                onProgress: { passed, total in
+                    line.show(share: passed, of: total, "\(reader.count.known) outcomes \(verb)")
+                    return !stop.isMade
+                }, onResult: body)
+            return reader.deletedCount
+        }
+        line.clear()
+        if stop.isMade { throw CommandFailure("interrupted; what was not finished was not written", status: .partlyDone) }
+        return deleted
+    }
+
+    private func write(to path: String, _ body: (Console.Stream) throws -> Void) throws {
+        guard path != "-" else { return try body(console.output) }
+        do {
+            let file = try OutputFile(path)
+            try body(file.stream)
+            try file.finish()
+        } catch let failure as Console.WriteFailure {
+            throw CommandFailure("\(path): \(failure)")
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import HeraldCampaigns
+import HeraldCommandLine
+import HeraldEvents
+import HeraldText
+import HeraldTime
+import HeraldTools
+
+/// `herald campaign status`: how campaigns stand.
+enum CampaignStatusCommand: HeraldCommand {
+    private static let name = CommandArgument<String?>.optional(
+        CampaignOptions.nameType, "The campaign; all of them if not given.")
+    private static let once = CommandOption.flag("once", "Only how it stands now, also on a terminal.")
+
+    static let declaration = CommandDeclaration(
+        "status", "Show how a campaign stands, live on a terminal, or list all campaigns.",
+        details: "It counts outcomes, one for each recipient and push service: delivered, retrying, failed, waiting. A "
+            + "replayed dead letter that was delivered counts as delivered. It works on any machine, whether the campaign's "
+            + "publisher runs or not; on a terminal it goes on until the campaign is finished, or Ctrl-C. The list takes a "
+            + "few seconds at most, and says which campaigns it could not count to the end.",
+        arguments: [name.declaration], options: [once.declaration, OutputFormat.option.declaration],
+        examples: [
+            .init("herald campaign status", "All campaigns."),
+            .init("herald campaign status spring", "Watch one."),
+        ])
+    static let takesSettings = true
+
+    /// The list of campaigns is no place to wait in: one that nobody has looked at for long has many results to count.
+    private static let listPatience = Duration.seconds(5)
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        let (parsed, console) = (invocation.parsed, invocation.console)
+        let look = try CampaignLook(invocation)
+        defer { look.reader.close() }
+        guard let name = parsed[name] else {
+            try list(look, invocation)
+            return .done
+        }
+        let campaign = try look.campaign(name)
+        let isLive = parsed[OutputFormat.option] == .table && console.output.isTerminal && !parsed[once]
+        var watch = try CampaignWatcher(look, campaign, console, isLive: isLive)
+        defer { watch.close() }
+        let status = try watch.run()
+        switch parsed[OutputFormat.option] {
+        case .table:
+            if !isLive {
+                let page = CampaignPage(status: status, width: console.output.isTerminal ? console.output.width : 100) {
+                    console.styled($0, $1, on: console.output)
+                }
+                for line in page.lines { try console.print(line) }
+            }
+        case .json: try console.print(CampaignPage.object(status).pretty)
+        case .jsonl: try console.print(CampaignPage.object(status).compact)
+        }
+        return .done
+    }
+
+    private static func list(_ look: CampaignLook, _ invocation: Invocation) throws {
+        let book = look.reader.book
+        var table = FittedTable(
+            invocation.parsed[OutputFormat.option],
+            columns: [
+                .init("name"), .init("state"), .init("recipients", isNumber: true), .init("published", isNumber: true),
+                .init("delivered", isNumber: true), .init("failed", isNumber: true), .init("waiting", isNumber: true),
+                .init("startedAt", heading: "STARTED"), .init("startedBy", heading: "BY"), .init("reason"),
+            ], whenWide: ["startedBy", "reason"], console: invocation.console)
+        let end = ContinuousClock.now + listPatience
+        var unfinished: [String] = []
+        for name in book.names {
+            guard let campaign = book.campaign(name) else { continue }
+            let (status, isWhole) = try look.status(of: campaign, until: end)
+            if !isWhole { unfinished.append(name) }
+            let (count, start) = (status.count, campaign.definition.map { WallTime(milliseconds: $0.startedAt) })
+            try table.write([
+                .string(name), .string(status.isFinished ? "finished" : campaign.state.rawValue),
+                .count(campaign.progress.map { Int64($0.recipients) }),
+                .count(campaign.progress.map { Int64($0.published) }),
+                .integer(count.delivered), .integer(count.failed + count.expired),
+                .integer(status.published - count.known + status.unpublished), start.map { table.time($0) } ?? .null,
+                .text(campaign.definition?.startedBy), .text(campaign.control?.reason),
+            ])
+        }
+        try table.finish()
+        if book.names.isEmpty { invocation.console.remark("There are no campaigns.") }
+        if !unfinished.isEmpty {
+            invocation.console.remark(
+                "Not counted to the end, for want of time: \(unfinished.joined(separator: ", ")). "
+                    + "herald campaign status NAME does it.")
+        }
+    }
+}

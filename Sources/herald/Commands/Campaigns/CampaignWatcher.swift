@@ -1,0 +1,112 @@
+import Glibc
+import HeraldCampaigns
+import HeraldCommandLine
+import HeraldTime
+import HeraldTools
+
+/// Follows one campaign: reads its outcomes, its records and its backlog, and shows them on a terminal while that is wanted.
+struct CampaignWatcher {
+    private static let turnMilliseconds: Int32 = 250
+    private static let backlogPause = Duration.seconds(5)
+    /// The reading of a long backlog is cut short: the first look may take longer than those that follow.
+    private static let firstBacklogPatience = Duration.seconds(5)
+    private static let backlogPatience = Duration.seconds(1)
+
+    private let look: CampaignLook
+    private let name: String
+    private let console: Console
+    private let isLive: Bool
+    private let outcomes: OutcomeReader?
+    private let backlog: RetryBacklog
+    private let stop: StopRequest
+    private var pace = OutcomePace()
+    private var counted: RetryBacklog.Count?
+
+    init(
+        _ look: CampaignLook, _ campaign: CampaignBook.Campaign, _ console: Console, isLive: Bool
+    ) throws {
+        self.look = look
+        self.console = console
+        self.isLive = isLive
+        name = campaign.name
+        stop = try StopRequest.listen {
+            if isLive { try? console.output.write(LiveScreen.restoring) }
+        }
+        (outcomes, backlog) = try CommandFailure.translating { () throws(ToolFailure) in
+            let since = SystemClock.wall().milliseconds - Int64(OutcomePace.window) * 1_000
+            let outcomes = try campaign.definition.map { definition throws(ToolFailure) in
+                try look.world.outcomes(of: definition, after: campaign.progress, lookingBackTo: since, look.layout)
+            }
+            return (outcomes, try RetryBacklog(look.world, look.layout, campaign: campaign.name))
+        }
+    }
+
+    func close() {
+        outcomes?.close()
+        backlog.close()
+    }
+
+    /// How it stands; on a terminal, when nothing changes any more or somebody wants to see no more.
+    mutating func run() throws -> CampaignStatus {
+        try catchUp()
+        counted = backlog.count(within: Self.firstBacklogPatience) { [stop] in stop.isMade }
+        var screen = LiveScreen(console.output)
+        var lastCount = ContinuousClock.now
+        while isLive {
+            let status = try status()
+            try show(status, &screen)
+            guard !status.isOver, !stop.isMade else { break }
+            try CommandFailure.translating { () throws(ToolFailure) in
+                try look.reader.takeArrived()
+                try takeOutcomes()
+            }
+            if ContinuousClock.now - lastCount >= Self.backlogPause {
+                counted = backlog.count(within: Self.backlogPatience) { [stop] in stop.isMade }
+                lastCount = .now
+            }
+        }
+        try screen.end()
+        return try status()
+    }
+
+    private mutating func catchUp() throws {
+        var line = ProgressLine(console)
+        try CommandFailure.translating { () throws(ToolFailure) in
+            _ = try outcomes?.catchUp(
+                onProgress: { passed, total in
+                    line.show(share: passed, of: total, "\(passed) of \(total) results looked at")
+                    return !stop.isMade
+                }, onResult: { pace.take($0) })
+        }
+        line.clear()
+        if stop.isMade { throw CommandFailure("interrupted", status: .partlyDone) }
+    }
+
+    private mutating func takeOutcomes() throws(ToolFailure) {
+        guard let outcomes else {
+            usleep(UInt32(Self.turnMilliseconds) * 1_000)
+            return
+        }
+        let end = ContinuousClock.now + .milliseconds(Int64(Self.turnMilliseconds))
+        while ContinuousClock.now < end, !stop.isMade {
+            let left = (end - .now) / .milliseconds(1)
+            try outcomes.takeArrived(waitMilliseconds: Int32(max(1, left))) { pace.take($0) }
+        }
+    }
+
+    private func status() throws -> CampaignStatus {
+        let campaign = try look.campaign(name)
+        return CampaignStatus(
+            campaign: campaign, count: outcomes?.count ?? OutcomeCount(), backlog: counted, pace: pace,
+            now: SystemClock.wall())
+    }
+
+    private func show(_ status: CampaignStatus, _ screen: inout LiveScreen) throws {
+        let size = TerminalSize.of(STDOUT_FILENO) ?? TerminalSize(columns: console.output.width, rows: 24)
+        let page = CampaignPage(status: status, width: size.columns - 1) {
+            console.styled($0, $1, on: console.output)
+        }
+        let hint = status.isOver || stop.isMade ? [] : [console.styled("Ctrl-C ends", .dim, on: console.output)]
+        try screen.draw(Array((page.lines + hint).prefix(max(1, size.rows - 1))), size: size)
+    }
+}

@@ -1,0 +1,29 @@
+import HeraldCampaigns
+import HeraldCommandLine
+import HeraldKafka
+import HeraldSettings
+import HeraldTools
+
+extension Settings {
+    /// The cluster as commands on campaigns see it.
+    func campaignWorld(environment: [String: String]) -> CampaignWorld {
+        CampaignWorld(
+            topics: topicNames, readerProperties: KafkaClientSettings.deadLetterReader(self),
+            writerProperties: KafkaClientSettings.replayWriter(self),
+            controlProperties: KafkaClientSettings.publisher(self),
+            operatorName: Operator.name(environment: environment))
+    }
+
+    /// The partitions of the topics, from the cluster.
+    func campaignLayout(_ world: CampaignWorld, isWriting: Bool) throws(CommandFailure) -> CampaignWorld.Layout {
+        try CommandFailure.translating { () throws(ToolFailure) in
+            let admin: HeraldKafka.Admin
+            do throws(KafkaError) {
+                admin = try HeraldKafka.Admin(properties: KafkaClientSettings.common(self))
+            } catch {
+                throw ToolFailure("\(error)")
+            }
+            return try world.layout(reach: clusterReach, admin: admin, isWriting: isWriting)
+        }
+    }
+}

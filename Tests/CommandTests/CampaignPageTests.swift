@@ -1,0 +1,96 @@
+import HeraldCampaigns
+import HeraldCommandLine
+import HeraldEvents
+import HeraldText
+import HeraldTime
+import Testing
+
+@testable import herald
+
+@Suite("The picture of a campaign's status")
+struct CampaignPageTests {
+    private static let start: Int64 = 1_795_284_000_000
+    private static let hostile = "\u{1B}[2J\u{202E}ann\n"
+
+    private func status(
+        _ outcomes: [String: Int], recipients: Int = 1_000, published: Int = 800, isComplete: Bool = false,
+        by author: String = "ann@web1", after seconds: Int64 = 3
+    ) throws -> CampaignStatus {
+        var book = CampaignBook()
+        func take(_ key: String, _ value: String) {
+            book.take(key: Array(key.utf8), value: Array(value.utf8), place: "0:0")
+        }
+        let name = author.replacing("\u{1B}", with: "\\u001b").replacing("\n", with: "\\n")
+        take(
+            "spring/definition",
+            #"{"name":"spring","message":"Secret","pns":["apns"],"topic":"bulk","startedAt":\#(Self.start),"startedBy":"\#(name)","#
+                + #""requestOffsets":{},"resultOffsets":{}}"#)
+        take(
+            "spring/progress",
+            #"{"recipients":\#(recipients),"published":\#(published),"repeats":0,"invalid":0,"isComplete":\#(isComplete),"#
+                + #""at":\#(Self.start),"by":"\#(name)","outcomes":{},"resultOffsets":{}}"#)
+        let control = CampaignControl(
+            state: .running, at: WallTime(milliseconds: Self.start), by: author, reason: author)
+        book.take(key: CampaignControl.key(of: "spring"), value: control.encoded(), place: "0:1")
+        return CampaignStatus(
+            campaign: try #require(book.campaign("spring")), count: OutcomeCount(snapshot: outcomes),
+            backlog: RetryBacklog.Count(), now: WallTime(milliseconds: Self.start + seconds * 1_000))
+    }
+
+    private func lines(_ status: CampaignStatus, width: Int = 100) -> [String] {
+        CampaignPage(status: status, width: width) { text, _ in text }.lines
+    }
+
+    @Test("No line is wider than the terminal, whatever is in it", arguments: [20, 40, 79, 80, 120, 200])
+    func width(columns: Int) throws {
+        for author in ["ann@web1", String(repeating: "名", count: 200), Self.hostile] {
+            for line in lines(try status(["delivered": 300, "dead-lettered": 3], by: author), width: columns) {
+                #expect(line.displayWidth <= columns, "\(line)")
+            }
+        }
+    }
+
+    @Test("The bar has a place for everything that there is, in proportion, and is never full before the end")
+    func bar() throws {
+        let page = lines(try status(["delivered": 700, "dead-lettered": 1], published: 999))
+        let bar = try #require(page.first { $0.hasPrefix("█") && !$0.contains("delivered") })
+        #expect(bar.hasSuffix("70.1%"))
+        #expect(bar.count { $0 == "█" } == 49 && bar.count { $0 == "▒" } == 1 && bar.count { $0 == "·" } == 1)
+        #expect(bar.count { "█▒░·".contains($0) } == 72)
+        let nearly = lines(try status(["delivered": 999_999], recipients: 1_000_000, published: 1_000_000))
+        #expect(nearly.contains { $0.hasSuffix("  99.9%") })
+        let whole = lines(try status(["delivered": 1_000], published: 1_000, isComplete: true))
+        #expect(whole.contains { $0.hasSuffix("  100.0%") } && whole.first == "spring  finished")
+    }
+
+    @Test("It says where to look for failures, and what to do when nobody publishes the rest")
+    func advice() throws {
+        let silent = lines(try status(["delivered": 300, "dead-lettered": 3], after: 60))
+        #expect(silent.contains { $0.contains("herald dlq list --where \"campaign = 'spring'\"") })
+        #expect(silent.contains { $0.contains("was not heard of for 60 s") })
+        #expect(silent.contains { $0.contains("start the campaign again with the same audience") })
+        let heard = lines(try status(["delivered": 300]))
+        #expect(heard.contains("publisher ann@web1, heard of 3 s ago") && !heard.contains { $0.contains("nobody") })
+        #expect(!silent.contains { $0.contains("Secret") })
+    }
+
+    @Test("Hostile texts are escaped, in lines and in JSON")
+    func hostileTexts() throws {
+        let status = try status(["delivered": 1], by: Self.hostile)
+        for text in lines(status) + [CampaignPage.object(status).compact] {
+            #expect(!text.contains("\u{1B}") && !text.contains("\u{202E}") && !text.contains("\n"))
+        }
+        #expect(lines(status).first?.contains(#"by \u{1B}[2J\u{202E}ann\n"#) == true)
+    }
+
+    @Test(
+        "Durations, numbers and rates are short",
+        arguments: [(0.2, "1 s"), (99, "99 s"), (100, "2 min"), (7_500, "2 h 5 min"), (200_000, "2 d 7 h")])
+    func durations(seconds: Double, text: String) {
+        #expect(CampaignWords.duration(seconds) == text)
+        #expect(CampaignWords.duration(.infinity) == "years" && CampaignWords.duration(1e12) == "years")
+        #expect(CampaignWords.number(1_234_567) == "1 234 567" && CampaignWords.number(999) == "999")
+        #expect(CampaignWords.rate(1_234.2) == "1 234/s")
+        #expect(CampaignWords.rate(2.44) == "2.4/s")
+    }
+}

@@ -1,0 +1,272 @@
+import Foundation
+import HeraldKafka
+import HeraldSandbox
+import TestSupport
+import Testing
+
+@Suite("Commands on campaigns", .realKafka("Commands on campaigns"))
+struct CampaignTests {
+    private static func plan(_ change: (inout World.Plan) -> Void = { _ in }) -> World.Plan {
+        var plan = World.Plan()
+        plan.more = World.replayTopics
+        plan.topicConfigurations = ["notifications.dead-letter.state": ["cleanup.policy": "compact"]]
+        plan.settings = ["holds.fuse.of": "0"]
+        change(&plan)
+        return plan
+    }
+
+    /// Control characters and marks that steer the writing direction.
+    private static let hostile = "\u{1B}]0;pwned\u{7}\u{202E}<script>=1+1"
+
+    @Test("status and report count what really came: delivered, failed, not published, and what a replay has mended")
+    func outcomes() async throws {
+        let plan = Self.plan { $0.misbehaviour = [.status(400) { $0.pns = "gcm" }] }
+        try await World.run(plan) { world in
+            _ = try await world.startWorker()
+            try await world.publish(try world.beginning(of: "spring") + world.events(of: "spring", 0..<60))
+            try await world.publish([try world.progress(of: "spring", recipients: 80, published: 60)])
+            // Others have results, too, also of a campaign whose name has this one's inside.
+            try await world.publish(Batch.events(0..<50) + world.events(of: "spring-2", 0..<5))
+            try await world.waitForResults(180)
+
+            let json = try await world.campaignStatus("spring")
+            #expect(json["outcomes"] as? [String: Int] == Self.outcomes(delivered: 60, failed: 60))
+            #expect(json["unpublished"] as? Int == 40 && json["waiting"] as? Int == 0 && json["retrying"] as? Int == 0)
+            #expect(json["finished"] as? Bool == false && json["state"] as? String == "running")
+            let text = try await world.campaign("status", "spring")
+            #expect(text.status == 0 && text.output.contains("delivered") && text.output.contains("37.5%"))
+            #expect(!text.output.contains("\u{1B}") && !text.output.contains("Secret"), "\(text.output)")
+
+            world.backend.misbehave([])
+            let replay = try await world.dlq("replay", "--group", "campaign=spring", "--yes", "-o", "jsonl")
+            #expect(replay.status == 0, "\(replay.output)")
+            try await world.publish(world.events(of: "spring", 60..<80))
+            try await world.publish([try world.progress(of: "spring", recipients: 80, published: 80)])
+            try await world.waitForResults(280)
+            let after = try await world.campaignStatus("spring")
+            #expect(after["outcomes"] as? [String: Int] == Self.outcomes(delivered: 160, failed: 0, recovered: 60))
+            #expect(after["finished"] as? Bool == true)
+
+            let (page, rows) = (world.directory.appending(path: "a.html"), world.directory.appending(path: "a.csv"))
+            let report = try await world.campaign("report", "spring", "--html", page.path, "--csv", rows.path)
+            #expect(report.status == 0 && report.output.contains("160 outcomes"), "\(report.output)")
+            let html = try String(contentsOf: page, encoding: .utf8)
+            #expect(html.contains("160 of 160 notifications") && html.contains(">rejected<") && html.contains("<svg"))
+            #expect(!html.contains("Secret"))
+            #expect(try String(contentsOf: rows, encoding: .utf8).split(separator: "\r\n").count == 1)
+            let all = try await world.campaign("report", "spring", "--csv", "-", "--all", "--quiet")
+            #expect(all.output.split(separator: "\r\n").count == 1 + 160 + 60, "\(all.output.prefix(500))")
+            let parts = try FileManager.default.contentsOfDirectory(atPath: world.directory.path)
+            #expect(!parts.contains { $0.hasSuffix(".part") })
+
+            let revealed = try await world.campaign("report", "spring", "--html", "-", "--reveal")
+            #expect(revealed.status == 0 && revealed.output.contains("Secret {{first_name}}"))
+            try await world.catchUp()
+            #expect(world.records("notifications.audit").last?.json?["action"] as? String == "campaign.reveal")
+
+            let list = try await world.campaign("status", "-o", "jsonl")
+            #expect(list.output.contains(#""name":"spring","state":"finished""#), "\(list.output)")
+        }
+    }
+
+    private static func outcomes(delivered: Int, failed: Int, recovered: Int = 0) -> [String: Int] {
+        [
+            "delivered": delivered, "failed": failed, "expired": 0, "cancelled": 0, "recovered": recovered,
+            "duplicate": 0,
+        ]
+    }
+
+    @Test("What waits for another call is retrying, and what a pause holds back is parked")
+    func backlog() async throws {
+        let plan = Self.plan {
+            $0.settings["retry.delays"] = "[1h]"
+            $0.misbehaviour = [.status(503) { $0.pns = "gcm" }]
+        }
+        try await World.run(plan) { world in
+            _ = try await world.startWorker()
+            try await world.publish(try world.beginning(of: "spring") + world.events(of: "spring", 0..<30))
+            try await world.publish((0..<20).map { Publication(id: "o\($0)", user: "other-\($0)", pns: ["gcm"]) })
+            try await world.publish([try world.progress(of: "spring", recipients: 100, published: 30)])
+            try await world.wait("all have failed once") { world.retries.count == 50 }
+            let status = try await world.campaignStatus("spring")
+            #expect(status["retrying"] as? Int == 30 && status["parked"] as? Int == 0, "\(status)")
+
+            let pause = try await world.campaign("pause", "spring", "--reason", "look first")
+            #expect(pause.status == 0, "\(pause.output)")
+            try await world.publish(world.events(of: "spring", 30..<50))
+            try await world.publish([try world.progress(of: "spring", recipients: 100, published: 50)])
+            try await world.wait("the others are parked") { world.retries.count == 70 }
+            let paused = try await world.campaignStatus("spring")
+            #expect(paused["retrying"] as? Int == 30 && paused["parked"] as? Int == 40, "\(paused)")
+            #expect(paused["waiting"] as? Int == 40 && paused["reason"] as? String == "look first")
+        }
+    }
+
+    @Test("Workers read what pause, resume and cancel write, each is in the audit topic, and what cannot be is refused")
+    func controls() async throws {
+        let plan = Self.plan { $0.settings["limits.perSecond"] = "300" }
+        try await World.run(plan) { world in
+            let worker = try await world.startWorker()
+            try await world.publish(try world.beginning(of: "spring") + world.events(of: "spring", 0..<1_500))
+            try await world.publish([try world.progress(of: "spring", recipients: 2_000, published: 1_500)])
+            try await world.wait("it is under way") { world.backend.calls.count > 50 }
+
+            let pause = try await world.campaign("pause", "spring", "--reason", "the link is wrong")
+            #expect(pause.status == 0 && pause.output.contains("was       running since"), "\(pause.output)")
+            #expect(pause.output.contains("is        paused since") && pause.output.contains(": the link is wrong"))
+            try await worker.waitForLog("campaign paused")
+            let again = try await world.campaign("pause", "spring", "-o", "jsonl")
+            #expect(again.status == 0 && again.output.contains(#""changed":false"#), "\(again.output)")
+            #expect(try await world.campaignStatus("spring")["pauseIfFailures"] as? Double == 0.9)
+
+            let resume = try await world.campaign("resume", "spring", "-o", "jsonl")
+            #expect(resume.status == 0 && resume.output.contains(#""was":"paused","is":"running","changed":true"#))
+            try await worker.waitForLog("campaign runs", count: 2)
+
+            let asked = try await world.campaign("cancel", "spring")
+            #expect(asked.status == 4 && asked.output.contains("add --yes"), "\(asked.output)")
+            let cancel = try await world.campaign("cancel", "spring", "--yes", "--reason", "wrong audience")
+            #expect(cancel.status == 0 && cancel.output.contains("is        cancelled since"), "\(cancel.output)")
+            try await worker.waitForLog("campaign cancelled")
+            try await world.waitForResults(3_000)
+            let results = try world.results
+            #expect(results.contains { $0.outcome == "cancelled" } && results.contains { $0.outcome == "delivered" })
+            let status = try await world.campaignStatus("spring")
+            let outcomes = try #require(status["outcomes"] as? [String: Int])
+            #expect(outcomes["cancelled"] == results.count { $0.outcome == "cancelled" })
+
+            for order in ["pause", "resume", "cancel"] {
+                let refused = try await world.campaign(order, "spring")
+                #expect(refused.status == 1 && refused.output.contains("was cancelled at"), "\(refused.output)")
+            }
+            try await world.catchUp()
+            let audit = world.records("notifications.audit").compactMap(\.json)
+                .sorted { ($0["at"] as? String ?? "") < ($1["at"] as? String ?? "") }
+            #expect(audit.map { $0["action"] as? String } == ["campaign.pause", "campaign.resume", "campaign.cancel"])
+            #expect(
+                audit.allSatisfy { $0["selection"] as? String == "spring" && ($0["by"] as? String)?.isEmpty == false })
+            #expect(audit.map { $0["reason"] as? String } == ["the link is wrong", nil, "wrong audience"])
+        }
+    }
+
+    @Test("Each mistake has its exit status: unknown, finished, misspelt, not asked for, no broker")
+    func statuses() async throws {
+        try await World.run(Self.plan()) { world in
+            _ = try await world.startWorker()
+            try await world.publish(
+                try world.beginning(of: "spring", pns: ["apns"]) + world.events(of: "spring", 0..<3, pns: ["apns"]))
+            try await world.publish([try world.progress(of: "spring", recipients: 3, published: 3)])
+            try await world.waitForResults(3)
+            for words in [["status", "sprin"], ["pause", "sprin"], ["report", "sprin", "--csv", "-"]] {
+                let run = try world.startTool(["campaign"] + words)
+                #expect(try await run.waitForExit() == 1)
+                #expect(run.output.contains("there is no campaign sprin; did you mean spring?"), "\(run.output)")
+            }
+            for order in ["pause", "cancel"] {
+                let run = try await world.campaign(order, "spring")
+                #expect(run.status == 1 && run.output.contains("is finished: all of its 3 outcomes"), "\(run.output)")
+            }
+            for words in [["status", "two words"], ["pause"], ["report", "spring"], ["status", "-o", "xml"]] {
+                let run = try world.startTool(["campaign"] + words)
+                #expect(try await run.waitForExit() == 2, "\(words): \(run.output)")
+            }
+            let both = try await world.campaign("report", "spring", "--csv", "-", "--html", "-")
+            #expect(both.status == 2)
+            let unwritable = try await world.campaign("report", "spring", "--csv", "/nowhere/at/all.csv")
+            #expect(unwritable.status == 1 && unwritable.output.contains("No such file"), "\(unwritable.output)")
+            let port = try #require(FreePorts.take(1).first)
+            let gone = try await world.campaign(
+                "status", changing: ["kafka.bootstrapServers": "[\"127.0.0.1:\(port)\"]"])
+            #expect(gone.status == 5 && gone.output.contains("no broker answers"), "\(gone.output)")
+            let missing = try await world.campaign("status", changing: ["topics.campaigns": "elsewhere"])
+            #expect(missing.status == 1 && missing.output.contains("herald topics apply"), "\(missing.output)")
+        }
+    }
+
+    @Test("Hostile texts in every field are shown as text, and damaged records are remarked")
+    func hostileTexts() async throws {
+        try await World.run(Self.plan()) { world in
+            try await world.publish(try world.beginning(of: "spring", pns: [Self.hostile], by: Self.hostile))
+            try await world.publish([
+                try world.progress(of: "spring", recipients: 3, published: 1, by: Self.hostile),
+                try world.campaignRecord(
+                    "spring",
+                    ["state": "paused", "at": Date.now.formatted(.iso8601), "by": Self.hostile, "reason": Self.hostile]),
+                try world.campaignRecord("\(Self.hostile)/definition", [:]),
+                try world.campaignRecord("autumn/progress", ["recipients": Self.hostile]),
+            ])
+            let page = world.directory.appending(path: "hostile.html")
+            for words in [
+                ["status"], ["status", "spring"], ["status", "spring", "-o", "json"], ["pause", "spring"],
+                ["resume", "spring"], ["report", "spring", "--html", page.path],
+            ] {
+                let run = try world.startTool(["campaign"] + words)
+                #expect(try await run.waitForExit() == 0, "\(run.output)")
+                #expect(!run.output.contains("\u{1B}") && !run.output.contains("\u{202E}"), "\(words): \(run.output)")
+                #expect(run.output.contains("Ignored: the record"), "\(words): \(run.output)")
+            }
+            let html = try String(contentsOf: page, encoding: .utf8)
+            #expect(!html.contains("<script") && !html.contains("\u{1B}") && html.contains("&lt;script&gt;"))
+        }
+    }
+
+    @Test(
+        "A command that changes something waits for the end of a transaction that is open, and sees what it has written"
+    )
+    func openTransaction() async throws {
+        try await World.run(Self.plan()) { world in
+            let (definition, servers, topic) = (
+                try world.beginning(of: "spring"), world.bootstrapServers, world.topic("notifications.campaigns")
+            )
+            let producer = try await Blocking.run {
+                let producer = try Producer(properties: [
+                    ("bootstrap.servers", servers), ("transactional.id", topic), ("transaction.timeout.ms", "60000"),
+                ])
+                try producer.initTransactions(timeoutMilliseconds: 30_000)
+                try producer.beginTransaction()
+                for record in definition { try producer.publish(record, to: producer.topic(topic)) }
+                try producer.flush(timeoutMilliseconds: 30_000) { _, _ in }
+                return producer
+            }
+            try await world.wait("the records are there") {
+                true
+            } meanwhile: {
+            }
+            let pause = try world.startTool(["campaign", "pause", "spring"])
+            let look = try await world.campaign("status", "spring")
+            #expect(look.status == 1, "what is not committed is not there for who only looks")
+            #expect(pause.isRunning)
+            try await Blocking.run {
+                try producer.commitTransaction(timeoutMilliseconds: 30_000)
+                producer.close()
+            }
+            #expect(try await pause.waitForExit() == 0, "\(pause.output)")
+            #expect(pause.output.contains("was       running since"))
+        }
+    }
+
+    @Test("On a terminal status goes on until the campaign is finished, and gives the terminal back")
+    func live() async throws {
+        let terminal = ["/bin/sh", "-c", #"exec script -qec "stty cols 80 rows 24; $*" /dev/null"#, "sh"]
+        try await World.run(Self.plan()) { world in
+            try await world.publish(
+                try world.beginning(of: "spring") + [try world.progress(of: "spring", recipients: 40, published: 40)])
+            let watch = try world.startTool(["campaign", "status", "spring"], under: terminal)
+            try await world.wait("it is shown") { watch.output.contains("Ctrl-C ends") }
+            #expect(watch.output.contains("\u{1B}[?25l"))
+            _ = try await world.startWorker()
+            try await world.publish(world.events(of: "spring", 0..<40))
+            #expect(try await watch.waitForExit() == 0, "\(watch.output)")
+            #expect(watch.output.contains("finished") && watch.output.hasSuffix("\u{1B}[?25h"))
+
+            let other = try world.beginning(of: "autumn")
+            try await world.publish(other + [try world.progress(of: "autumn", recipients: 9, published: 1)])
+            let ended = try world.startTool(["campaign", "status", "autumn"], under: terminal)
+            try await world.wait("it is shown") { ended.output.contains("Ctrl-C ends") }
+            ended.terminate()
+            _ = try await ended.waitForExit()
+            let once = try world.startTool(["campaign", "status", "autumn", "--once"], under: terminal)
+            #expect(try await once.waitForExit() == 0 && !once.output.contains("\u{1B}[?25l"), "\(once.output)")
+        }
+    }
+}

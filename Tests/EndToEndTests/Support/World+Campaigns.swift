@@ -1,0 +1,83 @@
+import Foundation
+import HeraldKafka
+import TestSupport
+
+/// Records of campaigns, and `herald campaign` on them.
+extension World {
+    /// A record of the campaigns topic.
+    func campaignRecord(_ key: String, _ object: [String: Any]) throws -> Publication {
+        let data = try JSONSerialization.data(withJSONObject: object, options: [.sortedKeys])
+        var record = Publication(user: key, text: String(decoding: data, as: UTF8.self))
+        record.topic = "notifications.campaigns"
+        return record
+    }
+
+    /// What the first start of a campaign writes, with results from the topic's beginning on.
+    func beginning(
+        of campaign: String, pns: [String] = ["apns", "gcm"], by author: String = "ann@web1"
+    ) throws -> [Publication] {
+        let definition: [String: Any] = [
+            "name": campaign, "message": "Secret {{first_name}}", "pns": pns,
+            "topic": topic("notifications.bulk"), "startedAt": Int64(Date.now.timeIntervalSince1970 * 1_000),
+            "startedBy": author, "requestOffsets": ["0": 0, "1": 0], "resultOffsets": ["0": 0, "1": 0],
+        ]
+        return [
+            try campaignRecord("\(campaign)/definition", definition),
+            try campaignRecord(
+                campaign,
+                ["state": "running", "at": Date.now.formatted(.iso8601), "by": author, "pauseIfFailures": 0.9]),
+        ]
+    }
+
+    /// What its publisher writes with each batch.
+    func progress(
+        of campaign: String, recipients: Int, published: Int, by author: String = "ann@web1 pid 7"
+    ) throws -> Publication {
+        try campaignRecord(
+            "\(campaign)/progress",
+            [
+                "recipients": recipients, "published": published, "repeats": 1, "invalid": 2,
+                "isComplete": recipients == published, "at": Int64(Date.now.timeIntervalSince1970 * 1_000),
+                "by": author,
+                "outcomes": [String: Int](), "resultOffsets": ["0": 0, "1": 0],
+            ])
+    }
+
+    /// Its events, `<campaign>-<number>` of `member-<number>`.
+    func events(of campaign: String, _ range: Range<Int>, pns: [String] = ["apns", "gcm"]) -> [Publication] {
+        range.map { number in
+            var event = Publication(
+                id: "\(campaign)-\(number)", user: "member-\(number)", pns: pns,
+                more: ["campaign": campaign, "source": "herald-campaign"])
+            event.topic = "notifications.bulk"
+            return event
+        }
+    }
+
+    /// Starts `herald` with these words, without a terminal unless `wrapper` gives it one.
+    func startTool(
+        _ words: [String], changing changes: [String: String] = [:], under wrapper: [String] = []
+    ) throws -> HeraldProcess {
+        let log = directory.appending(path: "tool-\(UUID().uuidString.prefix(8)).log")
+        return try HeraldProcess(
+            words + ["--config", try settingsFile(changing: changes).path], under: wrapper, log: log)
+    }
+
+    /// Runs `herald campaign` to its end: its status and everything that it wrote.
+    func campaign(
+        _ words: String..., changing changes: [String: String] = [:]
+    ) async throws -> (status: Int32, output: String) {
+        let process = try startTool(["campaign"] + words, changing: changes)
+        let status = try await process.waitForExit(within: 120)
+        return (status, process.output)
+    }
+
+    /// How a campaign stands, as `-o jsonl` says it.
+    func campaignStatus(_ name: String) async throws -> [String: Any] {
+        let run = try await campaign("status", name, "-o", "jsonl")
+        guard run.status == 0, let line = run.output.split(separator: "\n").last(where: { $0.hasPrefix("{") }),
+            let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        else { throw WorldError("herald campaign status ended with \(run.status):\n\(run.output)") }
+        return object
+    }
+}

@@ -1,0 +1,151 @@
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@testable import HeraldCampaigns
+
+@Suite("Counting outcomes")
+struct OutcomeCountTests {
+    private func count(_ results: [NotificationResult]) -> OutcomeCount {
+        var count = OutcomeCount()
+        for result in results { count.take(result, pushServiceCount: 2) }
+        return count
+    }
+
+    @Test("Each push service is an outcome, and an event that failed as a whole is one for each of them")
+    func outcomes() throws {
+        let count = count([
+            try Samples.result("delivered"), try Samples.result("dead-lettered", reason: "rejected"),
+            try Samples.result("dead-lettered", pns: nil, reason: "invalid"), try Samples.result("expired"),
+            try Samples.result("cancelled"), try Samples.result("duplicate"),
+        ])
+        #expect(count.delivered == 1 && count.failed == 3 && count.expired == 1 && count.cancelled == 1)
+        #expect(count.known == 6, "a duplicate is no outcome of its own")
+        #expect(count.duplicates == 1)
+        #expect(count.failureShare == 0.75)
+    }
+
+    @Test("A delivered replay makes up for a failure in the counts, and not in what decides about the campaign")
+    func replays() throws {
+        var results = [
+            try Samples.result("delivered"), try Samples.result("dead-lettered"), try Samples.result("dead-lettered"),
+            try Samples.result("expired"),
+        ]
+        results.append(try Samples.result("dead-lettered", replays: 1))
+        #expect(count(results).failed == 2, "it failed again: nothing changes")
+        results.append(try Samples.result("delivered", replays: 2))
+        var counted = count(results)
+        #expect(counted.delivered == 2 && counted.failed == 1 && counted.recovered == 1 && counted.known == 4)
+        #expect(counted.failureShare.map { ($0 * 3).rounded() } == 2)
+        for _ in 0..<9 { results.append(try Samples.result("delivered", replays: 1)) }
+        counted = count(results)
+        #expect(counted.delivered == 4 && counted.failed == 0 && counted.expired == 0 && counted.known == 4)
+    }
+
+    @Test("A snapshot in a progress record says the same, and what it does not know is ignored")
+    func snapshot() throws {
+        let count = count([
+            try Samples.result("delivered"), try Samples.result("dead-lettered"),
+            try Samples.result("delivered", replays: 1),
+        ])
+        #expect(OutcomeCount(snapshot: count.snapshot) == count)
+        #expect(OutcomeCount(snapshot: ["delivered": 3, "later": 4, "expired": -5]).known == 3)
+        #expect(OutcomeCount(snapshot: [:]).failureShare == nil)
+    }
+
+    private func occurs(_ pattern: BytePattern, _ value: [UInt8]) -> Bool { pattern.occurs(in: value.span.bytes) }
+
+    @Test("Bytes are found wherever they lie")
+    func pattern() {
+        for text in ["\"a\"", "\"spring\"", "\"a-campaign-with-a-long-name\""] {
+            let pattern = BytePattern(text)
+            for (before, after) in [("", ""), ("x", ""), ("", "y"), ("{\"campaign\":", "}"), ("\"\"\"\"", "\"\"")] {
+                let value = Array((before + text + after).utf8)
+                #expect(occurs(pattern, value), "\(before)\(text)\(after)")
+                let broken = value.map { $0 == UInt8(ascii: "a") || $0 == UInt8(ascii: "g") ? 0 : $0 }
+                #expect(!occurs(pattern, broken))
+            }
+            #expect(!occurs(pattern, Array(text.utf8.dropLast())))
+        }
+        #expect(!occurs(BytePattern("a"), []))
+    }
+
+    @Test("The pace is that of the last half minute, replays and odd clocks aside")
+    func pace() throws {
+        var pace = OutcomePace()
+        let now = WallTime(milliseconds: Samples.start + 60_000)
+        #expect(pace.perSecond(at: now) == nil)
+        for second in 0..<60 {
+            for _ in 0..<10 { pace.take(try Samples.result("delivered", at: Samples.start + Int64(second) * 1_000)) }
+        }
+        #expect(pace.perSecond(at: now) == 10)
+        for _ in 0..<99 { pace.take(try Samples.result("delivered", replays: 1, at: now.milliseconds - 1_000)) }
+        pace.take(try Samples.result("delivered", at: Samples.start - 1_000_000))
+        #expect(pace.perSecond(at: now) == 10)
+        #expect(pace.perSecond(at: now.advanced(byMilliseconds: 90_000)) == 0)
+    }
+
+    @Test("In a campaign's first seconds the pace is that since its first outcome")
+    func earlyPace() throws {
+        var pace = OutcomePace()
+        for second in 0..<4 {
+            for _ in 0..<8 { pace.take(try Samples.result("delivered", at: Samples.start + Int64(second) * 1_000)) }
+        }
+        #expect(pace.perSecond(at: WallTime(milliseconds: Samples.start + 4_500)) == 8)
+    }
+}
+
+@Suite("How a campaign stands")
+struct CampaignStatusTests {
+    private func status(
+        _ campaign: CampaignBook.Campaign, _ outcomes: [String: Int] = [:], backlog: RetryBacklog.Count? = nil,
+        after seconds: Int64 = 1
+    ) -> CampaignStatus {
+        CampaignStatus(
+            campaign: campaign, count: OutcomeCount(snapshot: outcomes), backlog: backlog,
+            now: WallTime(milliseconds: Samples.start + seconds * 1_000))
+    }
+
+    @Test("What is published is known, retrying or waiting")
+    func parts() {
+        var backlog = RetryBacklog.Count()
+        backlog.retrying = 20
+        backlog.parked = 500
+        let status = status(
+            Samples.campaign(progress: Samples.progress(recipients: 300, published: 100, isComplete: false)),
+            ["delivered": 90, "dead-lettered": 10], backlog: backlog)
+        #expect(status.total == 600 && status.published == 200 && status.unpublished == 400)
+        #expect(status.retrying == 20 && status.waiting == 80 && status.parked == 80 && !status.isFinished)
+    }
+
+    @Test("A campaign is finished when all is published and every outcome known; a cancelled one is over without that")
+    func finished() {
+        #expect(status(Samples.campaign(), ["delivered": 150, "dead-lettered": 50]).isFinished)
+        #expect(!status(Samples.campaign(), ["delivered": 199]).isFinished)
+        #expect(!status(Samples.campaign(progress: nil), ["delivered": 199]).isFinished)
+        let partly = Samples.progress(published: 100, isComplete: false)
+        #expect(!status(Samples.campaign(progress: partly), ["delivered": 200]).isFinished)
+        let cancelled = Samples.campaign(.cancelled, progress: partly)
+        #expect(!status(cancelled, ["delivered": 200], after: 5).isOver, "its publisher may just not have seen it")
+        #expect(status(cancelled, ["delivered": 100, "cancelled": 100], after: 60).isOver)
+        #expect(!status(cancelled, ["delivered": 100], after: 60).isOver)
+    }
+
+    @Test("A publisher that was not heard of for a while is not there, and nobody says how long the rest takes")
+    func silence() throws {
+        let campaign = Samples.campaign(progress: Samples.progress(published: 50, isComplete: false))
+        var pace = OutcomePace()
+        for second in Int64(0)..<30 {
+            for _ in 0..<5 { pace.take(try Samples.result("delivered", at: Samples.start + second * 1_000)) }
+        }
+        var status = status(campaign, ["delivered": 100], after: 10)
+        status.pace = pace
+        #expect(status.isHeard && status.secondsLeft.map { ($0 * 5).rounded() } == 100)
+        status.now = WallTime(milliseconds: Samples.start + 21_000)
+        #expect(!status.isHeard && status.secondsLeft == nil)
+        status.campaign.progress?.at += 1_000_000
+        #expect(status.isHeard, "a clock that runs ahead")
+        status.campaign = Samples.campaign(.paused, progress: status.campaign.progress)
+        #expect(status.secondsLeft == nil)
+    }
+}

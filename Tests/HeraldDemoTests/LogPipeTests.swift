@@ -1,0 +1,17 @@
+import Glibc
+import Testing
+
+@testable import HeraldDemo
+
+@Suite("The demo's log")
+struct LogPipeTests {
+    @Test("Log lines come out whole, in their order, and never make anybody wait")
+    func log() throws {
+        let log = try LogPipe()
+        #expect(log.takeLines().isEmpty)
+        #expect(write(log.writingEnd, "first\nsec", 9) == 9)
+        #expect(log.takeLines() == ["first"])
+        #expect(write(log.writingEnd, "ond\nthird\n", 10) == 10)
+        #expect(log.takeLines() == ["second", "third"])
+    }
+}
