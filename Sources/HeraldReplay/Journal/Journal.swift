@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import HeraldEvents
+internal import HeraldKafka
 internal import HeraldTime
 internal import HeraldTools
 
@@ -7,7 +8,7 @@ internal import HeraldTools
 ///
 /// One thread.
 final class Journal {
-    private let writer: TransactionalWriter
+    private var writer: TransactionalWriter
     private let stateTopic: String
     private let auditTopic: String
     private var lease: Lease
@@ -43,10 +44,27 @@ final class Journal {
         do throws(TransactionalWriter.WriteFailure) {
             try writer.write(all)
         } catch {
-            markCount = count
+            // Else it may have been written, and a mark is never overwritten.
+            if error.isWithoutTrace { markCount = count }
             throw error
         }
         lastWrite = .now
+    }
+
+    /// Claims the name once more, after it was lost: the broker ends a transaction that is open for too long, and takes the
+    /// name from whoever was stopped or cut off.
+    ///
+    /// - Returns: whether the job goes on; not if somebody else has begun to work meanwhile.
+    func reclaim(_ world: ReplayWorld, _ state: StateReader) throws(ToolFailure) -> Bool {
+        writer.close()
+        writer = try world.writer()
+        do throws(TransactionalWriter.WriteFailure) {
+            try writer.claim()
+        } catch {
+            throw error.toolFailure("replay")
+        }
+        try state.catchUp(throughOpenTransactions: true)
+        return state.lease?.job == lease.job
     }
 
     /// Shows that this job lives, when it is time.
@@ -69,6 +87,23 @@ final class Journal {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Texts and numbers always encode.
         return (try? encoder.encode(value)).map { Array($0) } ?? []
+    }
+}
+
+extension TransactionalWriter.WriteFailure {
+    /// Whether nothing of the group was written.
+    fileprivate var isWithoutTrace: Bool {
+        if case .refused = self { !needsNewWriter } else { false }
+    }
+
+    /// Whether this writer is of no more use, and only another one can tell what was written: its name was claimed, or it
+    /// and its broker do not agree about the transaction any more.
+    var needsNewWriter: Bool {
+        switch self {
+        case .fenced: true
+        case .refused(let error): error.isFatal
+        case .unreachable: false
+        }
     }
 }
 

@@ -119,10 +119,21 @@ public final class ReplayJob {
             "replayed": progress.replayed, "skipped": progress.skipped, "delivered": progress.delivered,
             "failed": progress.failed, "open": progress.open, "tooLarge": progress.tooLarge,
         ]
+        do throws(Interruption) {
+            try last(words: audit)
+        } catch {
+            if end == .complete { end = error.end }
+        }
+    }
+
+    private func last(words audit: AuditEntry) throws(Interruption) {
         do throws(TransactionalWriter.WriteFailure) {
             try journal.end(audit)
+        } catch let failure where failure.needsNewWriter {
+            try reclaim()
+            try last(words: audit)
         } catch {
-            if end == .complete { end = Interruption.write(error).end }
+            throw .write(error)
         }
     }
 
@@ -210,6 +221,8 @@ public final class ReplayJob {
         var replay: ReplayRules.Replay
         var partition: Int32
         var offset: Int64
+        /// How many marks there were of it before this job's.
+        var markCount: Int
     }
 
     /// Publishes and marks up to so many dead letters; how many it has taken.
@@ -258,7 +271,8 @@ public final class ReplayJob {
             let freshKey = rules.hasFreshKey ? "\(journal.job)-\(entry.partition)-\(entry.offset)" : nil
             return Item(
                 record: OutgoingRecord(replay, of: entry, freshKey: freshKey), replay: replay,
-                partition: entry.partition, offset: entry.offset)
+                partition: entry.partition, offset: entry.offset,
+                markCount: state.book.replayCount(partition: entry.partition, offset: entry.offset))
         }
     }
 
@@ -278,6 +292,13 @@ public final class ReplayJob {
                 progress.tooLarge += 1
             }
             return
+        } catch let failure where failure.needsNewWriter {
+            try reclaim()
+            // Its marks say whether the transaction was committed, as a whole or not at all.
+            let isMarked = items.allSatisfy {
+                state.book.replayCount(partition: $0.partition, offset: $0.offset) > $0.markCount
+            }
+            guard isMarked else { return try commit(items) }
         } catch {
             throw .write(error)
         }
@@ -307,7 +328,13 @@ public final class ReplayJob {
     }
 
     private func keepAlive() throws(Interruption) {
-        try write { () throws(TransactionalWriter.WriteFailure) in try journal.keepAlive() }
+        do throws(TransactionalWriter.WriteFailure) {
+            try journal.keepAlive()
+        } catch let failure where failure.needsNewWriter {
+            try reclaim()
+        } catch {
+            throw .write(error)
+        }
         progress.delivered = outcomes.total.delivered
         progress.failed = outcomes.total.failed
         progress.open = outcomes.total.open
@@ -322,12 +349,9 @@ public final class ReplayJob {
         }
     }
 
-    private func write(_ body: () throws(TransactionalWriter.WriteFailure) -> Void) throws(Interruption) {
-        do throws(TransactionalWriter.WriteFailure) {
-            try body()
-        } catch {
-            throw .write(error)
-        }
+    /// Goes on after the name was lost, unless somebody else has begun to work.
+    private func reclaim() throws(Interruption) {
+        guard try tool({ () throws(ToolFailure) in try journal.reclaim(world, state) }) else { throw .write(.fenced) }
     }
 }
 

@@ -56,4 +56,7 @@ public struct ReplayPlan: Sendable {
 
     /// How many seconds it takes at so many per second.
     public func seconds(at rate: Double) -> Double { Double(count) / rate }
+
+    /// How many outcomes there will be at least.
+    public var outcomeCount: Int { pushServices.values.reduce(0, +) }
 }

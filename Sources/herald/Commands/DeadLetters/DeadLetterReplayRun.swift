@@ -3,6 +3,7 @@ import HeraldEvents
 import HeraldReplay
 import HeraldSettings
 import HeraldText
+import HeraldTime
 import HeraldTools
 
 /// One run of `herald dlq replay`: plan, confirm, replay, report.
@@ -76,7 +77,10 @@ struct DeadLetterReplayRun {
         }
         line.clear()
         if stop.isMade { throw CommandFailure("interrupted; nothing was replayed", status: .partlyDone) }
-        let output = ReplayOutput(format, plan: plan, options: options)
+        let isEstimated = options.rate == nil && plan.count > 0
+        let output = ReplayOutput(
+            format, plan: plan, options: options,
+            outcomesPerSecond: isEstimated ? replayer.outcomesPerSecond(now: SystemClock.wall()) : nil)
         if invocation.parsed[Command.dryRun] {
             try output.writePlan(console)
             return .done

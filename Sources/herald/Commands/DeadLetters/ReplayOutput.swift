@@ -8,11 +8,14 @@ struct ReplayOutput {
     private let format: OutputFormat
     private let plan: ReplayPlan
     private let options: ReplayOptions
+    private let outcomesPerSecond: Double?
 
-    init(_ format: OutputFormat, plan: ReplayPlan, options: ReplayOptions) {
+    /// - Parameter outcomesPerSecond: how fast the workers have shown that they are.
+    init(_ format: OutputFormat, plan: ReplayPlan, options: ReplayOptions, outcomesPerSecond: Double?) {
         self.format = format
         self.plan = plan
         self.options = options
+        self.outcomesPerSecond = outcomesPerSecond
     }
 
     // MARK: - For people
@@ -41,11 +44,16 @@ struct ReplayOutput {
 
     private var duration: String {
         guard let seconds else { return "as long as the workers need; --rate bounds it" }
-        return "at least \(DurationText.format(.seconds(Int64(seconds.rounded(.up))))) at "
-            + "\(Self.rate(options.rate ?? 0)), and the waits for outcomes"
+        let time = DurationText.format(.seconds(Int64(seconds.rounded(.up))))
+        if let rate = options.rate { return "at least \(time) at \(Self.rate(rate)), and the waits for outcomes" }
+        return "about \(time) if the workers are as fast as in the busiest five minutes of the last day "
+            + "(\(Self.rate(outcomesPerSecond ?? 0)) outcomes); --rate bounds it"
     }
 
-    private var seconds: Double? { options.rate.map { plan.seconds(at: $0) } }
+    private var seconds: Double? {
+        if let rate = options.rate { return plan.seconds(at: rate) }
+        return outcomesPerSecond.map { Double(plan.outcomeCount) / $0 }
+    }
 
     private static func rate(_ rate: Double) -> String {
         rate.rounded() == rate ? "\(Int(rate))/s" : "\(Int((rate * 60).rounded()))/m"
