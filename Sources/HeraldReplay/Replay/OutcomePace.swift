@@ -7,21 +7,21 @@ struct OutcomePace {
     fileprivate static let requestMilliseconds = 5_000
     private static let hour: Int64 = 3_600_000
     private static let hours: Int64 = 24
-    private static let window: Int64 = 300_000
-    /// Fewer outcomes in the busiest window say nothing about how many there could have been.
+    private static let minute: Int64 = 60_000
+    /// Fewer outcomes in the busiest minute say nothing about how many there could have been.
     private static let leastCount: Int64 = 100
 
     /// How many offsets there are before a moment (milliseconds since the Unix epoch), over all partitions.
     let offset: (Int64) throws(KafkaError) -> Int64
 
-    /// Outcomes a second in the busiest five minutes of the busiest hour of the last day; `nil` when there were too few.
+    /// Outcomes a second in the busiest minute of the busiest hour of the last day; `nil` when there were too few.
     func busiest(now: WallTime) throws(KafkaError) -> Double? {
         guard
             let hour = try busiest(from: now.milliseconds - Self.hours * Self.hour, step: Self.hour, count: Self.hours),
-            let best = try busiest(from: hour.start, step: Self.window, count: Self.hour / Self.window),
+            let best = try busiest(from: hour.start, step: Self.minute, count: Self.hour / Self.minute),
             best.outcomes >= Self.leastCount
         else { return nil }
-        return Double(best.outcomes) * 1_000 / Double(Self.window)
+        return Double(best.outcomes) * 1_000 / Double(Self.minute)
     }
 
     private func busiest(
@@ -39,7 +39,7 @@ struct OutcomePace {
 }
 
 extension Replayer {
-    /// Outcomes a second that the workers have made in the busiest five minutes of the last day; `nil` when nothing shows
+    /// Outcomes a second that the workers have made in the busiest minute of the last day; `nil` when nothing shows
     /// it, or it cannot be asked for.
     public func outcomesPerSecond(now: WallTime) -> Double? {
         let partitions = layout.results.map { TopicPartition(topic: world.topics.results, partition: $0) }

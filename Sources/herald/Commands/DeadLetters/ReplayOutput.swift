@@ -46,7 +46,7 @@ struct ReplayOutput {
         guard let seconds else { return "as long as the workers need; --rate bounds it" }
         let time = DurationText.format(.seconds(Int64(seconds.rounded(.up))))
         if let rate = options.rate { return "at least \(time) at \(Self.rate(rate)), and the waits for outcomes" }
-        return "about \(time) if the workers are as fast as in the busiest five minutes of the last day "
+        return "about \(time) if the workers are as fast as in the busiest minute of the last day "
             + "(\(Self.rate(outcomesPerSecond ?? 0)) outcomes); --rate bounds it"
     }
 
