@@ -99,7 +99,7 @@ enum KafkaClientSettings {
     /// A tool's reader of campaigns and their outcomes, which goes through millions of results.
     static func outcomeReader(_ settings: Settings) -> [(String, String)] {
         // librdkafka before 2.3 stops fetching for a second when this much is there that was not taken.
-        let own = [("queued.min.messages", "500000"), ("queued.max.messages.kbytes", "131072")]
+        let own = [("queued.min.messages", "250000"), ("queued.max.messages.kbytes", "98304")]
         return deadLetterReader(settings) + own.filter { settings.kafka.properties[$0.0] == nil }
     }
 
