@@ -8,7 +8,7 @@ extension Settings {
     /// The cluster as commands on campaigns see it.
     func campaignWorld(environment: [String: String]) -> CampaignWorld {
         CampaignWorld(
-            topics: topicNames, readerProperties: KafkaClientSettings.deadLetterReader(self),
+            topics: topicNames, readerProperties: KafkaClientSettings.outcomeReader(self),
             writerProperties: KafkaClientSettings.replayWriter(self),
             controlProperties: KafkaClientSettings.publisher(self),
             operatorName: Operator.name(environment: environment))

@@ -101,6 +101,13 @@ enum KafkaClientSettings {
         deadLetterReader(settings).filter { $0.0 != "isolation.level" } + [("isolation.level", "read_uncommitted")]
     }
 
+    /// A tool's reader of campaigns and their outcomes, which goes through millions of results.
+    static func outcomeReader(_ settings: Settings) -> [(String, String)] {
+        // librdkafka before 2.3 stops fetching for a second when this much is there that was not taken.
+        let own = [("queued.min.messages", "250000"), ("queued.max.messages.kbytes", "98304")]
+        return deadLetterReader(settings) + own.filter { settings.kafka.properties[$0.0] == nil }
+    }
+
     /// The writer of replays; its `transactional.id` comes on top.
     static func replayWriter(_ settings: Settings) -> [(String, String)] {
         let timeout = settings.kafka.properties["transaction.timeout.ms"] ?? "10000"

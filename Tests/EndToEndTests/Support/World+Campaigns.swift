@@ -30,16 +30,23 @@ extension World {
     }
 
     /// What its publisher writes with each batch.
+    ///
+    /// - Parameter outcomes: what it has seen of the results that are read so far; if not given it has seen nothing.
     func progress(
-        of campaign: String, recipients: Int, published: Int, by author: String = "ann@web1 pid 7"
+        of campaign: String, recipients: Int, published: Int, by author: String = "ann@web1 pid 7",
+        outcomes: [String: Int]? = nil
     ) throws -> Publication {
-        try campaignRecord(
+        var offsets = ["0": Int64(0), "1": 0]
+        if outcomes != nil {
+            for record in records("notifications.results") { offsets["\(record.partition)"] = record.offset + 1 }
+        }
+        return try campaignRecord(
             "\(campaign)/progress",
             [
                 "recipients": recipients, "published": published, "repeats": 1, "invalid": 2,
                 "isComplete": recipients == published, "at": Int64(Date.now.timeIntervalSince1970 * 1_000),
                 "by": author,
-                "outcomes": [String: Int](), "resultOffsets": ["0": 0, "1": 0],
+                "outcomes": outcomes ?? [:], "resultOffsets": offsets,
             ])
     }
 
