@@ -78,7 +78,10 @@ let package = Package(
             ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime", "HeraldTools"]),
         module(
             "HeraldCampaigns",
-            ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime", "HeraldTools"]),
+            [
+                "CSSL", "HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime",
+                "HeraldTools",
+            ]),
         module(
             "HeraldDoctor",
             [

@@ -12,6 +12,7 @@ struct JSONError: Error {
         case trailingBytes
         case notAnObject
         case repeatedKey(StaticString)
+        case repeatedName
     }
 
     let problem: Problem
@@ -34,6 +35,7 @@ extension JSONError: CustomStringConvertible {
             case .tooDeep: "is nested deeper than \(JSONReader.maximumDepth) levels"
             case .trailingBytes: "goes on after its end"
             case .notAnObject: "is not a JSON object"
+            case .repeatedName: "holds a member twice"
             case .repeatedKey(let key): "holds the key \(key) twice"
             }
         return "\(what) (at byte \(offset))"

@@ -1,15 +1,15 @@
 import HeraldBytes
 
 /// The rule for an event's user, who becomes a tag of Azure Notification Hubs.
-enum UserTag {
+package enum UserTag {
     /// A tag's 120 characters without the nine of the backend's `username:`.
-    static let maximumCount = 111
+    package static let maximumCount = 111
 
     private static let alphabet = ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@#.:-")
     private static let expression = ASCIISet("!&|() ")
 
     /// What is wrong with the user, or nothing.
-    static func problem(in user: RawSpan) -> String? {
+    package static func problem(in user: RawSpan) -> String? {
         guard user.byteCount > 0 else { return "user is empty; an empty tag could reach everybody" }
         for offset in 0..<user.byteCount where !alphabet.contains(user[byteAt: offset]) {
             return illegalCharacter(in: user, at: offset)

@@ -23,6 +23,9 @@ package final class TransactionalWriter {
     private static let pauseMicroseconds: UInt32 = 100_000
     private static let longestPauseMicroseconds: UInt32 = 2_000_000
 
+    /// Asked between two attempts, with what went wrong; `false` gives up before the patience is at its end.
+    package var goesOn: (KafkaError) -> Bool = { _ in true }
+
     private let producer: Producer
     private var deliveryError: KafkaError?
     private var lastToken: UInt64 = 0
@@ -51,7 +54,7 @@ package final class TransactionalWriter {
         var pause = Self.pauseMicroseconds
         while true {
             guard let cause = try attempt(records) else { return }
-            guard ContinuousClock.now < end else {
+            guard goesOn(cause), ContinuousClock.now < end else {
                 throw ClusterReach.isSilence(cause) ? .unreachable(cause) : .refused(cause)
             }
             usleep(pause)
@@ -91,7 +94,9 @@ package final class TransactionalWriter {
         lastToken += 1
         let end = ContinuousClock.now + Self.patience
         while let refusal = try record.produce(with: producer, token: lastToken) {
-            guard refusal.code == KafkaError.Code.queueFull, ContinuousClock.now < end else { throw refusal }
+            guard refusal.code == KafkaError.Code.queueFull, goesOn(refusal), ContinuousClock.now < end else {
+                throw refusal
+            }
             takeReports(waitMilliseconds: 100)
         }
     }
@@ -116,7 +121,7 @@ package final class TransactionalWriter {
                 guard !error.isAbortable, error.isRetriable || ClusterReach.isSilence(error) else {
                     throw .refused(error)
                 }
-                guard ContinuousClock.now < end else { throw .unreachable(error) }
+                guard goesOn(error), ContinuousClock.now < end else { throw .unreachable(error) }
                 usleep(Self.pauseMicroseconds)
             }
         }

@@ -1,0 +1,19 @@
+/// How an audience is written.
+public enum AudienceFormat: String, CaseIterable, Sendable {
+    /// CSV (RFC 4180) with a header.
+    case csv
+    /// A JSON object on each line.
+    case jsonl
+
+    /// The format that a file's name says, if it does.
+    init?(path: String) {
+        let name = path.lowercased()
+        if name.hasSuffix(".csv") {
+            self = .csv
+        } else if [".jsonl", ".ndjson"].contains(where: { name.hasSuffix($0) }) {
+            self = .jsonl
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,91 @@
+public import HeraldTools
+
+/// What a campaign would do, found by going through its audience once.
+public struct AudiencePreview: Sendable {
+    /// A line that is no recipient.
+    public struct InvalidLine: Sendable, Equatable {
+        /// Its number, from 1.
+        public var line: Int
+        /// Why.
+        public var reason: String
+    }
+
+    /// A message as its recipient gets it.
+    public struct Sample: Sendable, Equatable {
+        /// The recipient.
+        public var user: String
+        /// The text.
+        public var message: String
+    }
+
+    private static let shownInvalidLines = 5
+    private static let shownSamples = 3
+    private static let linesPerReport = 4_096
+
+    /// The recipients, each once.
+    public internal(set) var recipients = RecipientSet()
+    /// Lines that repeat a recipient; the first of them counts.
+    public private(set) var repeats = 0
+    /// Lines that are no recipients.
+    public private(set) var invalid = 0
+    /// The first of those.
+    public private(set) var invalidLines: [InvalidLine] = []
+    /// The first messages.
+    public private(set) var samples: [Sample] = []
+    /// The most bytes that a message has.
+    public private(set) var longestMessage = 0
+
+    /// Goes through the audience.
+    ///
+    /// - Parameters:
+    ///   - invalidLines: takes the lines that are no recipients.
+    ///   - onProgress: how many bytes were passed; `false` ends it.
+    /// - Returns: nothing when it was ended.
+    public init?(
+        _ audience: Audience, _ campaign: CampaignText, expiresAt: Int64?, into invalidFile: InvalidLines,
+        onProgress: (Int) -> Bool
+    ) throws(ToolFailure) {
+        let reader = try RecipientReader(audience, campaign, expiresAt: expiresAt)
+        var lines = 0
+        items: while true {
+            lines += 1
+            if lines % Self.linesPerReport == 0, !onProgress(reader.passedCount) { return nil }
+            switch try reader.next() {
+            case .end: break items
+            case .invalid(let reason):
+                invalid += 1
+                try invalidFile.take(reader, reason)
+                if invalidLines.count < Self.shownInvalidLines {
+                    invalidLines.append(InvalidLine(line: reader.line, reason: reason))
+                }
+            case .recipient:
+                guard recipients.insert(reader.id, .seen).isEmpty else {
+                    repeats += 1
+                    continue
+                }
+                longestMessage = max(longestMessage, reader.message.count)
+                if samples.count < Self.shownSamples {
+                    samples.append(
+                        Sample(
+                            user: String(decoding: reader.user, as: UTF8.self),
+                            message: String(decoding: reader.message, as: UTF8.self)))
+                }
+            }
+        }
+        try invalidFile.finish()
+        guard audience.isUnchanged else { throw Self.changed }
+        if let name = reader.unseenNames.first, lines > 1 {
+            throw ToolFailure(
+                name == "user"
+                    ? "no line of the audience has a user"
+                    : "the message uses {{\(name)}}, which no line of the audience has")
+        }
+    }
+
+    /// What to say of an audience that is not the same any more.
+    static let changed = ToolFailure(
+        "the audience was changed while it was read; start again with one that is complete")
+
+    /// How many recipients there are.
+    public var recipientCount: Int { recipients.count }
+}

@@ -1,0 +1,61 @@
+internal import Glibc
+internal import HeraldTools
+
+/// Writes the lines of an audience that are no recipients to a CSV file, which is made with the first of them.
+///
+/// One thread.
+public final class InvalidLines {
+    private static let pieceBytes = 65_536
+    private static let excerptBytes = 200
+
+    private let path: String
+    private var descriptor: Int32 = -1
+    private var piece: [UInt8] = []
+
+    /// How many there were.
+    public private(set) var count = 0
+
+    /// Nothing is written yet; what stands at the path is left alone until then.
+    public init(path: String) {
+        self.path = path
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Takes the present line of a reader.
+    func take(_ reader: RecipientReader, _ reason: String) throws(ToolFailure) {
+        if descriptor < 0 {
+            // They are names and addresses of people.
+            descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { throw failure() }
+            piece += CSVText.line(["line", "reason", "begins with"]).utf8
+        }
+        count += 1
+        let excerpt = reader.excerpt(byteCount: Self.excerptBytes)
+        piece += CSVText.line(["\(reader.line)", reason, excerpt]).utf8
+        if piece.count >= Self.pieceBytes { try write() }
+    }
+
+    /// Writes what is left.
+    func finish() throws(ToolFailure) {
+        try write()
+        guard descriptor >= 0 else { return }
+        defer { descriptor = -1 }
+        guard close(descriptor) == 0 else { throw failure() }
+    }
+
+    private func write() throws(ToolFailure) {
+        var rest = piece[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { throw failure() }
+            rest = rest.dropFirst(written)
+        }
+        piece.removeAll(keepingCapacity: true)
+    }
+
+    private func failure() -> ToolFailure {
+        ToolFailure("cannot write the invalid lines to \(path): \(String(cString: strerror(errno)))")
+    }
+}

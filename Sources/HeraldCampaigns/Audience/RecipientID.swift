@@ -1,0 +1,53 @@
+/// What a campaign's event for a user is called: the first 16 bytes of SHA-256 of both, the event's id in hexadecimal.
+///
+/// Whoever starts a campaign again, from whichever machine, gives each user the same id: so what was published can be told
+/// from what was not, and a worker calls the backend with the same idempotency key.
+public struct RecipientID: Hashable, Sendable {
+    /// The first eight bytes.
+    public var high: UInt64
+    /// The last eight bytes.
+    public var low: UInt64
+
+    /// How many characters the id has.
+    public static let characterCount = 32
+
+    /// Appends its 32 lower-case hexadecimal characters.
+    func append(to output: inout [UInt8]) {
+        for word in [high, low] {
+            for shift in stride(from: 60, through: 0, by: -4) {
+                let digit = UInt8(truncatingIfNeeded: word >> UInt64(shift)) & 0xF
+                output.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
+            }
+        }
+    }
+
+    /// Its characters.
+    public var text: String {
+        var bytes: [UInt8] = []
+        append(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// Makes the ids of one campaign's recipients.
+///
+/// One thread.
+public final class RecipientIDs {
+    private let hash = SHA256()
+    private let prefixCount: Int
+    private var buffer: [UInt8]
+
+    /// The ids of the campaign with this name.
+    public init(campaign: String) {
+        buffer = Array("herald-campaign\0\(campaign)\0".utf8)
+        prefixCount = buffer.count
+    }
+
+    /// The id for a user, as bytes of UTF-8.
+    public func id(of user: RawSpan) -> RecipientID {
+        buffer.removeLast(buffer.count - prefixCount)
+        user.withUnsafeBytes { buffer.append(contentsOf: $0) }
+        let half = hash.half(of: buffer)
+        return RecipientID(high: half.high, low: half.low)
+    }
+}

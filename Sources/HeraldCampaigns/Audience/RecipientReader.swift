@@ -1,0 +1,124 @@
+internal import HeraldBytes
+internal import HeraldEvents
+public import HeraldTools
+
+/// Goes through an audience's recipients, each with his event as it would be published; what is no recipient comes with
+/// the reason.
+///
+/// One thread.
+public final class RecipientReader {
+    /// What comes next.
+    public enum Item: Equatable {
+        /// A recipient: ``id``, ``user``, ``message`` and ``event`` are his until the next call.
+        case recipient
+        /// A line that is none, and why; ``excerpt(byteCount:)`` is its beginning.
+        case invalid(String)
+        /// There is none.
+        case end
+    }
+
+    private let template: MessageTemplate
+    private let ids: RecipientIDs
+    private let form: EventForm
+    private let maximumEventBytes: Int
+    private var reader: AudienceReader
+
+    /// Which recipient it is.
+    public private(set) var id = RecipientID(high: 0, low: 0)
+    /// The recipient's user.
+    public private(set) var user: [UInt8] = []
+    /// The text that he gets.
+    public private(set) var message: [UInt8] = []
+    /// The event's JSON.
+    private(set) var event: [UInt8] = []
+
+    /// A reader at the audience's beginning; a header without a field that the message uses is thrown.
+    public init(_ audience: Audience, _ campaign: CampaignText, expiresAt: Int64?) throws(ToolFailure) {
+        template = campaign.template
+        ids = RecipientIDs(campaign: campaign.name)
+        form = EventForm(campaign: campaign.name, pushServices: campaign.pushServices, expiresAt: expiresAt)
+        maximumEventBytes = campaign.maximumEventBytes
+        reader = try AudienceReader(audience, names: ["user"] + template.names)
+    }
+
+    /// The line of the present item, from 1.
+    public var line: Int { reader.line }
+
+    /// How many bytes of the audience were passed.
+    public var passedCount: Int { reader.passedCount }
+
+    /// The message's fields that no line of the audience has had so far.
+    public var unseenNames: [String] { reader.unseenNames }
+
+    /// The beginning of the present item's line.
+    public func excerpt(byteCount: Int) -> String { reader.excerpt(byteCount: byteCount) }
+
+    /// Goes on to the next line that is not empty.
+    public func next() throws(ToolFailure) -> Item {
+        switch try reader.next() {
+        case .end: return .end
+        case .wrong(let reason): return .invalid(reason)
+        case .good: break
+        }
+        user.removeAll(keepingCapacity: true)
+        reader.append(0, to: &user)
+        if let problem = UserTag.problem(in: user.span.bytes) { return .invalid(problem) }
+        message.removeAll(keepingCapacity: true)
+        template.render(into: &message) { reader.append($0 + 1, to: &$1) }
+        if let problem = Self.problem(inMessage: message) { return .invalid(problem) }
+        id = ids.id(of: user.span.bytes)
+        event.removeAll(keepingCapacity: true)
+        form.append(id, user: user.span.bytes, message: message.span.bytes, to: &event)
+        guard event.count <= maximumEventBytes else {
+            return .invalid("its event has \(event.count) bytes; limits.eventBytes allows \(maximumEventBytes)")
+        }
+        return .recipient
+    }
+
+    private static func problem(inMessage message: [UInt8]) -> String? {
+        guard !message.isEmpty else { return "the message is empty" }
+        guard message.count <= RecordDecoder.maximumMessageBytes else {
+            return "the message has \(message.count) bytes of UTF-8; "
+                + "at most \(RecordDecoder.maximumMessageBytes) are allowed"
+        }
+        let bytes = message.span.bytes
+        var offset = 0
+        while offset < bytes.byteCount {
+            if offset + 8 <= bytes.byteCount {
+                let word = bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                let ones: UInt64 = 0x0101_0101_0101_0101
+                // No byte is 0 or above 127: a borrow would have come from a 0.
+                if (word | (word &- ones)) & (ones &* 0x80) == 0 {
+                    offset += 8
+                    continue
+                }
+            }
+            guard bytes[byteAt: offset] != 0 else { return "the message holds a NUL character" }
+            guard let count = UTF8Text.characterByteCount(at: offset, in: bytes) else {
+                return "the message is not UTF-8"
+            }
+            offset += count
+        }
+        return nil
+    }
+}
+
+/// What all events of a campaign have in common.
+public struct CampaignText: Sendable {
+    /// The campaign's name.
+    public var name: String
+    /// The message.
+    public var template: MessageTemplate
+    /// Names that the settings allow.
+    public var pushServices: [String]
+    /// `limits.eventBytes`.
+    public var maximumEventBytes: Int
+
+    /// The text of a campaign.
+    public init(name: String, template: MessageTemplate, pushServices: [String], maximumEventBytes: Int) {
+        self.name = name
+        self.template = template
+        self.pushServices = pushServices
+        self.maximumEventBytes = maximumEventBytes
+    }
+}

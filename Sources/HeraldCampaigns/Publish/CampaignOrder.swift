@@ -1,0 +1,54 @@
+internal import HeraldEvents
+public import HeraldTools
+
+/// What a start of a campaign was asked for.
+public struct CampaignOrder: Sendable {
+    /// Name, message and push services.
+    public var text: CampaignText
+    /// The request topic.
+    public var topic: String
+    /// Recipients a second; `nil` for what the campaign was started with, or no bound.
+    public var rate: Double?
+    /// The sizes of the ramp's steps; `nil` for what the campaign was started with, or none.
+    public var ramp: [Int]?
+    /// The share of failed outcomes above which it pauses itself; `nil` for what it was started with.
+    public var pauseIfFailures: Double?
+    /// So many milliseconds after its first start the events expire.
+    public var expiresInMilliseconds: Int64?
+
+    /// An order without options.
+    public init(text: CampaignText, topic: String) {
+        self.text = text
+        self.topic = topic
+    }
+
+    /// Makes sure that the campaign of this name is the one that is meant, and can be published.
+    ///
+    /// - Parameter campaign: what is known of it; `nil` when nothing is.
+    public func check(against campaign: CampaignBook.Campaign?) throws(ToolFailure) {
+        guard let campaign else { return }
+        let name = campaign.name
+        switch campaign.state {
+        case .cancelled:
+            throw ToolFailure("campaign \(name) was cancelled, which is for ever; start another one under a new name")
+        case .paused:
+            let reason = campaign.control?.reason.map { " (\($0))" } ?? ""
+            throw ToolFailure(
+                "campaign \(name) is paused\(reason); resume it first with: herald campaign resume \(name)")
+        case .running: break
+        }
+        guard let definition = campaign.definition else { return }
+        var differences: [String] = []
+        if definition.message != text.template.text { differences.append("its message is another") }
+        if Set(definition.pns) != Set(text.pushServices) {
+            differences.append("its push services are \(definition.pns.joined(separator: ","))")
+        }
+        if definition.topic != topic { differences.append("its topic is \(definition.topic)") }
+        if expiresInMilliseconds != nil, definition.expiresAt == nil { differences.append("its events do not expire") }
+        guard differences.isEmpty else {
+            throw ToolFailure(
+                "there is a campaign \(name) already, and \(differences.joined(separator: ", ")): "
+                    + "continue it with what it was started with, or choose another name")
+        }
+    }
+}

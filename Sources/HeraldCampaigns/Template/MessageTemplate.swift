@@ -1,0 +1,117 @@
+internal import HeraldBytes
+
+/// A message with Mustache's variable tags, compiled once: `Hi {{first_name}}, …`.
+///
+/// `{{name}}`, `{{{name}}}` and `{{&name}}` mean the same, the field's text as it is: a notification is no HTML, and nothing is
+/// escaped. White space around the name does not count. Every other kind of tag (sections, partials, comments, blocks,
+/// other delimiters) is refused.
+public struct MessageTemplate: Sendable, Equatable {
+    enum Part: Equatable {
+        case text(Range<Int>)
+        /// A field, by its number in ``MessageTemplate/names``.
+        case field(Int)
+    }
+
+    /// What is wrong with a template, and where.
+    public struct Mistake: Error, Equatable, CustomStringConvertible {
+        /// The line, from 1.
+        public let line: Int
+        /// The column in that line, in characters, from 1.
+        public let column: Int
+        /// What is wrong.
+        public let problem: String
+
+        /// All of it.
+        public var description: String {
+            (line > 1 ? "line \(line), " : "") + "column \(column): \(problem)"
+        }
+    }
+
+    /// The template as it was written.
+    public let text: String
+    /// The fields that it uses, each once, in the order of their first use.
+    public private(set) var names: [String] = []
+    private let bytes: [UInt8]
+    private(set) var parts: [Part] = []
+
+    /// Compiles a template.
+    public init(_ text: String) throws(Mistake) {
+        self.text = text
+        bytes = Array(text.utf8)
+        var offset = 0
+        while let open = find("{{", from: offset) {
+            if open > offset { parts.append(.text(offset..<open)) }
+            let (name, end) = try tag(at: open)
+            parts.append(.field(number(of: name)))
+            offset = end
+        }
+        if offset < bytes.count { parts.append(.text(offset..<bytes.count)) }
+    }
+
+    /// Appends the message; `append` writes the text of the field with this number.
+    func render(into output: inout [UInt8], append: (Int, inout [UInt8]) -> Void) {
+        for part in parts {
+            switch part {
+            case .text(let range): output.append(copying: bytes.span.bytes.extracting(range))
+            case .field(let number): append(number, &output)
+            }
+        }
+    }
+
+    private mutating func number(of name: String) -> Int {
+        if let known = names.firstIndex(of: name) { return known }
+        names.append(name)
+        return names.count - 1
+    }
+
+    /// The name in the tag that begins here, and where the tag ends.
+    private func tag(at open: Int) throws(Mistake) -> (name: String, end: Int) {
+        let isTriple = open + 2 < bytes.count && bytes[open + 2] == UInt8(ascii: "{")
+        let closing = isTriple ? "}}}" : "}}"
+        var start = open + (isTriple ? 3 : 2)
+        guard let close = find(closing, from: start) else {
+            throw mistake(open, "the tag is not closed with \(closing)")
+        }
+        start = passSpace(start, close)
+        if !isTriple, start < close {
+            if bytes[start] == UInt8(ascii: "&") {
+                start = passSpace(start + 1, close)
+            } else if let kind = Self.otherTags[bytes[start]] {
+                throw mistake(start, "\(kind) cannot be used in a message; only fields such as {{first_name}} can")
+            }
+        }
+        var end = close
+        while end > start, Self.isSpace(bytes[end - 1]) { end -= 1 }
+        guard start < end else { throw mistake(open, "the tag is empty") }
+        for offset in start..<end where "{}\n\r".utf8.contains(bytes[offset]) {
+            throw mistake(offset, "a field's name cannot hold a brace or a line's end")
+        }
+        return (String(decoding: bytes[start..<end], as: UTF8.self), close + closing.utf8.count)
+    }
+
+    private static let otherTags: [UInt8: String] = [
+        UInt8(ascii: "#"): "a section", UInt8(ascii: "^"): "an inverted section", UInt8(ascii: "/"): "a section's end",
+        UInt8(ascii: ">"): "a partial", UInt8(ascii: "!"): "a comment", UInt8(ascii: "="): "another delimiter",
+        UInt8(ascii: "<"): "a parent", UInt8(ascii: "$"): "a block",
+    ]
+
+    private func passSpace(_ start: Int, _ end: Int) -> Int {
+        var offset = start
+        while offset < end, Self.isSpace(bytes[offset]) { offset += 1 }
+        return offset
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    private func find(_ text: String, from start: Int) -> Int? {
+        let wanted = Array(text.utf8)
+        guard bytes.count - start >= wanted.count else { return nil }
+        return (start...bytes.count - wanted.count).first { bytes[$0..<$0 + wanted.count].elementsEqual(wanted) }
+    }
+
+    private func mistake(_ offset: Int, _ problem: String) -> Mistake {
+        let before = String(decoding: bytes[..<offset], as: UTF8.self)
+        let lines = before.split(separator: "\n", omittingEmptySubsequences: false)
+        return Mistake(line: lines.count, column: (lines.last?.count ?? 0) + 1, problem: problem)
+    }
+}

@@ -1,0 +1,126 @@
+internal import Glibc
+
+/// Bytes that are read as often as needed, at any place, and are the same each time.
+///
+/// What is not a regular file (standard input, a pipe) is copied to a file without a name first, which is gone with the
+/// process however that ends.
+package final class SpooledFile {
+    private static let chunkBytes = 65_536
+
+    private let descriptor: Int32
+    private let opened: stat
+    /// How many bytes there are; what is appended after the beginning does not count.
+    package let byteCount: Int
+
+    /// Opens the file at this path.
+    ///
+    /// - Parameter directory: where a copy goes, if one is needed.
+    package convenience init(path: String, copyingInto directory: String) throws(ToolFailure) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Self.failure("cannot open \(path)") }
+        try self.init(owning: descriptor, name: path, copyingInto: directory)
+    }
+
+    /// Reads standard input to its end.
+    ///
+    /// - Parameter directory: where the copy goes.
+    package convenience init(standardInputCopiedInto directory: String) throws(ToolFailure) {
+        let descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+        guard descriptor >= 0 else { throw Self.failure("cannot read standard input") }
+        try self.init(owning: descriptor, name: "standard input", copyingInto: directory)
+    }
+
+    private init(owning source: Int32, name: String, copyingInto directory: String) throws(ToolFailure) {
+        var about = stat()
+        guard fstat(source, &about) == 0 else {
+            let failure = Self.failure("cannot read \(name)")
+            close(source)
+            throw failure
+        }
+        // A shell's `< file` may stand anywhere in it, so it is copied too.
+        if about.st_mode & S_IFMT == S_IFREG, lseek(source, 0, SEEK_CUR) == 0 {
+            descriptor = source
+            opened = about
+            byteCount = Int(about.st_size)
+            return
+        }
+        defer { close(source) }
+        let copy = try Self.anonymousFile(in: directory)
+        do throws(ToolFailure) {
+            byteCount = Int(try Self.copy(source, to: copy, name: name))
+        } catch {
+            close(copy)
+            throw error
+        }
+        fstat(copy, &about)
+        opened = about
+        descriptor = copy
+    }
+
+    deinit { close(descriptor) }
+
+    /// Whether nobody has written to it since it was opened, as far as its size and its time of change tell.
+    package var isUnchanged: Bool {
+        var about = stat()
+        return fstat(descriptor, &about) == 0 && about.st_size == opened.st_size
+            && about.st_mtim.tv_sec == opened.st_mtim.tv_sec && about.st_mtim.tv_nsec == opened.st_mtim.tv_nsec
+    }
+
+    /// Whether the path names this file.
+    package func isSameFile(as path: String) -> Bool {
+        var other = stat()
+        return stat(path, &other) == 0 && other.st_ino == opened.st_ino && other.st_dev == opened.st_dev
+    }
+
+    /// Reads up to so many bytes from a position into the buffer, behind its first `start` bytes; how many there were.
+    ///
+    /// 0 at the end, and before it only when the file was cut off, which throws.
+    package func read(
+        into buffer: inout [UInt8], at start: Int, count: Int, from position: Int
+    ) throws(ToolFailure) -> Int {
+        let wanted = min(count, byteCount - position, buffer.count - start)
+        guard wanted > 0 else { return 0 }
+        while true {
+            let got = buffer.withUnsafeMutableBytes { bytes in
+                pread(descriptor, bytes.baseAddress.map { $0 + start }, wanted, off_t(position))
+            }
+            if got < 0, errno == EINTR { continue }
+            guard got > 0 else {
+                throw got == 0 ? ToolFailure("the file was cut off while it was read") : Self.failure("cannot read")
+            }
+            return got
+        }
+    }
+
+    private static func anonymousFile(in directory: String) throws(ToolFailure) -> Int32 {
+        var path = Array("\(directory)/herald-XXXXXX".utf8CString)
+        let descriptor = mkstemp(&path)
+        guard descriptor >= 0 else { throw failure("cannot make a file in \(directory)") }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        unlink(path)
+        return descriptor
+    }
+
+    private static func copy(_ source: Int32, to target: Int32, name: String) throws(ToolFailure) -> off_t {
+        var chunk = [UInt8](repeating: 0, count: chunkBytes)
+        var total: off_t = 0
+        while true {
+            let count = Glibc.read(source, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw failure("cannot read \(name)") }
+            if count == 0 { return total }
+            var rest = chunk[..<count]
+            while !rest.isEmpty {
+                let written = rest.withUnsafeBytes { write(target, $0.baseAddress, $0.count) }
+                if written < 0, errno == EINTR { continue }
+                guard written > 0 else { throw failure("cannot keep a copy of \(name)") }
+                rest = rest.dropFirst(written)
+            }
+            total += off_t(count)
+        }
+    }
+
+    private static func failure(_ what: String) -> ToolFailure {
+        ToolFailure("\(what): \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,147 @@
+import HeraldCampaigns
+import HeraldCommandLine
+import HeraldEvents
+import HeraldSettings
+import HeraldText
+import HeraldTime
+import HeraldTools
+
+/// One run of `herald campaign start`: look at the campaign, look through the audience, confirm, publish, report.
+struct CampaignStartRun {
+    /// More than this is confirmed by typing the count.
+    private static let smallCount = 100
+
+    private typealias Command = CampaignStartCommand
+
+    private let request: CampaignStartRequest
+    private let invocation: Invocation
+    private let console: Console
+    private let settings: Settings
+    private let order: CampaignOrder
+    private let isDryRun: Bool
+
+    init(_ request: CampaignStartRequest, _ invocation: Invocation) throws {
+        self.request = request
+        self.invocation = invocation
+        console = invocation.console
+        let parsed = invocation.parsed
+        isDryRun = parsed[Command.dryRun]
+        settings = try invocation.settings(requiring: isDryRun ? [] : [.kafka])
+        let topics = settings.topicNames.requests
+        let topic = parsed[Command.topic] ?? (topics.count > 1 ? topics[1] : topics.first ?? "")
+        guard topics.contains(topic) else {
+            throw UsageError(
+                "--topic: \(SafeText.quoted(topic)) is not in topics.requests, so no worker reads it",
+                command: parsed.path.name)
+        }
+        let services = try request.resolvedPushServices(settings, command: parsed.path.name)
+        var order = CampaignOrder(
+            text: CampaignText(
+                name: request.name, template: request.template, pushServices: services,
+                maximumEventBytes: settings.limits.eventBytes),
+            topic: topic)
+        order.rate = parsed[Command.rate]
+        order.ramp = request.ramp
+        order.pauseIfFailures = request.pauseShare
+        order.expiresInMilliseconds = request.expiresIn?.milliseconds
+        self.order = order
+    }
+
+    mutating func run() throws -> ExitStatus {
+        let isAssumed = invocation.parsed[CampaignOptions.yes]
+        if request.audience == "-", !isAssumed, !isDryRun {
+            throw CommandFailure(
+                "needs a confirmation, and standard input is the audience; add --yes", status: .needsConfirmation)
+        }
+        let cluster = isDryRun ? nil : try lookAtCampaign()
+        let audience = try openAudience()
+        let stop = try StopRequest.listen()
+        let preview = try look(through: audience, stop)
+        let output = CampaignStartOutput(
+            invocation.parsed[OutputFormat.option], order, preview, invalidFile: request.invalidFile,
+            definition: cluster?.campaign?.definition)
+        guard let cluster else {
+            try output.writePreview(console)
+            return .done
+        }
+        if !console.isQuiet { for line in output.previewLines { console.complain(line) } }
+        guard preview.recipientCount > 0 else {
+            throw CommandFailure("the audience has no recipients; nothing was published")
+        }
+        guard try stop.whileAnswering({ () throws(CommandFailure) in try confirm(preview, isAssumed) }) else {
+            console.complain("Nothing was published.")
+            return .needsConfirmation
+        }
+        let screen = CampaignStartScreen(console)
+        let publisher = CampaignPublisher(
+            cluster.world, cluster.layout, order, audience: audience, preview: preview,
+            isStopping: { stop.isMade }, onNews: { screen.tell($0) },
+            onProgress: { screen.show($0) })
+        let (end, progress) = publisher.run()
+        screen.clear()
+        try output.write(end, progress, console)
+        return screen.status(of: end, progress, name: request.name)
+    }
+
+    private struct Cluster {
+        var world: CampaignWorld
+        var layout: CampaignWorld.Layout
+        var campaign: CampaignBook.Campaign?
+    }
+
+    /// Refuses what cannot be continued before a long file is read; it is looked at again when the name is claimed.
+    private func lookAtCampaign() throws -> Cluster {
+        let world = settings.campaignWorld(environment: invocation.environment)
+        let layout = try settings.campaignLayout(world, isWriting: true)
+        guard layout.requests[order.topic] != nil else {
+            throw CommandFailure("there is no topic \(order.topic); make it with: herald topics apply")
+        }
+        return try CommandFailure.translating { () throws(ToolFailure) in
+            let reader = try world.campaigns(layout)
+            defer { reader.close() }
+            try reader.catchUp()
+            let campaign = reader.book.campaign(request.name)
+            try order.check(against: campaign)
+            return Cluster(world: world, layout: layout, campaign: campaign)
+        }
+    }
+
+    private func openAudience() throws -> Audience {
+        let environment = invocation.environment["TMPDIR", default: ""]
+        let audience = try CommandFailure.translating { () throws(ToolFailure) in
+            try Audience(
+                path: request.audience, format: invocation.parsed[Command.format],
+                copyingInto: environment.isEmpty ? "/tmp" : environment)
+        }
+        if request.audience != "-", audience.isSameFile(as: request.invalidFile) {
+            throw UsageError("--invalid-file is the audience itself", command: invocation.parsed.path.name)
+        }
+        return audience
+    }
+
+    private func look(through audience: Audience, _ stop: StopRequest) throws -> AudiencePreview {
+        var line = ProgressLine(console)
+        defer { line.clear() }
+        let preview = try CommandFailure.translating { () throws(ToolFailure) in
+            let expiresAt = order.expiresInMilliseconds.map { SystemClock.wall().advanced(byMilliseconds: $0) }
+            return try AudiencePreview(
+                audience, order.text, expiresAt: expiresAt?.milliseconds,
+                into: InvalidLines(path: request.invalidFile),
+                onProgress: { passed in
+                    line.show(share: Int64(passed), of: Int64(audience.byteCount), "looking through the audience")
+                    return !stop.isMade
+                })
+        }
+        guard let preview else { throw CommandFailure("interrupted; nothing was published", status: .partlyDone) }
+        return preview
+    }
+
+    private func confirm(_ preview: AudiencePreview, _ isAssumed: Bool) throws(CommandFailure) -> Bool {
+        let count = preview.recipientCount
+        let question = "Notify \(TopicsTool.counted(count, "recipient"))?"
+        guard count > Self.smallCount else {
+            return try Confirmation.ask(question, isAssumed: isAssumed, console: console)
+        }
+        return try Confirmation.ask(question, typing: "\(count)", isAssumed: isAssumed, console: console)
+    }
+}

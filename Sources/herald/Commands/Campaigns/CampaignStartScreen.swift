@@ -1,0 +1,152 @@
+import HeraldCampaigns
+import HeraldCommandLine
+import HeraldEvents
+import HeraldText
+import HeraldTools
+
+/// What people see while a campaign is published: a line that changes on a terminal, lines now and then elsewhere.
+final class CampaignStartScreen {
+    /// Elsewhere than on a terminal a line is written so often.
+    private static let linePause = Duration.seconds(10)
+    /// The pace is that of so long a time.
+    private static let paceWindow = Duration.seconds(5)
+    private static let paceStep = Duration.milliseconds(500)
+    /// Without an outcome for so long somebody should look whether workers run.
+    private static let silence = Duration.seconds(30)
+
+    private let console: Console
+    private var line: ProgressLine
+    private var lastLine = ContinuousClock.now
+    private var known: [(at: ContinuousClock.Instant, count: Int)] = []
+    private var isUnreachable = false
+
+    init(_ console: Console) {
+        self.console = console
+        line = ProgressLine(console)
+    }
+
+    func clear() { line.clear() }
+
+    // MARK: - News
+
+    func tell(_ news: PublishNews) {
+        switch news {
+        case .continues(let count):
+            remark("Continues: \(TopicsTool.counted(count, "event")) published before.")
+        case .paused(let control):
+            let reason = control.map { CampaignWords.state(.paused, $0) } ?? "paused"
+            remark("The campaign is \(reason). It goes on when it is resumed; Ctrl-C leaves it paused.")
+        case .resumed:
+            remark("The campaign goes on.")
+        case .unreachable(let cause):
+            guard !isUnreachable else { return }
+            isUnreachable = true
+            remark("No broker takes events (\(SafeText.escaped(cause))); trying on, nothing is lost.")
+        case .step(let number):
+            remark("Step \(number) of the ramp.")
+        case .allPublished:
+            remark("All recipients are published; waiting for the last outcomes. Ctrl-C does not stop them.")
+        }
+    }
+
+    private func remark(_ text: String) {
+        line.clear()
+        console.remark(text)
+        lastLine = .now
+    }
+
+    // MARK: - Progress
+
+    func show(_ progress: PublishProgress) {
+        if progress.phase != .unreachable, isUnreachable, progress.phase != .readingBack {
+            isUnreachable = false
+            remark("The brokers answer again.")
+        }
+        note(progress.outcomes.known)
+        let now = ContinuousClock.now
+        let text = Self.text(progress, perSecond: perSecond)
+        line.show(bar(progress, besides: text) + " " + text)
+        if !console.error.isTerminal, now - lastLine >= Self.linePause { remark(text) }
+    }
+
+    /// Keeps when how many outcomes were known.
+    private func note(_ count: Int) {
+        let now = ContinuousClock.now
+        if let last = known.last, now - last.at < Self.paceStep { return }
+        known.append((now, count))
+        while let first = known.first, now - first.at > Self.paceWindow { known.removeFirst() }
+    }
+
+    private var perSecond: Double? {
+        guard let first = known.first, let last = known.last, last.at > first.at else { return nil }
+        return Double(last.count - first.count) / ((last.at - first.at) / .seconds(1))
+    }
+
+    /// Outcomes full, what is published half, the rest light; as long as the text leaves room for it.
+    private func bar(_ progress: PublishProgress, besides text: String) -> String {
+        let width = max(6, min(40, console.error.width - text.displayWidth - 2))
+        let total = max(1, progress.total)
+        func cells(_ count: Int) -> Int { min(width, count * width / total) }
+        let known = cells(progress.outcomes.known)
+        let published = max(known, cells(progress.events * progress.outcomesPerEvent))
+        return String(repeating: "█", count: known) + String(repeating: "▒", count: published - known)
+            + String(repeating: "░", count: width - published)
+    }
+
+    /// How far it is, in words.
+    static func text(_ progress: PublishProgress, perSecond: Double?) -> String {
+        var parts = [
+            "\(CampaignWords.number(progress.published))/\(CampaignWords.number(progress.recipients)) published",
+            "\(CampaignWords.number(progress.outcomes.known)) known",
+            "\(CampaignWords.number(progress.failed)) failed",
+        ]
+        switch progress.phase {
+        case .readingBack: return "reading what was published before"
+        case .unreachable: parts.append("no broker answers")
+        case .paused: parts.append("paused")
+        case .publishing, .waitingForOutcomes, .waitingForStep, .finishing:
+            if let silentSince = progress.silentSince, ContinuousClock.now - silentSince >= silence {
+                parts.append(
+                    "no outcome for \(CampaignWords.duration((ContinuousClock.now - silentSince) / .seconds(1))): do workers run?"
+                )
+            } else if let perSecond, perSecond > 0 {
+                let left = Double(max(0, progress.total - progress.outcomes.known)) / perSecond
+                parts.append(CampaignWords.rate(perSecond))
+                parts.append("\(CampaignWords.duration(left)) left")
+            }
+        }
+        return parts.joined(separator: "  ")
+    }
+
+    // MARK: - The end
+
+    /// Says how it ended, and gives the exit status.
+    func status(of end: PublishEnd, _ progress: PublishProgress, name: String) -> ExitStatus {
+        let published =
+            "\(CampaignWords.number(progress.published)) of \(CampaignWords.number(progress.recipients)) recipients published"
+        let again = "; the same command goes on with the rest"
+        switch end {
+        case .complete:
+            console.remark(
+                "All published: \(CampaignWords.number(progress.outcomes.delivered)) delivered, "
+                    + "\(CampaignWords.number(progress.failed)) not.")
+            return progress.failed == 0 ? .done : .partlyDone
+        case .interrupted:
+            console.complain("Interrupted, \(published), \(CampaignWords.number(progress.open)) outcomes open\(again).")
+            return .partlyDone
+        case .cancelled:
+            console.complain("The campaign was cancelled, \(published).")
+            return .partlyDone
+        case .expired:
+            console.complain("The campaign's events have expired, \(published); nothing more is sent.")
+            return .partlyDone
+        case .takenOver:
+            console.complain("herald: another publisher of campaign \(name) has taken over; nobody is notified twice")
+            return .failed
+        case .failed(let failure):
+            console.complain("herald: \(CommandFailure(failure)); \(published)")
+            if failure.kind == .unreachable { return .unreachable }
+            return progress.publishedNow > 0 ? .partlyDone : .failed
+        }
+    }
+}

@@ -1,0 +1,279 @@
+import Foundation
+import HeraldKafka
+import HeraldSandbox
+import TestSupport
+import Testing
+
+/// An audience in a world's directory, and `herald campaign start` on it.
+extension World {
+    /// Writes `user-0` … with a name each.
+    func audience(_ count: Int, name: String = "users.csv") throws -> String {
+        var text = "user,first_name\r\n"
+        for number in 0..<count { text += "user-\(number),\"Name, \(number)\"\r\n" }
+        let file = directory.appending(path: name)
+        try text.write(to: file, atomically: true, encoding: .utf8)
+        return file.path
+    }
+
+    /// The words of a start of the campaign `spring`.
+    func startWords(_ audience: String, pns: String = "apns", _ more: [String] = []) -> [String] {
+        [
+            "campaign", "start", "--name", "spring", "--audience", audience, "--message", "Hi {{first_name}}",
+            "--pns", pns, "--yes", "--invalid-file", directory.appending(path: "invalid.csv").path,
+        ] + more
+    }
+
+    /// How often each user's event was published.
+    func publishedCounts() -> [String: Int] {
+        // A reader that loses its broker may begin again, and have read records twice.
+        var seen: Set<String> = []
+        return records("notifications.bulk").filter { seen.insert($0.place).inserted }
+            .reduce(into: [:]) { $0[String(decoding: $1.key ?? [], as: UTF8.self), default: 0] += 1 }
+    }
+
+    /// Whether each of so many users was called exactly once, with a key of his own.
+    func isEachCalledOnce(_ count: Int) -> Bool {
+        let calls = backend.calls
+        return calls.count == count && calls.last?.number == count
+            && Set(calls.compactMap(\.idempotencyKey)).count == count && Set(calls.compactMap(\.user)).count == count
+    }
+}
+
+@Suite(
+    "Campaigns that are disturbed", .realKafka("Campaigns that are disturbed"), .timeLimit(.minutes(6)))
+struct CampaignStartTests {
+    static func plan(_ change: (inout World.Plan) -> Void = { _ in }) -> World.Plan {
+        var plan = World.Plan()
+        plan.more = World.replayTopics
+        change(&plan)
+        return plan
+    }
+
+    @Test("100 000 recipients, killed ten times and started again: each is called exactly once")
+    func kills() async throws {
+        let seed = UInt64.random(in: .min ... .max)
+        var generator = SplitMix64(seed: seed)
+        try await World.run(Self.plan()) { world in
+            let count = 100_000
+            let words = world.startWords(try world.audience(count))
+            _ = try await world.startWorker()
+            for _ in 0..<10 {
+                let before = world.count("notifications.bulk")
+                let run = try world.startTool(words)
+                // The fault itself: a moment that nobody has chosen.
+                let more = Int.random(in: 1...6_000, using: &generator)
+                let isUnderWay = try await eventually(within: HeraldProcess.patience) {
+                    !run.isRunning || world.count("notifications.bulk") >= before + more
+                }
+                #expect(isUnderWay && run.isRunning, "seed \(seed): \(run.output)")
+                run.kill()
+            }
+            let last = try world.startTool(words + ["-o", "jsonl"])
+            #expect(try await last.waitForExit(within: 180) == 0, "seed \(seed): \(last.output)")
+            #expect(last.output.contains(#""end":"complete","recipients":100000,"published":100000"#), "\(last.tail)")
+            #expect(last.output.contains(#""delivered":100000,"failed":0,"open":0"#))
+            #expect(world.isEachCalledOnce(count), "seed \(seed): \(world.backend.calls.count) calls")
+            try await world.catchUp()
+            let counts = world.publishedCounts()
+            #expect(counts.count == count && counts.values.allSatisfy { $0 == 1 }, "seed \(seed)")
+        }
+    }
+
+    @Test("Two starts of one campaign at the same time: the second takes over, and nobody is called twice")
+    func two() async throws {
+        try await World.run(Self.plan()) { world in
+            let count = 3_000
+            let words = world.startWords(try world.audience(count), ["--rate", "1000/s"])
+            _ = try await world.startWorker()
+            let first = try world.startTool(words)
+            try await world.wait("it publishes") { world.count("notifications.bulk") > 100 }
+            let second = try world.startTool(words)
+            #expect(try await first.waitForExit(within: 120) == 1)
+            #expect(first.output.contains("another publisher of campaign spring has taken over"), "\(first.output)")
+            #expect(try await second.waitForExit(within: 120) == 0, "\(second.output)")
+            #expect(world.isEachCalledOnce(count))
+        }
+    }
+
+    @Test("Ctrl-C leaves a campaign so that the same command continues it, and the audit says all of it")
+    func interrupted() async throws {
+        try await World.run(Self.plan()) { world in
+            let words = world.startWords(try world.audience(1_500), ["--rate", "500/s"])
+            _ = try await world.startWorker()
+            let first = try world.startTool(words)
+            try await world.wait("it publishes") { world.count("notifications.bulk") > 100 }
+            first.terminate()
+            #expect(try await first.waitForExit() == 3)
+            #expect(first.output.contains("the same command goes on with the rest"), "\(first.output)")
+            let second = try world.startTool(words)
+            #expect(try await second.waitForExit(within: 120) == 0, "\(second.output)")
+            #expect(second.output.contains("Continues: ") && world.isEachCalledOnce(1_500))
+            try await world.catchUp()
+            let entries = world.records("notifications.audit").compactMap(\.json)
+            #expect(entries.allSatisfy { $0["action"] as? String == "campaign.start" })
+            #expect(entries.map { $0["phase"] as? String } == ["started", "ended", "continued", "ended"])
+            #expect(entries.compactMap { $0["end"] as? String } == ["interrupted", "complete"])
+        }
+    }
+
+    @Test(
+        "A pause is honoured within a batch, waited out, and the campaign goes on with its resume; a cancellation ends it"
+    )
+    func paused() async throws {
+        try await World.run(Self.plan()) { world in
+            let words = world.startWords(try world.audience(4_000), ["--rate", "500/s"])
+            _ = try await world.startWorker()
+            let run = try world.startTool(words)
+            try await world.wait("it publishes") { world.count("notifications.bulk") > 100 }
+            #expect(try await world.campaign("pause", "spring", "--reason", "wrong link").status == 0)
+            try await world.wait("it is paused") { run.output.contains("wrong link") }
+            let atPause = try await world.written("notifications.bulk")
+            let refused = try world.startTool(words)
+            #expect(try await refused.waitForExit() == 1 && refused.output.contains("herald campaign resume spring"))
+            // Its heartbeats go on, its events do not: two of them are time enough for both.
+            let beats = world.count("notifications.campaigns")
+            try await world.wait("it lives") { world.count("notifications.campaigns") >= beats + 2 }
+            #expect(try await world.written("notifications.bulk") == atPause)
+            #expect(try await world.campaign("resume", "spring").status == 0)
+            try await world.wait("it goes on") { world.count("notifications.bulk") > 1_200 }
+            #expect(try await world.campaign("cancel", "spring", "--yes").status == 0)
+            #expect(try await run.waitForExit() == 3 && run.output.contains("The campaign was cancelled"))
+            #expect(world.count("notifications.bulk") < 4_000)
+            let again = try world.startTool(words)
+            #expect(try await again.waitForExit() == 1 && again.output.contains("was cancelled, which is for ever"))
+        }
+    }
+
+    @Test("Too many failures pause it, by whoever sees them first")
+    func failures() async throws {
+        let plan = Self.plan { $0.misbehaviour = [.status(400) { $0.user = "user-*1" }] }
+        try await World.run(plan) { world in
+            let words = world.startWords(
+                try world.audience(3_000), ["--rate", "500/s", "--pause-if-failures", "5%"])
+            _ = try await world.startWorker()
+            let run = try world.startTool(words)
+            try await world.wait("it is paused") { run.output.contains("The campaign is paused") }
+            #expect(world.count("notifications.bulk") < 3_000)
+            run.terminate()
+            #expect(try await run.waitForExit() == 3)
+            #expect(try await world.campaignStatus("spring")["state"] as? String == "paused")
+        }
+    }
+
+    @Test("The steps of a ramp wait for their outcomes, and bad ones pause it however few they are")
+    func ramp() async throws {
+        let plan = Self.plan { $0.misbehaviour = [.status(400) { $0.user = "user-3" }] }
+        try await World.run(plan) { world in
+            let more = ["--ramp", "2,5", "--pause-if-failures", "10%"]
+            let run = try world.startTool(world.startWords(try world.audience(100), more))
+            try await world.wait("the first step is published") { world.count("notifications.bulk") == 2 }
+            _ = try await world.startWorker()
+            try await world.wait("it is paused") { run.output.contains("1 of 7 outcomes failed") }
+            #expect(world.count("notifications.bulk") == 7)
+            #expect(try await world.campaign("resume", "spring").status == 0)
+            // What was seen does not count again.
+            #expect(try await run.waitForExit() == 3, "\(run.output)")
+            #expect(world.count("notifications.bulk") == 100 && run.output.contains("99 delivered, 1 not"))
+        }
+    }
+
+    @Test("What retention has deleted is missed: nothing more is published")
+    func retention() async throws {
+        try await World.run(Self.plan()) { world in
+            let words = world.startWords(try world.audience(1_000), ["--rate", "500/s"])
+            let run = try world.startTool(words)
+            try await world.wait("some are published") { world.count("notifications.bulk") > 100 }
+            run.terminate()
+            #expect(try await run.waitForExit() == 3)
+            try await world.deleteTopic("notifications.bulk")
+            try await world.makeTopicAgain("notifications.bulk")
+            let again = try world.startTool(words)
+            #expect(try await again.waitForExit(within: 120) == 1)
+            #expect(again.output.contains("retention has deleted it"), "\(again.output)")
+            #expect(try await world.written("notifications.bulk") == 0)
+        }
+    }
+
+    @Test("A campaign that is started again with something else is refused, and says what")
+    func differs() async throws {
+        try await World.run(Self.plan()) { world in
+            _ = try await world.startWorker()
+            let path = try world.audience(3)
+            let first = try world.startTool(world.startWords(path))
+            #expect(try await first.waitForExit() == 0, "\(first.output)")
+            var words = world.startWords(path)
+            words[words.firstIndex(of: "Hi {{first_name}}") ?? 0] = "Bye"
+            for (other, reason) in [
+                (words, "its message is another"), (world.startWords(path, pns: "gcm"), "its push services are apns"),
+                (world.startWords(path, ["--expires-in", "1h"]), "its events do not expire"),
+                (world.startWords(path, ["--topic", world.topic("notifications")]), "its topic is"),
+            ] {
+                let run = try world.startTool(other)
+                #expect(try await run.waitForExit() == 1 && run.output.contains(reason), "\(run.output)")
+            }
+            // More people may come in.
+            let more = try world.startTool(world.startWords(try world.audience(5, name: "more.csv")))
+            #expect(try await more.waitForExit() == 0 && world.isEachCalledOnce(5), "\(more.output)")
+        }
+    }
+
+    @Test("Hostile texts reach their recipients as they are, and nobody's terminal")
+    func hostile() async throws {
+        try await World.run(Self.plan()) { world in
+            _ = try await world.startWorker()
+            let text = "\u{1B}]0;pwned\u{7}\u{202E}=1+1 \"quoted\" {{x}} <b>"
+            let file = world.directory.appending(path: "hostile.csv")
+            let rows = "user,first_name\nann,\"\(text.replacing("\"", with: "\"\""))\"\n\u{1B}[2J,=cmd()\n"
+            try rows.write(to: file, atomically: true, encoding: .utf8)
+            let run = try world.startTool(world.startWords(file.path))
+            #expect(try await run.waitForExit() == 0, "\(run.output)")
+            #expect(!run.output.contains("\u{1B}") && !run.output.contains("\u{202E}") && !run.output.contains("\u{7}"))
+            try await world.catchUp()
+            let event = try #require(world.records("notifications.bulk").first?.json)
+            #expect(event["message"] as? String == "Hi " + text)
+            #expect(event["source"] as? String == "herald-campaign" && event["campaign"] as? String == "spring")
+            let invalid = try String(contentsOf: world.directory.appending(path: "invalid.csv"), encoding: .utf8)
+            #expect(!invalid.contains("\u{1B}") && invalid.contains("\\u{1B}[2J"))
+        }
+    }
+
+    @Test("Without a terminal it needs --yes, -o json is one object, and an expired campaign ends with 3")
+    func withoutTerminal() async throws {
+        try await World.run(Self.plan()) { world in
+            _ = try await world.startWorker()
+            let path = try world.audience(3)
+            let asked = try world.startTool(world.startWords(path).filter { $0 != "--yes" })
+            #expect(try await asked.waitForExit() == 4 && asked.output.contains("add --yes"), "\(asked.output)")
+            #expect(world.count("notifications.bulk") == 0)
+            let run = try world.startTool(world.startWords(path, ["-o", "json", "--quiet", "--expires-in", "1h"]))
+            #expect(try await run.waitForExit() == 0)
+            let object = try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any]
+            #expect(object?["end"] as? String == "complete" && object?["delivered"] as? Int == 3, "\(run.output)")
+            let expiresAt = try #require(world.records("notifications.bulk").first?.json?["expiresAt"] as? String)
+            #expect(expiresAt.hasSuffix("Z"))
+            var late = world.startWords(path, ["--expires-in", "1ms"])
+            late[3] = "late"
+            let expired = try world.startTool(late)
+            #expect(try await expired.waitForExit() == 3 && expired.output.contains("have expired"))
+        }
+    }
+}
+
+@Suite("A campaign whose broker dies", .ownKafka("A campaign whose broker dies"), .timeLimit(.minutes(5)))
+struct CampaignBrokerTests {
+    @Test("It goes on by itself after its broker has died and come back, and each recipient is called once")
+    func brokerDies() async throws {
+        let kafka = try await RealKafka.start(nodes: 1)
+        defer { kafka.stop() }
+        try await World.run(CampaignStartTests.plan { $0.kafka = kafka }) { world in
+            let count = 2_000
+            let run = try world.startTool(world.startWords(try world.audience(count), ["--rate", "400/s"]))
+            _ = try await world.startWorker()
+            try await world.wait("some are published") { world.count("notifications.bulk") >= 100 }
+            kafka.kill(node: 1)
+            try await kafka.revive(node: 1)
+            #expect(try await run.waitForExit(within: 180) == 0, "\(run.output)")
+            #expect(world.isEachCalledOnce(count), "\(world.backend.calls.count) calls")
+        }
+    }
+}

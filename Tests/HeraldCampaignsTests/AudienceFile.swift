@@ -1,0 +1,70 @@
+import Foundation
+import HeraldTools
+
+@testable import HeraldCampaigns
+
+/// An audience in a file of its own, and what the campaign `spring` makes of it.
+struct AudienceFile {
+    let path: String
+    let invalidPath: String
+
+    init(_ bytes: some Sequence<UInt8>, name: String = "users.csv") throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "audience-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        path = directory.appending(path: name).path
+        invalidPath = directory.appending(path: "invalid.csv").path
+        try Data(bytes).write(to: URL(fileURLWithPath: path))
+    }
+
+    init(_ text: String, name: String = "users.csv") throws { try self.init(text.utf8, name: name) }
+
+    func remove() {
+        try? FileManager.default.removeItem(at: URL(fileURLWithPath: path).deletingLastPathComponent())
+    }
+
+    func open(format: AudienceFormat? = nil) throws -> Audience {
+        try Audience(path: path, format: format, copyingInto: FileManager.default.temporaryDirectory.path)
+    }
+
+    static func text(_ message: String, maximumEventBytes: Int = 65_536) throws -> CampaignText {
+        CampaignText(
+            name: "spring", template: try MessageTemplate(message), pushServices: ["apns", "gcm"],
+            maximumEventBytes: maximumEventBytes)
+    }
+
+    /// Every line with what became of it: `user=message`, or `!` and the reason.
+    func lines(_ message: String, format: AudienceFormat? = nil) throws -> [String] {
+        let reader = try RecipientReader(try open(format: format), try Self.text(message), expiresAt: nil)
+        var lines: [String] = []
+        while true {
+            switch try reader.next() {
+            case .end: return lines
+            case .invalid(let reason): lines.append("\(reader.line)!\(reason)")
+            case .recipient:
+                lines.append(
+                    "\(reader.line):\(String(decoding: reader.user, as: UTF8.self))="
+                        + String(decoding: reader.message, as: UTF8.self))
+            }
+        }
+    }
+
+    func preview(_ message: String) throws -> AudiencePreview {
+        let preview = try AudiencePreview(
+            try open(), try Self.text(message), expiresAt: nil, into: InvalidLines(path: invalidPath),
+            onProgress: { _ in true })
+        guard let preview else { throw ToolFailure("it was ended") }
+        return preview
+    }
+
+    var invalidLines: String? { try? String(contentsOfFile: invalidPath, encoding: .utf8) }
+}
+
+/// What an expression throws, in words.
+func failure(_ body: () throws -> some Any) -> String {
+    do {
+        _ = try body()
+        return "nothing was thrown"
+    } catch {
+        return "\(error)"
+    }
+}

@@ -1,0 +1,293 @@
+import Foundation
+import HeraldTools
+import TestSupport
+import Testing
+
+@testable import HeraldCampaigns
+
+@Suite("Audiences as CSV")
+struct CSVAudienceTests {
+    private func lines(_ text: String, _ message: String = "{{name}}") throws -> [String] {
+        let file = try AudienceFile(text)
+        defer { file.remove() }
+        return try file.lines(message)
+    }
+
+    @Test(
+        "Quotes, doubled quotes, commas and line ends in quoted fields, LF and CRLF, with and without a last line end",
+        arguments: [
+            ("user,name\nann,Ann\n", ["2:ann=Ann"]),
+            ("user,name\r\nann,Ann\r\nbob,Bob", ["2:ann=Ann", "3:bob=Bob"]),
+            ("name,user\n\"Ann, the first\",ann\n", ["2:ann=Ann, the first"]),
+            ("user,name\nann,\"say \"\"hi\"\"\"\n", ["2:ann=say \"hi\""]),
+            ("user,name\nann,\"two\r\nlines\"\nbob,Bob\n", ["2:ann=two\r\nlines", "4:bob=Bob"]),
+            ("\"user\",\"name\"\n\"ann\",\"Ann\"", ["2:ann=Ann"]),
+            ("user,name\nann,\" a \"\n", ["2:ann= a "]),
+            ("\u{FEFF}user,name\nann,Ann", ["2:ann=Ann"]),
+            ("user,name\n\n\r\nann,Ann\n\n", ["4:ann=Ann"]),
+            ("user,name\nann,a\rb\n", ["2:ann=a\rb"]),
+            ("user,name\nann,grüß 🎉\n", ["2:ann=grüß 🎉"]),
+            ("user,name\n", []),
+            ("user,name", []),
+        ])
+    func good(text: String, expected: [String]) throws {
+        #expect(try lines(text) == expected)
+    }
+
+    @Test(
+        "A line that is none is told with its number and reason, and the lines behind it are read",
+        arguments: [
+            ("ann", "2!has 1 field; the header has 2"),
+            ("ann,Ann,x", "2!has 3 fields; the header has 2"),
+            ("a\"nn,Ann", "2!has a quote in a field that does not begin with one"),
+            ("\"ann\"x,Ann", "2!has text behind a closing quote"),
+            ("ann,\"Ann", "2!has text behind a closing quote"),
+            (",Ann", "2!user is empty; an empty tag could reach everybody"),
+            ("a b,Ann", "2!user holds U+0020 at position 1"),
+            ("ann,", "2!the message is empty"),
+            ("ann,a\0b", "2!the message holds a NUL character"),
+        ])
+    func bad(line: String, expected: String) throws {
+        let lines = try lines("user,name\n\(line)\n\"bob\",\"B\"\n")
+        #expect(lines.first?.hasPrefix(expected) == true, "\(lines)")
+        #expect(lines.last == "3:bob=B")
+    }
+
+    @Test("A quote that is never closed costs its own line, not the rest of the file")
+    func unclosed() throws {
+        for count in [5_000, 30_000] {
+            let rest = (0..<count).map { "user-\($0),name of \($0)\n" }.joined()
+            let lines = try lines("user,name\nann,\"Ann\n" + rest)
+            #expect(lines.count == count + 1)
+            #expect(lines[0].hasPrefix("2!") && lines[0].hasSuffix("has a quote that is not closed"))
+            #expect(lines[1] == "3:user-0=name of 0")
+            #expect(lines[count] == "\(count + 2):user-\(count - 1)=name of \(count - 1)")
+        }
+        let short = try self.lines("user,name\nann,\"Ann\nbob,Bob\n")
+        #expect(short == ["2!has a quote that is not closed", "3:bob=Bob"])
+    }
+
+    @Test("A line that is longer than anything that is read at once is given up, and counted once")
+    func long() throws {
+        for count in [70_000, 300_000, 1_000_000] {
+            let lines = try lines("user,name\nann,\(String(repeating: "x", count: count))\nbob,Bob\n")
+            #expect(lines.count == 2 && lines[0].hasPrefix("2!is longer than") && lines[1] == "3:bob=Bob")
+        }
+    }
+
+    @Test("What is not UTF-8 is no message")
+    func notUTF8() throws {
+        let file = try AudienceFile(Array("user,name\nann,".utf8) + [0xC3, 0x28, 0x0A] + Array("bob,B\n".utf8))
+        defer { file.remove() }
+        #expect(try file.lines("{{name}}") == ["2!the message is not UTF-8", "3:bob=B"])
+    }
+
+    @Test("A message of 4096 bytes is sent, one of 4097 is not")
+    func length() throws {
+        let fill = String(repeating: "ä", count: 2_048)
+        #expect(try lines("user,name\nann,\(fill)\n")[0].hasPrefix("2:ann=ää"))
+        #expect(try lines("user,name\nann,\(fill)x\n")[0].hasPrefix("2!the message has 4097 bytes"))
+    }
+
+    @Test(
+        "A header that does not do is an error before anything else",
+        arguments: [
+            ("", "is empty"), ("name\nAnn\n", "no column user; its columns are \"name\""),
+            ("user,first_name\n", "did you mean \"first_name\"?"), ("user,name,name\n", "\"name\" twice"),
+            ("user;name\nann;Ann\n", "no commas between its columns"), ("\"user\n", "first line has a quote"),
+        ])
+    func header(text: String, expected: String) throws {
+        let file = try AudienceFile(text)
+        defer { file.remove() }
+        let message = text.contains("first_name") ? "{{frst_name}}" : "{{name}}"
+        #expect(failure { try file.lines(message) }.contains(expected))
+    }
+
+    @Test("UTF-16 is told apart")
+    func utf16() throws {
+        let file = try AudienceFile([0xFF, 0xFE, 0x75, 0x00])
+        defer { file.remove() }
+        #expect(failure { try file.open() }.contains("UTF-16"))
+    }
+
+    @Test("Whatever fields hold, what a writer of RFC 4180 writes is what is read, from every piece of it")
+    func property() {
+        let seed = UInt64.random(in: .min ... .max)
+        var generator = SplitMix64(seed: seed)
+        let pieces = ["a", "\"", ",", "\n", "\r\n", "\r", " ", "ü", "🎉", "\u{202E}", "=1+1", "{{x}}", "\t"]
+        for _ in 0..<500 {
+            let columns = Int.random(in: 1...5, using: &generator)
+            let rows = (0..<Int.random(in: 1...5, using: &generator)).map { _ in
+                (0..<columns).map { _ in
+                    (0..<Int.random(in: 0...6, using: &generator))
+                        .map { _ in pieces[Int.random(in: 0..<pieces.count, using: &generator)] }.joined()
+                }
+            }
+            let lineEnd = Bool.random(using: &generator) ? "\r\n" : "\n"
+            let text =
+                rows.map { row in
+                    row.map { field in
+                        let needsQuotes = field.unicodeScalars.contains { "\",\r\n".unicodeScalars.contains($0) }
+                        return needsQuotes || Bool.random(using: &generator)
+                            ? "\"" + field.replacing("\"", with: "\"\"") + "\"" : field
+                    }.joined(separator: ",")
+                }.joined(separator: lineEnd) + (Bool.random(using: &generator) ? lineEnd : "")
+            let bytes = Array(text.utf8)
+            var scanner = CSVScanner()
+            var start = 0
+            for row in rows {
+                // An empty last record cannot be told from a line's end.
+                if start == bytes.count { break }
+                // No piece of it is taken for the whole.
+                let cut = Int.random(in: start...bytes.count, using: &generator)
+                let part = scanner.scan(bytes.span.bytes.extracting(0..<cut), from: start, isEnd: false)
+                let whole = scanner.scan(bytes.span.bytes, from: start, isEnd: true)
+                #expect(part == .unfinished || part == whole, "seed \(seed)")
+                guard case .record(let end, _) = whole else {
+                    Issue.record("seed \(seed): \(whole) in \(text)")
+                    return
+                }
+                let fields = scanner.fields.map { field in
+                    var output: [UInt8] = []
+                    CSVScanner.append(field, of: bytes.span.bytes, to: &output)
+                    return String(decoding: output, as: UTF8.self)
+                }
+                #expect(fields == row, "seed \(seed)")
+                start = end
+            }
+            #expect(start == bytes.count, "seed \(seed)")
+        }
+    }
+
+    @Test("Bytes of any kind are read to their end")
+    func garbage() throws {
+        let seed = UInt64.random(in: .min ... .max)
+        var generator = SplitMix64(seed: seed)
+        let alphabet: [UInt8] = [0x22, 0x2C, 0x0A, 0x0D, 0x61, 0x00, 0xC3, 0xFF, 0x7B, 0x7D, 0x5C]
+        for format in AudienceFormat.allCases {
+            for _ in 0..<50 {
+                let count = Int.random(in: 0...2_000, using: &generator)
+                let bytes = (0..<count).map { _ in alphabet[Int.random(in: 0..<alphabet.count, using: &generator)] }
+                let file = try AudienceFile(Array("user\n".utf8) + bytes)
+                defer { file.remove() }
+                let newlines = bytes.count { $0 == 0x0A }
+                #expect(try file.lines("x", format: format).count <= newlines + 2, "seed \(seed)")
+            }
+        }
+    }
+}
+
+@Suite("Audiences as JSON lines")
+struct JSONAudienceTests {
+    private func lines(_ text: String, _ message: String = "{{name}}") throws -> [String] {
+        let file = try AudienceFile(text, name: "users.jsonl")
+        defer { file.remove() }
+        return try file.lines(message)
+    }
+
+    @Test("Texts and numbers are fields, escapes are resolved, other members do not matter, blank lines are none")
+    func good() throws {
+        let text = """
+            {"user":"ann","name":"Ann"}
+              {"name":"B\\u00f6b \\"\\n","x":{"user":[1]},"user":"b\\u006fb"} \r
+
+            {"us\\u0065r":"eve","name":12.50}
+            """
+        #expect(try lines(text) == ["1:ann=Ann", "2:bob=Böb \"\n", "4:eve=12.50"])
+    }
+
+    @Test(
+        "A line that is none is told with its number and reason",
+        arguments: [
+            ("{", "ends in the middle"), ("[]", "is not a JSON object"), ("{\"user\":\"ann\"}", "has no name"),
+            ("{\"user\":\"ann\",\"name\":null}", "has null as name"),
+            ("{\"user\":[\"ann\"],\"name\":\"A\"}", "has an array as user"),
+            ("{\"user\":\"ann\",\"user\":\"bob\",\"name\":\"A\"}", "holds a member twice"),
+            ("{\"user\":\"ann\",\"name\":\"a\\u0000\"}", "the message holds a NUL"),
+            ("{\"user\":\"a&b\",\"name\":\"A\"}", "user holds '&'"), ("{\"user\":\"ann\",\"name\":\"A\"} x", "goes on"),
+        ])
+    func bad(line: String, expected: String) throws {
+        let lines = try lines("\(line)\n{\"user\":\"bob\",\"name\":\"B\"}\n")
+        #expect(lines.count == 2 && lines[0].hasPrefix("1!") && lines[0].contains(expected), "\(lines)")
+        #expect(lines.last == "2:bob=B")
+    }
+
+    @Test("A line that is longer than anything that is read at once is given up, and counted once")
+    func long() throws {
+        let long = "{\"user\":\"ann\",\"name\":\"\(String(repeating: "x", count: 400_000))\"}"
+        let lines = try lines("\(long)\n{\"user\":\"bob\",\"name\":\"B\"}\n")
+        #expect(lines.count == 2 && lines[0].hasPrefix("1!is longer") && lines[1] == "2:bob=B")
+    }
+
+    @Test(
+        "A field that no line has is an error before anything is sent; one that some lines have not makes these invalid"
+    )
+    func missingField() throws {
+        let file = try AudienceFile("{\"user\":\"ann\"}\n{\"user\":\"bob\"}\n", name: "a.jsonl")
+        defer { file.remove() }
+        #expect(failure { try file.preview("{{name}}") }.contains("{{name}}, which no line of the audience has"))
+        #expect(try lines("{\"user\":\"ann\"}\n{\"user\":\"bob\",\"name\":\"B\"}") == ["1!has no name", "2:bob=B"])
+    }
+
+    @Test(
+        "The format is that of the name, and without one that of the first byte",
+        arguments: [("a.csv", AudienceFormat.csv), ("a.ndjson", .jsonl), ("a.JSONL", .jsonl), ("a", .jsonl)])
+    func format(name: String, expected: AudienceFormat) throws {
+        let file = try AudienceFile("\u{FEFF}{\"user\":\"ann\"}", name: name)
+        defer { file.remove() }
+        #expect(try file.open().format == expected)
+        #expect(try file.open(format: .csv).format == .csv)
+    }
+}
+
+@Suite("Previews of campaigns")
+struct PreviewTests {
+    @Test("Recipients are counted once, repeats and invalid lines by themselves, and the first messages are shown")
+    func counts() throws {
+        var text = "user,name\n"
+        for number in 0..<1_000 { text += "user-\(number % 900),Name \(number)\n" }
+        text += "bad user,x\nann,\n"
+        let file = try AudienceFile(text)
+        defer { file.remove() }
+        let preview = try file.preview("Hi {{name}}")
+        #expect(preview.recipientCount == 901 && preview.repeats == 100 && preview.invalid == 1)
+        #expect(preview.invalidLines.map(\.line) == [1_002])
+        #expect(preview.samples.map(\.message) == ["Hi Name 0", "Hi Name 1", "Hi Name 2"])
+        #expect(preview.longestMessage == "Hi Name 999".utf8.count)
+    }
+
+    @Test("Invalid lines go to a file with number and reason, in which a spreadsheet finds no formula")
+    func invalidFile() throws {
+        let file = try AudienceFile("user,name\nann,Ann\n=cmd|'/c calc'!A1,\u{1B}[31m\nb\u{202E}ob,x\n")
+        defer { file.remove() }
+        #expect(try file.preview("{{name}}").invalid == 2)
+        let lines = try #require(file.invalidLines).components(separatedBy: "\r\n")
+        #expect(lines[0] == "line,reason,begins with")
+        #expect(lines[1].hasPrefix("3,") && lines[1].contains(",\"'=cmd|'/c calc'!A1,\\u{1B}[31m"))
+        #expect(lines[2].hasPrefix("4,") && lines[2].contains("b\\u{202E}ob"))
+    }
+
+    @Test("Without invalid lines no file is made, and one that is there is left alone")
+    func noInvalidFile() throws {
+        let file = try AudienceFile("user,name\nann,Ann\n")
+        defer { file.remove() }
+        #expect(try file.preview("{{name}}").invalid == 0 && file.invalidLines == nil)
+    }
+
+    @Test("An audience that is changed while it is read is refused")
+    func changed() throws {
+        let file = try AudienceFile("user\nann\n")
+        defer { file.remove() }
+        let audience = try file.open()
+        let handle = try #require(FileHandle(forWritingAtPath: file.path))
+        try handle.seekToEnd()
+        try handle.write(contentsOf: Data("bob\n".utf8))
+        try handle.close()
+        let message = failure {
+            try AudiencePreview(
+                audience, try AudienceFile.text("x"), expiresAt: nil, into: InvalidLines(path: file.invalidPath),
+                onProgress: { _ in true })
+        }
+        #expect(message.contains("was changed while it was read"))
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import HeraldBytes
+import HeraldEvents
+import HeraldTime
+import TestSupport
+import Testing
+
+@testable import HeraldCampaigns
+
+@Suite("Messages with fields")
+struct TemplateTests {
+    private func rendered(_ text: String, _ fields: [String: String] = [:]) throws -> String {
+        let template = try MessageTemplate(text)
+        var output: [UInt8] = []
+        template.render(into: &output) { number, output in
+            output.append(contentsOf: (fields[template.names[number]] ?? "?").utf8)
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    @Test(
+        "Fields are put in as they are, in two and three braces, with spaces and an ampersand",
+        arguments: [
+            ("Hi {{name}}!", "Hi <Ann> & \"co\"!"), ("{{ name }}{{name}}", "<Ann> & \"co\"<Ann> & \"co\""),
+            ("{{{name}}}", "<Ann> & \"co\""), ("{{&name}}{{& name }}", "<Ann> & \"co\"<Ann> & \"co\""),
+            ("no field", "no field"), ("{ {x} }} {", "{ {x} }} {"), ("", ""), ("{{first name}}", "?"),
+            ("{{a.b}}ü{{größe}}", "?ü?"),
+        ])
+    func renders(text: String, expected: String) throws {
+        #expect(try rendered(text, ["name": "<Ann> & \"co\""]) == expected)
+    }
+
+    @Test("What a field holds is no tag")
+    func notRecursive() throws {
+        #expect(try rendered("{{a}}", ["a": "{{b}}", "b": "x"]) == "{{b}}")
+    }
+
+    @Test(
+        "Everything else of Mustache is refused with its place",
+        arguments: [
+            ("a {{#x}}b{{/x}}", "column 5: a section cannot"), ("{{^x}}", "column 3: an inverted section"),
+            ("{{> x}}", "column 3: a partial"), ("{{! note}}", "column 3: a comment"),
+            ("{{=<% %>=}}", "column 3: another delimiter"), ("ü{{name", "column 2: the tag is not closed with }}"),
+            ("{{{name}}", "column 1: the tag is not closed with }}}"), ("{{ }}", "column 1: the tag is empty"),
+            ("a\nb {{/x}}", "line 2, column 5: a section's end"), ("{{a{b}}", "column 4: a field's name cannot hold"),
+            ("{{& }}", "column 1: the tag is empty"), ("{{$x}}", "column 3: a block"), ("{{<x}}", "column 3: a parent"),
+        ])
+    func refuses(text: String, expected: String) {
+        #expect(failure { try MessageTemplate(text) }.hasPrefix(expected), "\(failure { try MessageTemplate(text) })")
+    }
+
+    @Test("No template traps, whatever it holds")
+    func garbage() {
+        var generator = SplitMix64(seed: 7)
+        let pieces = ["{", "}", "{{", "}}", "a", " ", "#", "&", "ü", "\n"]
+        for _ in 0..<5_000 {
+            let text = (0..<Int.random(in: 0...10, using: &generator))
+                .map { _ in pieces[Int.random(in: 0..<pieces.count, using: &generator)] }.joined()
+            _ = try? rendered(text)
+        }
+    }
+}
+
+@Suite("Events of campaigns")
+struct EventFormTests {
+    @Test("An event is what the contract's own encoder writes, whatever the message holds, and its id can be read back")
+    func sameAsContract() throws {
+        for message in ["Hi", "\"quoted\" \\ \u{1}\n\u{2028}", "<b>&", "🎉 grüß", "\u{202E}x", "=1+1"] {
+            for expiresAt in [nil, WallTime(milliseconds: 1_800_000_000_123)] {
+                let ids = RecipientIDs(campaign: "spring")
+                let id = ids.id(of: "ann@home".utf8.span.bytes)
+                let form = EventForm(
+                    campaign: "spring", pushServices: ["apns", "gcm"], expiresAt: expiresAt?.milliseconds)
+                var output: [UInt8] = []
+                form.append(id, user: "ann@home".utf8.span.bytes, message: message.utf8.span.bytes, to: &output)
+                let event = NotificationEvent(
+                    id: id.text, user: "ann@home", message: message, pushServices: ["apns", "gcm"],
+                    source: "herald-campaign", campaign: "spring", expiresAt: expiresAt)
+                #expect(output == (try event.encoded()))
+                #expect(EventForm.id(inEvent: output.span.bytes) == id)
+            }
+        }
+    }
+
+    @Test("An id is the first half of SHA-256 of the campaign and the user")
+    func id() {
+        // printf 'herald-campaign\0spring\0ann' | sha256sum
+        #expect(
+            RecipientIDs(campaign: "spring").id(of: "ann".utf8.span.bytes).text == "3e54b41aa1dfd46e226a355fe2be2eb8")
+        let ids = RecipientIDs(campaign: "a")
+        let first = ids.id(of: "b".utf8.span.bytes)
+        _ = ids.id(of: "a longer user than that".utf8.span.bytes)
+        #expect(ids.id(of: "b".utf8.span.bytes) == first)
+        #expect(RecipientIDs(campaign: "b").id(of: "a".utf8.span.bytes) != first)
+    }
+
+    @Test(
+        "Other values have no id of a campaign",
+        arguments: ["", "{", "{\"id\":\"x\"}", "{\"id\":\"0123456789ABCDEF0123456789abcdef\",", "{\"user\":\"u\"}"])
+    func otherEvents(value: String) {
+        #expect(EventForm.id(inEvent: value.utf8.span.bytes) == nil)
+    }
+}
+
+@Suite("Sets of recipients")
+struct RecipientSetTests {
+    @Test("A set remembers whom it has seen and what became of him, and nobody else")
+    func remembers() {
+        var generator = SplitMix64(seed: 3)
+        var set = RecipientSet()
+        var reference: [RecipientID: RecipientSet.Marks] = [:]
+        let ids = (0..<60_000).map { _ in RecipientID(high: generator.next(), low: generator.next()) }
+        for _ in 0..<120_000 {
+            let id = ids[Int.random(in: 0..<ids.count, using: &generator)]
+            let marks: RecipientSet.Marks = Bool.random(using: &generator) ? .seen : .published
+            #expect(set.insert(id, marks) == reference[id] ?? [])
+            reference[id] = (reference[id] ?? []).union(marks)
+        }
+        #expect(set.count == reference.count)
+        for id in ids { #expect(set.marks(of: id) == reference[id] ?? []) }
+    }
+
+    @Test("76 bits of an id tell recipients apart")
+    func bits() {
+        var set = RecipientSet()
+        let id = RecipientID(high: 0x1234_5678_9ABC_DEF0, low: 0x0FED_CBA9_8765_4321)
+        set.insert(id, .seen)
+        for bit in 0..<64 {
+            #expect(set.marks(of: RecipientID(high: id.high ^ 1 << UInt64(bit), low: id.low)).isEmpty)
+            let isKept = bit >= 52
+            #expect(set.marks(of: RecipientID(high: id.high, low: id.low ^ 1 << UInt64(bit))).isEmpty == isKept)
+        }
+    }
+
+    @Test("All ids of one table find their places")
+    func crowded() {
+        var set = RecipientSet()
+        for number in 0..<3_000 as Range<UInt64> {
+            #expect(set.insert(RecipientID(high: number, low: number << 40), .seen).isEmpty)
+        }
+        #expect(set.count == 3_000)
+        for number in 0..<3_000 as Range<UInt64> {
+            #expect(set.marks(of: RecipientID(high: number, low: number << 40)) == .seen)
+        }
+    }
+}
