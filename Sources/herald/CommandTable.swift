@@ -20,7 +20,8 @@ enum CommandTable {
         .group(
             "campaign", "Notify a list of recipients, each of them once.",
             [
-                CampaignStartCommand.self, CampaignStatusCommand.self, CampaignPauseCommand.self, CampaignResumeCommand.self,
+                CampaignStartCommand.self, CampaignStatusCommand.self, CampaignPauseCommand.self,
+                CampaignResumeCommand.self,
                 CampaignCancelCommand.self, CampaignReportCommand.self,
             ]),
         .group(

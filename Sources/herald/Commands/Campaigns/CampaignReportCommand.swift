@@ -128,7 +128,9 @@ private struct CampaignReportRun {
             return reader.deletedCount
         }
         line.clear()
-        if stop.isMade { throw CommandFailure("interrupted; what was not finished was not written", status: .partlyDone) }
+        if stop.isMade {
+            throw CommandFailure("interrupted; what was not finished was not written", status: .partlyDone)
+        }
         return deleted
     }
 
