@@ -64,11 +64,35 @@ struct CampaignBookTests {
         var negative = Samples.definition()
         negative.requestOffsets["0"] = -1
         wrong.append(negative)
+        for moment in [-1, Int64.max] {
+            var (started, expiring) = (Samples.definition(), Samples.definition())
+            started.startedAt = moment
+            expiring.expiresAt = moment
+            wrong += [started, expiring]
+        }
         for definition in wrong {
             var book = CampaignBook()
             book.take(key: Samples.bytes("spring/definition"), value: Samples.json(definition), place: "0:0")
             #expect(book.campaign("spring") == nil && book.damages.count == 1, "\(definition)")
         }
+    }
+
+    @Test(
+        "Numbers that would overflow somewhere are no progress",
+        arguments: ["recipients", "published", "repeats", "invalid", "at", "delivered"], [-1, Int.max])
+    func overflow(member: String, number: Int) {
+        var progress = Samples.progress()
+        switch member {
+        case "recipients": progress.recipients = number
+        case "published": progress.published = number
+        case "repeats": progress.repeats = number
+        case "invalid": progress.invalid = number
+        case "at": progress.at = Int64(number)
+        default: progress.outcomes = [member: number]
+        }
+        var book = CampaignBook()
+        book.take(key: Samples.bytes("spring/progress"), value: Samples.json(progress), place: "0:0")
+        #expect(book.campaign("spring") == nil && book.damages.count == 1)
     }
 
     @Test("A damaged record is forgotten when its key says something again, and rubbish fills no memory")

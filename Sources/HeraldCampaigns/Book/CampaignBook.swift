@@ -113,31 +113,42 @@ public struct CampaignBook: Sendable {
 extension CampaignDefinition {
     /// Whether it can be of this campaign, and each number means something.
     fileprivate func isSound(for name: String) -> Bool {
-        self.name == name && !pns.isEmpty && Topics.isName(topic) && (rate.map { $0 > 0 } ?? true)
-            && PartitionOffsets.areSound(requestOffsets) && PartitionOffsets.areSound(resultOffsets)
+        self.name == name && !pns.isEmpty && Topics.isName(topic)
+            && (rate.map { $0 > 0 && $0.isFinite } ?? true) && Sound.isMoment(startedAt)
+            && (expiresAt.map(Sound.isMoment) ?? true) && Sound.areOffsets(requestOffsets)
+            && Sound.areOffsets(resultOffsets)
     }
 
     /// ``requestOffsets`` by the partitions' numbers.
-    public var requestStarts: [Int32: Int64] { PartitionOffsets.byNumber(requestOffsets) }
+    public var requestStarts: [Int32: Int64] { Sound.byNumber(requestOffsets) }
 
     /// ``resultOffsets`` by the partitions' numbers.
-    public var resultStarts: [Int32: Int64] { PartitionOffsets.byNumber(resultOffsets) }
+    public var resultStarts: [Int32: Int64] { Sound.byNumber(resultOffsets) }
 }
 
 extension CampaignProgress {
     /// Whether each number means something.
     fileprivate var isSound: Bool {
-        recipients >= 0 && published >= 0 && repeats >= 0 && invalid >= 0 && outcomes.values.allSatisfy { $0 >= 0 }
-            && PartitionOffsets.areSound(resultOffsets)
+        ([recipients, published, repeats, invalid] + outcomes.values).allSatisfy(Sound.isCount)
+            && Sound.isMoment(at) && Sound.areOffsets(resultOffsets)
     }
 
     /// ``resultOffsets`` by the partitions' numbers.
-    public var resultStarts: [Int32: Int64] { PartitionOffsets.byNumber(resultOffsets) }
+    public var resultStarts: [Int32: Int64] { Sound.byNumber(resultOffsets) }
 }
 
-/// Offsets as records hold them: by partition, whose number is text in JSON.
-private enum PartitionOffsets {
-    static func areSound(_ offsets: [String: Int64]) -> Bool {
+/// Numbers as records hold them: none can be so large that it overflows where it is used.
+private enum Sound {
+    private static let largestCount = 1_000_000_000_000
+    private static let endOfTime: Int64 = 253_402_300_799_999
+
+    static func isCount(_ number: Int) -> Bool { (0...largestCount).contains(number) }
+
+    /// From 1970 to the year 9999.
+    static func isMoment(_ milliseconds: Int64) -> Bool { (0...endOfTime).contains(milliseconds) }
+
+    /// Offsets by partition, whose number is text in JSON.
+    static func areOffsets(_ offsets: [String: Int64]) -> Bool {
         offsets.allSatisfy { name, offset in offset >= 0 && (Int32(name).map { $0 >= 0 && "\($0)" == name } ?? false) }
     }
 

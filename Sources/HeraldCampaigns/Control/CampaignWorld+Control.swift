@@ -34,7 +34,9 @@ extension CampaignWorld {
     }
 
     private static func failure(_ consequence: String, _ error: KafkaError) -> ToolFailure {
-        let isForbidden = error.code == KafkaError.Code.topicAuthorizationFailed
+        // Who may write nowhere is refused by the cluster.
+        let isForbidden = [KafkaError.Code.topicAuthorizationFailed, KafkaError.Code.clusterAuthorizationFailed]
+            .contains(error.code)
         return ToolFailure(
             "\(consequence): \(error)" + (isForbidden ? "; allow Write on the topic with kafka-acls" : ""),
             kind: ClusterReach.isSilence(error) ? .unreachable : .failed)

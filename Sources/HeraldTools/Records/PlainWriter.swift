@@ -19,6 +19,8 @@ package enum PlainWriter {
         try producer.flush(timeoutMilliseconds: patienceMilliseconds) { token, error in
             if let error { failures[Int(token) - 1] = error }
         }
+        // What ended the producer says more than that its queue was emptied.
+        if let cause = producer.fatalError() { failures = failures.mapValues { _ in cause } }
         return failures
     }
 }

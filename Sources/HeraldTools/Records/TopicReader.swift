@@ -30,7 +30,8 @@ package final class TopicReader {
     private let moment: Int64?
     private var isAssigned = false
     private var lastNews = ContinuousClock.now
-    private var lastTrouble: KafkaError?
+    /// What the client has said since a record came last, of brokers that are gone for instance.
+    package private(set) var trouble: KafkaError?
 
     /// The next offset to read, by partition; empty before the first reading.
     package private(set) var positions: [Int32: Int64] = [:]
@@ -88,7 +89,7 @@ package final class TopicReader {
                 guard onProgress(passed, total) else { return false }
             }
             guard ContinuousClock.now - lastNews < Self.patience else {
-                if let lastTrouble { throw failure(lastTrouble) }
+                if let trouble { throw failure(trouble) }
                 throw ToolFailure(
                     "\(topic) cannot be read to its end: nothing has come for a minute; either no broker answers, "
                         + "or a transaction on it does not end", kind: .unreachable)
@@ -184,7 +185,7 @@ package final class TopicReader {
                 case KafkaError.Code.topicAuthorizationFailed: throw failure(error)
                 default:
                     // A partition without a leader, a broker that is gone: the client goes on by itself.
-                    lastTrouble = error
+                    trouble = error
                 }
                 return false
             }
@@ -199,7 +200,7 @@ package final class TopicReader {
 
     private func noteNews() {
         lastNews = .now
-        lastTrouble = nil
+        trouble = nil
     }
 
     /// Asks again while a topic that was just made, or a leader that moves, is not known everywhere.

@@ -11,6 +11,9 @@ struct CampaignControlRun {
     /// Whether the operator is to be asked first.
     var isAsking = false
 
+    /// Who wants to stop something does not wait for millions of results: what is not counted by then is not finished.
+    private static let patience = Duration.seconds(5)
+
     func run(_ invocation: Invocation) throws -> ExitStatus {
         let (parsed, console) = (invocation.parsed, invocation.console)
         let reason = order == .resume ? nil : parsed[CampaignOptions.reason]
@@ -47,7 +50,7 @@ struct CampaignControlRun {
         guard order.needsUnfinished, campaign.state != .cancelled, campaign.state != order.state,
             campaign.progress?.isComplete ?? false || isAsking
         else { return CampaignStatus(campaign: campaign, count: OutcomeCount(), now: SystemClock.wall()) }
-        return try look.status(of: campaign).0
+        return try look.status(of: campaign, until: .now + Self.patience).0
     }
 
     private func control(

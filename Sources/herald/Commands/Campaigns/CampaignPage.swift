@@ -147,7 +147,8 @@ struct CampaignPage {
         ]
     }
 
-    private func cut(_ text: String) -> String {
+    /// No wider than a line.
+    func cut(_ text: String) -> String {
         text.displayWidth > width ? text.fitted(toColumns: width) : text
     }
 

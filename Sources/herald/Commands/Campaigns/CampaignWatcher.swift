@@ -1,6 +1,7 @@
 import Glibc
 import HeraldCampaigns
 import HeraldCommandLine
+import HeraldText
 import HeraldTime
 import HeraldTools
 
@@ -49,7 +50,7 @@ struct CampaignWatcher {
     /// How it stands; on a terminal, when nothing changes any more or somebody wants to see no more.
     mutating func run() throws -> CampaignStatus {
         try catchUp()
-        counted = backlog.count(within: Self.firstBacklogPatience) { [stop] in stop.isMade }
+        try countBacklog(within: Self.firstBacklogPatience)
         var screen = LiveScreen(console.output)
         var lastCount = ContinuousClock.now
         while isLive {
@@ -61,12 +62,17 @@ struct CampaignWatcher {
                 try takeOutcomes()
             }
             if ContinuousClock.now - lastCount >= Self.backlogPause {
-                counted = backlog.count(within: Self.backlogPatience) { [stop] in stop.isMade }
+                try countBacklog(within: Self.backlogPatience)
                 lastCount = .now
             }
         }
         try screen.end()
         return try status()
+    }
+
+    /// A finished campaign has nothing there.
+    private mutating func countBacklog(within patience: Duration) throws {
+        counted = try status().isFinished ? .init() : backlog.count(within: patience) { [stop] in stop.isMade }
     }
 
     private mutating func catchUp() throws {
@@ -106,7 +112,12 @@ struct CampaignWatcher {
         let page = CampaignPage(status: status, width: size.columns - 1) {
             console.styled($0, $1, on: console.output)
         }
-        let hint = status.isOver || stop.isMade ? [] : [console.styled("Ctrl-C ends", .dim, on: console.output)]
-        try screen.draw(Array((page.lines + hint).prefix(max(1, size.rows - 1))), size: size)
+        var hints: [String] = []
+        // Only who cannot ask for the backlog either has lost the brokers, and not just one of them for a moment.
+        if counted == nil, let trouble = outcomes?.trouble {
+            hints.append(page.cut(SafeText.escaped("as of some time ago: \(trouble); still trying")))
+        }
+        if !status.isOver, !stop.isMade { hints.append(console.styled("Ctrl-C ends", .dim, on: console.output)) }
+        try screen.draw(Array((page.lines + hints).prefix(max(1, size.rows - 1))), size: size)
     }
 }
