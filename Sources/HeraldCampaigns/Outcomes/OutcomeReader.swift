@@ -44,9 +44,6 @@ public final class OutcomeReader {
     /// Results that were deleted before they could be read, whoever's they were.
     public var deletedCount: Int64 { reader.deletedCount }
 
-    /// What the client has said since a record came last, of brokers that are gone for instance.
-    public var trouble: String? { reader.trouble.map { "\($0)" } }
-
     /// Reads to the present end.
     ///
     /// - Parameters:

@@ -30,8 +30,7 @@ package final class TopicReader {
     private let moment: Int64?
     private var isAssigned = false
     private var lastNews = ContinuousClock.now
-    /// What the client has said since a record came last, of brokers that are gone for instance.
-    package private(set) var trouble: KafkaError?
+    private var trouble: KafkaError?
 
     /// The next offset to read, by partition; empty before the first reading.
     package private(set) var positions: [Int32: Int64] = [:]

@@ -121,7 +121,7 @@ struct CampaignPage {
             }
         }
         var parts: [String] = []
-        if let perSecond = status.perSecond {
+        if let perSecond = status.perSecond, perSecond > 0 {
             parts.append("\(CampaignWords.rate(perSecond)) in the last \(OutcomePace.window) s")
         } else {
             parts.append("no outcome in the last \(OutcomePace.window) s")

@@ -1,7 +1,6 @@
 import Glibc
 import HeraldCampaigns
 import HeraldCommandLine
-import HeraldText
 import HeraldTime
 import HeraldTools
 
@@ -22,6 +21,8 @@ struct CampaignWatcher {
     private let stop: StopRequest
     private var pace = OutcomePace()
     private var counted: RetryBacklog.Count?
+    /// Who was told once what there is in the retry topics may ask: no answer means that there are no brokers.
+    private var wasCounted = false
 
     init(
         _ look: CampaignLook, _ campaign: CampaignBook.Campaign, _ console: Console, isLive: Bool
@@ -73,6 +74,7 @@ struct CampaignWatcher {
     /// A finished campaign has nothing there.
     private mutating func countBacklog(within patience: Duration) throws {
         counted = try status().isFinished ? .init() : backlog.count(within: patience) { [stop] in stop.isMade }
+        wasCounted = wasCounted || counted != nil
     }
 
     private mutating func catchUp() throws {
@@ -113,9 +115,8 @@ struct CampaignWatcher {
             console.styled($0, $1, on: console.output)
         }
         var hints: [String] = []
-        // Only who cannot ask for the backlog either has lost the brokers, and not just one of them for a moment.
-        if counted == nil, let trouble = outcomes?.trouble {
-            hints.append(page.cut(SafeText.escaped("as of some time ago: \(trouble); still trying")))
+        if counted == nil, wasCounted {
+            hints.append(page.cut("The brokers do not answer; this is as it was before. Still trying."))
         }
         if !status.isOver, !stop.isMade { hints.append(console.styled("Ctrl-C ends", .dim, on: console.output)) }
         try screen.draw(Array((page.lines + hints).prefix(max(1, size.rows - 1))), size: size)
