@@ -205,7 +205,10 @@ public struct ReportPage: Sendable {
     /// A table of cells that are HTML already.
     private static func table(_ headings: [String], _ rows: [[String]], numbers: Set<Int>) -> String {
         func cell(_ tag: String, _ index: Int, _ text: String) -> String {
-            "<\(tag)\(tag == "th" ? " scope=\"col\"" : "")\(numbers.contains(index) ? " class=\"n\"" : "")>\(text)</\(tag)>"
+            // A heading that says nothing is none.
+            let tag = text.isEmpty ? "td" : tag
+            return
+                "<\(tag)\(tag == "th" ? " scope=\"col\"" : "")\(numbers.contains(index) ? " class=\"n\"" : "")>\(text)</\(tag)>"
         }
         func row(_ tag: String, _ cells: [String]) -> String {
             "<tr>" + cells.enumerated().map { cell(tag, $0.offset, $0.element) }.joined() + "</tr>"

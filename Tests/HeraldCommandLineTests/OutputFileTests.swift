@@ -1,0 +1,62 @@
+import Foundation
+import Glibc
+import HeraldCommandLine
+import Testing
+
+@Suite("Files that are written as a whole")
+struct OutputFileTests {
+    private func inDirectory(_ body: (URL) throws -> Void) throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "herald-output-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try body(directory)
+    }
+
+    private func names(_ directory: URL) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
+    }
+
+    private func write(_ text: String, _ path: String, isFinished: Bool = true) throws {
+        let file = try OutputFile(path)
+        try file.stream.write(text)
+        if isFinished { try file.finish() }
+    }
+
+    @Test("What was there stays until the new one is whole, and only the owner can read it")
+    func whole() throws {
+        try inDirectory { directory in
+            let file = directory.appending(path: "a.csv")
+            try write("first", file.path)
+            try write("second", file.path, isFinished: false)
+            #expect(try String(contentsOf: file, encoding: .utf8) == "first" && names(directory) == ["a.csv"])
+            try write("third", file.path)
+            #expect(try String(contentsOf: file, encoding: .utf8) == "third" && names(directory) == ["a.csv"])
+            let permissions = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+            #expect(permissions == 0o600)
+        }
+    }
+
+    @Test("A link stays a link, and what is no plain file is written to as it is")
+    func links() throws {
+        try inDirectory { directory in
+            let (file, link) = (directory.appending(path: "real"), directory.appending(path: "link"))
+            try write("first", file.path)
+            try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+            try write("second", link.path)
+            #expect(try String(contentsOf: file, encoding: .utf8) == "second" && names(directory) == ["link", "real"])
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == file.path)
+            let pipe = directory.appending(path: "pipe").path
+            #expect(mkfifo(pipe, 0o600) == 0)
+            let reader = open(pipe, O_RDONLY | O_NONBLOCK)
+            defer { close(reader) }
+            try write("third", pipe)
+            var bytes = [UInt8](repeating: 0, count: 16)
+            #expect(read(reader, &bytes, bytes.count) == 5)
+        }
+    }
+
+    @Test("A file that cannot be written is told before anything is")
+    func refused() {
+        #expect(throws: Console.WriteFailure.self) { _ = try OutputFile("/nowhere/at/all") }
+    }
+}
