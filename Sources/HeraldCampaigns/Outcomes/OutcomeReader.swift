@@ -22,8 +22,8 @@ public final class OutcomeReader {
     ///   - pushServiceCount: of the campaign.
     ///   - starts: where to begin, by partition: the definition's `resultOffsets`, or those of a progress record.
     ///   - count: what is known up to there.
-    ///   - moment: reads from there on when it is earlier than `starts`, for ``takeArrived(waitMilliseconds:onResult:)``
-    ///     and the like to show; nothing is counted twice.
+    ///   - moment: epoch milliseconds; results since then are handed out also where they come before `starts`, and are not
+    ///     counted again.
     public init(
         properties: [(String, String)], topic: String, partitions: [Int32], campaign: String, pushServiceCount: Int,
         from starts: [Int32: Int64], count: OutcomeCount = OutcomeCount(), lookingBackTo moment: Int64? = nil

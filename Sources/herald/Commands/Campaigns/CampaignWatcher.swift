@@ -88,6 +88,11 @@ struct CampaignWatcher {
         }
         line.clear()
         if stop.isMade { throw CommandFailure("interrupted", status: .partlyDone) }
+        if let deleted = outcomes?.deletedCount, deleted > 0 {
+            console.remark(
+                "\(TopicsTool.counted(Int(deleted), "result")), of this campaign or others, were deleted by the topic's "
+                    + "retention before they could be counted: what they said shows as waiting.")
+        }
     }
 
     private mutating func takeOutcomes() throws(ToolFailure) {
