@@ -25,11 +25,12 @@ public final class CampaignPublisher {
     /// A publisher for an audience that was looked through.
     ///
     /// - Parameters:
+    ///   - recipients: those that the preview has marked; give the only copy away, because it may be large.
     ///   - onNews: called with what people want to know, once.
     ///   - onProgress: called often with how far it is.
     public init(
         _ world: CampaignWorld, _ layout: CampaignWorld.Layout, _ order: CampaignOrder, audience: Audience,
-        preview: consuming AudiencePreview, isStopping: @escaping @Sendable () -> Bool,
+        preview: AudiencePreview, recipients: consuming RecipientSet, isStopping: @escaping @Sendable () -> Bool,
         onNews: @escaping (PublishNews) -> Void, onProgress: @escaping (PublishProgress) -> Void
     ) {
         self.world = world
@@ -39,10 +40,10 @@ public final class CampaignPublisher {
         self.isStopping = isStopping
         self.onNews = onNews
         self.onProgress = onProgress
-        counts = (preview.recipientCount, preview.repeats, preview.invalid)
+        counts = (preview.recipients, preview.repeats, preview.invalid)
         progress = PublishProgress(
-            recipients: preview.recipientCount, outcomesPerEvent: order.text.pushServices.count)
-        recipients = preview.recipients
+            recipients: preview.recipients, outcomesPerEvent: order.text.pushServices.count)
+        self.recipients = recipients
     }
 
     /// Publishes, and waits for the outcomes.

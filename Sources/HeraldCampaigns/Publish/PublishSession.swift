@@ -60,7 +60,7 @@ final class PublishSession {
         do throws(ToolFailure) {
             book = try world.campaigns(layout)
             try book.catchUp(throughOpenTransactions: true)
-            let campaign = book.book.campaign(order.text.name)
+            let campaign = try order.campaign(in: book.book)
             // Later on a pause is waited out, and a cancellation is an end like others.
             if isFirst { try order.check(against: campaign) }
             if let known = campaign?.definition {
