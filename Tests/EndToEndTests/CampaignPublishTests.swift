@@ -95,7 +95,7 @@ struct CampaignPublishTests {
         }
     }
 
-    @Test("A publisher that stood still for longer than a transaction may be open goes on by itself, and repeats nobody")
+    @Test("A publisher that stood still for longer than its transaction may be open goes on, and repeats nobody")
     func stoodStill() async throws {
         try await World.run(Self.plan()) { world in
             let count = 20_000

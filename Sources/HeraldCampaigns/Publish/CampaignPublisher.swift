@@ -10,6 +10,8 @@ internal import HeraldTools
 public final class CampaignPublisher {
     private static let pauseMicroseconds: UInt32 = 200_000
     private static let pausesBetweenTries = 5
+    /// So often in a row a broker may refuse a transaction, one that it has ended itself for instance.
+    private static let refusalLimit = 10
 
     private let world: CampaignWorld
     private let layout: CampaignWorld.Layout
@@ -49,16 +51,24 @@ public final class CampaignPublisher {
     /// Publishes, and waits for the outcomes.
     public func run() -> (end: PublishEnd, progress: PublishProgress) {
         var isFirst = true
+        var refusals = 0
         while true {
+            let before = progress.publishedNow
             do throws(PublishJournal.Interruption) {
                 let end = try runSession(isFirst: isFirst)
                 return (end, progress)
             } catch {
+                if progress.publishedNow > before { refusals = 0 }
                 switch error {
                 case .write(.fenced, isLong: false): return (.takenOver, progress)
                 case .write(.fenced, isLong: true): tell("a transaction has taken too long")
                 case .write(.unreachable(let error), _): tell("\(error)")
-                case .write(.refused(let error), _): return (.failed(refusal(error)), progress)
+                case .write(.refused(let error), _):
+                    refusals += 1
+                    guard !TransactionalWriter.isLasting(error), refusals < Self.refusalLimit else {
+                        return (.failed(refusal(error)), progress)
+                    }
+                    tell("\(error)")
                 case .tool(let failure):
                     guard failure.kind == .unreachable else { return (.failed(failure), progress) }
                     tell(failure.description)
