@@ -49,8 +49,10 @@ struct AudienceFile {
     }
 
     func preview(_ message: String) throws -> AudiencePreview {
+        var recipients = RecipientSet()
         let preview = try AudiencePreview(
-            try open(), try Self.text(message), expiresAt: nil, into: InvalidLines(path: invalidPath),
+            try open(), try Self.text(message), expiresAt: nil, marking: &recipients,
+            into: InvalidLines(path: invalidPath),
             onProgress: { _ in true })
         guard let preview else { throw ToolFailure("it was ended") }
         return preview

@@ -250,7 +250,7 @@ struct PreviewTests {
         let file = try AudienceFile(text)
         defer { file.remove() }
         let preview = try file.preview("Hi {{name}}")
-        #expect(preview.recipientCount == 901 && preview.repeats == 100 && preview.invalid == 1)
+        #expect(preview.recipients == 901 && preview.repeats == 100 && preview.invalid == 1)
         #expect(preview.invalidLines.map(\.line) == [1_002])
         #expect(preview.samples.map(\.message) == ["Hi Name 0", "Hi Name 1", "Hi Name 2"])
         #expect(preview.longestMessage == "Hi Name 999".utf8.count)
@@ -284,8 +284,10 @@ struct PreviewTests {
         try handle.write(contentsOf: Data("bob\n".utf8))
         try handle.close()
         let message = failure {
-            try AudiencePreview(
-                audience, try AudienceFile.text("x"), expiresAt: nil, into: InvalidLines(path: file.invalidPath),
+            var recipients = RecipientSet()
+            return try AudiencePreview(
+                audience, try AudienceFile.text("x"), expiresAt: nil, marking: &recipients,
+                into: InvalidLines(path: file.invalidPath),
                 onProgress: { _ in true })
         }
         #expect(message.contains("was changed while it was read"))

@@ -147,6 +147,28 @@ struct CampaignOrderTests {
         }.check(against: campaign())
     }
 
+    @Test(
+        "A record of it that cannot be read, or a definition that is gone, is not taken for a new campaign",
+        arguments: [
+            [("spring/definition", "{\"version\":9}")], [("spring", "?")], [("spring/progress", "{}")],
+            [
+                (
+                    "spring/progress",
+                    """
+                    {"recipients":1,"published":1,"repeats":0,"invalid":0,"isComplete":false,"at":1,"by":"a","outcomes":{},"resultOffsets":{}}
+                    """
+                )
+            ],
+        ])
+    func damaged(records: [(String, String)]) throws {
+        var book = CampaignBook()
+        for (key, value) in records { book.take(key: Array(key.utf8), value: Array(value.utf8), place: "0:1") }
+        #expect(failure { try order().campaign(in: book) as Any }.contains("nothing is published"))
+        book = CampaignBook()
+        book.take(key: Array("spring-2/definition".utf8), value: [0x3F], place: "0:1")
+        #expect(try order().campaign(in: book) == nil)
+    }
+
     @Test("A paused and a cancelled one are refused, and so is one that differs")
     func refuses() throws {
         #expect(failure { try order().check(against: campaign(.paused)) }.contains("paused (the link); resume it"))

@@ -22,8 +22,8 @@ public struct AudiencePreview: Sendable {
     private static let shownSamples = 3
     private static let linesPerReport = 4_096
 
-    /// The recipients, each once.
-    public internal(set) var recipients = RecipientSet()
+    /// How many recipients there are, each counted once.
+    public private(set) var recipients = 0
     /// Lines that repeat a recipient; the first of them counts.
     public private(set) var repeats = 0
     /// Lines that are no recipients.
@@ -38,12 +38,13 @@ public struct AudiencePreview: Sendable {
     /// Goes through the audience.
     ///
     /// - Parameters:
-    ///   - invalidLines: takes the lines that are no recipients.
+    ///   - set: an empty one, in which each recipient is marked as seen.
+    ///   - invalidFile: takes the lines that are no recipients.
     ///   - onProgress: how many bytes were passed; `false` ends it.
     /// - Returns: nothing when it was ended.
     public init?(
-        _ audience: Audience, _ campaign: CampaignText, expiresAt: Int64?, into invalidFile: InvalidLines,
-        onProgress: (Int) -> Bool
+        _ audience: Audience, _ campaign: CampaignText, expiresAt: Int64?, marking set: inout RecipientSet,
+        into invalidFile: InvalidLines, onProgress: (Int) -> Bool
     ) throws(ToolFailure) {
         let reader = try RecipientReader(audience, campaign, expiresAt: expiresAt)
         var lines = 0
@@ -59,7 +60,7 @@ public struct AudiencePreview: Sendable {
                     invalidLines.append(InvalidLine(line: reader.line, reason: reason))
                 }
             case .recipient:
-                guard recipients.insert(reader.id, .seen).isEmpty else {
+                guard set.insert(reader.id, .seen).isEmpty else {
                     repeats += 1
                     continue
                 }
@@ -72,6 +73,7 @@ public struct AudiencePreview: Sendable {
                 }
             }
         }
+        recipients = set.count
         try invalidFile.finish()
         guard audience.isUnchanged else { throw Self.changed }
         if let name = reader.unseenNames.first, lines > 1 {
@@ -85,7 +87,4 @@ public struct AudiencePreview: Sendable {
     /// What to say of an audience that is not the same any more.
     static let changed = ToolFailure(
         "the audience was changed while it was read; start again with one that is complete")
-
-    /// How many recipients there are.
-    public var recipientCount: Int { recipients.count }
 }

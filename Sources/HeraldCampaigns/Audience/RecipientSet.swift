@@ -43,11 +43,6 @@ public struct RecipientSet: Sendable {
         return former.subtracting(.taken)
     }
 
-    /// Takes marks from a recipient, who stays in the set.
-    mutating func remove(_ marks: Marks, of id: RecipientID) {
-        tables[Self.table(id)].remove(Self.key(id), marks)
-    }
-
     /// Takes marks from all recipients.
     mutating func removeFromAll(_ marks: Marks) {
         for index in tables.indices { tables[index].removeFromAll(marks) }
@@ -78,13 +73,6 @@ public struct RecipientSet: Sendable {
             }
             marks[place] = former.union(added).union(.taken).rawValue
             return former
-        }
-
-        mutating func remove(_ key: UInt64, _ removed: Marks) {
-            guard !keys.isEmpty else { return }
-            let place = place(of: key)
-            guard marks[place] != 0 else { return }
-            marks[place] = Marks(rawValue: marks[place]).subtracting(removed).union(.taken).rawValue
         }
 
         mutating func removeFromAll(_ removed: Marks) {

@@ -10,6 +10,8 @@ internal import HeraldTools
 public final class CampaignPublisher {
     private static let pauseMicroseconds: UInt32 = 200_000
     private static let pausesBetweenTries = 5
+    /// So often in a row a broker may refuse a transaction, one that it has ended itself for instance.
+    private static let refusalLimit = 10
 
     private let world: CampaignWorld
     private let layout: CampaignWorld.Layout
@@ -25,11 +27,12 @@ public final class CampaignPublisher {
     /// A publisher for an audience that was looked through.
     ///
     /// - Parameters:
+    ///   - recipients: those that the preview has marked; give the only copy away, because it may be large.
     ///   - onNews: called with what people want to know, once.
     ///   - onProgress: called often with how far it is.
     public init(
         _ world: CampaignWorld, _ layout: CampaignWorld.Layout, _ order: CampaignOrder, audience: Audience,
-        preview: consuming AudiencePreview, isStopping: @escaping @Sendable () -> Bool,
+        preview: AudiencePreview, recipients: consuming RecipientSet, isStopping: @escaping @Sendable () -> Bool,
         onNews: @escaping (PublishNews) -> Void, onProgress: @escaping (PublishProgress) -> Void
     ) {
         self.world = world
@@ -39,25 +42,33 @@ public final class CampaignPublisher {
         self.isStopping = isStopping
         self.onNews = onNews
         self.onProgress = onProgress
-        counts = (preview.recipientCount, preview.repeats, preview.invalid)
+        counts = (preview.recipients, preview.repeats, preview.invalid)
         progress = PublishProgress(
-            recipients: preview.recipientCount, outcomesPerEvent: order.text.pushServices.count)
-        recipients = preview.recipients
+            recipients: preview.recipients, outcomesPerEvent: order.text.pushServices.count)
+        self.recipients = recipients
     }
 
     /// Publishes, and waits for the outcomes.
     public func run() -> (end: PublishEnd, progress: PublishProgress) {
         var isFirst = true
+        var refusals = 0
         while true {
+            let before = progress.publishedNow
             do throws(PublishJournal.Interruption) {
                 let end = try runSession(isFirst: isFirst)
                 return (end, progress)
             } catch {
+                if progress.publishedNow > before { refusals = 0 }
                 switch error {
                 case .write(.fenced, isLong: false): return (.takenOver, progress)
                 case .write(.fenced, isLong: true): tell("a transaction has taken too long")
                 case .write(.unreachable(let error), _): tell("\(error)")
-                case .write(.refused(let error), _): return (.failed(refusal(error)), progress)
+                case .write(.refused(let error), _):
+                    refusals += 1
+                    guard !TransactionalWriter.isLasting(error), refusals < Self.refusalLimit else {
+                        return (.failed(refusal(error)), progress)
+                    }
+                    tell("\(error)")
                 case .tool(let failure):
                     guard failure.kind == .unreachable else { return (.failed(failure), progress) }
                     tell(failure.description)

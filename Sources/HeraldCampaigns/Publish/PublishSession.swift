@@ -60,7 +60,7 @@ final class PublishSession {
         do throws(ToolFailure) {
             book = try world.campaigns(layout)
             try book.catchUp(throughOpenTransactions: true)
-            let campaign = book.book.campaign(order.text.name)
+            let campaign = try order.campaign(in: book.book)
             // Later on a pause is waited out, and a cancellation is an end like others.
             if isFirst { try order.check(against: campaign) }
             if let known = campaign?.definition {
@@ -260,11 +260,10 @@ final class PublishSession {
         atMost limit: Int, _ reader: RecipientReader, _ recipients: inout RecipientSet
     ) throws(PublishJournal.Interruption) {
         var events: [OutgoingRecord] = []
-        var batch: [RecipientID] = []
         var bytes = 0
         var lines = 0
         events.reserveCapacity(limit)
-        while batch.count < limit, bytes < Self.batchBytes, lines < Self.linesPerTurn, !isAtEnd {
+        while events.count < limit, bytes < Self.batchBytes, lines < Self.linesPerTurn, !isAtEnd {
             lines += 1
             switch try tool({ () throws(ToolFailure) in try reader.next() }) {
             case .end: isAtEnd = true
@@ -274,28 +273,26 @@ final class PublishSession {
                 // Somebody who was in nobody's preview.
                 guard former.contains(.seen) else { throw .tool(AudiencePreview.changed) }
                 guard !former.contains(.published) else { continue }
-                batch.append(reader.id)
                 let event = OutgoingRecord(topic: definition.topic, key: reader.user, value: reader.event)
                 bytes += event.byteCount
                 events.append(event)
             }
         }
-        guard !batch.isEmpty || isAtEnd else { return }
+        guard !events.isEmpty || isAtEnd else { return }
         guard audience.isUnchanged else { throw .tool(AudiencePreview.changed) }
-        progress.events += batch.count
-        progress.published += batch.count
+        progress.events += events.count
+        progress.published += events.count
         isComplete = isAtEnd
         do throws(PublishJournal.Interruption) {
             try journal.write(events, progress: record())
         } catch {
-            // Whether they are published shows when it is read back.
-            for id in batch { recipients.remove(.published, of: id) }
-            progress.events -= batch.count
-            progress.published -= batch.count
+            // Whether they are published shows when it is read back, which forgets the marks before.
+            progress.events -= events.count
+            progress.published -= events.count
             throw error
         }
-        progress.publishedNow += batch.count
-        pace.notePublished(batch.count)
+        progress.publishedNow += events.count
+        pace.notePublished(events.count)
         if isAtEnd { onNews(.allPublished) }
     }
 

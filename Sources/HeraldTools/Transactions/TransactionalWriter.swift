@@ -132,7 +132,7 @@ package final class TransactionalWriter {
     }
 
     /// Errors that the next attempt would meet again.
-    private static func isLasting(_ error: KafkaError) -> Bool {
+    package static func isLasting(_ error: KafkaError) -> Bool {
         [
             KafkaError.Code.messageSizeTooLarge, KafkaError.Code.topicAuthorizationFailed,
             KafkaError.Code.clusterAuthorizationFailed, KafkaError.Code.transactionalIDAuthorizationFailed,

@@ -244,6 +244,14 @@ final class World: Sendable {
         }
     }
 
+    /// Whether somebody has written to a topic what is neither committed nor aborted.
+    func hasOpenTransaction(_ shortName: String) throws -> Bool {
+        let wanted = partitions.filter { $0.topic == topic(shortName) }
+        let committed = try queries.ends(of: wanted, timeoutMilliseconds: 30_000)
+        let written = try openQueries.ends(of: wanted, timeoutMilliseconds: 30_000)
+        return wanted.contains { committed[$0] ?? 0 < written[$0] ?? 0 }
+    }
+
     private func ends(of partitions: [TopicPartition]) async throws -> [TopicPartition: Int64] {
         try await Blocking.run { [queries, name, bootstrapServers] in
             let end = ContinuousClock.now + .seconds(HeraldProcess.patience)

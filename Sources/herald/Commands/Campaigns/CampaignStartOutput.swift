@@ -30,7 +30,7 @@ struct CampaignStartOutput {
 
     /// The preview in lines.
     var previewLines: [String] {
-        let count = preview.recipientCount
+        let count = preview.recipients
         var lines = [
             "Campaign \(order.text.name)\(isContinued ? ", continued" : ""): \(Self.counted(count, "recipient")), "
                 + "\(Self.counted(preview.repeats, "repeat")), \(Self.counted(preview.invalid, "invalid line"))"
@@ -65,7 +65,7 @@ struct CampaignStartOutput {
     }
 
     private var seconds: Int? {
-        rate.map { Int((Double(max(0, preview.recipientCount - 1)) / $0).rounded(.up)) }
+        rate.map { Int((Double(max(0, preview.recipients - 1)) / $0).rounded(.up)) }
     }
 
     private static func counted(_ count: Int, _ noun: String) -> String {
@@ -101,7 +101,7 @@ struct CampaignStartOutput {
         var members: [JSONValue.Member] = [
             .init("name", .string(order.text.name)), .init("topic", .string(order.topic)),
             .init("pns", .array(order.text.pushServices.map { .string($0) })),
-            .init("recipients", .integer(preview.recipientCount)), .init("repeats", .integer(preview.repeats)),
+            .init("recipients", .integer(preview.recipients)), .init("repeats", .integer(preview.repeats)),
             .init("invalid", .integer(preview.invalid)),
             .init(
                 "invalidLines",

@@ -56,7 +56,8 @@ struct CampaignStartRun {
         let cluster = isDryRun ? nil : try lookAtCampaign()
         let audience = try openAudience()
         let stop = try StopRequest.listen()
-        let preview = try look(through: audience, stop)
+        var recipients = RecipientSet()
+        let preview = try look(through: audience, marking: &recipients, stop)
         let output = CampaignStartOutput(
             invocation.parsed[OutputFormat.option], order, preview, invalidFile: request.invalidFile,
             definition: cluster?.campaign?.definition)
@@ -65,7 +66,7 @@ struct CampaignStartRun {
             return .done
         }
         if !console.isQuiet { for line in output.previewLines { console.complain(line) } }
-        guard preview.recipientCount > 0 else {
+        guard preview.recipients > 0 else {
             throw CommandFailure("the audience has no recipients; nothing was published")
         }
         guard try stop.whileAnswering({ () throws(CommandFailure) in try confirm(preview, isAssumed) }) else {
@@ -74,7 +75,7 @@ struct CampaignStartRun {
         }
         let screen = CampaignStartScreen(console)
         let publisher = CampaignPublisher(
-            cluster.world, cluster.layout, order, audience: audience, preview: preview,
+            cluster.world, cluster.layout, order, audience: audience, preview: preview, recipients: consume recipients,
             isStopping: { stop.isMade }, onNews: { screen.tell($0) },
             onProgress: { screen.show($0) })
         let (end, progress) = publisher.run()
@@ -100,7 +101,7 @@ struct CampaignStartRun {
             let reader = try world.campaigns(layout)
             defer { reader.close() }
             try reader.catchUp()
-            let campaign = reader.book.campaign(request.name)
+            let campaign = try order.campaign(in: reader.book)
             try order.check(against: campaign)
             return Cluster(world: world, layout: layout, campaign: campaign)
         }
@@ -119,13 +120,15 @@ struct CampaignStartRun {
         return audience
     }
 
-    private func look(through audience: Audience, _ stop: StopRequest) throws -> AudiencePreview {
+    private func look(
+        through audience: Audience, marking recipients: inout RecipientSet, _ stop: StopRequest
+    ) throws -> AudiencePreview {
         var line = ProgressLine(console)
         defer { line.clear() }
         let preview = try CommandFailure.translating { () throws(ToolFailure) in
             let expiresAt = order.expiresInMilliseconds.map { SystemClock.wall().advanced(byMilliseconds: $0) }
             return try AudiencePreview(
-                audience, order.text, expiresAt: expiresAt?.milliseconds,
+                audience, order.text, expiresAt: expiresAt?.milliseconds, marking: &recipients,
                 into: InvalidLines(path: request.invalidFile),
                 onProgress: { passed in
                     line.show(share: Int64(passed), of: Int64(audience.byteCount), "looking through the audience")
@@ -137,7 +140,7 @@ struct CampaignStartRun {
     }
 
     private func confirm(_ preview: AudiencePreview, _ isAssumed: Bool) throws(CommandFailure) -> Bool {
-        let count = preview.recipientCount
+        let count = preview.recipients
         let question = "Notify \(TopicsTool.counted(count, "recipient"))?"
         guard count > Self.smallCount else {
             return try Confirmation.ask(question, isAssumed: isAssumed, console: console)

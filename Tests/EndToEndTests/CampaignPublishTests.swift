@@ -41,7 +41,7 @@ extension World {
 
 @Suite(
     "Campaigns that are disturbed", .realKafka("Campaigns that are disturbed"), .timeLimit(.minutes(6)))
-struct CampaignStartTests {
+struct CampaignPublishTests {
     static func plan(_ change: (inout World.Plan) -> Void = { _ in }) -> World.Plan {
         var plan = World.Plan()
         plan.more = World.replayTopics
@@ -92,6 +92,29 @@ struct CampaignStartTests {
             #expect(first.output.contains("another publisher of campaign spring has taken over"), "\(first.output)")
             #expect(try await second.waitForExit(within: 120) == 0, "\(second.output)")
             #expect(world.isEachCalledOnce(count))
+        }
+    }
+
+    @Test("A publisher that stood still for longer than its transaction may be open goes on, and repeats nobody")
+    func stoodStill() async throws {
+        try await World.run(Self.plan()) { world in
+            let count = 20_000
+            _ = try await world.startWorker()
+            let run = try world.startTool(
+                world.startWords(try world.audience(count)),
+                changing: ["kafka.properties": #"{transaction.timeout.ms: "2000"}"#])
+            // The fault itself: stopped while its transaction is open.
+            try await world.wait("a transaction is open") {
+                run.pause()
+                if try world.hasOpenTransaction("notifications.bulk") { return true }
+                run.resume()
+                return !run.isRunning
+            }
+            try await world.wait("the broker has ended it") { try !world.hasOpenTransaction("notifications.bulk") }
+            run.resume()
+            #expect(try await run.waitForExit(within: 120) == 0, "\(run.output)")
+            #expect(run.output.contains("a transaction has taken too long"), "\(run.output)")
+            #expect(world.isEachCalledOnce(count), "\(world.backend.calls.count) calls")
         }
     }
 
@@ -265,7 +288,7 @@ struct CampaignBrokerTests {
     func brokerDies() async throws {
         let kafka = try await RealKafka.start(nodes: 1)
         defer { kafka.stop() }
-        try await World.run(CampaignStartTests.plan { $0.kafka = kafka }) { world in
+        try await World.run(CampaignPublishTests.plan { $0.kafka = kafka }) { world in
             let count = 2_000
             let run = try world.startTool(world.startWords(try world.audience(count), ["--rate", "400/s"]))
             _ = try await world.startWorker()

@@ -1,0 +1,115 @@
+import Foundation
+import Testing
+
+@Suite("Starting a campaign, as a process without a broker")
+struct CampaignStartCommandTests {
+    private let directory = FileManager.default.temporaryDirectory.appending(path: "start-\(UUID().uuidString)")
+
+    private func inDirectory(_ body: (URL) async throws -> Void) async throws {
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try await body(directory)
+    }
+
+    private func words(_ directory: URL, _ more: [String], message: String? = "Hi {{first_name}}") -> [String] {
+        ["campaign", "start", "--name", "spring", "--pns", "apns,gcm"]
+            + ["--invalid-file", directory.appending(path: "invalid.csv").path]
+            + (message.map { ["--message", $0] } ?? []) + more
+    }
+
+    @Test("A dry run needs neither settings nor a broker, and says what would happen, on the terminal's side harmless")
+    func dryRun() async throws {
+        try await inDirectory { directory in
+            let input = "user,first_name\nann,Ann\nbob,\u{1B}[31m\u{202E}Bob\nann,again\na b,=1+1\n"
+            let run = try await HeraldProgram.run(
+                words(directory, ["--audience", "-", "--dry-run", "--rate", "30/m", "--ramp", "1,10"]), input: input)
+            #expect(run.status == 0 && run.error.isEmpty, "\(run.error)")
+            #expect(
+                run.output.hasPrefix("Campaign spring: 2 recipients, 1 repeat, 1 invalid line\n  line 5: user holds"))
+            #expect(run.output.contains("to notifications.bulk, for apns and gcm: 4 notifications"))
+            #expect(run.output.contains("takes at least 2 s at 0.5/s") && run.output.contains("begins with 1, 10,"))
+            #expect(run.output.contains("bob: Hi \\u{1B}[31m\\u{202E}Bob") && !run.output.contains("\u{1B}"))
+            let invalid = try String(contentsOf: directory.appending(path: "invalid.csv"), encoding: .utf8)
+            #expect(invalid.hasPrefix("line,reason,begins with\r\n5,") && invalid.contains("a b,=1+1"))
+
+            let json = try await HeraldProgram.run(
+                words(directory, ["--audience", "-", "--dry-run", "-o", "jsonl", "--format", "jsonl"]),
+                input: #"{"user":"ann","first_name":"Ann"}"#)
+            let record = try #require(json.records.first)
+            #expect(record["recipients"] as? Int == 1 && record["invalid"] as? Int == 0 && json.records.count == 1)
+            #expect((record["samples"] as? [[String: String]])?.first == ["user": "ann", "message": "Hi Ann"])
+        }
+    }
+
+    @Test("A message comes from a file without its last line end")
+    func messageFile() async throws {
+        try await inDirectory { directory in
+            let file = directory.appending(path: "message.txt")
+            try "Hi {{first_name}},\nbye\r\n".write(to: file, atomically: true, encoding: .utf8)
+            let run = try await HeraldProgram.run(
+                words(directory, ["--audience", "-", "--dry-run", "--message-file", file.path], message: nil),
+                input: "user,first_name\nann,Ann\n")
+            #expect(run.status == 0 && run.output.contains("ann: Hi Ann,\\nbye\n"), "\(run.error)")
+        }
+    }
+
+    @Test(
+        "What is missing or wrong is said before anything is read",
+        arguments: [
+            (["--audience", "-"], "Hi {{#name}}", "the message, column 6: a section cannot be used", 2),
+            (["--audience", "-"], nil, "--message or --message-file is needed", 2),
+            (["--audience", "-", "--message-file", "x"], "Hi", "do not go together", 2),
+            (["--audience", "-"], "", "the message is empty", 2),
+            ([], "Hi", "--name, --audience, --pns", 2),
+            (["--audience", "-", "--ramp", "1,all,2"], "Hi", "--ramp", 2),
+            (["--audience", "-", "--rate", "0/s"], "Hi", "--rate", 2),
+            (["--audience", "-", "--pause-if-failures", "0%"], "Hi", "has to be above 0%", 2),
+            (["--audience", "-", "--pause-if-failures", "5"], "Hi", "--pause-if-failures", 2),
+            (["--audience", "-", "--dry-run", "--topic", "other"], "Hi", "is not in topics.requests", 2),
+            (["--audience", "/no/such/file", "--dry-run"], "Hi", "cannot open /no/such/file", 1),
+            (["--audience", "-"], "Hi", "kafka.bootstrapServers", 78),
+        ] as [([String], String?, String, Int32)])
+    func mistakes(more: [String], message: String?, expected: String, status: Int32) async throws {
+        try await inDirectory { directory in
+            let run = try await HeraldProgram.run(words(directory, more, message: message), input: "user\nann\n")
+            #expect(run.status == status && run.error.contains(expected), "\(run.status): \(run.error)")
+            #expect(run.output.isEmpty)
+        }
+    }
+
+    @Test("A field that the audience does not have, a wrong push service, and an audience that is its own invalid file")
+    func fields() async throws {
+        try await inDirectory { directory in
+            let file = directory.appending(path: "users.csv")
+            try "user,first_name\nann,Ann\n".write(to: file, atomically: true, encoding: .utf8)
+            let field = try await HeraldProgram.run(
+                words(directory, ["--audience", file.path, "--dry-run"], message: "Hi {{frst_name}}"))
+            #expect(field.status == 1 && field.error.contains("did you mean \"first_name\"?"), "\(field.error)")
+            let service = try await HeraldProgram.run([
+                "campaign", "start", "--name", "spring", "--audience", file.path, "--message", "x", "--pns", "fax",
+                "--dry-run",
+            ])
+            #expect(service.status == 2 && service.error.contains("\"fax\" is none of apns, gcm, wns"))
+            let same = try await HeraldProgram.run([
+                "campaign", "start", "--name", "spring", "--audience", file.path, "--message", "x", "--pns", "apns",
+                "--invalid-file", file.path, "--dry-run",
+            ])
+            #expect(same.status == 2 && same.error.contains("the audience itself"))
+            #expect(try String(contentsOf: file, encoding: .utf8).hasSuffix("Ann\n"))
+        }
+    }
+
+    @Test("Standard input cannot be both the audience and the answer, and a cluster out of reach ends with 5")
+    func withoutBroker() async throws {
+        try await inDirectory { directory in
+            let nowhere = ["HERALD_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1"]
+            let asked = try await HeraldProgram.run(
+                words(directory, ["--audience", "-"], message: "Hi"), environment: nowhere, input: "user\nann\n")
+            #expect(asked.status == 4 && asked.error.contains("add --yes"))
+            let run = try await HeraldProgram.run(
+                words(directory, ["--audience", "-", "--yes"], message: "Hi"), environment: nowhere,
+                input: "user\nann\n")
+            #expect(run.status == 5 && run.error.contains("no broker answers"), "\(run.error)")
+        }
+    }
+}
