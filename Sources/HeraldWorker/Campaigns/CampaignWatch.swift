@@ -80,12 +80,16 @@ final class CampaignWatch: Sendable {
                 try follow()
                 trouble = nil
             } catch {
-                if error.code != trouble?.code, error.code != KafkaError.Code.unknownTopicOrPartition {
-                    logger.warning("\(configuration.topic) cannot be read, trying on: \(error)")
+                let isMissing = error.code == KafkaError.Code.unknownTopicOrPartition
+                let isForbidden = error.code == KafkaError.Code.topicAuthorizationFailed
+                if error.code != trouble?.code, !isMissing {
+                    logger.warning(
+                        "\(configuration.topic) cannot be read, trying on: \(error); campaigns are neither paused nor "
+                            + "cancelled meanwhile" + (isForbidden ? "; allow Read on it with kafka-acls" : ""))
                 }
                 trouble = error
-                // Without the topic there is nothing to wait for.
-                if error.code == KafkaError.Code.unknownTopicOrPartition { state.withLock { $0.isRead = true } }
+                // Then there is nothing that a start should wait for.
+                if isMissing || isForbidden { state.withLock { $0.isRead = true } }
                 sleep(Self.lookInterval)
             }
         }
