@@ -20,6 +20,9 @@ public struct GroupDescription: Sendable, Equatable {
 
 extension Admin {
     /// What the coordinator knows of a group; one that there is not is `Dead` and without members.
+    ///
+    /// A broker that does not know the question (the embedded one) shows as `_UNSUPPORTED_FEATURE`, and the client may then wait
+    /// for ever when it is destroyed (librdkafka 2.0).
     public func describeGroup(_ name: String, timeoutMilliseconds: Int) throws(KafkaError) -> GroupDescription {
         let result: Result<GroupDescription, KafkaError> = try request(
             RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, timeoutMilliseconds: timeoutMilliseconds,

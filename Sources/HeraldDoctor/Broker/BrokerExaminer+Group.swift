@@ -17,13 +17,7 @@ extension BrokerExaminer {
             if description.members.isEmpty { try leaveOutMarks(&found) }
             positions = found
         } catch {
-            let isForbidden = error.code == KafkaError.Code.groupAuthorizationFailed
-            return Finding([
-                Check(
-                    Stage.group.rawValue, plan.group, .failed,
-                    isForbidden ? "this user may not ask for it" : "\(error)",
-                    mend: isForbidden ? "allow Read on the group with kafka-acls" : "look at the brokers")
-            ])
+            return Finding([unknownGroup(error)])
         }
         return Finding(
             [GroupJudgement.members(plan.group, description, positions)]
@@ -32,6 +26,21 @@ extension BrokerExaminer {
                         topic.name, positions.of(topic.name), isRetry: isRetry(topic.name),
                         isServed: !description.members.isEmpty)
                 })
+    }
+
+    private func unknownGroup(_ error: KafkaError) -> Check {
+        switch error.code {
+        case KafkaError.Code.groupAuthorizationFailed:
+            Check(
+                Stage.group.rawValue, plan.group, .failed, "this user may not ask for it",
+                mend: "allow Read on the group with kafka-acls")
+        case KafkaError.Code.unsupportedFeature:
+            Check(
+                Stage.group.rawValue, plan.group, .warning, "the broker tells nothing of groups",
+                mend: "nothing if this is an embedded broker; else a newer Kafka")
+        default:
+            Check(Stage.group.rawValue, plan.group, .failed, "\(error)", mend: "look at the brokers")
+        }
     }
 
     /// Asks again while a coordinator or a leader is only just taking office: a cluster's first group takes seconds.
@@ -63,7 +72,7 @@ extension BrokerExaminer {
         let behind = positions.partitions.filter { $0.lag > 0 && $0.isInRange }.prefix(Self.lookedIntoLimit)
         guard !behind.isEmpty else { return }
         let reader = try ReadProbe(properties: plan.committedReaderProperties)
-        defer { reader.close() }
+        readers.append(reader)
         let exhausted = try reader.exhausted(
             behind.map { ($0.partition, offset: max($0.begin, $0.committed ?? $0.begin)) }, timeLeft: timeLeft)
         for index in positions.partitions.indices where exhausted.contains(positions.partitions[index].partition) {

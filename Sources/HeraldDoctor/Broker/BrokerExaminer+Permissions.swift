@@ -14,7 +14,7 @@ extension BrokerExaminer {
         let answers: [String: KafkaError?]
         do throws(KafkaError) {
             let reader = try ReadProbe(properties: plan.readerProperties)
-            self.reader = reader
+            readers.append(reader)
             answers = try reader.read(partitions, timeLeft: timeLeft)
         } catch {
             return Finding([

@@ -83,7 +83,7 @@ extension BrokerExaminer {
                     "it cannot be compared with the settings: \(refusal.message)",
                     mend: refusal.code == KafkaError.Code.topicAuthorizationFailed
                         ? "allow DescribeConfigs on Herald's topics with kafka-acls"
-                        : "an embedded broker has none; else look at the brokers")
+                        : "nothing if this is an embedded broker, which has none; else look at the brokers")
             ]
         )
     }

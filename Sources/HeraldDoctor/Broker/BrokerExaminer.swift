@@ -1,4 +1,5 @@
 internal import HeraldKafka
+internal import HeraldThreads
 internal import HeraldTime
 internal import HeraldTools
 
@@ -24,7 +25,9 @@ package final class BrokerExaminer: Examiner {
     private var brokers: [ClusterMetadata.Broker] = []
     /// The topics that are there and can be asked for.
     var topics: [ClusterMetadata.Topic] = []
-    var reader: ReadProbe?
+    /// All readers; the first asks for what the group has committed.
+    var readers: [ReadProbe] = []
+    var reader: ReadProbe? { readers.first }
     var transactions: TransactionProbe?
     var endMilliseconds: [Int] = []
 
@@ -39,8 +42,31 @@ package final class BrokerExaminer: Examiner {
     }
 
     deinit {
-        reader?.close()
-        transactions?.close()
+        // A client may wait for ever for a broker that has not answered: nobody else is to wait for that.
+        let clients = Clients(admin: admin, readers: readers, transactions: transactions)
+        (admin, readers, transactions) = (nil, [], nil)
+        _ = try? OwnThread(name: "doctor") { clients.close() }
+    }
+
+    /// The clients, to be let go on a thread of its own; nobody else uses them by then.
+    private final class Clients: @unchecked Sendable {
+        private var admin: Admin?
+        private var readers: [ReadProbe]
+        private var transactions: TransactionProbe?
+
+        init(admin: Admin?, readers: [ReadProbe], transactions: TransactionProbe?) {
+            self.admin = admin
+            self.readers = readers
+            self.transactions = transactions
+        }
+
+        func close() {
+            for reader in readers { reader.close() }
+            transactions?.close()
+            transactions = nil
+            readers = []
+            admin = nil
+        }
     }
 
     /// Looks at what belongs to one stage.
