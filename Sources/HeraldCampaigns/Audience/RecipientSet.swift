@@ -30,11 +30,6 @@ public struct RecipientSet: Sendable {
         tables = Array(repeating: Table(), count: 4_096)
     }
 
-    /// What is known of a recipient; nothing when he is not in the set.
-    public func marks(of id: RecipientID) -> Marks {
-        tables[Self.table(id)].marks(of: Self.key(id))
-    }
-
     /// Adds marks to a recipient, who is in the set from then on; what was known before.
     @discardableResult
     public mutating func insert(_ id: RecipientID, _ marks: Marks) -> Marks {
@@ -56,12 +51,6 @@ public struct RecipientSet: Sendable {
         private var keys: [UInt64] = []
         private var marks: [UInt8] = []
         private var count = 0
-
-        func marks(of key: UInt64) -> Marks {
-            guard !keys.isEmpty else { return [] }
-            let place = place(of: key)
-            return Marks(rawValue: marks[place]).subtracting(.taken)
-        }
 
         mutating func insert(_ key: UInt64, _ added: Marks) -> Marks {
             if count * 8 >= keys.count * 7 { grow() }

@@ -282,6 +282,8 @@ final class PublishSession {
         guard audience.isUnchanged else { throw .tool(AudiencePreview.changed) }
         progress.events += events.count
         progress.published += events.count
+        // Nobody of the preview may be missing at the end.
+        guard !isAtEnd || progress.published == counts.recipients else { throw .tool(AudiencePreview.changed) }
         isComplete = isAtEnd
         do throws(PublishJournal.Interruption) {
             try journal.write(events, progress: record())

@@ -41,7 +41,7 @@ final class CampaignStartScreen {
         case .unreachable(let cause):
             guard !isUnreachable else { return }
             isUnreachable = true
-            remark("No broker takes events (\(SafeText.escaped(cause))); trying on, nothing is lost.")
+            remark("Publishing is interrupted (\(SafeText.escaped(cause))); trying on, nothing is lost.")
         case .step(let number):
             remark("Step \(number) of the ramp.")
         case .allPublished:
@@ -60,7 +60,7 @@ final class CampaignStartScreen {
     func show(_ progress: PublishProgress) {
         if progress.phase != .unreachable, isUnreachable, progress.phase != .readingBack {
             isUnreachable = false
-            remark("The brokers answer again.")
+            remark("It goes on.")
         }
         note(progress.outcomes.known)
         let now = ContinuousClock.now
@@ -102,7 +102,7 @@ final class CampaignStartScreen {
         ]
         switch progress.phase {
         case .readingBack: return "reading what was published before"
-        case .unreachable: parts.append("no broker answers")
+        case .unreachable: parts.append("interrupted, trying on")
         case .paused: parts.append("paused")
         case .publishing, .waitingForOutcomes, .waitingForStep, .finishing:
             if let silentSince = progress.silentSince, ContinuousClock.now - silentSince >= silence {
