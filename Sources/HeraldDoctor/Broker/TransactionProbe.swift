@@ -1,5 +1,5 @@
 internal import HeraldKafka
-internal import HeraldThreads
+internal import HeraldTools
 
 /// Transactions that are begun and aborted: what they write no reader of committed records ever sees.
 final class TransactionProbe {
@@ -30,7 +30,7 @@ final class TransactionProbe {
     /// Claims the name, which nobody else has.
     func claim() throws(KafkaError) {
         let limit = timeLeft.milliseconds(atMost: Self.claimMilliseconds)
-        try blocking { (producer) throws(KafkaError) in
+        try producer.blocking(takingReports: { serve(waitMilliseconds: $0) }) { (producer) throws(KafkaError) in
             try producer.initTransactions(timeoutMilliseconds: limit)
         }
     }
@@ -82,7 +82,7 @@ final class TransactionProbe {
         let limit = timeLeft.milliseconds(atMost: Self.callMilliseconds)
         return trial { () throws(KafkaError) in
             let position = CommitPosition(partition: partition, offset: 0, metadata: Self.refusedMetadata)
-            try blocking { (producer) throws(KafkaError) in
+            try producer.blocking(takingReports: { serve(waitMilliseconds: $0) }) { (producer) throws(KafkaError) in
                 try producer.sendOffsets([position], group: group, timeoutMilliseconds: limit)
             }
         }
@@ -100,7 +100,7 @@ final class TransactionProbe {
         let begin = ContinuousClock.now
         let limit = timeLeft.milliseconds(atMost: Self.callMilliseconds)
         do throws(KafkaError) {
-            try blocking { (producer) throws(KafkaError) in
+            try producer.blocking(takingReports: { serve(waitMilliseconds: $0) }) { (producer) throws(KafkaError) in
                 try producer.abortTransaction(timeoutMilliseconds: limit)
             }
         } catch {
@@ -124,30 +124,6 @@ final class TransactionProbe {
 
     private func serve(waitMilliseconds: Int) {
         producer.reports(waitMilliseconds: waitMilliseconds) { report = .some($0.error) }
-    }
-
-    /// Runs a call that blocks, and takes delivery reports meanwhile, or it would never end.
-    private func blocking(_ call: @escaping @Sendable (Producer) throws(KafkaError) -> Void) throws(KafkaError) {
-        let outcome = Guarded<Result<Void, KafkaError>?>(nil)
-        let producer = producer
-        let thread: OwnThread
-        do {
-            thread = try OwnThread(name: "transaction") {
-                let result: Result<Void, KafkaError>
-                do throws(KafkaError) {
-                    try call(producer)
-                    result = .success(())
-                } catch {
-                    result = .failure(error)
-                }
-                outcome.withLock { $0 = result }
-            }
-        } catch {
-            throw KafkaError(code: KafkaError.Code.state, message: "\(error)")
-        }
-        while outcome.withLock({ $0 == nil }) { serve(waitMilliseconds: 1) }
-        thread.join()
-        if case .failure(let error) = outcome.withLock({ $0 }) { throw error }
     }
 
     func close() { producer.close() }

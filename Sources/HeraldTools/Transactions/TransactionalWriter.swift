@@ -1,7 +1,6 @@
 internal import Glibc
 internal import HeraldEvents
 package import HeraldKafka
-internal import HeraldThreads
 
 /// Writes groups of records, each as a whole or not at all, under a name that only one process has at a time.
 ///
@@ -78,7 +77,8 @@ package final class TransactionalWriter {
         }
         do throws(WriteFailure) {
             try repeating { () throws(KafkaError) in
-                try blocking { (producer) throws(KafkaError) in
+                try producer.blocking(takingReports: { takeReports(waitMilliseconds: $0) }) {
+                    (producer) throws(KafkaError) in
                     try producer.commitTransaction(timeoutMilliseconds: Self.callMilliseconds)
                 }
             }
@@ -103,7 +103,8 @@ package final class TransactionalWriter {
 
     private func abort() throws(WriteFailure) {
         try repeating { () throws(KafkaError) in
-            try blocking { (producer) throws(KafkaError) in
+            try producer.blocking(takingReports: { takeReports(waitMilliseconds: $0) }) {
+                (producer) throws(KafkaError) in
                 try producer.abortTransaction(timeoutMilliseconds: Self.callMilliseconds)
             }
         }
@@ -138,31 +139,6 @@ package final class TransactionalWriter {
             KafkaError.Code.clusterAuthorizationFailed, KafkaError.Code.transactionalIDAuthorizationFailed,
             KafkaError.Code.unknownTopicOrPartition, KafkaError.Code.unknownTopic,
         ].contains(error.code)
-    }
-
-    /// Runs a call that blocks on a thread of its own, and goes on taking delivery reports, or it would never end.
-    private func blocking(_ call: @escaping @Sendable (Producer) throws(KafkaError) -> Void) throws(KafkaError) {
-        let outcome = Guarded<Result<Void, KafkaError>?>(nil)
-        let producer = producer
-        let thread: OwnThread
-        do {
-            thread = try OwnThread(name: "transaction") {
-                let result: Result<Void, KafkaError>
-                do throws(KafkaError) {
-                    try call(producer)
-                    result = .success(())
-                } catch {
-                    result = .failure(error)
-                }
-                outcome.withLock { $0 = result }
-            }
-        } catch {
-            throw KafkaError(code: KafkaError.Code.state, message: "\(error)")
-        }
-        while outcome.withLock({ $0 == nil }) { takeReports(waitMilliseconds: 1) }
-        thread.join()
-        takeReports(waitMilliseconds: 0)
-        if case .failure(let error) = outcome.withLock({ $0 }) { throw error }
     }
 
     private func takeReports(waitMilliseconds: Int) {
