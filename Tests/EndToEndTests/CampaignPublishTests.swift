@@ -40,7 +40,7 @@ extension World {
 }
 
 @Suite(
-    "Campaigns that are disturbed", .realKafka("Campaigns that are disturbed"), .timeLimit(.minutes(6)))
+    "Campaigns that are disturbed", .realKafka("Campaigns that are disturbed"), .timeLimit(.minutes(20)))
 struct CampaignPublishTests {
     static func plan(_ change: (inout World.Plan) -> Void = { _ in }) -> World.Plan {
         var plan = World.Plan()
@@ -289,7 +289,7 @@ struct CampaignPublishTests {
     }
 }
 
-@Suite("A campaign whose broker dies", .ownKafka("A campaign whose broker dies"), .timeLimit(.minutes(5)))
+@Suite("A campaign whose broker dies", .ownKafka("A campaign whose broker dies"), .timeLimit(.minutes(20)))
 struct CampaignBrokerTests {
     @Test("It goes on by itself after its broker has died and come back, and each recipient has one event and one key")
     func brokerDies() async throws {

@@ -3,7 +3,7 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("Calls that hang", .realKafka("Calls that hang"), .timeLimit(.minutes(5)))
+@Suite("Calls that hang", .realKafka("Calls that hang"), .timeLimit(.minutes(20)))
 struct StuckTests {
     @Test("Every slot is stuck for longer than max.poll.interval.ms: the worker stays a member and goes on")
     func longerThanPollInterval() async throws {
