@@ -142,7 +142,7 @@ enum KafkaClientSettings {
                 // A new retry topic is found within this time.
                 ("topic.metadata.refresh.interval.ms", "30000"),
                 // More than a second of work: below it librdkafka before 2.3 stops fetching for a second at a time.
-                ("queued.min.messages", "50000"),
+                ("queued.min.messages", "44000"),
                 // Small fetches overshoot the queue's bound less.
                 ("max.partition.fetch.bytes", "65536"),
             ]
