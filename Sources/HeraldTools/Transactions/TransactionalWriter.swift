@@ -77,7 +77,7 @@ package final class TransactionalWriter {
         }
         do throws(WriteFailure) {
             try repeating { () throws(KafkaError) in
-                try producer.blocking(takingReports: { takeReports(waitMilliseconds: $0) }) {
+                try producer.blocking(takingReports: takeReports(waitMilliseconds:)) {
                     (producer) throws(KafkaError) in
                     try producer.commitTransaction(timeoutMilliseconds: Self.callMilliseconds)
                 }
@@ -103,7 +103,7 @@ package final class TransactionalWriter {
 
     private func abort() throws(WriteFailure) {
         try repeating { () throws(KafkaError) in
-            try producer.blocking(takingReports: { takeReports(waitMilliseconds: $0) }) {
+            try producer.blocking(takingReports: takeReports(waitMilliseconds:)) {
                 (producer) throws(KafkaError) in
                 try producer.abortTransaction(timeoutMilliseconds: Self.callMilliseconds)
             }
