@@ -18,6 +18,8 @@ package final class TopicReader {
     /// Nothing for so long means that the brokers are gone, or that a transaction does not end.
     private static let patience = Duration.seconds(60)
     private static let pauseMicroseconds: UInt32 = 100_000
+    /// Who has not come to the end and hears nothing for so long begins again where it is.
+    private static let silence = Duration.seconds(10)
     private static let recordsPerTurn = 10_000
     /// Progress is told so often, in records.
     private static let recordsPerReport = 1_024
@@ -30,6 +32,7 @@ package final class TopicReader {
     private let moment: Int64?
     private var isAssigned = false
     private var lastNews = ContinuousClock.now
+    private var lastStart = ContinuousClock.now
     private var trouble: KafkaError?
 
     /// The next offset to read, by partition; empty before the first reading.
@@ -87,6 +90,7 @@ package final class TopicReader {
                 }
                 guard onProgress(passed, total) else { return false }
             }
+            if ContinuousClock.now - max(lastNews, lastStart) >= Self.silence { try asking(beginAgain) }
             guard ContinuousClock.now - lastNews < Self.patience else {
                 if let trouble { throw failure(trouble) }
                 throw ToolFailure(
@@ -140,6 +144,13 @@ package final class TopicReader {
         deletedCount = deleted
         for (partition, offset) in starts { positions[partition.partition] = offset }
         isAssigned = true
+    }
+
+    /// Goes on from where it is with a fresh assignment: after its broker was killed and came back, a client has been seen to
+    /// fetch nothing more of a partition whose end it had not reached.
+    private func beginAgain() throws(KafkaError) {
+        lastStart = .now
+        try consumer.assign(partitions.map { ($0, offset: positions[$0.partition] ?? 0) })
     }
 
     private func ends(_ end: End) throws(KafkaError) -> [Int32: Int64] {
