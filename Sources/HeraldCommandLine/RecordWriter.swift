@@ -12,6 +12,17 @@ public enum OutputFormat: String, Sendable, CaseIterable {
     /// `-o`, `--output`, the same for every command that writes data.
     public static let option = CommandOption.standard(
         "output", short: "o", .choice(Self.self), default: "table", "How data is written.")
+
+    /// Writes one object: its members for programs, or these lines for people.
+    public func write(
+        _ members: [JSONValue.Member], lines: [String], to console: Console
+    ) throws(Console.WriteFailure) {
+        switch self {
+        case .table: for line in lines { try console.print(line) }
+        case .json: try console.print(JSONValue.object(members).pretty)
+        case .jsonl: try console.print(JSONValue.object(members).compact)
+        }
+    }
 }
 
 /// Writes records of the same columns as a table, a JSON array, or JSON lines, in bounded memory; call ``finish()`` at

@@ -1,5 +1,3 @@
-internal import FoundationEssentials
-internal import Glibc
 internal import HeraldEvents
 internal import HeraldKafka
 internal import HeraldTime
@@ -58,9 +56,9 @@ final class PublishJournal {
         func add(_ key: String, _ value: [UInt8]) {
             records.append(OutgoingRecord(topic: world.topics.campaigns, key: Array(key.utf8), value: value))
         }
-        if let definition { add(CampaignDefinition.key(of: campaign), Self.encoded(definition)) }
+        if let definition { add(CampaignDefinition.key(of: campaign), RecordJSON.encoded(definition)) }
         if let control { add(campaign, control.encoded()) }
-        if let progress { add(CampaignProgress.key(of: campaign), Self.encoded(progress)) }
+        if let progress { add(CampaignProgress.key(of: campaign), RecordJSON.encoded(progress)) }
         if let audit { records.append(audit.record(topic: world.topics.audit)) }
         let start = ContinuousClock.now
         do throws(TransactionalWriter.WriteFailure) {
@@ -86,21 +84,13 @@ final class PublishJournal {
         entry.selection = campaign
         return entry
     }
-
-    private static func encoded(_ value: some Encodable) -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Texts and numbers always encode.
-        return (try? encoder.encode(value)).map { Array($0) } ?? []
-    }
 }
 
 extension CampaignWorld {
     /// The offset behind the last record of each partition, open transactions included.
     func ends(of topic: String, _ partitions: [Int32]) throws(ToolFailure) -> [String: Int64] {
-        let deadline = ContinuousClock.now + .seconds(30)
-        while true {
-            do throws(KafkaError) {
+        do throws(KafkaError) {
+            return try KafkaError.outwaiting(within: .seconds(30)) { () throws(KafkaError) in
                 let consumer = try Consumer(properties: readerProperties)
                 defer { consumer.close() }
                 var ends: [String: Int64] = [:]
@@ -111,15 +101,11 @@ extension CampaignWorld {
                         ).high
                 }
                 return ends
-            } catch {
-                guard error.passesSoon, ContinuousClock.now < deadline else {
-                    throw ToolFailure(
-                        "the ends of \(topic) are not known: \(error)",
-                        kind: ClusterReach.isSilence(error) ? .unreachable : .failed)
-                }
-                // A leader that moves: nothing tells when it has.
-                usleep(100_000)
             }
+        } catch {
+            throw ToolFailure(
+                "the ends of \(topic) are not known: \(error)",
+                kind: ClusterReach.isSilence(error) ? .unreachable : .failed)
         }
     }
 }

@@ -44,6 +44,23 @@ enum CurlLibrary {
         return codes
     }
 
+    /// Sets what every request that libcurl makes whole needs, beside the way to the other side.
+    ///
+    /// `errorText` and `headers` have to live as long as the handle.
+    static func setRequest(
+        of handle: UnsafeMutableRawPointer, url: String, headers: UnsafeMutablePointer<curl_slist>?,
+        timeoutMilliseconds: Int, errorText: UnsafeMutablePointer<CChar>, proxy: ProxyAddress?, tls: TLSFiles
+    ) -> [CURLcode] {
+        setReach(of: handle, proxy: proxy, tls: tls) + [
+            herald_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText),
+            herald_curl_set_string(handle, CURLOPT_URL, url),
+            herald_curl_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https"),
+            herald_curl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0),
+            herald_curl_set_long(handle, CURLOPT_TIMEOUT_MS, timeoutMilliseconds),
+            herald_curl_set_pointer(handle, CURLOPT_HTTPHEADER, headers),
+        ]
+    }
+
     /// The file with the system's authorities, where libcurl was not built with one.
     static let systemAuthorities = "/etc/ssl/certs/ca-certificates.crt"
 }

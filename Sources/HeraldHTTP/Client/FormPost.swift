@@ -68,17 +68,13 @@ public struct FormPost: Sendable, CustomStringConvertible, CustomReflectable {
         }
         defer { curl_easy_cleanup(handle) }
         return form.withUnsafeBytes { form in
-            var codes = CurlLibrary.setReach(of: handle, proxy: proxy, tls: tls)
+            var codes = CurlLibrary.setRequest(
+                of: handle, url: url, headers: headers, timeoutMilliseconds: timeoutMilliseconds, errorText: errorText,
+                proxy: proxy, tls: tls)
             codes += [
-                herald_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText),
-                herald_curl_set_string(handle, CURLOPT_URL, url),
-                herald_curl_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https"),
-                herald_curl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0),
-                herald_curl_set_long(handle, CURLOPT_TIMEOUT_MS, timeoutMilliseconds),
                 herald_curl_set_long(handle, CURLOPT_POST, 1),
                 herald_curl_set_long(handle, CURLOPT_POSTFIELDSIZE, form.count),
                 herald_curl_set_pointer(handle, CURLOPT_POSTFIELDS, form.baseAddress),
-                herald_curl_set_pointer(handle, CURLOPT_HTTPHEADER, headers),
                 sink.attach(to: handle),
             ]
             guard codes.allSatisfy({ $0 == CURLE_OK }) else {

@@ -57,16 +57,10 @@ package struct HTTPLook: Sendable, CustomStringConvertible, CustomReflectable {
         defer { curl_easy_cleanup(handle) }
         // Whatever its length is, the body is not wanted: the first piece of it ends the request.
         let body: curl_write_callback = { _, _, _, _ in 0 }
-        var codes = CurlLibrary.setReach(of: handle, proxy: proxy, tls: tls)
-        codes += [
-            herald_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText),
-            herald_curl_set_string(handle, CURLOPT_URL, url),
-            herald_curl_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https"),
-            herald_curl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0),
-            herald_curl_set_long(handle, CURLOPT_TIMEOUT_MS, timeoutMilliseconds),
-            herald_curl_set_pointer(handle, CURLOPT_HTTPHEADER, headers),
-            herald_curl_set_write_callback(handle, body),
-        ]
+        var codes = CurlLibrary.setRequest(
+            of: handle, url: url, headers: headers, timeoutMilliseconds: timeoutMilliseconds, errorText: errorText,
+            proxy: proxy, tls: tls)
+        codes.append(herald_curl_set_write_callback(handle, body))
         guard codes.allSatisfy({ $0 == CURLE_OK }) else {
             return .failure(.connectFailed, detail: "libcurl refused the request")
         }

@@ -1,4 +1,3 @@
-internal import Glibc
 public import HeraldEvents
 internal import HeraldKafka
 internal import HeraldTime
@@ -196,28 +195,14 @@ public final class DeadLetterReader {
 
     /// Asks again while a topic that was just made, or a leader that moves, is not known everywhere.
     private func asking<Answer>(_ body: () throws(KafkaError) -> Answer) throws(ToolFailure) -> Answer {
-        let deadline = ContinuousClock.now + .milliseconds(Self.requestMilliseconds)
-        while true {
-            do throws(KafkaError) {
-                return try body()
-            } catch {
-                guard error.passesSoon, ContinuousClock.now < deadline else { throw failure(error) }
-                usleep(100_000)
-            }
+        do throws(KafkaError) {
+            return try KafkaError.outwaiting(within: .milliseconds(Self.requestMilliseconds), body)
+        } catch {
+            throw failure(error)
         }
     }
 
-    private func failure(_ error: KafkaError) -> ToolFailure {
-        switch error.code {
-        case KafkaError.Code.topicAuthorizationFailed:
-            ToolFailure("\(topic) cannot be read: \(error); allow Read and Describe on it with kafka-acls")
-        case KafkaError.Code.unknownTopicOrPartition, KafkaError.Code.unknownTopic:
-            ToolFailure("there is no topic \(topic); make it with: herald topics apply")
-        default:
-            ToolFailure(
-                "\(topic) cannot be read: \(error)", kind: ClusterReach.isSilence(error) ? .unreachable : .failed)
-        }
-    }
+    private func failure(_ error: KafkaError) -> ToolFailure { ToolFailure(reading: topic, error) }
 }
 
 extension DeadLetterReader.Step {

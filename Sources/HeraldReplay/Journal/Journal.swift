@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import HeraldEvents
 internal import HeraldKafka
 internal import HeraldTime
@@ -33,11 +32,11 @@ final class Journal {
         var all = records
         let count = markCount
         for mark in marks {
-            all.append(record(mark.key(number: markCount), Self.encoded(mark)))
+            all.append(record(mark.key(number: markCount), RecordJSON.encoded(mark)))
             markCount += 1
         }
         lease.beat += 1
-        all.append(record(Lease.key, Self.encoded(lease)))
+        all.append(record(Lease.key, RecordJSON.encoded(lease)))
         if let audit {
             all.append(audit.record(topic: auditTopic))
         }
@@ -80,13 +79,6 @@ final class Journal {
 
     private func record(_ key: String, _ value: [UInt8]) -> OutgoingRecord {
         OutgoingRecord(topic: stateTopic, key: Array(key.utf8), value: value)
-    }
-
-    private static func encoded(_ value: some Encodable) -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Texts and numbers always encode.
-        return (try? encoder.encode(value)).map { Array($0) } ?? []
     }
 }
 

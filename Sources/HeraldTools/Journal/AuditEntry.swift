@@ -1,5 +1,3 @@
-internal import FoundationEssentials
-
 /// A record of the audit topic: who did what, when and why.
 public struct AuditEntry: Codable, Equatable, Sendable {
     /// What was done, such as `dlq.replay` or `campaign.pause`.
@@ -38,10 +36,5 @@ public struct AuditEntry: Codable, Equatable, Sendable {
     }
 
     /// Its JSON.
-    package func encoded() -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Texts and numbers always encode.
-        return (try? encoder.encode(self)).map { Array($0) } ?? []
-    }
+    package func encoded() -> [UInt8] { RecordJSON.encoded(self) }
 }

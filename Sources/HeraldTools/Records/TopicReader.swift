@@ -1,4 +1,3 @@
-internal import Glibc
 package import HeraldKafka
 
 /// Reads partitions of a topic to their present ends, and on from there as often as asked; hands out nothing twice,
@@ -17,7 +16,6 @@ package final class TopicReader {
     private static let requestMilliseconds = 10_000
     /// Nothing for so long means that the brokers are gone, or that a transaction does not end.
     private static let patience = Duration.seconds(60)
-    private static let pauseMicroseconds: UInt32 = 100_000
     /// Who has not come to the end and hears nothing for so long begins again where it is.
     private static let silence = Duration.seconds(10)
     private static let recordsPerTurn = 10_000
@@ -215,28 +213,14 @@ package final class TopicReader {
 
     /// Asks again while a topic that was just made, or a leader that moves, is not known everywhere.
     private func asking<Answer>(_ body: () throws(KafkaError) -> Answer) throws(ToolFailure) -> Answer {
-        let deadline = ContinuousClock.now + Self.patience
-        while true {
-            do throws(KafkaError) {
-                return try body()
-            } catch {
-                guard error.passesSoon, ContinuousClock.now < deadline else { throw failure(error) }
-                usleep(Self.pauseMicroseconds)
-            }
+        do throws(KafkaError) {
+            return try KafkaError.outwaiting(within: Self.patience, body)
+        } catch {
+            throw failure(error)
         }
     }
 
-    private func failure(_ error: KafkaError) -> ToolFailure {
-        switch error.code {
-        case KafkaError.Code.topicAuthorizationFailed:
-            ToolFailure("\(topic) cannot be read: \(error); allow Read and Describe on it with kafka-acls")
-        case KafkaError.Code.unknownTopicOrPartition, KafkaError.Code.unknownTopic:
-            ToolFailure("there is no topic \(topic); make it with: herald topics apply")
-        default:
-            ToolFailure(
-                "\(topic) cannot be read: \(error)", kind: ClusterReach.isSilence(error) ? .unreachable : .failed)
-        }
-    }
+    private func failure(_ error: KafkaError) -> ToolFailure { ToolFailure(reading: topic, error) }
 }
 
 extension Message {

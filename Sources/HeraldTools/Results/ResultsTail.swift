@@ -1,4 +1,3 @@
-internal import Glibc
 package import HeraldKafka
 
 /// The results topic from the end that it had when this was made.
@@ -30,20 +29,12 @@ package final class ResultsTail {
         }
     }
 
-    /// Asks again while a topic that was just made, or a leader that moves, is not known everywhere.
+    /// The offset that the partition's next record gets.
     private static func end(of partition: TopicPartition, _ consumer: Consumer) throws(KafkaError) -> Int64 {
-        let deadline = ContinuousClock.now + .milliseconds(requestMilliseconds)
-        while true {
-            do throws(KafkaError) {
-                return try consumer.watermarks(of: partition, timeoutMilliseconds: requestMilliseconds).high
-            } catch {
-                guard error.passesSoon, ContinuousClock.now < deadline else { throw error }
-                usleep(askAgainMicroseconds)
-            }
+        try KafkaError.outwaiting(within: .milliseconds(requestMilliseconds)) { () throws(KafkaError) in
+            try consumer.watermarks(of: partition, timeoutMilliseconds: requestMilliseconds).high
         }
     }
-
-    private static let askAgainMicroseconds: UInt32 = 100_000
 
     /// What the wait for a record came to.
     package enum Arrival {

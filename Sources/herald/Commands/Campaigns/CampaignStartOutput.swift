@@ -75,7 +75,7 @@ struct CampaignStartOutput {
     // MARK: - Data
 
     func writePreview(_ console: Console) throws(Console.WriteFailure) {
-        try write(previewMembers, lines: previewLines, console)
+        try format.write(previewMembers, lines: previewLines, to: console)
     }
 
     func write(
@@ -94,7 +94,7 @@ struct CampaignStartOutput {
         let lines =
             ["campaign      \(order.text.name)", "end           \(end.name)"]
             + counts.map { "\($0.0.fitted(toColumns: 14))\($0.1)" }
-        try write(members, lines: lines, console)
+        try format.write(members, lines: lines, to: console)
     }
 
     private var previewMembers: [JSONValue.Member] {
@@ -122,15 +122,5 @@ struct CampaignStartOutput {
         if !ramp.isEmpty { members.append(.init("ramp", .array(ramp.map { .integer($0) }))) }
         if let seconds { members.append(.init("seconds", .integer(seconds))) }
         return members
-    }
-
-    private func write(
-        _ members: [JSONValue.Member], lines: [String], _ console: Console
-    ) throws(Console.WriteFailure) {
-        switch format {
-        case .table: for line in lines { try console.print(line) }
-        case .json: try console.print(JSONValue.object(members).pretty)
-        case .jsonl: try console.print(JSONValue.object(members).compact)
-        }
     }
 }

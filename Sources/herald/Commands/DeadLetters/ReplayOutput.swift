@@ -80,12 +80,12 @@ struct ReplayOutput {
     // MARK: - Data
 
     func writePlan(_ console: Console) throws(Console.WriteFailure) {
-        try write(planMembers, lines: planLines, console)
+        try format.write(planMembers, lines: planLines, to: console)
     }
 
     /// There was nothing to do, which a script wants to read too.
     func writeNothing(_ console: Console) throws(Console.WriteFailure) {
-        if format != .table { try write(planMembers + [.init("end", "complete")], lines: [], console) }
+        if format != .table { try format.write(planMembers + [.init("end", "complete")], lines: [], to: console) }
     }
 
     func write(_ report: ReplayReport, _ console: Console) throws(Console.WriteFailure) {
@@ -100,7 +100,7 @@ struct ReplayOutput {
         let lines =
             ["job        \(report.job)", "end        \(report.end.name)"]
             + counts.map { "\($0.0.fitted(toColumns: 11))\($0.1)" }
-        try write(members, lines: lines, console)
+        try format.write(members, lines: lines, to: console)
     }
 
     private var planMembers: [JSONValue.Member] {
@@ -121,16 +121,6 @@ struct ReplayOutput {
 
     private static func counts(_ counts: [String: Int]) -> JSONValue {
         .object(counts.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, .integer($0.value)) })
-    }
-
-    private func write(
-        _ members: [JSONValue.Member], lines: [String], _ console: Console
-    ) throws(Console.WriteFailure) {
-        switch format {
-        case .table: for line in lines { try console.print(line) }
-        case .json: try console.print(JSONValue.object(members).pretty)
-        case .jsonl: try console.print(JSONValue.object(members).compact)
-        }
     }
 }
 
