@@ -25,6 +25,9 @@ final class Campaign: Sendable {
         var failure: String?
     }
 
+    /// Every so many seeds promise 7 is looked at, too.
+    private static let localityInterval: UInt64 = 4
+
     private let limit: Limit
     /// So many steps come from the seeds 1, 2, 3 and so on.
     private let known: Int
@@ -43,7 +46,12 @@ final class Campaign: Sendable {
             while let seed = nextSeed() {
                 CrashReport.note(seed, job: job)
                 let simulation = Simulation(scenario: .any(seed: seed))
-                note(simulation, seed: seed, violations: simulation.run())
+                var violations = simulation.run()
+                note(violations, again: "SEED=\(seed)", simulation.inputs, simulation.virtualSeconds)
+                guard seed % Self.localityInterval == 0 else { continue }
+                var locality = Locality(seed: seed)
+                violations = locality.run()
+                note(violations, again: "LOCALITY=\(seed)", locality.inputs, locality.virtualSeconds)
             }
         }
         let took = ContinuousClock.now - began
@@ -69,16 +77,15 @@ final class Campaign: Sendable {
         }
     }
 
-    private func note(_ simulation: borrowing Simulation, seed: UInt64, violations: [String]) {
-        let (inputs, virtualSeconds) = (simulation.inputs, simulation.virtualSeconds)
+    private func note(_ violations: [String], again: String, _ inputs: Int, _ virtualSeconds: Int) {
         state.withLock { state in
             state.runs += 1
             state.steps += inputs
             state.virtualSeconds += virtualSeconds
             guard !violations.isEmpty, state.failure == nil else { return }
             state.failure =
-                "seed \(seed): \(violations.prefix(5).joined(separator: "\n  "))\n"
-                + "See it again, step by step: make simulate SEED=\(seed)"
+                "\(again): \(violations.prefix(5).joined(separator: "\n  "))\n"
+                + "See it again, step by step: make simulate \(again)"
         }
     }
 }

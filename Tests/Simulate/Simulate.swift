@@ -5,6 +5,7 @@ import Simulation
 enum Simulate {
     static let usage = """
         usage: simulate --seed SEED            one run, with a trace of everything that happens
+               simulate --locality SEED        the two runs that promise 7 compares, the troubled one with a trace
                simulate --minutes MINUTES      new seeds for so long
                simulate --steps STEPS          inputs of engines: three quarters from the seeds 1, 2, 3 …, the rest new
                simulate --steps STEPS --known  from the seeds 1, 2, 3 … alone
@@ -17,6 +18,7 @@ enum Simulate {
         let isKnownOnly = arguments.popFirst() == "--known"
         switch (option, value.flatMap { UInt64($0) }) {
         case ("--seed", let seed?): replay(seed)
+        case ("--locality", let seed?): compare(seed)
         case ("--minutes", let minutes?): finish(Campaign(limit: .duration(.seconds(60 * minutes)), known: 0))
         case ("--steps", let steps?):
             let known = isKnownOnly ? steps : steps / 4 * 3
@@ -33,6 +35,16 @@ enum Simulate {
         let violations = simulation.run()
         print("seed \(seed): \(simulation.inputs) steps, \(violations.count) violations")
         if !violations.isEmpty { fail("", status: 1) }
+    }
+
+    private static func compare(_ seed: UInt64) {
+        var locality = Locality(seed: seed)
+        print("\(locality.scenario)")
+        locality.trace = { print($0) }
+        let violations = locality.run()
+        print("seed \(seed): \(violations.count) violations")
+        guard !violations.isEmpty else { return }
+        fail(violations.prefix(20).joined(separator: "\n"), status: 1)
     }
 
     private static func finish(_ campaign: Campaign) {

@@ -20,6 +20,7 @@ extension Checkers {
     ///   - countsAsAttempt: A probe counts when it ends a hold, others unless credentials were refused.
     ///   - hasLost: Its worker has lost the partition and could not know yet.
     mutating func called(_ duty: Int, countsAsAttempt: Bool, hasLost: Bool, now: Int64) {
+        if duties[duty].firstCalledAt == nil { duties[duty].firstCalledAt = now }
         if hasLost {
             duties[duty].isExcused = true
             if countsAsAttempt {

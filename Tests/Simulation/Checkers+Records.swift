@@ -4,10 +4,13 @@ import HeraldEvents
 /// What is in the logs, and how far it was committed: promises 1 and 2.
 extension Checkers {
     /// A request record was published that is about these services (-1: it can't be read).
-    mutating func published(_ name: RecordName, services: [Int], campaign: Int?) -> [Int] {
+    mutating func published(_ name: RecordName, _ record: LogRecord, services: [Int], campaign: Int?) -> [Int] {
         if services.isEmpty { settled[name.place, default: []].insert(name.offset) }
         return services.map { service in
-            duties.append(Duty(origin: name, service: service, campaign: campaign))
+            duties.append(
+                Duty(
+                    origin: name, service: service, campaign: campaign, user: record.user, event: record.event,
+                    publishedAt: record.timestamp))
             return duties.count - 1
         }
     }

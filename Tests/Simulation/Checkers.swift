@@ -10,6 +10,13 @@ struct Duty {
 
     /// The number of the event's campaign.
     var campaign: Int?
+    /// Whose event it is, and its number in the order of publication.
+    var user = 0
+    var event = 0
+    var publishedAt: Int64 = 0
+    var firstCalledAt: Int64?
+    /// How long after its publication it was called (milliseconds); `nil` when it never was.
+    var delay: Int64? { firstCalledAt.map { $0 - publishedAt } }
 
     /// Final results that readers can see.
     var finals: [Outcome] = []

@@ -41,6 +41,8 @@ struct LogRecord {
     var timestamp: Int64
     /// The user's number.
     var user = 0
+    /// The event's number, in the order of publication.
+    var event = 0
     /// What the record is about, as indices of the checkers' duties.
     var duties: [Int] = []
     /// Whether the topics that it may go to take it.

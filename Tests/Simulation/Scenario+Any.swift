@@ -26,7 +26,7 @@ extension Scenario {
 
     private mutating func chooseSettings(_ chance: inout Chance) {
         immediate = chance.below(4)
-        delays = chance.pick(Self.choicesOfDelays).compactMap { DelayName($0) }
+        chooseDelays(&chance)
         maxBufferedBytes = chance.pick([16 << 20, 16 << 20, 16 << 20, 2_000])
         commitInterval = chance.pick([100, 100, 10, 1_000])
         drainTimeout = chance.pick([30_000, 30_000, 2_000])
@@ -35,6 +35,10 @@ extension Scenario {
         serviceCallsPerSecond = chance.pick([[], [], [], [10, nil, nil], [nil, 100, 50]])
         breaker = BreakerRule(share: chance.pick([0.5, 0.8]), of: chance.pick([0, 10, 20, 100]))
         fuse = FuseRule(share: 0.5, of: chance.pick([0, 10, 40, 200]))
+    }
+
+    mutating func chooseDelays(_ chance: inout Chance) {
+        delays = chance.pick(Self.choicesOfDelays).compactMap { DelayName($0) }
     }
 
     private static let choicesOfDelays = [

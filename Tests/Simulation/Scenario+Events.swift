@@ -56,6 +56,28 @@ extension Scenario {
         return published
     }
 
+    /// One plain event of a run in which the trouble decides who is hit.
+    func event(number: Int, now: Int64, _ trouble: Trouble) -> Published {
+        var chance = trouble.chance(6, number, 0, 0)
+        var user = chance.below(users)
+        if number < trouble.crowd {
+            let first = user
+            user = (0..<users).lazy.map { (first + $0) % users }.first(where: trouble.strikes(user:)) ?? first
+        }
+        let names = pushServices.names
+        var services = names.indices.filter { _ in chance.below(2) == 0 }
+        if services.isEmpty { services = [chance.below(names.count)] }
+        var published = Published(
+            record: LogRecord(key: Array("user-\(user)".utf8), value: nil, timestamp: now, user: user, event: number),
+            topic: topics.requests.count > 1 && user % 4 == 0 ? 1 : 0, partition: user % partitions,
+            services: services)
+        if trouble.isOn { published.record.size = trouble.size(ofEvent: number) }
+        let text = services.map { "\"\(names[$0])\"" }.joined(separator: ",")
+        published.record.value = Array(
+            #"{"user":"user-\#(user)","message":"number \#(number)","pns":[\#(text)],"id":"event-\#(number)"}"#.utf8)
+        return published
+    }
+
     private func moment(_ milliseconds: Int64) -> String {
         var text: [UInt8] = []
         RFC3339.append(WallTime(milliseconds: milliseconds), to: &text)

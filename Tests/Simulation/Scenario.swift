@@ -78,6 +78,10 @@ package struct Scenario: Sendable {
     package var hanging: Set<Int> = []
     package var forbidden: Set<Int> = [3]
 
+    // What others must not feel.
+    /// Decides what is published and how the backend answers, instead of chance and the weather.
+    package var trouble: Trouble?
+
     // Settings.
     package var ordering = Ordering.key
     package var maxInFlight = 40

@@ -14,8 +14,7 @@ extension SimulatedWorker {
         checkLimits(token)
         checkCampaign(name, record)
         checkPriority(token, name)
-        let (result, after) = simulation.backend.answer(
-            user: record.user, now: simulation.now, chance: &simulation.chance)
+        let (result, after) = answer(token, record)
         let isCounted =
             result.status != 401 && result.status != 403 && result.failure != .nameNotFound && engine.hold == nil
         if let duty = duty(record, token) {
@@ -27,6 +26,14 @@ extension SimulatedWorker {
         }
         if isCounted { counted.insert(token) }
         simulation.schedule(.news(process, .answer(token, result)), after: after)
+    }
+
+    private func answer(_ token: CallToken, _ record: LogRecord) -> (result: CallResult, after: Int64) {
+        guard let trouble = simulation.trouble else {
+            return simulation.backend.answer(user: record.user, now: simulation.now, chance: &simulation.chance)
+        }
+        let calls = duty(record, token).map { simulation.checkers.duties[$0].calls } ?? 0
+        return trouble.answer(user: record.user, event: record.event, service: Int(token.service), attempt: calls)
     }
 
     private func text(_ result: CallResult) -> String { result.failure.map { "\($0)" } ?? "\(result.status)" }

@@ -34,6 +34,7 @@ extension SimulatedWorker {
             key: record.key, value: production.kind == .result ? output.value : value, headers: output.headers,
             timestamp: moment.wall.milliseconds)
         written.user = record.user
+        written.event = record.event
         written.size = record.size
         written.duties = effect.duties
         let place = Place(topic: topic(of: production), partition: record.user % simulation.cluster.partitions)

@@ -88,6 +88,7 @@ extension Simulation {
     func pardon() {
         backend.forbidden = []
         if scenario.hasStorms { backend.hanging = [] }
+        trouble?.isOn = false
     }
 
     /// The group has not heard of a member for a session.

@@ -3,6 +3,10 @@ import HeraldEvents
 /// Who publishes events.
 extension Simulation {
     func publish() {
+        if let trouble = scenario.trouble {
+            publish(amid: trouble)
+            return
+        }
         var transaction: Int?
         if chance.happens(scenario.openTransactions) {
             transaction = cluster.openForeign(commits: chance.below(3) > 0)
@@ -22,6 +26,20 @@ extension Simulation {
         if published < scenario.events { schedule(.publish, after: chance.between(1, 100)) }
     }
 
+    /// The same events at the same moments, whether or not the trouble strikes.
+    private func publish(amid trouble: Trouble) {
+        let isCrowd = published < trouble.crowd
+        for _ in 0..<(isCrowd ? trouble.crowd : scenario.burst) where published < scenario.events {
+            let event = scenario.event(number: published, now: now, trouble)
+            published += 1
+            _ = append(event, to: Place(topic: event.topic, partition: event.partition), in: nil)
+        }
+        for worker in workers { worker.recordsArrived() }
+        guard published < scenario.events else { return }
+        var chance = trouble.chance(5, published, 0, 0)
+        schedule(.publish, after: chance.between(1, Int64(20 * scenario.burst)))
+    }
+
     /// A record becomes somebody's duty, unless its transaction is going to be aborted.
     private func append(_ event: Scenario.Published, to place: Place, in transaction: Int?) -> RecordName {
         let (record, services) = (event.record, event.services)
@@ -34,7 +52,7 @@ extension Simulation {
         let name = RecordName(place: place, offset: offset)
         let isDuty = transaction.map { cluster.transactions[$0].commits } ?? true
         cluster[place].records[Int(offset)].duties = checkers.published(
-            name, services: isDuty ? services : [], campaign: event.campaign)
+            name, record, services: isDuty ? services : [], campaign: event.campaign)
         log("published \(checkers.text(name)) of user \(record.user) for \(services)\(isDuty ? "" : ", to be aborted")")
         return name
     }

@@ -36,6 +36,8 @@ package final class Simulation {
     var chance: Chance
     var cluster: SimulatedCluster
     var backend = SimulatedBackend()
+    /// What fails for some, until the pardon.
+    var trouble: Trouble?
     var checkers: Checkers
     var workers: [SimulatedWorker] = []
     var published = 0
@@ -54,6 +56,7 @@ package final class Simulation {
         checkers = Checkers(scenario, topics: topics)
         backend.forbidden = scenario.forbidden
         backend.hanging = scenario.hanging
+        trouble = scenario.trouble
         if scenario.isBackendCalm { backend.weather = .calm }
         for index in 0..<scenario.workers { workers.append(SimulatedWorker(index: index, simulation: self)) }
     }

@@ -1,0 +1,87 @@
+import HeraldCore
+import HeraldEvents
+
+/// Holds engines against promise 7: trouble stays where it is.
+///
+/// Two runs of the same seed: in one of them some users, events or a push service fail, in the other nobody does. Whoever is
+/// not hit must be called as soon as without the trouble, up to ``bound``.
+package struct Locality {
+    /// So much later (milliseconds) a call may come that has nothing to do with the trouble.
+    ///
+    /// The workers' messages to brokers take other times in both runs, some tens of milliseconds each.
+    static let bound: Int64 = 2_000
+
+    package let scenario: Scenario
+    /// Inputs that engines were given, in both runs.
+    package private(set) var inputs = 0
+    package private(set) var virtualSeconds = 0
+    /// Is told what happens in the run with trouble.
+    package var trace: ((String) -> Void)?
+
+    /// What to compare, from a seed.
+    package init(seed: UInt64) {
+        var chance = Chance(seed: seed ^ 0xE703_7ED1_A0B4_28DB)
+        var scenario = Scenario(seed: seed)
+        scenario.calm()
+        scenario.isAtomic = chance.below(4) > 0
+        scenario.workers = 1 + chance.below(3)
+        scenario.partitions = 1 + chance.below(4)
+        scenario.events = 600 + chance.below(900)
+        scenario.users = 400
+        scenario.burst = chance.pick([1, 4, 12])
+        scenario.maxInFlight = chance.pick([300, 1_000])
+        scenario.campaignShare = 0
+        scenario.gaps = 0
+        scenario.twins = 0
+        scenario.ordering = chance.pick([.key, .key, .none])
+        scenario.immediate = chance.below(3)
+        scenario.chooseDelays(&chance)
+        scenario.trouble = Trouble(seed: seed)
+        self.scenario = scenario
+    }
+
+    /// Runs both.
+    ///
+    /// - Returns: What broke a promise, if anything did.
+    package mutating func run() -> [String] {
+        let troubled = Simulation(scenario: scenario)
+        troubled.trace = trace
+        var calm = scenario
+        calm.trouble?.isOn = false
+        let undisturbed = Simulation(scenario: calm)
+        let violations = troubled.run() + undisturbed.run()
+        inputs = troubled.inputs + undisturbed.inputs
+        virtualSeconds = troubled.virtualSeconds + undisturbed.virtualSeconds
+        return violations.isEmpty ? compare(troubled.checkers, with: undisturbed.checkers) : violations
+    }
+
+    private func compare(_ troubled: Checkers, with undisturbed: Checkers) -> [String] {
+        var violations: [String] = []
+        for duty in untouched(troubled.duties) {
+            guard let late = troubled.duties[duty].delay, let usual = undisturbed.duties[duty].delay else {
+                violations.append("promise 7: \(troubled.text(duty)) was never called")
+                continue
+            }
+            if late > usual + Self.bound {
+                violations.append(
+                    "promise 7: \(troubled.text(duty)) was called after \(late) ms, and after \(usual) ms without the trouble"
+                )
+            }
+            if troubled.duties[duty].finals != [.delivered] {
+                violations.append("promise 7: \(troubled.text(duty)) came to \(troubled.duties[duty].finals)")
+            }
+        }
+        return violations
+    }
+
+    /// The duties that the trouble does not hit, by themselves or by an event of their user that comes before.
+    private func untouched(_ duties: [Duty]) -> [Int] {
+        guard let trouble = scenario.trouble else { return [] }
+        var hitUsers: Set<Int> = []
+        return duties.indices.filter { index in
+            let duty = duties[index]
+            if trouble.strikes(event: duty.event) { hitUsers.insert(duty.user) }
+            return !trouble.strikes(user: duty.user) && !hitUsers.contains(duty.user) && trouble.service != duty.service
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import HeraldCore
+
+/// What goes wrong for some users, events or one push service, and for nobody else.
+///
+/// Who is hit and how follows from the seed alone, and not from the order in which things happen: a run with trouble and
+/// one without publish the same events at the same moments, and healthy calls take equally long in both.
+package struct Trouble: Sendable {
+    /// How the backend answers who is hit.
+    enum Shape: Sendable, CustomStringConvertible {
+        case status(Int, retryAfter: Int64?)
+        case timeout
+        case reset
+
+        var result: CallResult {
+            switch self {
+            case .status(let status, let retryAfter): CallResult(status: status, retryAfter: retryAfter)
+            case .timeout: CallResult(failure: .timeout)
+            case .reset: CallResult(failure: .reset)
+            }
+        }
+
+        var description: String {
+            switch self {
+            case .status(let status, let retryAfter?): "\(status) with Retry-After: \(retryAfter) ms"
+            case .status(let status, nil): "\(status)"
+            case .timeout: "a time-out"
+            case .reset: "a reset"
+            }
+        }
+    }
+
+    let seed: UInt64
+    /// Whether it strikes.
+    var isOn = true
+    /// Shares of users and of events that are hit, in thousandths.
+    let users: Int
+    let events: Int
+    /// A push service that is hit as a whole.
+    let service: Int?
+    let shape: Shape
+    /// Events are answered so once, and not for ever.
+    let isOnce: Bool
+    /// Share of events whose records are too large for a topic, in thousandths.
+    let oversized: Int
+    /// So many events of users that are hit come first, all at once: their last attempts come together, too.
+    let crowd: Int
+
+    private static let shapes: [Shape] = [
+        .status(429, retryAfter: nil), .status(429, retryAfter: 1_000), .status(429, retryAfter: 60_000),
+        .status(503, retryAfter: nil), .status(503, retryAfter: 5_000), .status(500, retryAfter: nil),
+        .status(400, retryAfter: nil), .status(404, retryAfter: nil), .status(403, retryAfter: nil), .timeout, .reset,
+    ]
+
+    init(seed: UInt64) {
+        var chance = Chance(seed: seed ^ 0xA076_1D64_78BD_642F)
+        self.seed = seed
+        shape = chance.pick(Self.shapes)
+        users = chance.pick([0, 20, 100, 200, 350])
+        service = chance.below(6) == 0 ? chance.below(3) : nil
+        events = users == 0 && service == nil ? 50 : chance.pick([0, 10, 10, 50])
+        isOnce = chance.below(2) == 0
+        oversized = chance.pick([0, 0, 5, 20])
+        // Calls that hang in every place at once keep others from showing that the backend is well: not promised.
+        let mayCrowd = if case .timeout = shape { false } else { users > 0 }
+        crowd = mayCrowd ? chance.pick([0, 0, 100, 400]) : 0
+    }
+
+    func strikes(user: Int) -> Bool { happens(1, user, users) }
+
+    /// Whether this event is hit by itself, whoever its user is.
+    func strikes(event: Int) -> Bool {
+        event < crowd || happens(2, event, events) || size(ofEvent: event) != .usual
+    }
+
+    func size(ofEvent event: Int) -> LogRecord.Size {
+        var chance = chance(3, event, 0, 0)
+        return chance.below(1_000) < oversized ? chance.pick([.large, .huge, .enormous]) : .usual
+    }
+
+    /// The answer to a call and how long it takes (milliseconds).
+    func answer(user: Int, event: Int, service: Int, attempt: Int) -> (result: CallResult, after: Int64) {
+        var chance = chance(4, event, service, attempt)
+        let latency = chance.between(1, 80)
+        guard isOn, isHit(user: user, event: event, service: service, attempt: attempt) else {
+            return (CallResult(status: 200), latency)
+        }
+        if case .timeout = shape { return (shape.result, SimulatedBackend.timeout) }
+        return (shape.result, latency)
+    }
+
+    private func isHit(user: Int, event: Int, service: Int, attempt: Int) -> Bool {
+        if strikes(user: user) || self.service == service { return true }
+        return happens(2, event, events) && (attempt == 0 || !isOnce)
+    }
+
+    private func happens(_ purpose: UInt64, _ number: Int, _ thousandths: Int) -> Bool {
+        var chance = chance(purpose, number, 0, 0)
+        return chance.below(1_000) < thousandths
+    }
+
+    /// Chance that belongs to one thing, and not to a moment.
+    func chance(_ purpose: UInt64, _ first: Int, _ second: Int, _ third: Int) -> Chance {
+        var state = seed
+        for number in [purpose, UInt64(first), UInt64(second), UInt64(third)] {
+            var mixer = Chance(seed: state ^ number &* 0x9E6C_63D0_876A_3F6B)
+            state = mixer.bits()
+        }
+        return Chance(seed: state)
+    }
+}
+
+extension Trouble: CustomStringConvertible {
+    package var description: String {
+        var parts: [String] = []
+        if users > 0 { parts.append("\(users) ‰ of the users") }
+        if events > 0 { parts.append("\(events) ‰ of the events\(isOnce ? ", once" : "")") }
+        if let service { parts.append("push service \(service)") }
+        let whom = parts.isEmpty ? "nobody" : parts.joined(separator: " and ")
+        return "\(whom) get \(shape); \(oversized) ‰ oversized; \(crowd) come at once"
+    }
+}
