@@ -66,6 +66,7 @@ extension Engine {
         if slots[Int(slot)].firstAttemptAt == nil { slots[Int(slot)].firstAttemptAt = now.wall }
         slots[Int(slot)].callsOut += 1
         callsInFlight += 1
+        noteStart(of: token, now: now.monotonic)
         counters.calls += 1
         actions.append(.call(token))
         return true
@@ -112,6 +113,7 @@ extension Engine {
             return
         }
         callsInFlight -= 1
+        noteEnd(ofCallAt: index, isAnswered: result.status != 0)
         slots[Int(slot)].callsOut -= 1
         counters.count(CallEnd(result, configuration.statuses), service: service)
         if result.status != 0 { services[index].status = result.status }

@@ -14,7 +14,7 @@ extension Engine {
         guard case .assigned = membership, !freeSlots.isEmpty, bufferedBytes < configuration.maxBufferedBytes else {
             return nil
         }
-        if hold == nil, wanted.count - heldBack + callsInFlight >= takeLimit { return nil }
+        if hold == nil, wanted.count - heldBack + busyCalls >= takeLimit { return nil }
         return takeByWeight() ?? (refillCredit() ? takeByWeight() : nil)
     }
 

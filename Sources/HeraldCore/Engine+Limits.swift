@@ -52,7 +52,9 @@ extension Engine {
         guard hold == nil, case .assigned = membership, !wanted.isEmpty else { return }
         var open = gate.open(wanted.services, now: now.monotonic)
         while !open.isEmpty {
-            guard callsInFlight < concurrency.limit else {
+            guard hasRoomForCall else {
+                noteHangingCalls(now: now.monotonic)
+                if hasRoomForCall { continue }
                 concurrency.reached()
                 break
             }

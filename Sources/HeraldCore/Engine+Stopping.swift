@@ -149,6 +149,7 @@ extension Engine {
 
     private mutating func forgetCalls() {
         callsInFlight = 0
+        forgetHangingCalls()
         wanted.removeAll()
         refusedCalls.removeAll()
         held = PushServiceSet()

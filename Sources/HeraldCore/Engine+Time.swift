@@ -53,7 +53,7 @@ extension Engine {
         }
         if let hold {
             if hold.probe == nil, hold.reason != .tokenUnavailable, !wanted.isEmpty { consider(hold.nextProbe) }
-        } else if gate.isLimited, !wanted.isEmpty, callsInFlight < concurrency.limit {
+        } else if gate.isLimited, !wanted.isEmpty, hasRoomForCall {
             if let opens = gate.opens(wanted.services) { consider(opens) }
         }
         if case .assigned = membership, freeSlots.count < slots.count { consider(min(nextSweep, nextKeeping)) }

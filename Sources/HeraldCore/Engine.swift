@@ -20,6 +20,7 @@ import HeraldTime
 /// | `Engine+Calls.swift` | wanted calls, answers |
 /// | `Engine+Campaigns.swift` | campaigns that are paused or cancelled |
 /// | `Engine+Limits.swift` | how many calls there may be, and which are put off |
+/// | `Engine+Hanging.swift` | calls that hang while others are answered |
 /// | `Engine+Holds.swift` | times in which nothing is called but probes |
 /// | `Engine+Settlement.swift` | the records of a decided event, their acknowledgement |
 /// | `Engine+Commits.swift` | commits of offsets, and what follows their outcome |
@@ -74,6 +75,11 @@ public struct Engine: ~Copyable, Sendable {
 
     // Calls.
     var callsInFlight = 0
+    /// Those of them that hang while others are answered.
+    var hangingCalls = 0
+    /// Calls in the order of their beginnings, from the oldest that neither ended nor hangs.
+    var startedCalls: Ring<StartedCall>
+    var answersHeard: UInt64 = 0
     var gate: CallGate
     var concurrency: AdaptiveConcurrency
     var budget = RetryBudget()
@@ -129,6 +135,11 @@ public struct Engine: ~Copyable, Sendable {
         breaker = Breaker(rule: configuration.breaker, width: width)
         fuse = Fuse(rule: configuration.fuse)
         activations = Ring(capacity: 64, filler: none)
+        startedCalls = Ring(
+            capacity: 64,
+            filler: StartedCall(
+                token: CallToken(slot: none, service: 0), sequence: 0,
+                at: MonotonicTime(nanoseconds: .min), overtakenAt: 0))
         actions.reserveCapacity(256)
     }
 

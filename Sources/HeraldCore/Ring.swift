@@ -19,6 +19,9 @@ struct Ring<Element: BitwiseCopyable & Sendable>: Sendable {
         count += 1
     }
 
+    /// The element that ``popFirst()`` would give.
+    var first: Element? { count > 0 ? storage[head] : nil }
+
     mutating func popFirst() -> Element? {
         guard count > 0 else { return nil }
         let element = storage[head]

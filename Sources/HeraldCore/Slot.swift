@@ -107,6 +107,8 @@ struct ServiceState: Sendable {
     var verdict = Verdict.none
     var attempts = 0
     var status = 0
+    /// Its call hangs while others are answered.
+    var isHanging = false
     /// The number of the latest call.
     var sequence: UInt64 = 0
     /// The number of the latest call of all when this service's credentials were refused; 0 = never.

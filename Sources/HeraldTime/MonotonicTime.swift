@@ -1,7 +1,7 @@
 /// A moment on a clock that never steps (CLOCK_MONOTONIC), for deadlines and measured durations.
 ///
 /// Its zero means nothing outside this process; it is never written to a record or a log.
-public struct MonotonicTime: Comparable, Hashable, Sendable {
+public struct MonotonicTime: BitwiseCopyable, Comparable, Hashable, Sendable {
     /// Nanoseconds since an arbitrary start.
     public var nanoseconds: Int64
 

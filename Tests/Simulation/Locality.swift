@@ -29,14 +29,16 @@ package struct Locality {
         scenario.events = 600 + chance.below(900)
         scenario.users = 400
         scenario.burst = chance.pick([1, 4, 12])
-        scenario.maxInFlight = chance.pick([300, 1_000])
         scenario.campaignShare = 0
         scenario.gaps = 0
         scenario.twins = 0
         scenario.ordering = chance.pick([.key, .key, .none])
         scenario.immediate = chance.below(3)
         scenario.chooseDelays(&chance)
-        scenario.trouble = Trouble(seed: seed)
+        let trouble = Trouble(seed: seed)
+        // Calls that hang may fill what the settings allow: then there is room for nobody.
+        scenario.maxInFlight = trouble.shape.hangs ? 1_000 : chance.pick([100, 300, 1_000])
+        scenario.trouble = trouble
         self.scenario = scenario
     }
 
@@ -78,10 +80,14 @@ package struct Locality {
     private func untouched(_ duties: [Duty]) -> [Int] {
         guard let trouble = scenario.trouble else { return [] }
         var hitUsers: Set<Int> = []
+        for user in 0..<scenario.users where trouble.strikes(user: user) { hitUsers.insert(user) }
+        // An event with several services is several duties: all of them are there before any is judged.
+        let hit = Set(duties.filter { trouble.strikes(event: $0.event) || trouble.service == $0.service }.map(\.event))
         return duties.indices.filter { index in
             let duty = duties[index]
-            if trouble.strikes(event: duty.event) { hitUsers.insert(duty.user) }
-            return !trouble.strikes(user: duty.user) && !hitUsers.contains(duty.user) && trouble.service != duty.service
+            defer { if hit.contains(duty.event), scenario.ordering != .none { hitUsers.insert(duty.user) } }
+            return !hitUsers.contains(duty.user) && !trouble.strikes(event: duty.event)
+                && trouble.service != duty.service
         }
     }
 }

@@ -19,6 +19,8 @@ package struct Trouble: Sendable {
             }
         }
 
+        var hangs: Bool { if case .timeout = self { true } else { false } }
+
         var description: String {
             switch self {
             case .status(let status, let retryAfter?): "\(status) with Retry-After: \(retryAfter) ms"
@@ -61,8 +63,7 @@ package struct Trouble: Sendable {
         isOnce = chance.below(2) == 0
         oversized = chance.pick([0, 0, 5, 20])
         // Calls that hang in every place at once keep others from showing that the backend is well: not promised.
-        let mayCrowd = if case .timeout = shape { false } else { users > 0 }
-        crowd = mayCrowd ? chance.pick([0, 0, 100, 400]) : 0
+        crowd = users > 0 && !shape.hangs ? chance.pick([0, 0, 100, 400]) : 0
     }
 
     func strikes(user: Int) -> Bool { happens(1, user, users) }
@@ -84,8 +85,7 @@ package struct Trouble: Sendable {
         guard isOn, isHit(user: user, event: event, service: service, attempt: attempt) else {
             return (CallResult(status: 200), latency)
         }
-        if case .timeout = shape { return (shape.result, SimulatedBackend.timeout) }
-        return (shape.result, latency)
+        return (shape.result, shape.hangs ? SimulatedBackend.timeout : latency)
     }
 
     private func isHit(user: Int, event: Int, service: Int, attempt: Int) -> Bool {
