@@ -60,7 +60,7 @@ extension Scenario {
     func event(number: Int, now: Int64, _ trouble: Trouble) -> Published {
         var chance = trouble.chance(6, number, 0, 0)
         var user = chance.below(users)
-        if number < trouble.crowd {
+        if trouble.crowd.contains(number) {
             let first = user
             user = (0..<users).lazy.map { (first + $0) % users }.first(where: trouble.strikes(user:)) ?? first
         }

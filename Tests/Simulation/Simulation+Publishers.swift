@@ -28,8 +28,8 @@ extension Simulation {
 
     /// The same events at the same moments, whether or not the trouble strikes.
     private func publish(amid trouble: Trouble) {
-        let isCrowd = published < trouble.crowd
-        for _ in 0..<(isCrowd ? trouble.crowd : scenario.burst) where published < scenario.events {
+        let count = trouble.crowd.contains(published) ? trouble.crowd.upperBound - published : scenario.burst
+        for _ in 0..<count where published < scenario.events {
             let event = scenario.event(number: published, now: now, trouble)
             published += 1
             _ = append(event, to: Place(topic: event.topic, partition: event.partition), in: nil)

@@ -44,8 +44,10 @@ package struct Trouble: Sendable {
     let isOnce: Bool
     /// Share of events whose records are too large for a topic, in thousandths.
     let oversized: Int
-    /// So many events of users that are hit come first, all at once: their last attempts come together, too.
-    let crowd: Int
+    /// These events are all of users that are hit and come at once: their last attempts come together, too.
+    ///
+    /// Others come before them: of a backend that has never taken anything nobody can say whom it would take.
+    let crowd: Range<Int>
 
     private static let shapes: [Shape] = [
         .status(429, retryAfter: nil), .status(429, retryAfter: 1_000), .status(429, retryAfter: 60_000),
@@ -57,20 +59,22 @@ package struct Trouble: Sendable {
         var chance = Chance(seed: seed ^ 0xA076_1D64_78BD_642F)
         self.seed = seed
         shape = chance.pick(Self.shapes)
-        users = chance.pick([0, 20, 100, 200, 350])
         service = chance.below(6) == 0 ? chance.below(3) : nil
+        // Near a half of all calls nobody can tell it from a wrong path.
+        users = service == nil ? chance.pick([0, 20, 100, 200, 350]) : 0
         events = users == 0 && service == nil ? 50 : chance.pick([0, 10, 10, 50])
         isOnce = chance.below(2) == 0
         oversized = chance.pick([0, 0, 5, 20])
         // Calls that hang in every place at once keep others from showing that the backend is well: not promised.
-        crowd = users > 0 && !shape.hangs ? chance.pick([0, 0, 100, 400]) : 0
+        let size = users > 0 && !shape.hangs ? chance.pick([0, 0, 100, 400]) : 0
+        crowd = 300..<300 + size
     }
 
     func strikes(user: Int) -> Bool { happens(1, user, users) }
 
     /// Whether this event is hit by itself, whoever its user is.
     func strikes(event: Int) -> Bool {
-        event < crowd || happens(2, event, events) || size(ofEvent: event) != .usual
+        crowd.contains(event) || happens(2, event, events) || size(ofEvent: event) != .usual
     }
 
     func size(ofEvent event: Int) -> LogRecord.Size {
@@ -116,6 +120,6 @@ extension Trouble: CustomStringConvertible {
         if events > 0 { parts.append("\(events) ‰ of the events\(isOnce ? ", once" : "")") }
         if let service { parts.append("push service \(service)") }
         let whom = parts.isEmpty ? "nobody" : parts.joined(separator: " and ")
-        return "\(whom) get \(shape); \(oversized) ‰ oversized; \(crowd) come at once"
+        return "\(whom) get \(shape); \(oversized) ‰ oversized; \(crowd.count) come at once"
     }
 }
