@@ -21,6 +21,8 @@ import HeraldTime
 /// | `Engine+Campaigns.swift` | campaigns that are paused or cancelled |
 /// | `Engine+Limits.swift` | how many calls there may be, and which are put off |
 /// | `Engine+Holds.swift` | times in which nothing is called but probes |
+/// | `Engine+Probes.swift` | who is called during a hold |
+/// | `Engine+Evidence.swift` | what begins a hold because many calls fail |
 /// | `Engine+Settlement.swift` | the records of a decided event, their acknowledgement |
 /// | `Engine+Commits.swift` | commits of offsets, and what follows their outcome |
 /// | `Engine+Transactions.swift` | the transaction in which records and offsets become durable together |
@@ -126,7 +128,7 @@ public struct Engine: ~Copyable, Sendable {
                     ? configuration.serviceCallsPerSecond[service] : nil
             })
         concurrency = AdaptiveConcurrency(ceiling: configuration.maxInFlight)
-        breaker = Breaker(rule: configuration.breaker, width: width)
+        breaker = Breaker(rule: configuration.breaker, width: width, classes: 1)
         fuse = Fuse(rule: configuration.fuse)
         activations = Ring(capacity: 64, filler: none)
         actions.reserveCapacity(256)
