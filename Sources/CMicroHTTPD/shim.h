@@ -8,6 +8,8 @@ struct herald_http_daemon_settings {
     int listening_socket;
     unsigned int threads;
     unsigned int connection_limit;
+    /* 0: no limit */
+    unsigned int connection_limit_of_address;
     unsigned int idle_timeout_seconds;
     void *context;
     MHD_AccessHandlerCallback answer;
@@ -25,6 +27,7 @@ static inline struct MHD_Daemon *herald_http_daemon_start(const struct herald_ht
         settings->flags, 0, NULL, NULL, settings->answer, settings->context,
         MHD_OPTION_LISTEN_SOCKET, settings->listening_socket,
         MHD_OPTION_CONNECTION_LIMIT, settings->connection_limit,
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, settings->connection_limit_of_address,
         MHD_OPTION_CONNECTION_TIMEOUT, settings->idle_timeout_seconds,
         MHD_OPTION_URI_LOG_CALLBACK, settings->begin, settings->context,
         MHD_OPTION_NOTIFY_COMPLETED, settings->completed, settings->context,

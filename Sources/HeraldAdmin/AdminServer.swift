@@ -36,6 +36,8 @@ public final class AdminServer: Sendable {
 
     /// So many connections at a time; slow and silent clients are closed after a while, and descriptors are for the backend.
     static let connectionLimit = 256
+    /// So many of them may come from one address, so that nobody keeps probes and scrapes of others out.
+    static let connectionLimitOfAddress = 32
     /// A connection without a byte for so long is closed.
     static let idleSeconds = 15
 
@@ -59,6 +61,7 @@ public final class AdminServer: Sendable {
         configuration.host = host
         configuration.port = port
         configuration.connectionLimit = Self.connectionLimit
+        configuration.connectionLimitOfAddress = Self.connectionLimitOfAddress
         configuration.idleTimeoutSeconds = Self.idleSeconds
         configuration.bodyLimitBytes = 4_096
         let gate = AdminGate(listensOn: host, token: token)

@@ -24,6 +24,8 @@ public final class CredentialSource: Sendable {
         var trouble: TokenTrouble?
         var renewals: [Renewal] = []
         var isClosed = false
+        /// There is no loop to renew anything with.
+        var isStuck = false
         var listeners: [@Sendable (AccessNews) -> Void] = []
 
         /// What is older is refused with good reason.
@@ -35,6 +37,7 @@ public final class CredentialSource: Sendable {
     private let configuration: BackendConfiguration
     private let readAgain: (@Sendable () throws -> BackendConfiguration)?
     private let tell: @Sendable (AccessNotice) -> Void
+    private let makeLoop: @Sendable () throws -> EventLoop
 
     /// The credentials of the configuration.
     ///
@@ -43,13 +46,21 @@ public final class CredentialSource: Sendable {
     ///     block and throw.
     ///   - tell: gets what people should know; on the source's thread.
     /// - Throws: when the process has no descriptor left.
-    public init(
+    public convenience init(
         _ configuration: BackendConfiguration, readAgain: (@Sendable () throws -> BackendConfiguration)? = nil,
         tell: @escaping @Sendable (AccessNotice) -> Void = { _ in }
+    ) throws {
+        try self.init(configuration, readAgain: readAgain, tell: tell, makeLoop: { try EventLoop() })
+    }
+
+    init(
+        _ configuration: BackendConfiguration, readAgain: (@Sendable () throws -> BackendConfiguration)?,
+        tell: @escaping @Sendable (AccessNotice) -> Void, makeLoop: @escaping @Sendable () throws -> EventLoop
     ) throws {
         self.configuration = configuration
         self.readAgain = readAgain
         self.tell = tell
+        self.makeLoop = makeLoop
         var state = State()
         if !configuration.credentials.isFetched { state.access = configuration.access }
         self.state = Guarded(state)
@@ -98,7 +109,7 @@ public final class CredentialSource: Sendable {
     ///     nothing to renew. On any thread; it must not block.
     public func renew(refused revision: Int, _ ended: @escaping @Sendable () -> Void) {
         let mustWait = state.withLock { state in
-            if wakeup == nil || state.isClosed || revision < state.currentRevision { return false }
+            if wakeup == nil || state.isClosed || state.isStuck || revision < state.currentRevision { return false }
             state.renewals.append(Renewal(refused: revision, ended: ended))
             return true
         }
@@ -107,13 +118,20 @@ public final class CredentialSource: Sendable {
 
     /// Ends the thread and forgets the listeners.
     public func close() {
-        let renewals = state.withLock { state in
+        endRenewals { state in
             state.isClosed = true
             state.listeners.removeAll()
+        }
+        wakeup?.signal()
+    }
+
+    /// Nobody waits for a renewal any more that does not come.
+    private func endRenewals(_ change: (inout State) -> Void) {
+        let renewals = state.withLock { state in
+            change(&state)
             defer { state.renewals.removeAll() }
             return state.renewals
         }
-        wakeup?.signal()
         for renewal in renewals { renewal.ended() }
     }
 
@@ -132,11 +150,12 @@ public final class CredentialSource: Sendable {
     }
 
     private func run(_ keeper: consuming CredentialKeeper) {
-        guard let wakeup, let loop = try? EventLoop(),
+        guard let wakeup, let loop = try? makeLoop(),
             (try? loop.add(wakeup.descriptor, token: EventToken(owner: 0), interest: .readable)) != nil
         else {
             tell(.unreadable("no descriptor is left to watch them"))
             if access == nil { publish(.unavailable(.noToken("no descriptor is left to ask for one"))) }
+            endRenewals { $0.isStuck = true }
             return
         }
         while true {

@@ -2,7 +2,7 @@ import HeraldTime
 
 /// When calls that fail for now stop everything.
 public struct BreakerRule: Sendable, Equatable {
-    /// This share of calls has to fail; more than 1: never.
+    /// This share of users has to fail; more than 1: never.
     public var share: Double
     /// Of at least so many within the window; 0: never.
     public var of: Int
@@ -16,65 +16,108 @@ public struct BreakerRule: Sendable, Equatable {
 
 /// The circuit breaker: counts how calls end in a sliding window and tells when too many fail for now.
 ///
-/// One push service that fails alone, while another is well, breaks nothing: its events wait in the delay topics and
-/// the others go on.
-struct Breaker: Sendable, Equatable {
+/// What fails again and again says nothing about others: a failing user counts once, and a retry counts only when nobody
+/// has got through since its event failed last. One push service or one request topic that fails alone, while another is
+/// well, breaks nothing: its events wait in the delay topics and the others go on.
+struct Breaker: Sendable {
     /// The window is twice this long (milliseconds) at most: the half that is being filled, and the one before.
     static let halfWindow: Int64 = 10_000
-    /// A push service with fewer calls in the window says nothing about itself.
+    /// A push service of a topic with fewer calls in the window says nothing about itself, and fewer users are no outage.
     static let fewest = 10
+    /// So many failing users are told apart; with more of them some may count twice.
+    static let users = 1_024
 
-    private struct Count: Sendable, Equatable {
-        var calls = 0
+    fileprivate struct Count: Sendable {
+        var passes = 0
         var failures = 0
+        /// Users with failures, each of them once.
+        var users = 0
     }
 
     private let rule: BreakerRule
     private let width: Int
-    /// Both halves, one behind the other, each with a place for each push service.
+    /// Both halves, one behind the other, each with a place for each push service of each class.
     private var counts: [Count]
-    /// Where the half begins that is being filled.
+    /// The failing users, each at a place of its own, marked with the half in which it was counted.
+    private var failing = Array(repeating: UInt64(0), count: users)
+    /// The number of the half that is being filled.
+    private var half: UInt64 = 0
+    /// Where its counts begin.
     private var current = 0
     private var turnsAt = MonotonicTime(nanoseconds: .min)
+    /// When a call last got through.
+    private(set) var lastPass = WallTime(milliseconds: .min)
 
-    init(rule: BreakerRule, width: Int) {
+    /// - Parameters:
+    ///   - width: how many push services there are.
+    ///   - classes: how many classes of calls there are.
+    init(rule: BreakerRule, width: Int, classes: Int) {
         self.rule = rule
-        self.width = width
-        counts = Array(repeating: Count(), count: 2 * width)
+        self.width = width * classes
+        counts = Array(repeating: Count(), count: 2 * width * classes)
     }
 
-    /// Notes how a call ended; true when that breaks the circuit.
-    mutating func note(service: Int, failed: Bool, now: MonotonicTime) -> Bool {
+    /// Notes that somebody got through.
+    ///
+    /// - Parameter place: the call's class and push service; `nil` when it does not count.
+    mutating func passed(_ place: Int?, now: Moment) {
+        lastPass = now.wall
+        guard rule.of > 0, let place else { return }
+        turn(now.monotonic)
+        counts[current + place].passes += 1
+    }
+
+    /// Notes a call that failed for now; true when that breaks the circuit.
+    mutating func failed(_ place: Int, user: UInt64, now: Moment) -> Bool {
         guard rule.of > 0 else { return false }
-        turn(now)
-        counts[current + service].calls += 1
-        guard failed else { return false }
-        counts[current + service].failures += 1
+        turn(now.monotonic)
+        counts[current + place].failures += 1
+        let mark = user &+ half &* 0x9E37_79B9_7F4A_7C15
+        let index = Int(truncatingIfNeeded: user & UInt64(Self.users - 1))
+        if failing[index] != mark {
+            failing[index] = mark
+            counts[current + place].users += 1
+        }
         return isBroken
     }
 
-    /// Forgets everything.
+    /// Forgets everything but when somebody got through.
     mutating func reset() {
         for index in counts.indices { counts[index] = Count() }
+        half += 1
     }
 
     private mutating func turn(_ now: MonotonicTime) {
         guard now >= turnsAt else { return }
         if now >= turnsAt.advanced(byMilliseconds: Self.halfWindow) { reset() }
         turnsAt = now.advanced(byMilliseconds: Self.halfWindow)
+        half += 1
         current = width - current
-        for service in 0..<width { counts[current + service] = Count() }
+        for place in 0..<width { counts[current + place] = Count() }
     }
 
     private var isBroken: Bool {
         var all = Count()
-        for service in 0..<width {
-            let calls = counts[service].calls + counts[width + service].calls
-            let failures = counts[service].failures + counts[width + service].failures
-            if calls >= Self.fewest, Double(failures) < rule.share * Double(calls) { return false }
-            all.calls += calls
-            all.failures += failures
+        for place in 0..<width {
+            var count = counts[place]
+            count.add(counts[width + place])
+            if count.passes + count.failures >= Self.fewest, !fails(count) { return false }
+            all.add(count)
         }
-        return all.calls >= rule.of && Double(all.failures) >= rule.share * Double(all.calls)
+        // While nobody gets through, calls are enough; else it takes users.
+        let evidence = all.passes == 0 ? all.failures : all.users + all.passes
+        return evidence >= rule.of && all.users >= min(Self.fewest, rule.of) && fails(all)
+    }
+
+    private func fails(_ count: Count) -> Bool {
+        Double(count.users) >= rule.share * Double(count.users + count.passes)
+    }
+}
+
+extension Breaker.Count {
+    fileprivate mutating func add(_ other: Self) {
+        passes += other.passes
+        failures += other.failures
+        users += other.users
     }
 }

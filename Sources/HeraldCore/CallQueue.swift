@@ -32,6 +32,9 @@ struct CallQueue: Sendable {
 
     var isEmpty: Bool { count == 0 }
 
+    /// How many classes there are.
+    var classes: Int { weights.count }
+
     /// How many calls of a class there are.
     func count(ofClass number: Int) -> Int { counts[number] }
 
@@ -74,6 +77,27 @@ struct CallQueue: Sendable {
             return take(number, service)
         }
         return nil
+    }
+
+    /// The call of a class that suits and waits longest, or came last.
+    func find(ofClass number: Int, newest: Bool, where suits: (CallToken) -> Bool) -> CallToken? {
+        for service in waiting[number] {
+            let ring = rings[number * width + service]
+            for place in 0..<ring.count {
+                let token = ring[newest ? ring.count - 1 - place : place]
+                if suits(token) { return token }
+            }
+        }
+        return nil
+    }
+
+    /// Takes this call of a class out; the others stay in their order.
+    mutating func remove(_ token: CallToken, ofClass number: Int) {
+        let service = Int(token.service)
+        for _ in 0..<rings[number * width + service].count {
+            guard let first = take(number, service), first != token else { continue }
+            append(first, toClass: number)
+        }
     }
 
     mutating func removeAll() {

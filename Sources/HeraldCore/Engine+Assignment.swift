@@ -84,6 +84,7 @@ extension Engine {
             weights.append(sources[index].weight)
         }
         wanted = CallQueue(width: width, weights: weights)
+        breaker = Breaker(rule: configuration.breaker, width: width, classes: weights.count)
     }
 
     private mutating func append(_ source: Source) -> Int {

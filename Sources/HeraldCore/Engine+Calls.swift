@@ -47,6 +47,7 @@ extension Engine {
         services[index].phase = .wanted
         let source = Int(slots[Int(slot)].source)
         wanted.append(CallToken(slot: id(of: slot), service: UInt8(service)), toClass: sources[source].callClass)
+        noteCandidate(slot, service)
     }
 
     /// Starts a wanted call.
@@ -120,7 +121,7 @@ extension Engine {
         services[index].detail = result.detail ?? result.failure?.word
         let meaning = meaning(result)
         let isProbe = hold?.probe == token
-        if isProbe { judgeProbe(meaning, status: result.status, now: now) }
+        if isProbe { judgeProbe(slot, meaning, status: result.status, now: now) }
         learn(slot, service, meaning, result, now: now)
         if meaning.showsAcceptance { acceptedSequence = max(acceptedSequence, services[index].sequence) }
         if waitsForHold(meaning, status: result.status, isProbe: isProbe) {
@@ -170,22 +171,13 @@ extension Engine {
             throttled(service, result, now: now)
         case .answered(.transient), .failedForNow:
             budget.failed()
-            if breaker.note(service: service, failed: true, now: now.monotonic) { beginHold(.breaker, now: now) }
+            noteFailure(slot, service, result, now: now)
         case .answered(.delivered), .answered(.rejected):
             budget.succeeded()
             gate.passed(service, now: now.monotonic)
-            if breaker.note(service: service, failed: false, now: now.monotonic) { beginHold(.breaker, now: now) }
-            if meaning == .answered(.delivered) { fuse.pass(source: slots[Int(slot)].sourceHash) }
+            notePass(slot, service, isDelivered: meaning == .answered(.delivered), now: now)
         case .answered(.credentials), .unreachable: break
         }
-    }
-
-    /// Counts an answer that would make a dead letter; true when the fuse has blown, and the event waits.
-    private mutating func blows(_ slot: Int32, _ status: Int, now: Moment) -> Bool {
-        if let hold { return hold.reason == .fuse && hold.status == status }
-        guard status != 0, fuse.fail(status: status, source: slots[Int(slot)].sourceHash) else { return false }
-        beginHold(.fuse, status: status, now: now)
-        return true
     }
 
     /// The backend does not want this call, now or ever.
@@ -209,10 +201,6 @@ extension Engine {
         _ slot: Int32, _ service: Int, _ result: CallResult, now: Moment, entropy: UInt64
     ) {
         let index = serviceIndex(slot, service)
-        if services[index].attempts + 1 >= configuration.retry.mostCalls, blows(slot, result.status, now: now) {
-            want(slot, service, now: now)
-            return
-        }
         countFailure(slot, service, result, now: now)
         if campaigns.fate(of: slots[Int(slot)].campaign) == .cancelled {
             decide(slot, service, .cancelled, now: now)

@@ -62,21 +62,23 @@ extension Engine {
         actions.append(.renewCredentials)
     }
 
-    mutating func beginHold(_ reason: HoldReason, status: Int = 0, now: Moment) {
+    mutating func beginHold(_ reason: HoldReason, status: Int = 0, source: UInt64 = 0, now: Moment) {
         guard case .assigned = membership else { return }
         if let current = hold {
             // Without a token there is nothing to probe with.
             guard reason == .tokenUnavailable, current.reason != reason else { return }
         }
-        hold = Hold(reason: reason, status: status, now: now.monotonic)
+        hold = Hold(reason: reason, status: status, source: source, classes: wanted.classes, now: now.monotonic)
         actions.append(.notice(.holdBegan(reason)))
     }
 
-    mutating func endHold(now: Moment) {
+    /// - Parameter source: of the event that got through, if one did.
+    mutating func endHold(source: UInt64? = nil, now: Moment) {
         guard let hold else { return }
         self.hold = nil
         breaker.reset()
-        fuse.reset()
+        let isBadByItself = hold.reason == .fuse && source != nil && source != hold.source
+        fuse.reset(excusing: isBadByItself ? hold.source : nil)
         actions.append(.notice(.holdEnded(hold.reason)))
         // Who waited for the backend's end of the hold was not held up by another event.
         for index in slots.indices where slots[index].phase == .active { slots[index].activeSince = now.monotonic }
@@ -85,7 +87,7 @@ extension Engine {
 
     /// A hold ends when its probe is answered with any status that shows its cause to be gone; no answer at all proves
     /// nothing.
-    mutating func judgeProbe(_ meaning: Meaning, status: Int, now: Moment) {
+    mutating func judgeProbe(_ slot: Int32, _ meaning: Meaning, status: Int, now: Moment) {
         guard let reason = hold?.reason else { return }
         var isWell = false
         switch meaning {
@@ -97,9 +99,10 @@ extension Engine {
         case .answered(.delivered): isWell = true
         }
         if isWell {
-            endHold(now: now)
+            endHold(source: meaning == .answered(.delivered) ? sourceOfEvidence(slot) : nil, now: now)
         } else {
-            hold?.probeFailed(now: now.monotonic)
+            let number = callClass(of: slot)
+            hold?.probeFailed(ofClass: number, now: now.monotonic)
             if let hold, hold.reason != reason { actions.append(.notice(.holdBegan(hold.reason))) }
         }
     }
@@ -113,18 +116,6 @@ extension Engine {
         case .failedForNow: return isProbe || hold.reason == .breaker
         case .answered(.transient): return hold.reason == .breaker || isProbe
         case .answered(.rejected): return hold.reason == .fuse && hold.status == status
-        }
-    }
-
-    /// During a hold: starts the next probe when its time has come.
-    mutating func probe(now: Moment) {
-        guard let held = hold, held.reason != .tokenUnavailable, held.probe == nil, now.monotonic >= held.nextProbe
-        else { return }
-        while let token = wanted.popFirst(among: .all) {
-            if start(token, now: now) {
-                hold?.probe = token
-                return
-            }
         }
     }
 }

@@ -41,10 +41,8 @@ extension Engine {
         return nil
     }
 
-    /// During a hold each topic has some events at hand, so that every probe can be a different one.
     private func isOpen(_ source: borrowing Source) -> Bool {
-        source.mayHaveRecords && !source.isBlocked
-            && (hold == nil || wanted.count(ofClass: source.callClass) < Hold.probeCandidates)
+        source.mayHaveRecords && !source.isBlocked && (hold.map { $0.room[source.callClass] > 0 } ?? true)
     }
 
     private mutating func refillCredit() -> Bool {
@@ -185,14 +183,7 @@ extension Engine {
         if slots[place].event.campaign.isPresent {
             slots[place].campaign = slots[place].event.campaignHash(value: value, seed: configuration.hashSeed)
         }
-        switch configuration.ordering {
-        case .key:
-            slots[place].userHash = slots[place].event.userHash(value: value, seed: configuration.hashSeed)
-        case .partition:
-            slots[place].userHash = UInt64(bitPattern: Int64(slots[place].partition))
-        case .none:
-            break
-        }
+        slots[place].userHash = slots[place].event.userHash(value: value, seed: configuration.hashSeed)
         if slots[place].event.replays > configuration.maxReplays {
             decideAll(slot, .dead(.replaysExhausted), now: now)
         } else if !slots[place].isRetry,
@@ -278,12 +269,15 @@ extension Engine {
         due.add(.init(due: now.monotonic(at: moment), slot: id(of: slot), service: 0, purpose: .event))
     }
 
-    /// Lines the event up behind its user's other events; the first is called at once.
+    /// Lines the event up behind its user's other events, or its partition's; the first is called at once.
     mutating func lineUp(_ slot: Int32) {
         let place = Int(slot)
         if configuration.ordering != .none {
             slots[place].isOrdered = true
-            guard order.enter(slot, user: slots[place].userHash) else {
+            let line =
+                configuration.ordering == .key
+                ? slots[place].userHash : UInt64(bitPattern: Int64(slots[place].partition))
+            guard order.enter(slot, line: line) else {
                 slots[place].phase = .behindUser
                 return
             }

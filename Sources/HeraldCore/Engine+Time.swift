@@ -51,8 +51,8 @@ extension Engine {
                 consider(nextCommit)
             }
         }
-        if let hold {
-            if hold.probe == nil, hold.reason != .tokenUnavailable, !wanted.isEmpty { consider(hold.nextProbe) }
+        if hold != nil {
+            if let moment = nextProbeTime { consider(moment) }
         } else if gate.isLimited, !wanted.isEmpty, hasRoomForCall {
             if let opens = gate.opens(wanted.services) { consider(opens) }
         }

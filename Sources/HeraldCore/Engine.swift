@@ -22,6 +22,8 @@ import HeraldTime
 /// | `Engine+Limits.swift` | how many calls there may be, and which are put off |
 /// | `Engine+Hanging.swift` | calls that hang while others are answered |
 /// | `Engine+Holds.swift` | times in which nothing is called but probes |
+/// | `Engine+Probes.swift` | who is called during a hold |
+/// | `Engine+Evidence.swift` | what begins a hold because many calls fail |
 /// | `Engine+Settlement.swift` | the records of a decided event, their acknowledgement |
 /// | `Engine+Commits.swift` | commits of offsets, and what follows their outcome |
 /// | `Engine+Transactions.swift` | the transaction in which records and offsets become durable together |
@@ -132,7 +134,7 @@ public struct Engine: ~Copyable, Sendable {
                     ? configuration.serviceCallsPerSecond[service] : nil
             })
         concurrency = AdaptiveConcurrency(ceiling: configuration.maxInFlight)
-        breaker = Breaker(rule: configuration.breaker, width: width)
+        breaker = Breaker(rule: configuration.breaker, width: width, classes: 1)
         fuse = Fuse(rule: configuration.fuse)
         activations = Ring(capacity: 64, filler: none)
         startedCalls = Ring(

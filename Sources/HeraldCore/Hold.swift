@@ -9,34 +9,70 @@ public struct Hold: Sendable, Equatable {
     public static let firstProbe: Int64 = 1_000
     /// No probe waits longer than this (milliseconds).
     public static let slowestProbe: Int64 = 30_000
-    /// So many events of each topic are kept at hand during a hold, so that each probe can be a different one.
+    /// So many events more of each class are taken during a hold, and one more with each probe that fails, so that there is
+    /// always another user to probe with.
     static let probeCandidates = 16
+    /// So many users are not asked again while there are others.
+    static let rememberedUsers = 8
 
     /// Why.
     public internal(set) var reason: HoldReason
-    /// Fuse: the status that would have made too many dead letters; else 0.
+    /// Fuse: the status that would have made too many dead letters; breaker: the latest that failed; 0 without one.
     public internal(set) var status: Int
+    /// Fuse: the source whose answer blew it.
+    var source: UInt64
     var probeDelay = Self.firstProbe
+    /// When somebody is asked again who was asked before.
     var nextProbe: MonotonicTime
+    /// When somebody else is asked.
+    var nextOther: MonotonicTime
+    /// Whether there may be somebody who was not asked yet.
+    var hasOthers = true
     /// The probe that is under way.
     var probe: CallToken?
+    /// How many probes there were.
+    var probes = 0
+    /// How many more events of each class are taken.
+    var room: [Int]
+    private var users: [UInt64] = []
 
-    init(reason: HoldReason, status: Int = 0, now: MonotonicTime) {
+    init(reason: HoldReason, status: Int, source: UInt64, classes: Int, now: MonotonicTime) {
         self.reason = reason
         self.status = status
+        self.source = source
         nextProbe = now.advanced(byMilliseconds: Self.firstProbe)
+        nextOther = nextProbe
+        room = Array(repeating: Self.probeCandidates, count: classes)
     }
+
+    /// Whether a failing user may be the reason, so that others are asked without growing waits.
+    ///
+    /// Credentials that are shown too often lock an account.
+    var asksOthersSoon: Bool { reason == .breaker || reason == .fuse }
 
     /// Something changed for the better, perhaps: the next probe is due now, and the waits begin anew.
     mutating func probeSoon(now: MonotonicTime) {
         probeDelay = Self.firstProbe
         nextProbe = now
+        nextOther = now
     }
 
-    /// Notes that the probe failed too.
-    mutating func probeFailed(now: MonotonicTime) {
+    /// Notes that this user is asked.
+    mutating func begin(_ token: CallToken, user: UInt64) {
+        probe = token
+        probes += 1
+        if users.count == Self.rememberedUsers { users.removeFirst() }
+        users.append(user)
+    }
+
+    func hasAsked(_ user: UInt64) -> Bool { users.contains(user) }
+
+    /// Notes that the probe, of an event of this class, failed too.
+    mutating func probeFailed(ofClass number: Int, now: MonotonicTime) {
         probe = nil
+        room[number] += 1
         probeDelay = min(probeDelay * 2, Self.slowestProbe)
         nextProbe = now.advanced(byMilliseconds: probeDelay)
+        nextOther = asksOthersSoon ? now.advanced(byMilliseconds: Self.firstProbe) : nextProbe
     }
 }

@@ -13,6 +13,9 @@ struct Ring<Element: BitwiseCopyable & Sendable>: Sendable {
 
     var isEmpty: Bool { count == 0 }
 
+    /// The element at this place, counted from the first.
+    subscript(place: Int) -> Element { storage[(head + place) & (storage.count - 1)] }
+
     mutating func append(_ element: Element) {
         if count == storage.count { grow() }
         storage[(head + count) & (storage.count - 1)] = element

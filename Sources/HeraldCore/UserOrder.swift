@@ -26,10 +26,10 @@ struct UserOrder {
         hashes = Array(repeating: 0, count: slots)
     }
 
-    /// Lines `slot` up behind the events of the user with this hash.
+    /// Lines `slot` up behind the events of the line with this hash.
     ///
     /// True when it is first, and so active at once.
-    mutating func enter(_ slot: Int32, user hash: UInt64) -> Bool {
+    mutating func enter(_ slot: Int32, line hash: UInt64) -> Bool {
         let place = Int(slot)
         hashes[place] = hash
         follower[place] = Self.none

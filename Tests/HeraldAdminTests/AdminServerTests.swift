@@ -44,6 +44,18 @@ struct AdminServerTests {
         #expect(open.text.hasSuffix("\n# EOF\n"))
     }
 
+    @Test("One address has a bounded number of connections, and gets them back")
+    func connectionsOfAddress() throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        var silent = try (0..<AdminServer.connectionLimitOfAddress).map { _ in try PlainHTTP(port: server.port) }
+        #expect(throws: PlainHTTP.Failure.self) { try ask(server.port, "/livez", ["Host: x"]) }
+        silent.removeAll()
+        let end = ContinuousClock.now + .seconds(20)
+        while (try? ask(server.port, "/livez", ["Host: x"]).status) != 200, ContinuousClock.now < end {}
+        #expect(try ask(server.port, "/livez", ["Host: x"]).status == 200)
+    }
+
     @Test("Only GET and HEAD are answered, and a page that is not there is none")
     func methods() throws {
         let server = try Self.server()

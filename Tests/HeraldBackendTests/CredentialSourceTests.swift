@@ -1,9 +1,10 @@
 import Foundation
-import HeraldBackend
 import HeraldHTTP
 import HeraldThreads
 import TestSupport
 import Testing
+
+@testable import HeraldBackend
 
 @Suite("The process's credentials")
 struct CredentialSourceTests {
@@ -25,6 +26,21 @@ struct CredentialSourceTests {
         #expect(heard.authorizations == ["Basic YWxpY2U6YWxpY2U="])
         heard.renew(refused: 0)
         #expect(heard.renewedCount == 1 && heard.revision == 0)
+    }
+
+    @Test("Without a descriptor for its loop a source ends renewals at once, and nobody waits for ever")
+    func noLoop() throws {
+        struct NoDescriptor: Error {}
+        let source = try CredentialSource(
+            configuration(.basic(username: "alice", password: Secret("alice"))),
+            readAgain: { throw NoDescriptor() }, tell: { _ in }, makeLoop: { throw NoDescriptor() })
+        let isEnded = DispatchSemaphore(value: 0)
+        source.renew(refused: 0) { isEnded.signal() }
+        try source.start()
+        isEnded.wait()
+        let heard = Heard(source)
+        heard.renew(refused: 0)
+        #expect(heard.renewedCount == 1)
     }
 
     @Test("The token is fetched once for everybody, as Azure AD and Keycloak are asked")

@@ -107,7 +107,7 @@ struct EngineBreakerTests {
         #expect(harness.engine.hold == nil)
     }
 
-    @Test("events whose calls are used up blow it too")
+    @Test("events whose calls are used up are no sign of a wrong path")
     func exhausted() {
         let harness = breaking {
             $0.retry = RetryPolicy(immediate: 0, delays: [])
@@ -115,8 +115,66 @@ struct EngineBreakerTests {
         }
         for number in 0..<60 { harness.event("u\(number)") }
         while !harness.calls.isEmpty { harness.answer(503) }
+        #expect(harness.engine.hold == nil)
+        #expect(harness.produced.count { $0.production.kind == .deadLetter } == 60)
+    }
+
+    @Test("a few users, however often they are rejected or fail, stop nobody")
+    func fewUsers() {
+        let harness = breaking { $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 10_000]) }
+        for number in 0..<400 {
+            harness.event("u\(number % 9)")
+            harness.answer(number % 2 == 0 ? 404 : 503)
+            harness.acknowledgeAll()
+        }
+        #expect(harness.engine.hold == nil)
+    }
+
+    @Test("a wrong path is found with more events than users")
+    func repeatedUsers() {
+        let harness = breaking()
+        for number in 0..<80 where harness.engine.hold == nil {
+            harness.event("u\(number % 10)")
+            harness.answer(404)
+        }
         #expect(harness.engine.hold?.reason == .fuse)
         #expect(harness.produced.count { $0.production.kind == .deadLetter } == 39)
+    }
+
+    @Test("retries of what failed before break nothing after others got through, and do when nobody has")
+    func retriesOfTheSame() {
+        let harness = breaking { $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 10_000]) }
+        func retries(_ range: Range<Int>) {
+            let headers = [("herald-attempts", "1"), ("herald-first-attempt-at", "\(harness.time - 2_000)")]
+            for number in range { harness.event("u\(number)", on: EngineHarness.oneSecond, headers: headers) }
+            harness.pass(1_000)
+        }
+        retries(0..<50)
+        harness.event("well")
+        harness.answer(harness.takeCall(at: harness.calls.count - 1), CallResult(status: 200))
+        for _ in 0..<50 { harness.answer(503) }
+        #expect(harness.engine.hold == nil)
+        harness.pass(30_000)
+        retries(50..<80)
+        for _ in 0..<30 { harness.answer(503) }
+        #expect(harness.engine.hold?.reason == .breaker)
+    }
+
+    @Test("who arrives during the hold is asked soon, however many failing ones wait before")
+    func newestIsAsked() {
+        let harness = breaking()
+        for number in 0..<300 { harness.event("u\(number)") }
+        while harness.engine.hold == nil { harness.answer(503) }
+        while !harness.calls.isEmpty { harness.answer(503) }
+        harness.event("well")
+        var seconds = 0
+        while harness.engine.hold != nil, seconds < 10 {
+            harness.pass(1_000)
+            seconds += 1
+            let isWell = harness.usersInFlight == ["well"]
+            harness.answer(isWell ? 200 : 503)
+        }
+        #expect(seconds <= 4)
     }
 
     @Test("every topic's events are probes, so that a bad campaign holds up nobody for ever")

@@ -60,7 +60,7 @@ private func expectEnter(
     _ order: inout UserOrder, _ slot: Int32, user: UInt64, _ isFirst: Bool,
     at location: SourceLocation = #_sourceLocation
 ) {
-    let first = order.enter(slot, user: user)
+    let first = order.enter(slot, line: user)
     #expect(first == isFirst, sourceLocation: location)
 }
 

@@ -66,6 +66,35 @@ struct ConnectionPoolTests {
         #expect(isDropped)
     }
 
+    @Test("An answer that waits on an idle connection is never taken for the next call's", arguments: [Wire.plainAtOnce, .tlsAtOnce])
+    func unaskedAnswer(wire: Wire) throws {
+        let isWritten = DispatchSemaphore(value: 0)
+        let mayWrite = DispatchSemaphore(value: 0)
+        let isFirst = Guarded(true)
+        let server = try wire.server { peer in
+            let lies = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            _ = try peer.readRequest()
+            try peer.write(okay)
+            if lies {
+                mayWrite.wait()
+                try peer.write("HTTP/1.1 299 Not Yours\r\nContent-Length: 0\r\n\r\n")
+                isWritten.signal()
+            }
+            peer.readToEnd()
+        }
+        defer { server.stop() }
+        let driver = try wire.driver(server)
+        #expect(driver.call()?.status == 200)
+        mayWrite.signal()
+        isWritten.wait()
+        // The loop has not turned since, so that nobody has told of those bytes.
+        #expect(driver.call()?.status == 200)
+        #expect(server.acceptedCount == 2)
+    }
+
     @Test("A kept connection found closed before a byte is written costs the call nothing")
     func stale() throws {
         let isAnswered = DispatchSemaphore(value: 0)

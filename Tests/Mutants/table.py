@@ -196,8 +196,8 @@ MUTANTS = [
     Mutant(
         "the next event of a user is called too soon",
         "Engine+Intake.swift",
-        "guard order.enter(slot, user: slots[place].userHash) else {",
-        "guard order.enter(slot, user: slots[place].userHash) || place % 7 == 0 else {",
+        "guard order.enter(slot, line: line) else {",
+        "guard order.enter(slot, line: line) || place % 7 == 0 else {",
     ),
     Mutant(
         "calls in flight have no bound",
@@ -240,8 +240,8 @@ MUTANTS = [
     ),
     Mutant(
         "the fuse does not blow",
-        "Engine+Calls.swift",
-        "        beginHold(.fuse, status: status, now: now)\n        return true",
+        "Engine+Evidence.swift",
+        "        beginHold(.fuse, status: status, source: source, now: now)\n        return true",
         "        return false",
     ),
     Mutant(
@@ -252,9 +252,9 @@ MUTANTS = [
     ),
     Mutant(
         "a hold probes with several calls at once",
-        "Engine+Holds.swift",
-        "held.reason != .tokenUnavailable, held.probe == nil, now.monotonic >= held.nextProbe",
-        "held.reason != .tokenUnavailable, now.monotonic >= held.nextProbe",
+        "Engine+Probes.swift",
+        "held.reason != .tokenUnavailable, held.probe == nil, now.monotonic >= held.nextOther",
+        "held.reason != .tokenUnavailable, now.monotonic >= held.nextOther",
     ),
     Mutant(
         "whichever class had the last turn goes on",

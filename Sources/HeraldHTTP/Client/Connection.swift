@@ -21,6 +21,8 @@ struct ConnectionState {
     var call = CallTable.none
     /// How many bytes of the request are written.
     var written = 0
+    /// Since when it waits for work; nothing was left to read then.
+    var idleSince = MonotonicTime(nanoseconds: .min)
     /// Whether it has waited for work: only then a request that it cannot take may go to another one without counting.
     var isPooled = false
     /// From then on it takes no call any more.

@@ -6,7 +6,9 @@ extension ConnectionPool {
     mutating func dispatch(_ now: MonotonicTime) {
         while calls.longestWaiting != CallTable.none, let slot = idle.popLast() {
             guard let connection = connection(in: slot) else { continue }
-            if states[Int(slot)].retireAt <= now {
+            // What came since it was read last is no answer to this call. In a backlog a connection goes on at once.
+            let isSilent = states[Int(slot)].idleSince == now || hasNothingLeft(connection)
+            if states[Int(slot)].retireAt <= now || !isSilent {
                 drop(connection)
                 continue
             }
@@ -106,6 +108,7 @@ extension ConnectionPool {
         states[slot].call = CallTable.none
         if isReusable {
             states[slot].isPooled = true
+            states[slot].idleSince = now
             idle.append(connection.slot)
         } else {
             drop(connection)

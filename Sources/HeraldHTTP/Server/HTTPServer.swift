@@ -21,6 +21,10 @@ public final class HTTPServer: Sendable {
         public var threads = 1
         /// How many connections may be open at a time; more wait in the kernel's queue.
         public var connectionLimit = 4_096
+        /// How many of them one address may open; more are closed at once.
+        ///
+        /// 0: no limit.
+        public var connectionLimitOfAddress = 0
         /// A connection without traffic for so long is closed.
         public var idleTimeoutSeconds = 60
         /// A larger body is answered with 413.
@@ -63,6 +67,7 @@ public final class HTTPServer: Sendable {
             listening_socket: socket.descriptor,
             threads: UInt32(clamping: configuration.threads),
             connection_limit: UInt32(clamping: configuration.connectionLimit),
+            connection_limit_of_address: UInt32(clamping: configuration.connectionLimitOfAddress),
             idle_timeout_seconds: UInt32(clamping: configuration.idleTimeoutSeconds),
             context: service.toOpaque(),
             answer: ServerService.answer,

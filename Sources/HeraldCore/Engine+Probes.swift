@@ -1,0 +1,79 @@
+import HeraldEvents
+import HeraldTime
+
+/// Who is called during a hold, one after the other: somebody else each time, from the request topics first.
+///
+/// What failed before may fail for ever by its own fault, and must not keep those waiting who would get through.
+extension Engine {
+    /// Starts the next probe when its time has come.
+    mutating func probe(now: Moment) {
+        guard let held = hold, held.reason != .tokenUnavailable, held.probe == nil, now.monotonic >= held.nextOther
+        else { return }
+        while let token = nextProbe(now: now.monotonic) {
+            wanted.remove(token, ofClass: callClass(of: token.slot.index))
+            guard start(token, now: now) else { continue }
+            let user = slots[Int(token.slot.index)].userHash
+            hold?.begin(token, user: user)
+            return
+        }
+    }
+
+    /// When the next probe is due; `nil` when there is none to make.
+    var nextProbeTime: MonotonicTime? {
+        guard let hold, hold.probe == nil, hold.reason != .tokenUnavailable, !wanted.isEmpty else { return nil }
+        return hold.hasOthers ? hold.nextOther : hold.nextProbe
+    }
+
+    /// Request topics take turns, and in each of them who waits longest and who came last: behind many who fail, one who
+    /// arrives during the hold is asked soon.
+    private mutating func nextProbe(now: MonotonicTime) -> CallToken? {
+        guard let held = hold else { return nil }
+        if held.hasOthers {
+            let requests = wanted.classes - 1
+            for step in 0..<max(0, requests) {
+                let number = 1 + (held.probes + step) % requests
+                let isNewest = held.probes / requests % 2 == 1
+                if let token = candidate(ofClass: number, newest: isNewest, among: .others) { return token }
+            }
+            if let token = candidate(ofClass: 0, newest: false, among: .others) { return token }
+            hold?.hasOthers = false
+        }
+        guard now >= held.nextProbe else { return nil }
+        for step in 0..<wanted.classes {
+            let number = (held.probes + step) % wanted.classes
+            if let token = candidate(ofClass: number, newest: false, among: .all) { return token }
+        }
+        return nil
+    }
+
+    private enum Candidates {
+        /// Never called, and of a user who was not asked lately.
+        case others
+        case all
+    }
+
+    private func candidate(ofClass number: Int, newest: Bool, among candidates: Candidates) -> CallToken? {
+        wanted.find(ofClass: number, newest: newest) { token in
+            let slot = token.slot.index
+            let state = services[serviceIndex(slot, Int(token.service))]
+            guard isCurrent(token.slot), state.phase == .wanted else { return false }
+            switch candidates {
+            case .all: return true
+            case .others: return isNew(state) && hold?.hasAsked(slots[Int(slot)].userHash) == false
+            }
+        }
+    }
+
+    private func isNew(_ state: ServiceState) -> Bool { state.sequence == 0 && state.attempts == 0 }
+
+    /// A call is wanted during a hold.
+    mutating func noteCandidate(_ slot: Int32, _ service: Int) {
+        guard hold != nil, isNew(services[serviceIndex(slot, service)]) else { return }
+        let number = callClass(of: slot)
+        hold?.hasOthers = true
+        hold?.room[number] -= 1
+    }
+
+    /// The class in which the event's calls wait.
+    func callClass(of slot: Int32) -> Int { sources[Int(slots[Int(slot)].source)].callClass }
+}
