@@ -24,6 +24,8 @@ struct DueQueue {
         case production
         /// An event that had a record refused is offered again.
         case refusedEvent
+        /// A call that was refused twice has waited for others' answers.
+        case suspect
     }
 
     private var entries: [Entry] = []

@@ -123,7 +123,10 @@ extension Engine {
         let isProbe = hold?.probe == token
         if isProbe { judgeProbe(slot, meaning, status: result.status, now: now) }
         learn(slot, service, meaning, result, now: now)
-        if meaning.showsAcceptance { acceptedSequence = max(acceptedSequence, services[index].sequence) }
+        if meaning.showsAcceptance {
+            acceptedSequence = max(acceptedSequence, services[index].sequence)
+            if !suspects.isEmpty { clearSuspects(now: now) }
+        }
         if waitsForHold(meaning, status: result.status, isProbe: isProbe) {
             want(slot, service, now: now)
         } else {

@@ -62,7 +62,7 @@ extension Engine {
         }
     }
 
-    /// No call is under way any more.
+    /// Calls are not under way any more.
     mutating func forgetHangingCalls() {
         startedCalls.removeAll()
         hangingCalls = 0

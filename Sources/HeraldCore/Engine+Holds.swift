@@ -3,65 +3,6 @@ import HeraldTime
 
 /// Times in which nothing is taken and nothing is called but one probe at a time.
 extension Engine {
-    /// There is no token to call with; a call would be refused.
-    ///
-    /// Holds until ``credentialsChanged(now:)``.
-    public mutating func credentialsUnavailable(now: Moment) {
-        hasCredentials = false
-        beginHold(.tokenUnavailable, now: now)
-    }
-
-    /// Other credentials are in use: a hold because of the former probes at once.
-    public mutating func credentialsChanged(now: Moment) {
-        hasCredentials = true
-        switch hold?.reason {
-        case .tokenUnavailable: endHold(now: now)
-        case .credentials, .tls, .proxyRefused:
-            hold?.probeSoon(now: now.monotonic)
-            probe(now: now)
-        default: break
-        }
-        run(now: now)
-    }
-
-    /// What ``Action/renewCredentials`` asked for has ended, well or not: the calls that were refused are made once more.
-    public mutating func credentialsRenewed(now: Moment) {
-        isRenewing = false
-        while let token = refusedCalls.popFirst() {
-            let index = serviceIndex(token.slot.index, Int(token.service))
-            guard isCurrent(token.slot), services[index].phase == .awaitingCredentials else { continue }
-            want(token.slot.index, Int(token.service), now: now)
-        }
-        run(now: now)
-    }
-
-    /// 401 or 403.
-    ///
-    /// Once may be chance, or a token that has expired: the credentials are renewed and the call is made again. Refused
-    /// again, it is this event's own fault if a call that was sent after its first refusal was accepted; else it is the
-    /// credentials, and everything waits.
-    ///
-    /// Only calls *sent* later count, because answers to calls sent before a password was changed still come in.
-    mutating func refused(_ slot: Int32, _ service: Int, _ result: CallResult, now: Moment) {
-        let index = serviceIndex(slot, service)
-        let before = services[index].refusedAt
-        if before != 0 && acceptedSequence > before {
-            reject(slot, service, result, now: now)
-            return
-        }
-        services[index].refusedAt = sequence
-        guard before == 0, hold == nil, case .assigned = membership else {
-            beginHold(.credentials, now: now)
-            want(slot, service, now: now)
-            return
-        }
-        services[index].phase = .awaitingCredentials
-        refusedCalls.append(CallToken(slot: id(of: slot), service: UInt8(service)))
-        guard !isRenewing else { return }
-        isRenewing = true
-        actions.append(.renewCredentials)
-    }
-
     mutating func beginHold(_ reason: HoldReason, status: Int = 0, source: UInt64 = 0, now: Moment) {
         guard case .assigned = membership else { return }
         if let current = hold {

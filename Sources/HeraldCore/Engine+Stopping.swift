@@ -38,6 +38,7 @@ extension Engine {
         for index in slots.indices { stopWaiting(Int32(index), now: now) }
         wanted.removeAll()
         refusedCalls.removeAll()
+        suspects.removeAll()
         held = PushServiceSet()
         activations.removeAll()
         finishStopping(now: now)
@@ -152,6 +153,7 @@ extension Engine {
         forgetHangingCalls()
         wanted.removeAll()
         refusedCalls.removeAll()
+        suspects.removeAll()
         held = PushServiceSet()
         activations.removeAll()
         order.removeAll()

@@ -11,6 +11,7 @@ extension Engine {
             case .production:
                 productionIsDue(ProductionID(index: entry.slot.index, generation: entry.slot.generation))
             case .refusedEvent: refusedEventIsDue(entry.slot, now: now)
+            case .suspect: suspectIsDue(CallToken(slot: entry.slot, service: entry.service), now: now)
             }
         }
         probe(now: now)

@@ -21,6 +21,7 @@ import HeraldTime
 /// | `Engine+Campaigns.swift` | campaigns that are paused or cancelled |
 /// | `Engine+Limits.swift` | how many calls there may be, and which are put off |
 /// | `Engine+Hanging.swift` | calls that hang while others are answered |
+/// | `Engine+Credentials.swift` | credentials that are refused, to everybody or to one user |
 /// | `Engine+Holds.swift` | times in which nothing is called but probes |
 /// | `Engine+Probes.swift` | who is called during a hold |
 /// | `Engine+Evidence.swift` | what begins a hold because many calls fail |
@@ -97,6 +98,8 @@ public struct Engine: ~Copyable, Sendable {
     var isRenewing = false
     /// Calls that wait for that.
     var refusedCalls: Ring<CallToken>
+    /// Calls that were refused twice and wait for others' answers.
+    var suspects: [SuspectCall] = []
 
     // Records on their way to the broker.
     var productions: [ProductionPlace] = []

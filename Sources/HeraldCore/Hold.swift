@@ -34,6 +34,8 @@ public struct Hold: Sendable, Equatable {
     var probes = 0
     /// How many more events of each class are taken.
     var room: [Int]
+    /// Only one user is known to be refused.
+    private var isOneUsers = false
     private var users: [UInt64] = []
 
     init(reason: HoldReason, status: Int, source: UInt64, classes: Int, now: MonotonicTime) {
@@ -57,10 +59,17 @@ public struct Hold: Sendable, Equatable {
         nextOther = now
     }
 
+    /// One user alone was refused, which says nothing of others: the first of them is asked at once.
+    mutating func concernsOneUser(now: MonotonicTime) {
+        isOneUsers = true
+        nextOther = now
+    }
+
     /// Notes that this user is asked.
     mutating func begin(_ token: CallToken, user: UInt64) {
         probe = token
         probes += 1
+        if let first = users.first, first != user { isOneUsers = false }
         if users.count == Self.rememberedUsers { users.removeFirst() }
         users.append(user)
     }
@@ -73,6 +82,6 @@ public struct Hold: Sendable, Equatable {
         room[number] += 1
         probeDelay = min(probeDelay * 2, Self.slowestProbe)
         nextProbe = now.advanced(byMilliseconds: probeDelay)
-        nextOther = asksOthersSoon ? now.advanced(byMilliseconds: Self.firstProbe) : nextProbe
+        nextOther = asksOthersSoon ? now.advanced(byMilliseconds: Self.firstProbe) : isOneUsers ? now : nextProbe
     }
 }

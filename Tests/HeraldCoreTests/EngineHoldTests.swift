@@ -13,6 +13,8 @@ struct EngineHoldTests {
         harness.answer(401)
         #expect(harness.calls.count == 1)
         harness.answer(401)
+        #expect(harness.takeOthers().isEmpty)
+        harness.pass(1_000)
         #expect(harness.takeOthers() == [.notice(.holdBegan(.credentials))])
         #expect(harness.calls.isEmpty)
         #expect(harness.summaries.isEmpty)
@@ -71,13 +73,14 @@ struct EngineHoldTests {
         harness.event("bad")
         harness.answer(403)
         harness.answer(403)
+        harness.pass(1_000)
         #expect(harness.engine.hold?.reason == .credentials)
         harness.pass(1_000)
         #expect(harness.usersInFlight == ["bad"])
         harness.answer(403)
-        // A few more are taken, to have somebody else to ask with.
+        // One user alone says nothing of others: the first of them need not wait.
         harness.event("good")
-        harness.pass(2_000)
+        harness.pass(0)
         #expect(harness.usersInFlight == ["good"])
         harness.answer(200)
         #expect(harness.engine.hold == nil)
@@ -99,6 +102,30 @@ struct EngineHoldTests {
         #expect(harness.summaries.last == "dead apns rejected 403")
     }
 
+    @Test("an event that is refused twice waits for others' answers, and stops nobody")
+    func refusedBeforeOthers() {
+        let harness = EngineHarness()
+        harness.event("bad")
+        harness.answer(403)
+        harness.answer(403)
+        harness.pass(900)
+        harness.event("good")
+        #expect(harness.usersInFlight == ["good"])
+        harness.answer(200)
+        #expect(harness.takeOthers().isEmpty)
+        #expect(harness.summaries.suffix(2) == ["result apns dead-lettered", "dead apns rejected 403"])
+    }
+
+    @Test("many users who are refused twice are enough to begin one")
+    func manyAreRefused() {
+        let harness = EngineHarness()
+        for user in 1...8 { harness.event("user-\(user)") }
+        for _ in 1...8 { harness.answer(401) }
+        #expect(harness.engine.hold == nil)
+        for _ in 1...8 { harness.answer(401) }
+        #expect(harness.engine.hold?.reason == .credentials)
+    }
+
     @Test("an answer to a call that was sent before the password changed proves nothing")
     func lateAnswer() {
         let harness = EngineHarness()
@@ -108,6 +135,7 @@ struct EngineHoldTests {
         harness.answer(401)
         harness.answer(early, CallResult(status: 200))
         harness.answer(401)
+        harness.pass(1_000)
         #expect(harness.engine.hold?.reason == .credentials)
         #expect(harness.summaries == ["result apns delivered"])
     }

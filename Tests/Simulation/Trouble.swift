@@ -21,6 +21,14 @@ package struct Trouble: Sendable {
 
         var hangs: Bool { if case .timeout = self { true } else { false } }
 
+        /// Many such answers in a row are what a hanging backend or a wrong password look like.
+        var looksGeneral: Bool {
+            switch self {
+            case .timeout, .status(403, _): true
+            case .status, .reset: false
+            }
+        }
+
         var description: String {
             switch self {
             case .status(let status, let retryAfter?): "\(status) with Retry-After: \(retryAfter) ms"
@@ -66,7 +74,7 @@ package struct Trouble: Sendable {
         isOnce = chance.below(2) == 0
         oversized = chance.pick([0, 0, 5, 20])
         // Calls that hang in every place at once keep others from showing that the backend is well: not promised.
-        let size = users > 0 && !shape.hangs ? chance.pick([0, 0, 100, 400]) : 0
+        let size = users > 0 && !shape.looksGeneral ? chance.pick([0, 0, 100, 400]) : 0
         crowd = 300..<300 + size
     }
 

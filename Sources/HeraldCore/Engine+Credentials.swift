@@ -1,0 +1,140 @@
+import HeraldEvents
+import HeraldTime
+
+/// A call that was refused twice while nobody else's answer says whether the credentials are to blame.
+struct SuspectCall: Sendable {
+    var token: CallToken
+    var result: CallResult
+}
+
+/// Credentials that are refused: by the backend to everybody, or to one user.
+extension Engine {
+    /// So long (milliseconds) others may take to show that the credentials are accepted.
+    static let suspectPatience: Int64 = 1_000
+    /// So many users are refused twice, with nobody accepted meanwhile, before it must be the credentials.
+    ///
+    /// Few, because credentials that are shown too often lock an account; more than one, because backends also answer 403 for
+    /// a single user.
+    static let mostSuspects = 8
+
+    /// There is no token to call with; a call would be refused.
+    ///
+    /// Holds until ``credentialsChanged(now:)``.
+    public mutating func credentialsUnavailable(now: Moment) {
+        hasCredentials = false
+        beginHold(.tokenUnavailable, now: now)
+    }
+
+    /// Other credentials are in use: a hold because of the former probes at once.
+    public mutating func credentialsChanged(now: Moment) {
+        hasCredentials = true
+        switch hold?.reason {
+        case .tokenUnavailable: endHold(now: now)
+        case .credentials, .tls, .proxyRefused:
+            hold?.probeSoon(now: now.monotonic)
+            probe(now: now)
+        default: break
+        }
+        callSuspectsAgain(now: now)
+        run(now: now)
+    }
+
+    /// What ``Action/renewCredentials`` asked for has ended, well or not: the calls that were refused are made once more.
+    public mutating func credentialsRenewed(now: Moment) {
+        isRenewing = false
+        while let token = refusedCalls.popFirst() {
+            let index = serviceIndex(token.slot.index, Int(token.service))
+            guard isCurrent(token.slot), services[index].phase == .awaitingCredentials else { continue }
+            want(token.slot.index, Int(token.service), now: now)
+        }
+        run(now: now)
+    }
+
+    /// 401 or 403.
+    ///
+    /// Once may be chance, or a token that has expired: the credentials are renewed and the call is made again. Refused
+    /// again, it is this event's own fault if a call that was sent after its first refusal is accepted, perhaps a moment later.
+    /// Otherwise it is the credentials, and everything waits.
+    ///
+    /// Only calls *sent* later count, because answers to calls sent before a password was changed still come in.
+    mutating func refused(_ slot: Int32, _ service: Int, _ result: CallResult, now: Moment) {
+        let index = serviceIndex(slot, service)
+        let before = services[index].refusedAt
+        if before != 0 && acceptedSequence > before {
+            reject(slot, service, result, now: now)
+            return
+        }
+        let token = CallToken(slot: id(of: slot), service: UInt8(service))
+        guard hold == nil, case .assigned = membership else {
+            services[index].refusedAt = sequence
+            beginHold(.credentials, now: now)
+            want(slot, service, now: now)
+            return
+        }
+        services[index].phase = .awaitingCredentials
+        guard before == 0 else {
+            suspect(token, result, now: now)
+            return
+        }
+        services[index].refusedAt = sequence
+        refusedCalls.append(token)
+        guard !isRenewing else { return }
+        isRenewing = true
+        actions.append(.renewCredentials)
+    }
+
+    private mutating func suspect(_ token: CallToken, _ result: CallResult, now: Moment) {
+        suspects.append(SuspectCall(token: token, result: result))
+        due.add(
+            .init(
+                due: now.monotonic.advanced(byMilliseconds: Self.suspectPatience), slot: token.slot,
+                service: token.service, purpose: .suspect))
+        if suspects.count >= Self.mostSuspects, suspectUsers.count >= Self.mostSuspects { blameCredentials(now: now) }
+    }
+
+    private var suspectUsers: Set<UInt64> {
+        Set(suspects.filter { isSuspect($0.token) }.map { slots[Int($0.token.slot.index)].userHash })
+    }
+
+    /// The credentials were accepted: whoever was refused after his first refusal was answered so for his own sake.
+    mutating func clearSuspects(now: Moment) {
+        let waiting = suspects
+        suspects.removeAll(keepingCapacity: true)
+        for suspect in waiting where isSuspect(suspect.token) {
+            let (slot, service) = (suspect.token.slot.index, Int(suspect.token.service))
+            if acceptedSequence > services[serviceIndex(slot, service)].refusedAt {
+                reject(slot, service, suspect.result, now: now)
+            } else {
+                suspects.append(suspect)
+            }
+        }
+    }
+
+    /// Nobody has shown in time that the credentials are accepted.
+    mutating func suspectIsDue(_ token: CallToken, now: Moment) {
+        guard suspects.contains(where: { $0.token == token }), isSuspect(token) else { return }
+        blameCredentials(now: now)
+    }
+
+    private mutating func blameCredentials(now: Moment) {
+        let isOneUser = suspectUsers.count == 1
+        beginHold(.credentials, now: now)
+        if isOneUser { hold?.concernsOneUser(now: now.monotonic) }
+        callSuspectsAgain(now: now)
+    }
+
+    private mutating func callSuspectsAgain(now: Moment) {
+        let waiting = suspects
+        suspects.removeAll(keepingCapacity: true)
+        for suspect in waiting where isSuspect(suspect.token) {
+            let (slot, service) = (suspect.token.slot.index, Int(suspect.token.service))
+            services[serviceIndex(slot, service)].refusedAt = sequence
+            want(slot, service, now: now)
+        }
+    }
+
+    private func isSuspect(_ token: CallToken) -> Bool {
+        isCurrent(token.slot)
+            && services[serviceIndex(token.slot.index, Int(token.service))].phase == .awaitingCredentials
+    }
+}
