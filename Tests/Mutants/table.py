@@ -278,7 +278,7 @@ MUTANTS = [
     Mutant(
         "few users look like a wrong path",
         "Fuse.swift",
-        "bad >= min(Self.fewestUsers, rule.of)",
+        "bad >= min(max(Self.fewestUsers, rule.of / 4), rule.of)",
         "bad >= 1",
     ),
     Mutant(

@@ -28,10 +28,10 @@ package struct Bystanders: Sendable, CustomStringConvertible {
         Self(description: "a third is rejected", every: 3, status: 400),
         Self(description: "few users fail often", users: 30),
         Self(description: "few users are rejected often", status: 400, users: 30),
-        Self(description: "very few users are rejected often", status: 400, users: 8, codes: 1),
+        Self(description: "very few users are rejected often", status: 400, users: 8, codes: 1, bound: 1_000),
         Self(description: "a fifth fails, one behind the other", every: 5, isClump: true, bound: 5_000),
         Self(
-            description: "a half is rejected, one behind the other", every: 2, status: 400, isClump: true, bound: 5_000),
+            description: "a half is rejected, one behind the other", every: 2, status: 400, isClump: true, bound: 6_000),
         Self(description: "a campaign fails", isCampaign: true, bound: 5_000),
         Self(description: "a campaign is rejected", status: 400, isCampaign: true, bound: 5_000),
     ]

@@ -164,7 +164,9 @@ extension SimulatedWorker {
                 usersInARow.insert(record.user)
             }
             // Few users are no wrong path.
-            if rejectedInARow > configuration.fuse.of, usersInARow.count >= min(10, configuration.fuse.of) {
+            if rejectedInARow > configuration.fuse.of,
+                usersInARow.count >= min(max(10, configuration.fuse.of / 4), configuration.fuse.of)
+            {
                 simulation.checkers.fail("\(process) made \(rejectedInARow) dead letters with one status in a row")
             }
         }
