@@ -72,7 +72,7 @@ let package = Package(
         module("HeraldSandbox", ["HeraldBytes", "HeraldHTTP", "HeraldKafka", "HeraldThreads", "HeraldTime"]),
         module(
             "HeraldTools",
-            ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime"]),
+            ["HeraldBytes", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime"]),
         module(
             "HeraldReplay",
             ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime", "HeraldTools"]),

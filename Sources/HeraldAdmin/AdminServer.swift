@@ -37,7 +37,7 @@ public final class AdminServer: Sendable {
     /// So many connections at a time; slow and silent clients are closed after a while, and descriptors are for the backend.
     static let connectionLimit = 256
     /// So many of them may come from one address, so that nobody keeps probes and scrapes of others out.
-    static let connectionLimitOfAddress = 32
+    static let connectionLimitOfAddress = 224
     /// A connection without a byte for so long is closed.
     static let idleSeconds = 15
 

@@ -135,6 +135,21 @@ public struct Readiness: Sendable, Equatable {
     /// Whether the worker delivers.
     public var isReady: Bool { findings.isEmpty }
 
+    /// Whether the backend answers, as the latest calls showed; `nil` when there were none, or when they were answered on
+    /// connections that are all gone since, so that nobody knows.
+    static func isBackendReachable(_ report: WorkerReport) -> Bool? {
+        if report.holds.contains(where: { [.tls, .nameNotFound, .proxyRefused].contains($0.reason) }) { return false }
+        let lanes = report.lanes.filter { $0.meter.lastCallAt != nil }
+        guard let latest = lanes.max(by: { ($0.meter.lastCallAt ?? $0.at) < ($1.meter.lastCallAt ?? $1.at) }) else {
+            return nil
+        }
+        // Nobody listens: one call is enough to know. One user's calls may hang for ever while others are answered.
+        if latest.meter.unansweredCalls >= (latest.meter.lastFailure == .refused ? 1 : Self.silentCalls) {
+            return false
+        }
+        return latest.connections > 0 ? true : nil
+    }
+
     /// Whether the process works at all, whatever backend and brokers do; the sentence says why not.
     public static func stuckLane(_ report: WorkerReport, now: MonotonicTime) -> String? {
         guard let silence = silence(of: report, now: now), silence > stuckAfter else { return nil }

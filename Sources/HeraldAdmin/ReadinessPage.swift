@@ -39,7 +39,7 @@ struct ReadinessPage {
             ("lag", lag),
             ("holds", .array(report.holds.map { .string($0.reason.word) })),
             ("brokers", .string(Self.word(report.cluster.isReachable))),
-            ("backend", .string(Self.word(isBackendReachable))),
+            ("backend", .string(Self.word(Readiness.isBackendReachable(report)))),
         ].object
     }
 
@@ -62,13 +62,6 @@ struct ReadinessPage {
                     + "at its latency and at the limits, or start more workers."
             )
         ]
-    }
-
-    /// `nil` until a call was answered or several were not.
-    private var isBackendReachable: Bool? {
-        if readiness.findings.contains(where: { $0.reason == .backendUnreachable }) { return false }
-        if report.holds.contains(where: { [.tls, .nameNotFound, .proxyRefused].contains($0.reason) }) { return false }
-        return report.lanes.contains { $0.meter.callDurations.contains { $0.count > 0 } } ? true : nil
     }
 
     private static func word(_ isReachable: Bool?) -> String {

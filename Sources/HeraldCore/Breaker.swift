@@ -22,7 +22,7 @@ public struct BreakerRule: Sendable, Equatable {
 struct Breaker: Sendable {
     /// The window is twice this long (milliseconds) at most: the half that is being filled, and the one before.
     static let halfWindow: Int64 = 10_000
-    /// A push service of a topic with fewer calls in the window says nothing about itself, and fewer users are no outage.
+    /// A push service of a topic with fewer calls in the window says nothing about itself.
     static let fewest = 10
     /// So many failing users are told apart; with more of them some may count twice.
     static let users = 1_024
@@ -104,9 +104,7 @@ struct Breaker: Sendable {
             if count.passes + count.failures >= Self.fewest, !fails(count) { return false }
             all.add(count)
         }
-        // While nobody gets through, calls are enough; else it takes users.
-        let evidence = all.passes == 0 ? all.failures : all.users + all.passes
-        return evidence >= rule.of && all.users >= min(Self.fewest, rule.of) && fails(all)
+        return all.users + all.passes >= rule.of && fails(all)
     }
 
     private func fails(_ count: Count) -> Bool {

@@ -11,7 +11,9 @@ extension Engine {
 
     /// The source to take the next record from, or `nil` when nothing should be taken now.
     public mutating func nextSource() -> Int? {
-        guard case .assigned = membership, !freeSlots.isEmpty, bufferedBytes < configuration.maxBufferedBytes else {
+        guard case .assigned = membership, freeSlots.count > (hold == nil ? Hold.reservedSlots : 0),
+            bufferedBytes < configuration.maxBufferedBytes
+        else {
             return nil
         }
         if hold == nil, wanted.count - heldBack + busyCalls >= takeLimit { return nil }

@@ -88,8 +88,9 @@ public struct EngineConfiguration: Sendable {
     }
 
     /// How many taken events may be in memory: those with calls in flight, as many again that wait for their user, for
-    /// their moment or for an acknowledgement, and those that are settled and wait for their transaction's end.
-    public var maxBuffered: Int { 2 * maxInFlight + 256 + transactionRoom }
+    /// their moment or for an acknowledgement, those that are settled and wait for their transaction's end, and those that a
+    /// hold may ask.
+    public var maxBuffered: Int { 2 * maxInFlight + 256 + transactionRoom + Hold.reservedSlots }
 
     /// How many settled events may wait for a transaction's end; it is committed early when half of them do.
     ///

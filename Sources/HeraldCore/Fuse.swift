@@ -22,7 +22,7 @@ public struct FuseRule: Sendable, Equatable {
 struct Fuse: Sendable {
     /// A source with fewer answers among the latest says nothing about itself.
     static let fewest = 20
-    /// Fewer users than this are no wrong path, however often they are rejected.
+    /// Fewer users than this, or a quarter of the answers looked at, are no wrong path, however often they are rejected.
     static let fewestUsers = 10
     /// A source that was found to be bad by itself counts for nothing while somebody gets through this often
     /// (milliseconds).
@@ -94,7 +94,7 @@ struct Fuse: Sendable {
     private func isBlown(by status: UInt16) -> Bool {
         let bad = answers.count { $0.status == status }
         // With few users the places are never full.
-        if inARow >= rule.of { return rule.share <= 1 && bad >= min(Self.fewestUsers, rule.of) }
+        if inARow >= rule.of { return rule.share <= 1 && bad >= min(max(Self.fewestUsers, rule.of / 4), rule.of) }
         guard answers.count == rule.of, Double(bad) >= rule.share * Double(answers.count) else { return false }
         var sources: [UInt64: (answers: Int, bad: Int)] = [:]
         for answer in answers {

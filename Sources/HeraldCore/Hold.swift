@@ -9,9 +9,11 @@ public struct Hold: Sendable, Equatable {
     public static let firstProbe: Int64 = 1_000
     /// No probe waits longer than this (milliseconds).
     public static let slowestProbe: Int64 = 30_000
-    /// So many events more of each class are taken during a hold, and one more with each probe that fails, so that there is
-    /// always another user to probe with.
+    /// So many events more of each class are taken during a hold, and twice as many with each probe that fails, so that there
+    /// is another user to probe with, also behind many who fail.
     static let probeCandidates = 16
+    /// So many slots are left free for them.
+    static let reservedSlots = 64
     /// So many users are not asked again while there are others.
     static let rememberedUsers = 8
 
@@ -79,7 +81,7 @@ public struct Hold: Sendable, Equatable {
     /// Notes that the probe, of an event of this class, failed too.
     mutating func probeFailed(ofClass number: Int, now: MonotonicTime) {
         probe = nil
-        room[number] += 1
+        room[number] += Self.probeCandidates << min(probes, 6)
         probeDelay = min(probeDelay * 2, Self.slowestProbe)
         nextProbe = now.advanced(byMilliseconds: probeDelay)
         nextOther = asksOthersSoon ? now.advanced(byMilliseconds: Self.firstProbe) : isOneUsers ? now : nextProbe

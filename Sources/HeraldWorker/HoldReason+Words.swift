@@ -16,7 +16,8 @@ extension HoldReason {
 
     /// What happened and what to do, in one sentence: the same in the log and in readiness.
     ///
-    /// - Parameter status: of the fuse: the status that would have made too many dead letters.
+    /// - Parameter status: of the fuse: the status that would have made too many dead letters; of the breaker: the latest
+    ///   that failed, 0 without an answer.
     public func sentence(status: Int) -> String {
         switch self {
         case .credentials: "The backend refuses the credentials (401 or 403): check backend.auth."
@@ -27,10 +28,22 @@ extension HoldReason {
             "The proxy refuses the credentials for it (407): check backend.proxy and backend.proxyPasswordFile."
         case .nameNotFound: "The backend's name has no address: check backend.url and the resolver."
         case .breaker:
-            "Most calls to the backend fail for now (5xx, time-outs, refused connections): check the backend."
+            status == 0
+                ? "Most calls to the backend get no answer: check that it runs and that backend.url is right."
+                : "Most calls to the backend fail for now, the latest with status \(status): check the backend."
         case .fuse:
-            "Most answers would make dead letters with status \(status): check backend.url and backend.path, or what "
-                + "publishes such events."
+            "The backend rejects most users' events with status \(status): \(Self.remedy(rejectedWith: status))"
+        }
+    }
+
+    private static func remedy(rejectedWith status: Int) -> String {
+        switch status {
+        case 300..<400, 404, 405, 410:
+            "check backend.url and backend.path; herald dlq replay brings back what was rejected."
+        case 401, 403: "check the rights of backend.auth's user."
+        case 413: "look at what publishes events that are too large for it."
+        case 429: "it is asked too often: check limits and backend.statuses."
+        default: "check backend.path and the backend's version, and look at what publishes such events."
         }
     }
 }

@@ -67,7 +67,9 @@ extension Lane {
         calls.drain { ended in
             let token = CallToken(rawValue: ended.token)
             let result = result(of: ended, token, now: now)
-            meter.callEnded(result, service: Int(token.service), nanoseconds: ended.durationNanoseconds)
+            meter.callEnded(
+                result, service: Int(token.service), nanoseconds: ended.durationNanoseconds,
+                now: now.monotonic)
             engine.answer(token, result, now: now, entropy: jitter.next())
         }
         carryOut(now: now)

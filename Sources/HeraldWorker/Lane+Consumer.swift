@@ -61,7 +61,7 @@ extension Lane {
             carryOut(now: moment)
         }
         let (notices, dropped) = consumer.takeNotices()
-        for notice in notices { logger.kafka(notice) }
+        for notice in notices { troubles.kafka(notice, now: moment.monotonic) }
         if dropped > 0 { logger.warning("librdkafka's log lines were dropped", ["count": .int(dropped)]) }
         if let error = consumer.fatalError() {
             end = .failed("the consumer can't go on: \(error). Start the worker again.")

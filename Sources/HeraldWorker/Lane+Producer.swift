@@ -86,7 +86,7 @@ extension Lane {
         // Before a record is taken: it may get a slot whose former message is not released yet.
         carryOut(now: now)
         let (notices, _) = records.client.takeNotices()
-        for notice in notices { logger.kafka(notice) }
+        for notice in notices { troubles.kafka(notice, now: now.monotonic) }
         guard let error = records.client.fatalError() else { return }
         if configuration.engine.isAtomic, error.code != KafkaError.Code.clusterAuthorizationFailed {
             engine.producerLost(isFenced: error.code == KafkaError.Code.fenced, now: now)

@@ -12,6 +12,7 @@ extension Lane {
 
     /// Leaves a report for others.
     func leaveReport(now: MonotonicTime) {
+        tellTroubles(now: now)
         lookAtStatistics()
         if now >= nextProgress || partitionReports.count != engine.progress.count {
             nextProgress = now.advanced(byMilliseconds: Self.progressInterval)
@@ -22,8 +23,15 @@ extension Lane {
         nextReport = now.advanced(byMilliseconds: Self.reportInterval)
     }
 
+    /// Says what has become of events since the last time.
+    private func tellTroubles(now: MonotonicTime) {
+        troubles.note(engine.counters.troubles(since: told, services: pushServiceNames.count), now: now)
+        told = engine.counters
+    }
+
     /// The last report of all.
     func leaveLastReport() {
+        tellTroubles(now: SystemClock.monotonic())
         partitionReports = []
         var last = report(now: SystemClock.monotonic())
         last.hasEnded = true

@@ -39,6 +39,7 @@ final class Lane {
     let logger: Logger
     let mailbox: Mailbox
     let board: LaneBoard
+    let troubles: TroubleLog
     let helper: DispatchQueue
 
     let loop: EventLoop
@@ -86,6 +87,9 @@ final class Lane {
     var produceTrouble: KafkaError?
     var tellAgain = MonotonicTime(nanoseconds: .min)
 
+    /// What people were told of.
+    var told: Counters
+
     // What others may know of the lane.
     @exclusivity(unchecked) var meter: LaneMeter
     var refusal: LaneReport.Trouble?
@@ -119,13 +123,14 @@ final class Lane {
     /// On the lane's own thread.
     init(
         configuration: LaneConfiguration, mailbox: Mailbox, credentials: CredentialSource,
-        campaigns: CampaignWatch, board: LaneBoard, logger: Logger
+        campaigns: CampaignWatch, board: LaneBoard, troubles: TroubleLog, logger: Logger
     ) throws {
         self.configuration = configuration
         self.mailbox = mailbox
         self.credentials = credentials
         self.campaigns = campaigns
         self.board = board
+        self.troubles = troubles
         self.logger = logger.with(["lane": .int(configuration.number)])
         helper = DispatchQueue(label: "herald.lane.\(configuration.number).helper")
         loop = try EventLoop()
@@ -138,6 +143,7 @@ final class Lane {
         calls = BackendCalls(loop: loop, owner: Owner.backend, configuration: configuration.backend)
         pushServiceNames = configuration.engine.decoder.pushServices.names.map { Array($0.utf8) }
         engine = Engine(configuration: configuration.engine)
+        told = engine.counters
         meter = LaneMeter(services: pushServiceNames.count)
         held = Array(repeating: nil, count: configuration.engine.maxBuffered)
         nextPoll = SystemClock.monotonic()

@@ -1,4 +1,5 @@
 import HeraldCore
+import HeraldEvents
 import HeraldKafka
 import HeraldTelemetry
 
@@ -35,11 +36,20 @@ extension Lane {
     }
 }
 
-extension Logger {
-    /// Passes on what librdkafka says: its errors as warnings, because it mends most of them by itself.
-    func kafka(_ notice: ClientNotice) {
-        let fields: LogFields = ["part": "librdkafka"]
-        // Levels as syslog has them: up to 4 (warning) somebody may want to know.
-        if notice.level <= 4 { warning(notice.text, fields) } else { debug(notice.text, fields) }
+extension Counters {
+    /// What has happened since that people want to know of.
+    func troubles(since before: Counters, services: Int) -> [(reason: TroubleLog.Reason, count: Int)] {
+        var troubles: [(reason: TroubleLog.Reason, count: Int)] = []
+        for reason in DeadLetterReason.allCases {
+            let count = deadLetters(reason) - before.deadLetters(reason)
+            if count > 0 { troubles.append((.deadLetters(reason), count)) }
+        }
+        for end in [CallEnd.refused, .reset, .timeout, .brokenHTTP] {
+            let count = (0..<services).reduce(0) { sum, service in
+                sum + calls(end, service: service) - before.calls(end, service: service)
+            }
+            if count > 0 { troubles.append((.unanswered(end), count)) }
+        }
+        return troubles
     }
 }

@@ -1,5 +1,6 @@
 import HeraldKafka
 import HeraldTelemetry
+import HeraldTime
 
 extension Worker {
     /// How long one question to the brokers may take at the start (milliseconds).
@@ -21,7 +22,9 @@ extension Worker {
                         + "\(missing.count == 1 ? "it" : "them"): run `herald topics apply`, or grant Describe.")
             } catch {
                 watch.note(reachable: false, error)
-                for notice in admin.takeNotices().notices { logger.kafka(notice) }
+                for notice in admin.takeNotices().notices {
+                    troubles.kafka(notice, now: SystemClock.monotonic())
+                }
                 if !wasTold { logger.warning("no broker answers yet, trying on: \(error)") }
                 wasTold = true
             }

@@ -58,12 +58,14 @@ public final class Worker: Sendable {
 
     let configuration: WorkerConfiguration
     let logger: Logger
+    let troubles: TroubleLog
     private let state = Guarded(State())
 
     /// A worker that does nothing before ``run()``.
     public init(configuration: WorkerConfiguration, logger: Logger) {
         self.configuration = configuration
         self.logger = logger
+        troubles = TroubleLog(logger: logger)
     }
 
     /// Works until it is told to stop or can't go on.
@@ -174,7 +176,7 @@ public final class Worker: Sendable {
         do {
             let end = try Lane(
                 configuration: lane, mailbox: mailbox, credentials: credentials, campaigns: campaigns,
-                board: board, logger: logger
+                board: board, troubles: troubles, logger: logger
             ).run()
             switch end {
             case .drained(let isComplete):

@@ -55,6 +55,7 @@ struct HealthTests {
             try await world.publish(Batch.events(0..<10))
             try await worker.waitUntilNotReady("backend-unreachable", naming: "backend.url")
             #expect(try await worker.page("/livez").status == 200)
+            #expect(try await worker.page("/readyz").text.contains("\"backend\": \"unreachable\""))
             world.backend.misbehave([])
             try await world.waitForResults(10)
             try await worker.waitUntilReady()

@@ -1,5 +1,6 @@
 import Foundation
 import HeraldSandbox
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -112,6 +113,73 @@ struct BreakerAndFuseTests {
             try await world.waitUntilAllIsCommitted()
             try await Oracle(world).expectResults(Batch.delivered(0..<2_000, attempts: nil))
             #expect(world.deadLetters.isEmpty)
+        }
+    }
+}
+
+@Suite("A part of the users that always fails", .realKafka("Partial failure"))
+struct PartialFailureTests {
+    private static var plan: World.Plan {
+        var plan = World.Plan()
+        plan.more = World.replayTopics
+        plan.topicConfigurations = ["notifications.dead-letter.state": ["cleanup.policy": "compact"]]
+        return plan
+    }
+
+    @Test("A fifth of the users gets 503 for ever: one-time codes of others are called at once all the time")
+    func failingFifth() async throws {
+        var plan = World.Plan()
+        plan.misbehaviour = [.status(503) { $0.user = "bad-*" }]
+        plan.settings = ["retry.delays": "[1s, 3s]"]
+        try await World.run(plan) { world in
+            let worker = try await world.startWorker()
+            try await world.publish(
+                (0..<600).map { Publication(id: "e\($0)", user: $0 % 5 == 0 ? "bad-\($0)" : "good-\($0)") })
+            var publishedAt: [String: Int64] = [:]
+            // Long enough for the last attempts of all, which come together.
+            for number in 0..<100 {
+                publishedAt["code-\(number)"] = SystemClock.wall().milliseconds
+                try await world.publish([Publication(id: "c\(number)", user: "code-\(number)")])
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            try await world.waitForResults(700)
+            let delays = world.backend.calls.compactMap { call in
+                call.user.flatMap { publishedAt[$0] }.map { call.receivedAt.milliseconds - $0 }
+            }
+            #expect(delays.count == 100 && delays.allSatisfy { $0 < 2_000 }, "\(delays.max() ?? 0) ms")
+            #expect(world.deadLetters.count == 120)
+            #expect(world.deadLetters.allSatisfy { $0.heraldHeaders["herald-reason"] == "attempts-exhausted" })
+            #expect(!worker.output.contains("holding"))
+            // Many, and few lines: the first at once, and then one a minute.
+            let lines = worker.logLines.filter { $0.message.contains("dead letters") }
+            #expect((1...3).contains(lines.count))
+        }
+    }
+
+    @Test("The doctor, and who publishes, hear from a worker that it holds, and why")
+    func told() async throws {
+        var plan = Self.plan
+        plan.misbehaviour = [.status(404)]
+        try await World.run(plan) { world in
+            let worker = try await world.startWorker()
+            let address = "127.0.0.1:\(try await worker.adminPort())"
+            try await world.publish(Batch.events(0..<400))
+            try await worker.waitForLog("holding")
+            let doctor = try world.startTool(["doctor", "--only", "kafka", "--workers", address])
+            #expect(try await doctor.waitForExit() == 1)
+            #expect(doctor.output.contains("✗ worker") && doctor.output.contains("with status 404"))
+            let replay = try await world.dlq(
+                "replay", "--where", "status = 404", "--yes", "--wait", "1s", changing: ["admin.listen": address])
+            #expect(replay.output.contains("does not deliver") && replay.output.contains("with status 404"))
+        }
+    }
+
+    @Test("What is published while no worker runs is said to wait")
+    func noWorker() async throws {
+        try await World.run(Self.plan) { world in
+            try await world.publishDeadLetters(0..<1)
+            let replay = try await world.dlq("replay", "--where", "status = 503", "--yes", "--wait", "1s")
+            #expect(replay.output.contains("No worker runs"))
         }
     }
 }

@@ -1,10 +1,12 @@
-import HeraldCore
+import HeraldEvents
 import HeraldHTTP
-import HeraldKafka
+import HeraldThreads
 import HeraldTime
 import Testing
 
 @testable import HeraldAdmin
+@testable import HeraldCore
+@testable import HeraldKafka
 @testable import HeraldWorker
 
 @Suite("Readiness")
@@ -44,7 +46,8 @@ struct ReadinessTests {
         },
         Case(reason: .backendUnreachable, part: "backend.url") { report in
             for _ in 0..<5 {
-                report.lanes[0].meter.callEnded(CallResult(failure: .timeout), service: 0, nanoseconds: 1)
+                report.lanes[0].meter.callEnded(
+                    CallResult(failure: .timeout), service: 0, nanoseconds: 1, now: Reports.now)
             }
         },
     ]
@@ -76,7 +79,8 @@ struct ReadinessTests {
             report.cluster.lagPerSecond = 100
             report.lanes[0].commitTrouble = .init(since: Self.now, text: "NO")
             for _ in 0..<4 {
-                report.lanes[0].meter.callEnded(CallResult(failure: .timeout), service: 0, nanoseconds: 1)
+                report.lanes[0].meter.callEnded(
+                    CallResult(failure: .timeout), service: 0, nanoseconds: 1, now: Reports.now)
             }
             var ended = report.lanes[0]
             ended.number = 1
@@ -88,6 +92,71 @@ struct ReadinessTests {
         #expect(Readiness.stuckLane(report, now: Self.now) == nil)
         let page = ReadinessPage(report, now: Self.now).response
         #expect(page.status == 200 && String(decoding: page.body, as: UTF8.self).contains("lag-growing"))
+    }
+
+    @Test("The backend is as the latest calls found it, and nobody knows when all connections are gone")
+    func backend() {
+        func word(_ change: @escaping (inout LaneReport) -> Void) -> Bool? {
+            Readiness.isBackendReachable(Reports.ready { change(&$0.lanes[0]) })
+        }
+        func end(_ lane: inout LaneReport, _ result: CallResult) {
+            lane.meter.callEnded(result, service: 0, nanoseconds: 1, now: Self.now)
+        }
+        #expect(word { _ in } == nil)
+        #expect(
+            word {
+                end(&$0, CallResult(status: 503))
+                $0.connections = 1
+            } == true)
+        #expect(word { end(&$0, CallResult(status: 200)) } == nil, "closed since by the other side")
+        #expect(word { end(&$0, CallResult(failure: .refused)) } == false)
+        #expect(
+            word {
+                end(&$0, CallResult(failure: .timeout))
+                $0.connections = 1
+            } == true, "one user's call may hang")
+        #expect(
+            word {
+                for _ in 0..<5 { end(&$0, CallResult(failure: .reset)) }
+                $0.hold = HoldReport(.breaker)
+            } == false, "also in a hold")
+    }
+
+    @Test("The sentence of a hold fits the status")
+    func sentences() {
+        #expect(HoldReason.breaker.sentence(status: 503).contains("status 503"))
+        #expect(HoldReason.breaker.sentence(status: 0).contains("no answer"))
+        #expect(HoldReason.fuse.sentence(status: 404).contains("backend.path"))
+        #expect(HoldReason.fuse.sentence(status: 413).contains("too large"))
+        #expect(!HoldReason.fuse.sentence(status: 413).contains("backend.path"))
+    }
+
+    @Test("Trouble is told of at once, and then once a minute at most for each reason, with how often it was")
+    func troubleLog() {
+        let lines = Guarded<[String]>([])
+        let log = TroubleLog(warn: { text, fields in lines.withLock { $0.append("\(text) \(fields)") } })
+        var counters = Counters(services: 1)
+        let before = counters
+        counters.count(.refused, service: 0)
+        log.note(counters.troubles(since: before, services: 1), now: Self.now)
+        for second in 1...59 {
+            log.note(
+                [(.unanswered(.refused), 10), (.deadLetters(.rejected), 2)],
+                now: Self.now.advanced(byMilliseconds: Int64(second) * 1_000))
+        }
+        #expect(lines.withLock { $0.count } == 2)
+        log.note([], now: Self.now.advanced(byMilliseconds: 60_000))
+        #expect(lines.withLock { $0.count } == 3 && lines.withLock { $0.last?.contains("590") } == true)
+    }
+
+    @Test("What librdkafka says as a line and as an error, from every client, is one line")
+    func kafkaLines() {
+        let said =
+            "127.0.0.1:1/bootstrap: Connect to ipv4#127.0.0.1:1 failed: Connection refused (after 0ms in state CONNECT"
+        let line = ClientNotice(level: 3, text: "FAIL: [thrd:127.0.0.1:1/bootstrap]: \(said))", error: nil)
+        let error = KafkaError(code: KafkaError.Code.transport, message: "\(said), 7 identical error(s) suppressed)")
+        let notice = ClientNotice(level: 3, text: error.description, error: error)
+        #expect(line.essence == notice.essence && line.essence.hasSuffix("Connection refused"))
     }
 
     @Test("The lag is what lies between what is done and the end")

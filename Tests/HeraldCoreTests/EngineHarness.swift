@@ -259,9 +259,6 @@ final class EngineHarness {
 
     var usersInFlight: [String] { calls.map(user) }
 
-    /// The value of the record in a slot.
-    func text(of slot: SlotID) -> String { String(decoding: records[slot.index]?.value ?? [], as: UTF8.self) }
-
     /// The produced records in a short form, each of them once.
     func takeSummaries() -> [String] {
         defer { produced.removeAll() }

@@ -1,5 +1,6 @@
 import HeraldHTTP
 import HeraldTime
+import TestSupport
 import Testing
 
 @testable import HeraldDoctor
@@ -97,6 +98,46 @@ struct JudgementTests {
         #expect(
             GroupJudgement.lag("t", [position(0, 5, 0, 7)], isRetry: false, isServed: false).verdict == .warning)
         #expect(GroupJudgement.lag("t", [position(0, 7, 0, 7)], isRetry: true, isServed: false).verdict == .passed)
+    }
+
+    @Test("Retries whose time is over are overdue, whoever serves them")
+    func overdue() {
+        var late = position(0, 5, 0, 66)
+        late.overdue = 61
+        let check = GroupJudgement.lag("t", [late], isRetry: true, isServed: true)
+        #expect(check.verdict == .warning && check.detail == "61 wait, 61 of them are overdue")
+        #expect(check.mend?.contains("hold") == true)
+    }
+
+    @Test("A worker that holds fails with its own sentence, and one that does not answer is no proof")
+    func workers() throws {
+        let page = #"{"ready":false,"reasons":[{"reason":"hold-fuse","sentence":"All is rejected."}],"holds":["fuse"]}"#
+        let server = try ScriptedServer { peer in
+            _ = try peer.readRequest()
+            try peer.write("HTTP/1.1 503 No\r\nContent-Length: \(page.utf8.count)\r\n\r\n\(page)")
+        }
+        defer { server.stop() }
+        let silent = try LoopbackSocket.unusedPort()
+        let workers = WorkerSurvey.ask(["127.0.0.1:\(server.port)", "127.0.0.1:\(silent)"])
+        let checks = GroupJudgement.workers(workers)
+        #expect(checks.map(\.verdict) == [.failed, .warning])
+        #expect(checks.first?.detail == "All is rejected." && checks.first?.subject == "127.0.0.1:\(server.port)")
+        #expect(GroupJudgement.workers([.init(address: "a:1", state: .ready)]).map(\.verdict) == [.passed])
+        #expect(GroupJudgement.workers([]).map(\.verdict) == [.skipped])
+    }
+
+    @Test("Workers are where the group's members run, on loopback only those of this machine, or where somebody says")
+    func addresses() {
+        func addresses(_ hosts: [String], _ listen: String?, named: [String]? = nil) -> [String] {
+            WorkerSurvey.addresses(
+                of: hosts.map { .init(clientID: "c", host: $0, partitions: []) }, named: named,
+                listen: listen.map { ($0, 9_464) })
+        }
+        #expect(addresses(["/10.9.8.7", "/10.9.8.6", "/10.9.8.7"], "0.0.0.0") == ["10.9.8.6:9464", "10.9.8.7:9464"])
+        #expect(addresses(["/127.0.0.1"], "127.0.0.1") == ["127.0.0.1:9464"])
+        #expect(addresses(["/10.9.8.7"], "127.0.0.1") == [])
+        #expect(addresses(["/10.9.8.7"], nil) == [])
+        #expect(addresses(["/10.9.8.7"], nil, named: ["a:1"]) == ["a:1"])
     }
 
     @Test("Offsets that retention has overtaken fail with the number of lost records")

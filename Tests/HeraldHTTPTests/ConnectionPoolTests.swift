@@ -66,7 +66,9 @@ struct ConnectionPoolTests {
         #expect(isDropped)
     }
 
-    @Test("An answer that waits on an idle connection is never taken for the next call's", arguments: [Wire.plainAtOnce, .tlsAtOnce])
+    @Test(
+        "An answer that waits on an idle connection is never taken for the next call's",
+        arguments: [Wire.plainAtOnce, .tlsAtOnce])
     func unaskedAnswer(wire: Wire) throws {
         let isWritten = DispatchSemaphore(value: 0)
         let mayWrite = DispatchSemaphore(value: 0)

@@ -251,6 +251,49 @@ MUTANTS = [
         "case .failedForNow: return isProbe",
     ),
     Mutant(
+        "exhausted retries are a sign of a wrong path",
+        "Engine+Calls.swift",
+        "        case .attemptsExhausted: decide(slot, service, .dead(.attemptsExhausted), now: now)",
+        "        case .attemptsExhausted:\n            if blows(slot, result.status, now: now) { want(slot, service, now: now) } "
+        "else { decide(slot, service, .dead(.attemptsExhausted), now: now) }",
+    ),
+    Mutant(
+        "a user who fails again and again counts each time",
+        "Breaker.swift",
+        "        if failing[index] != mark {",
+        "        if true {",
+    ),
+    Mutant(
+        "retries of what failed before are signs of an outage although others got through",
+        "Engine+Evidence.swift",
+        "if let before, breaker.lastPass >= before { return nil }",
+        "",
+    ),
+    Mutant(
+        "a user who is rejected again and again counts each time",
+        "Fuse.swift",
+        "if !answers.contains(where: { $0.user == user && $0.status == status }) {",
+        "if true {",
+    ),
+    Mutant(
+        "few users look like a wrong path",
+        "Fuse.swift",
+        "bad >= min(max(Self.fewestUsers, rule.of / 4), rule.of)",
+        "bad >= 1",
+    ),
+    Mutant(
+        "probes ask those first who wait longest, and nobody else",
+        "Engine+Probes.swift",
+        "let isNewest = held.probes / requests % 2 == 1",
+        "let isNewest = false",
+    ),
+    Mutant(
+        "probes ask those who failed before",
+        "Engine+Probes.swift",
+        "        if held.hasOthers {",
+        "        if false {",
+    ),
+    Mutant(
         "a hold probes with several calls at once",
         "Engine+Probes.swift",
         "held.reason != .tokenUnavailable, held.probe == nil, now.monotonic >= held.nextOther",

@@ -42,6 +42,10 @@ final class Campaign: Sendable {
 
     func run() -> Outcome {
         CrashReport.install(jobs: jobs)
+        DispatchQueue.concurrentPerform(iterations: Bystanders.all.count) { number in
+            guard let violation = Bystanders.all[number].violation() else { return }
+            state.withLock { $0.failure = $0.failure ?? violation }
+        }
         DispatchQueue.concurrentPerform(iterations: jobs) { job in
             while let seed = nextSeed() {
                 CrashReport.note(seed, job: job)

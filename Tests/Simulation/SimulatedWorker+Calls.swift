@@ -102,9 +102,7 @@ extension SimulatedWorker {
             result.status >= 429 || [.timeout, .reset, .refused, .brokenHTTP].contains(result.failure)
         return switch engine.hold?.reason {
         case .breaker: failedForNow
-        case .fuse:
-            failedForNow && isProbe
-                || result.status == engine.hold?.status && (!failedForNow || engine.isWanted(token))
+        case .fuse: failedForNow && isProbe || result.status == engine.hold?.status
         // While partitions go there is no hold; what blows the fuse then is given back.
         case nil: [400, 404].contains(result.status) && !engine.isTaking && !engine.isRejected(token)
         default: false
@@ -160,11 +158,22 @@ extension SimulatedWorker {
             pausedUntil[Int(token.service)] = max(pausedUntil[Int(token.service), default: 0], simulation.now + pause)
         }
         guard configuration.fuse.of > 0 else { return }
-        if engine.hold != nil || result.status != 404 || !engine.isRejected(token) {
+        if engine.hold?.reason == .fuse { mayHaveExcused = true }
+        if result.status == 200 { lastDelivery = simulation.now }
+        // A source that was bad by itself counts for nothing while others get through.
+        let isExcused = mayHaveExcused && simulation.now < lastDelivery + 10_000
+        if engine.hold != nil || result.status != 404 || !engine.isRejected(token) || isExcused {
             rejectedInARow = 0
+            usersInARow = []
         } else {
             rejectedInARow += 1
-            if rejectedInARow > configuration.fuse.of {
+            if let name = records[Int(token.slot.index)], let record = simulation.cluster.record(name) {
+                usersInARow.insert(record.user)
+            }
+            // Few users are no wrong path.
+            if rejectedInARow > configuration.fuse.of,
+                usersInARow.count >= min(max(10, configuration.fuse.of / 4), configuration.fuse.of)
+            {
                 simulation.checkers.fail("\(process) made \(rejectedInARow) dead letters with one status in a row")
             }
         }

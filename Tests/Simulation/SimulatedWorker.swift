@@ -74,6 +74,10 @@ final class SimulatedWorker {
     var probes: Set<CallToken> = []
     /// Dead letters with the same status in a row.
     var rejectedInARow = 0
+    var usersInARow: Set<Int> = []
+    var lastDelivery: Int64 = .min / 2
+    /// Whether the engine may have found a source that is bad by itself.
+    var mayHaveExcused = false
     /// For each push service: how many calls of the first request topic wait, and how many others were made meanwhile.
     var passedUrgent: [Int: (waiting: Int, calls: Int)] = [:]
     /// What it was told of campaigns.
@@ -135,6 +139,7 @@ final class SimulatedWorker {
         limitedCalls = []
         pausedUntil = [:]
         rejectedInARow = 0
+        mayHaveExcused = false
         log("starts")
         readCampaigns()
         client = TransactionClient()

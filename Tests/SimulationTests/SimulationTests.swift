@@ -46,6 +46,11 @@ struct SimulationTests {
         run(scenario)
     }
 
+    @Test("users who always fail delay nobody else beyond a bound", arguments: Bystanders.all)
+    func bystanders(case bystanders: Bystanders) {
+        #expect(bystanders.violation() == nil)
+    }
+
     @Test("partition order and no order lose nothing either", arguments: [Ordering.partition, .none], [true, false])
     func otherOrders(ordering: Ordering, isAtomic: Bool) {
         var scenario = scenario(1, isAtomic: isAtomic)

@@ -1,5 +1,8 @@
 internal import Glibc
+internal import HeraldEvents
 internal import HeraldKafka
+internal import HeraldTime
+internal import HeraldTools
 
 extension BrokerExaminer {
     /// Asks for the group's members and offsets; joins nothing.
@@ -20,12 +23,19 @@ extension BrokerExaminer {
             return Finding([unknownGroup(error)])
         }
         return Finding(
-            [GroupJudgement.members(plan.group, description, positions)]
+            [GroupJudgement.members(plan.group, description, positions)] + workers(of: description)
                 + consumedTopics.map { topic in
                     GroupJudgement.lag(
                         topic.name, positions.of(topic.name), isRetry: isRetry(topic.name),
                         isServed: !description.members.isEmpty)
                 })
+    }
+
+    /// What the workers say of themselves.
+    private func workers(of description: GroupDescription) -> [Check] {
+        guard !description.members.isEmpty else { return [] }
+        let addresses = WorkerSurvey.addresses(of: description.members, named: plan.workers, listen: plan.listen)
+        return GroupJudgement.workers(timeLeft.isOver ? [] : WorkerSurvey.ask(addresses))
     }
 
     private func unknownGroup(_ error: KafkaError) -> Check {
@@ -93,13 +103,37 @@ extension BrokerExaminer {
         let ends = try reader.queries.ends(of: wanted, timeoutMilliseconds: timeLeft.milliseconds(atMost: limit))
         let begins = try reader.queries.beginnings(
             of: wanted, timeoutMilliseconds: timeLeft.milliseconds(atMost: limit))
-        return GroupPositions(
+        var positions = GroupPositions(
             partitions: committed.map { position in
                 GroupPositions.Position(
                     partition: position.partition, committed: position.offset < 0 ? nil : position.offset,
                     begin: begins[position.partition] ?? 0, end: ends[position.partition] ?? 0)
             })
+        try findOverdue(&positions, reader.queries)
+        return positions
     }
+
+    /// A retry waits for its topic's delay from when it was written, and no longer.
+    private func findOverdue(_ positions: inout GroupPositions, _ queries: ConsumerQueries) throws(KafkaError) {
+        let now = SystemClock.wall().milliseconds
+        for topic in consumedTopics {
+            guard let delay = plan.topics.names.delay(ofTopic: topic.name)?.milliseconds else { continue }
+            let behind = positions.of(topic.name).filter { $0.lag > 0 && $0.isInRange }.map(\.partition)
+            guard !behind.isEmpty else { continue }
+            let firstInTime = try queries.offsets(
+                of: behind, at: now - delay - Self.lateness,
+                timeoutMilliseconds: timeLeft.milliseconds(atMost: Self.requestMilliseconds))
+            for index in positions.partitions.indices where behind.contains(positions.partitions[index].partition) {
+                let position = positions.partitions[index]
+                let next = max(position.begin, position.committed ?? position.begin)
+                let end = firstInTime[position.partition] ?? position.end
+                positions.partitions[index].overdue = max(0, min(end, position.end) - next)
+            }
+        }
+    }
+
+    /// So late a retry may be (milliseconds) before it counts as overdue.
+    private static var lateness: Int64 { 30_000 }
 }
 
 /// Where a group stands in each partition.
@@ -110,6 +144,8 @@ struct GroupPositions: Sendable, Equatable {
         var committed: Int64?
         var begin: Int64
         var end: Int64
+        /// Retry topics: how many should have been taken by now.
+        var overdue: Int64 = 0
 
         /// Whether a consumer could go on from there.
         var isInRange: Bool { (begin...max(begin, end)).contains(committed ?? begin) }
@@ -153,6 +189,29 @@ enum GroupJudgement {
         return Check(name, group, .passed, "\(members); each partition has one")
     }
 
+    /// What the workers say of themselves.
+    static func workers(_ workers: [WorkerSurvey.Worker]) -> [Check] {
+        let name = "worker"
+        guard !workers.isEmpty else {
+            return [
+                Check(
+                    name, "", .skipped, "no admin port can be reached from here",
+                    mend: "run this where a worker runs, or name their admin ports: --workers host:port,…")
+            ]
+        }
+        return workers.map { worker in
+            switch worker.state {
+            case .ready: Check(name, worker.address, .passed, "delivers")
+            case .notReady(let sentences):
+                Check(name, worker.address, .failed, sentences.joined(separator: " "))
+            case .silent(let reason):
+                Check(
+                    name, worker.address, .warning, "does not say how it is: \(reason)",
+                    mend: "name the workers' admin ports (admin.listen): --workers host:port,…")
+            }
+        }
+    }
+
     /// How far the group is behind in one topic.
     static func lag(
         _ topic: String, _ positions: [GroupPositions.Position], isRetry: Bool, isServed: Bool
@@ -174,6 +233,12 @@ enum GroupJudgement {
         let total = positions.reduce(0) { $0 + $1.lag }
         guard total > 0, let worst = positions.max(by: { $0.lag < $1.lag }) else {
             return Check(name, topic, .passed, "0")
+        }
+        let overdue = positions.reduce(0) { $0 + $1.overdue }
+        guard overdue == 0 else {
+            return Check(
+                name, topic, .warning, "\(total) wait, \(overdue) of them are overdue",
+                mend: isServed ? "see what the workers say: they hold, or can't keep up" : "start herald worker")
         }
         return Check(
             name, topic, isServed ? .passed : .warning,

@@ -20,12 +20,16 @@ package struct BrokerPlan: Sendable {
     package var instance: String?
     /// Whether workers write in transactions.
     package var isAtomic: Bool
+    /// Where workers' admin ports are, as `host:port`, when somebody said so.
+    package var workers: [String]?
+    /// Host and port of the settings' admin port; `nil` when it is off.
+    package var listen: (host: String, port: UInt16)?
 
     /// A plan for a cluster.
     package init(
         bootstrapServers: [String], clientProperties: [(String, String)], readerProperties: [(String, String)],
         writerProperties: [(String, String)], reach: ClusterReach, topics: TopicWishes, group: String,
-        instance: String?, isAtomic: Bool
+        instance: String?, isAtomic: Bool, workers: [String]? = nil, listen: (host: String, port: UInt16)? = nil
     ) {
         self.bootstrapServers = bootstrapServers
         self.clientProperties = clientProperties
@@ -36,6 +40,8 @@ package struct BrokerPlan: Sendable {
         self.group = group
         self.instance = instance
         self.isAtomic = isAtomic
+        self.workers = workers
+        self.listen = listen
     }
 
     /// What the user's property says, in lower case.

@@ -2,7 +2,7 @@ internal import CCurl
 
 /// One GET with libcurl's whole HTTP client, for what the answer's head says: for tools, beside every loop.
 ///
-/// No redirect is followed, and the body is thrown away. Printed, logged or reflected it shows nothing.
+/// No redirect is followed. Printed, logged or reflected it shows nothing.
 package struct HTTPLook: Sendable, CustomStringConvertible, CustomReflectable {
     /// What came back.
     package enum Answer: Sendable, Equatable {
@@ -38,10 +38,36 @@ package struct HTTPLook: Sendable, CustomStringConvertible, CustomReflectable {
     /// Nothing of what it holds.
     package var customMirror: Mirror { Mirror(self, children: [:]) }
 
-    /// Makes the request.
+    /// As much of a body as is read; of a larger one this much is.
+    package static let bodyLimit = 64 * 1_024
+
+    /// Makes the request, and throws the answer's body away.
     ///
     /// Blocks; on any thread.
     package func perform() -> Answer {
+        // Whatever its length is, the body is not wanted: the first piece of it ends the request.
+        perform(body: { _, _, _, _ in 0 }, context: nil)
+    }
+
+    /// Makes the request, and keeps the answer's body.
+    ///
+    /// Blocks; on any thread.
+    package func read() -> (answer: Answer, body: [UInt8]) {
+        var body: [UInt8] = []
+        let answer = withUnsafeMutablePointer(to: &body) { body in
+            perform(
+                body: { bytes, size, count, context in
+                    guard let body = context?.assumingMemoryBound(to: [UInt8].self),
+                        body.pointee.count + size * count <= HTTPLook.bodyLimit
+                    else { return 0 }
+                    body.pointee.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: size * count))
+                    return size * count
+                }, context: body)
+        }
+        return (answer, body)
+    }
+
+    private func perform(body: curl_write_callback, context: UnsafeMutableRawPointer?) -> Answer {
         let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         var headers = curl_slist_append(nil, "User-Agent: herald")
@@ -55,12 +81,11 @@ package struct HTTPLook: Sendable, CustomStringConvertible, CustomReflectable {
             return .failure(.connectFailed, detail: "libcurl has no memory left")
         }
         defer { curl_easy_cleanup(handle) }
-        // Whatever its length is, the body is not wanted: the first piece of it ends the request.
-        let body: curl_write_callback = { _, _, _, _ in 0 }
         var codes = CurlLibrary.setRequest(
             of: handle, url: url, headers: headers, timeoutMilliseconds: timeoutMilliseconds, errorText: errorText,
             proxy: proxy, tls: tls)
         codes.append(herald_curl_set_write_callback(handle, body))
+        codes.append(herald_curl_set_pointer(handle, CURLOPT_WRITEDATA, context))
         guard codes.allSatisfy({ $0 == CURLE_OK }) else {
             return .failure(.connectFailed, detail: "libcurl refused the request")
         }

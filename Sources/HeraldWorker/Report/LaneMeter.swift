@@ -1,5 +1,5 @@
 public import HeraldCore
-import HeraldTime
+public import HeraldTime
 
 /// What a lane counts beside its engine: calls on the wire, transactions, rebalances; in plain numbers of its own thread.
 public struct LaneMeter: Sendable {
@@ -23,6 +23,8 @@ public struct LaneMeter: Sendable {
     public internal(set) var unansweredCalls = 0
     /// Why the latest of them had no answer.
     public internal(set) var lastFailure: CallFailure?
+    /// When the latest call ended; `nil` when none has.
+    public internal(set) var lastCallAt: MonotonicTime?
 
     private var transactionBegan: MonotonicTime?
 
@@ -31,7 +33,8 @@ public struct LaneMeter: Sendable {
         callDurations = Array(repeating: .ofCalls, count: max(1, services))
     }
 
-    mutating func callEnded(_ result: CallResult, service: Int, nanoseconds: Int64) {
+    mutating func callEnded(_ result: CallResult, service: Int, nanoseconds: Int64, now: MonotonicTime) {
+        lastCallAt = now
         if let failure = result.failure {
             unansweredCalls += 1
             lastFailure = failure

@@ -8,16 +8,20 @@ enum DoctorCommand: HeraldCommand {
     static let only = CommandOption.optional(
         "only", .choice(Examination.Part.self), "Look at this half alone; the other's settings may be missing.")
 
+    static let workers = CommandOption.optional(
+        "workers", .commaSeparated("HOST:PORT,…"),
+        "Ask the workers at these admin ports how they are, instead of those that the group's members lead to.")
+
     static let declaration = CommandDeclaration(
         "doctor", "Check everything that a worker needs, and say what mends it.",
         details:
             "Settings, names, connections, TLS and its expiry, logins, each topic, each permission, a transaction begun "
-            + "and aborted, the group and its lag, the backend's credentials, the clock. One line each: ✓ is well, ! "
+            + "and aborted, the group, what its workers say of themselves, its lag, the backend's credentials, the clock. One line each: ✓ is well, ! "
             + "works and wants a look, ✗ has to be mended, - could not be looked at because of something else. It "
             + "takes 20 s at most, whoever does not answer, notifies nobody, joins no group, and leaves nothing that a "
             + "reader of committed records sees.\n\nThe exit status is 1 when something has to be mended, 78 when the "
             + "settings are wrong, and else 0. docs/DOCTOR.md says what each line proves.",
-        options: [only.declaration, OutputFormat.option.declaration],
+        options: [only.declaration, workers.declaration, OutputFormat.option.declaration],
         examples: [
             .init("herald doctor --config herald.yaml", "Before the first start, and whenever something is wrong."),
             .init("herald doctor --only kafka -o jsonl", "The brokers' half, for a program."),
@@ -31,7 +35,7 @@ enum DoctorCommand: HeraldCommand {
         do {
             let needs: SettingsNeeds = part.map { $0 == .kafka ? [.kafka] : [.backend] } ?? [.kafka, .backend]
             let loaded = try invocation.loadedSettings(requiring: needs)
-            examination = try loaded.settings.examination(of: part)
+            examination = try loaded.settings.examination(of: part, workers: invocation.parsed[workers])
             try output.write(settings(loaded))
         } catch let error as SettingsError {
             let count = error.mistakes.count

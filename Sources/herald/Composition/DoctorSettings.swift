@@ -1,5 +1,6 @@
 import HeraldCommandLine
 import HeraldDoctor
+import HeraldKafka
 import HeraldSettings
 import HeraldTools
 
@@ -14,19 +15,34 @@ extension Settings {
                 bootstrapServers: kafka.bootstrapServers, saslMechanism: saslMechanism,
                 patience: BrokerExaminer.loginPatience),
             topics: topicWishes, group: kafka.group, instance: kafka.instance,
-            isAtomic: delivery.guarantee == .atomic)
+            isAtomic: delivery.guarantee == .atomic, listen: adminAddress)
+    }
+
+    /// Host and port of the admin port; `nil` when it is off.
+    var adminAddress: (host: String, port: UInt16)? {
+        guard case .address(let host, let port) = admin.listen else { return nil }
+        return (host, port)
+    }
+
+    /// Why what a tool publishes now will wait, as far as that can be found out within seconds.
+    func workerTrouble() -> String? {
+        guard let admin = try? HeraldKafka.Admin(properties: KafkaClientSettings.common(self)) else { return nil }
+        return WorkerSurvey.trouble(group: kafka.group, listen: adminAddress, admin: admin)
     }
 
     /// The property `sasl.mechanism`, by either of its names.
     var saslMechanism: String? { kafka.properties["sasl.mechanism"] ?? kafka.properties["sasl.mechanisms"] }
 
     /// The doctor of these settings.
-    func examination(of part: Examination.Part?) throws -> Examination {
-        let plan = brokerPlan
+    ///
+    /// - Parameter workers: where their admin ports are, as `host:port`; `nil` when nobody said so.
+    func examination(of part: Examination.Part?, workers: [String]? = nil) throws -> Examination {
+        var plan = brokerPlan
+        plan.workers = workers
         let url = backend.url?.description ?? ""
         var makeBroker: (@Sendable () -> any Examiner)?
         var makeBackend: (@Sendable () -> any Examiner)?
-        if part != .backend { makeBroker = { BrokerExaminer(plan) } }
+        if part != .backend { makeBroker = { [plan] in BrokerExaminer(plan) } }
         if part != .kafka {
             let configuration = try backendConfiguration(connectionLimit: 1)
             makeBackend = { BackendExaminer(url: url, configuration) }

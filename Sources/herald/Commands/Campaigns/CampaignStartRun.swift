@@ -69,6 +69,7 @@ struct CampaignStartRun {
         guard preview.recipients > 0 else {
             throw CommandFailure("the audience has no recipients; nothing was published")
         }
+        if let trouble = settings.workerTrouble() { console.complain(SafeText.escaped(trouble)) }
         guard try stop.whileAnswering({ () throws(CommandFailure) in try confirm(preview, isAssumed) }) else {
             console.complain("Nothing was published.")
             return .needsConfirmation

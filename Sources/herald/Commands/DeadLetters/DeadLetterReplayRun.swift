@@ -15,6 +15,7 @@ struct DeadLetterReplayRun {
 
     private let invocation: Invocation
     private let console: Console
+    private let settings: Settings
     private let selection: Selection
     private let replayer: Replayer
     private let rules: ReplayRules
@@ -24,6 +25,7 @@ struct DeadLetterReplayRun {
     init(_ invocation: Invocation, _ settings: Settings, _ selection: Selection) throws {
         self.invocation = invocation
         self.selection = selection
+        self.settings = settings
         let parsed = invocation.parsed
         console = invocation.console
         format = parsed[OutputFormat.option]
@@ -92,6 +94,7 @@ struct DeadLetterReplayRun {
             // Who names dead letters and gets none of them has been refused.
             return invocation.parsed[DeadLetterOptions.ids].isEmpty ? .done : .failed
         }
+        if let trouble = settings.workerTrouble() { console.complain(SafeText.escaped(trouble)) }
         guard try stop.whileAnswering({ () throws(CommandFailure) in try confirm(plan) }) else {
             console.complain("Nothing was replayed.")
             return .needsConfirmation

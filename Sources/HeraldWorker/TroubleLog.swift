@@ -1,0 +1,118 @@
+import HeraldCore
+import HeraldEvents
+import HeraldKafka
+import HeraldTelemetry
+import HeraldThreads
+import HeraldTime
+
+/// Tells of what happens again and again: the first time at once, and then once a minute at most for each reason, with how
+/// often it was.
+///
+/// One for all lanes of a process, which see the same trouble.
+final class TroubleLog: Sendable {
+    /// Between two lines with the same reason (milliseconds).
+    static let interval: Int64 = 60_000
+    /// So many reasons are told apart; what librdkafka says beyond them is not told.
+    static let reasonLimit = 256
+
+    /// What is counted.
+    enum Reason: Hashable {
+        case deadLetters(DeadLetterReason)
+        case unanswered(CallEnd)
+        /// What librdkafka said, without what is different each time.
+        case kafka(String)
+    }
+
+    private struct Entry {
+        var count = 0
+        var toldAt: MonotonicTime?
+        var notice: ClientNotice?
+    }
+
+    typealias Tell = @Sendable (_ text: String, _ fields: LogFields) -> Void
+
+    private let warn: Tell
+    private let debug: Tell
+    private let entries = Guarded<[Reason: Entry]>([:])
+
+    convenience init(logger: Logger) {
+        self.init(warn: { logger.warning($0, $1) }, debug: { logger.debug($0, $1) })
+    }
+
+    init(warn: @escaping Tell, debug: @escaping Tell = { _, _ in }) {
+        self.warn = warn
+        self.debug = debug
+    }
+
+    /// Counts what has happened since, and says what is due to be said.
+    func note(_ news: [(reason: Reason, count: Int)], now: MonotonicTime) {
+        let due = entries.withLock { entries in
+            for (reason, count) in news { entries[reason, default: Entry()].count += count }
+            return Self.takeDue(&entries, now: now)
+        }
+        tell(due)
+    }
+
+    /// Counts a line or an error of a client; its lanes' clients all say the same, some of it twice.
+    func kafka(_ notice: ClientNotice, now: MonotonicTime) {
+        // Levels as syslog has them: up to 4 (warning) somebody may want to know.
+        guard notice.level <= 4 else { return debug(notice.text, ["part": "librdkafka"]) }
+        let due = entries.withLock { entries -> [(Reason, Entry)] in
+            let reason = Reason.kafka(notice.essence)
+            guard entries[reason] != nil || entries.count < Self.reasonLimit else { return [] }
+            entries[reason, default: Entry()].count += 1
+            entries[reason]?.notice = notice
+            return Self.takeDue(&entries, now: now)
+        }
+        tell(due)
+    }
+
+    private static func takeDue(_ entries: inout [Reason: Entry], now: MonotonicTime) -> [(Reason, Entry)] {
+        var due: [(Reason, Entry)] = []
+        for (reason, entry) in entries {
+            let isPast = entry.toldAt.map { now.milliseconds(since: $0) >= interval } ?? true
+            guard isPast else { continue }
+            guard entry.count > 0 else {
+                entries[reason] = nil
+                continue
+            }
+            due.append((reason, entry))
+            entries[reason] = Entry(toldAt: now)
+        }
+        return due
+    }
+
+    private func tell(_ due: [(Reason, Entry)]) {
+        for (reason, entry) in due {
+            switch reason {
+            case .deadLetters(let why):
+                warn(
+                    "dead letters: herald dlq list shows them",
+                    ["reason": .string(why.rawValue), "count": .int(entry.count)])
+            case .unanswered(let end):
+                warn(
+                    "calls had no answer from the backend; their events are retried",
+                    ["reason": .string(end.word), "count": .int(entry.count)])
+            case .kafka:
+                // Its errors are warnings, because it mends most of them by itself.
+                warn(
+                    entry.notice?.text ?? "", ["part": "librdkafka", "count": .int(entry.count)])
+            }
+        }
+    }
+}
+
+extension ClientNotice {
+    /// What is said, without who of librdkafka's threads says it, by which name, and how long it took: the same thing comes
+    /// as a line and as an error, from every client.
+    var essence: String {
+        var rest = Substring(text)
+        if let thread = rest.firstRange(of: "[thrd:"), let end = rest[thread.upperBound...].firstRange(of: "]: ") {
+            rest = rest[end.upperBound...]
+        } else if let error, let end = rest.firstRange(of: "\(error.name): ") {
+            rest = rest[end.upperBound...]
+        }
+        if let tail = rest.firstRange(of: " (after ") { rest = rest[..<tail.lowerBound] }
+        return String(rest)
+    }
+}
