@@ -112,6 +112,7 @@ let package = Package(
         tests("HeraldEventsTests", ["HeraldBytes", "HeraldEvents", "HeraldTime"]),
         tests("HeraldCoreTests", ["HeraldCore", "HeraldEvents", "HeraldTime"]),
         tests("HeraldKafkaTests", ["HeraldKafka"]),
+        tests("HeraldWorkerTests", ["HeraldWorker"]),
         tests("HeraldHTTPTests", ["HeraldHTTP", "HeraldThreads", "HeraldTime"]),
         tests("HeraldBackendTests", ["HeraldBackend", "HeraldHTTP", "HeraldThreads", "HeraldTime"]),
         tests("HeraldTextTests", ["HeraldText"]),

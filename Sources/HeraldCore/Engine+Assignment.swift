@@ -5,7 +5,11 @@ extension Engine {
     /// Partitions were assigned; taking starts.
     ///
     /// The lane then gives each of ``sourceList`` a queue.
-    public mutating func assigned(_ assigned: [AssignedPartition], topics: [ConsumedTopic], now: Moment) {
+    ///
+    /// - Parameter fetched: How many bytes the client has fetched in its life.
+    public mutating func assigned(
+        _ assigned: [AssignedPartition], topics: [ConsumedTopic], fetched: Int = 0, now: Moment
+    ) {
         precondition(partitions.isEmpty, "an assignment ends before the next begins (eager rebalances)")
         guard case .none = membership else { return }
         self.topics = topics
@@ -18,6 +22,7 @@ extension Engine {
         divideCalls()
         cursor = 0
         lastResumed = 0
+        fetchedAhead = FetchedAhead(sources: sources.count, fetched: fetched)
         membership = .assigned
         nextCommit = now.monotonic.advanced(byMilliseconds: configuration.commitInterval)
         if !hasCredentials { beginHold(.tokenUnavailable, now: now) }
@@ -85,6 +90,7 @@ extension Engine {
         }
         wanted = CallQueue(width: width, weights: weights)
         breaker = Breaker(rule: configuration.breaker, width: width, classes: weights.count)
+        bufferedBytesByClass = Array(repeating: 0, count: weights.count)
     }
 
     private mutating func append(_ source: Source) -> Int {

@@ -11,11 +11,7 @@ extension Engine {
 
     /// The source to take the next record from, or `nil` when nothing should be taken now.
     public mutating func nextSource() -> Int? {
-        guard case .assigned = membership, freeSlots.count > (hold == nil ? Hold.reservedSlots : 0),
-            bufferedBytes < configuration.maxBufferedBytes
-        else {
-            return nil
-        }
+        guard case .assigned = membership, freeSlots.count > (hold == nil ? Hold.reservedSlots : 0) else { return nil }
         if hold == nil, wanted.count - heldBack + busyCalls >= takeLimit { return nil }
         return takeByWeight() ?? (refillCredit() ? takeByWeight() : nil)
     }
@@ -44,7 +40,10 @@ extension Engine {
     }
 
     private func isOpen(_ source: borrowing Source) -> Bool {
-        source.mayHaveRecords && !source.isBlocked && (hold.map { $0.room[source.callClass] > 0 } ?? true)
+        source.mayHaveRecords && !source.isBlocked
+            && (bufferedBytes < configuration.maxBufferedBytes
+                || bufferedBytesByClass[source.callClass] < configuration.reservedBytes)
+            && (hold.map { $0.room[source.callClass] > 0 } ?? true)
     }
 
     private mutating func refillCredit() -> Bool {
@@ -63,13 +62,20 @@ extension Engine {
     ///   - partition: The partition's number in its topic.
     ///   - timestamp: The record's timestamp, if it has one.
     ///   - value: The record's value; `nil` is a tombstone.
+    ///   - keyCount: How many bytes its key has.
     /// - Returns: Whether the lane keeps the message for a slot.
     public mutating func record(
         source: Int, partition: Int32, offset: Int64, timestamp: WallTime?, value: RawSpan?, headers: HeaderList,
-        now: Moment
+        keyCount: Int = 0, now: Moment
     ) -> Intake {
         let number = Int(partition)
-        guard source < sources.count, number < sources[source].indices.count, sources[source].indices[number] >= 0
+        guard source < sources.count else {
+            counters.stale += 1
+            return .done
+        }
+        let size = keyCount + (value?.byteCount ?? 0) + headers.byteCount
+        fetchedAhead.took(from: source, bytes: size)
+        guard number < sources[source].indices.count, sources[source].indices[number] >= 0
         else {
             counters.stale += 1
             return .done
@@ -108,11 +114,12 @@ extension Engine {
         slots[place].isBlocking = false
         slots[place].sourceHash = 0
         slots[place].campaign = 0
-        slots[place].bytes = value.byteCount
-        bufferedBytes += value.byteCount
         slots[place].failure = configuration.decoder.decode(
             topicKind: isRetry ? .retry : .request, topic: topics[sources[source].topic].name, partition: partition,
             offset: offset, value: value, headers: headers, into: &slots[place].event)
+        slots[place].bytes = size + slots[place].event.scratch.count
+        bufferedBytes += slots[place].bytes
+        bufferedBytesByClass[sources[source].callClass] += slots[place].bytes
         let id = id(of: slot)
         if let failure = slots[place].failure {
             settleUndecodable(slot, reason: failure.reason, now: now)

@@ -1,39 +1,83 @@
-/// How much is fetched ahead of the retry partitions.
+import HeraldTime
+
+/// How much is fetched ahead.
 ///
-/// The client bounds what it fetches ahead for each queue, and retry partitions have a queue each: with a day's retries in
-/// thirty of them its bound would count thirty times. So their sum is watched here: when it is too much, the fullest
-/// are not fetched for a while, which throws away what lies in their queues, and come again one by one.
+/// The client bounds what it fetches ahead for each queue, by the number of records and by their values. That is not enough:
+/// retry partitions have a queue each, so with a day's retries in thirty of them its bound would count thirty times; and keys
+/// and headers, which may be as large as a topic allows, it does not count. So the records of all retry partitions and the
+/// bytes of everybody are watched here: when it is too much, the fullest are not fetched for a while, which throws away
+/// what lies in their queues, and come again one by one.
 extension Engine {
     /// More records than this in the queues of retry partitions are too many.
     static let readAheadLimit = 12_000
     /// With fewer than this another partition is fetched again.
     static let readAheadRoom = 4_000
+    /// A source that was paused for that is fetched again after this long (milliseconds) in any case, each in its turn: nobody's
+    /// backlog waits for the end of another's.
+    static let crowdedLimit: Int64 = 1_000
 
-    /// Tells how many records lie in the queue of each source, in the order of ``sourceList``; some twenty times a second.
-    public mutating func readAhead(_ counts: [Int]) {
+    /// Tells how many records lie in the queue of each source, in the order of ``sourceList``, and how many bytes the client
+    /// has fetched in its life; some twenty times a second, and whenever many bytes have come.
+    public mutating func readAhead(_ counts: [Int], fetched: Int, now: Moment) {
         guard case .assigned = membership else { return }
-        let open = sources.indices.filter { sources[$0].delay != nil && sources[$0].pauses.isEmpty }
-        var total = open.reduce(0) { $0 + counts[$1] }
-        if total < Self.readAheadRoom {
-            resumeCrowded()
-        } else if total > Self.readAheadLimit {
-            // Those that wait for their first record's moment go first; one stays, or nothing would get on.
-            let order = open.sorted {
-                (sources[$0].isBlocked ? 1 : 0, counts[$0]) > (sources[$1].isBlocked ? 1 : 0, counts[$1])
-            }
-            for source in order.dropLast() where total > Self.readAheadLimit && counts[source] > 0 {
-                total -= counts[source]
-                pause(source: source, for: .crowded)
-            }
+        // What lies in a paused one's queue is void.
+        let counts = sources.indices.map { sources[$0].pauses.isEmpty ? counts[$0] : 0 }
+        fetchedAhead.look(counts: counts, fetched: fetched)
+        let retries = sources.indices.filter { sources[$0].delay != nil && sources[$0].pauses.isEmpty }
+        let records = retries.reduce(0) { $0 + counts[$1] }
+        if fetchedAhead.total > configuration.maxFetchedBytes {
+            pauseLargest(now: now)
+        } else if records > Self.readAheadLimit {
+            pauseFullest(of: retries, counts, now: now)
+        } else if records < Self.readAheadRoom,
+            fetchedAhead.total < configuration.maxFetchedBytes / 2
+                || now.monotonic >= nextCrowded
+        {
+            resumeCrowded(now: now)
         }
     }
 
-    /// Fetches one more partition again, each in its turn.
-    private mutating func resumeCrowded() {
+    /// Pauses those whose records hold the most bytes, until what is left is little enough.
+    private mutating func pauseLargest(now: Moment) {
+        var open = sources.indices.filter { sources[$0].pauses.isEmpty }
+        while fetchedAhead.total > configuration.maxFetchedBytes, !open.isEmpty {
+            let held = open.map { fetchedAhead.held(by: $0) }
+            // Those that wait for their first record's moment go first.
+            guard
+                let place = open.indices.max(by: {
+                    (held[$0] > 0 && sources[open[$0]].isBlocked ? 1 : 0, held[$0])
+                        < (held[$1] > 0 && sources[open[$1]].isBlocked ? 1 : 0, held[$1])
+                }), held[place] > 0
+            else { return }
+            crowd(out: open.remove(at: place), now: now)
+        }
+    }
+
+    private mutating func pauseFullest(of retries: [Int], _ counts: [Int], now: Moment) {
+        // Those that wait for their first record's moment go first; one stays, or nothing would get on.
+        let order = retries.sorted {
+            (sources[$0].isBlocked ? 1 : 0, counts[$0]) > (sources[$1].isBlocked ? 1 : 0, counts[$1])
+        }
+        var records = retries.reduce(0) { $0 + counts[$1] }
+        for source in order.dropLast() where records > Self.readAheadLimit && counts[source] > 0 {
+            records -= counts[source]
+            crowd(out: source, now: now)
+        }
+    }
+
+    private mutating func crowd(out source: Int, now: Moment) {
+        fetchedAhead.empty(source: source)
+        pause(source: source, for: .crowded)
+        nextCrowded = now.monotonic.advanced(byMilliseconds: Self.crowdedLimit)
+    }
+
+    /// Fetches one more source again, each in its turn.
+    private mutating func resumeCrowded(now: Moment) {
         for step in 1...max(sources.count, 1) {
             let source = (lastResumed + step) % max(sources.count, 1)
             guard sources.indices.contains(source), sources[source].pauses.contains(.crowded) else { continue }
             lastResumed = source
+            nextCrowded = now.monotonic.advanced(byMilliseconds: Self.crowdedLimit)
             resume(source: source, from: .crowded)
             return
         }
@@ -50,6 +94,8 @@ extension Engine {
         guard !sources[source].pauses.isDisjoint(with: reasons) else { return }
         sources[source].pauses.subtract(reasons)
         guard sources[source].pauses.isEmpty else { return }
-        for partition in sources[source].partitions { actions.append(.resume(partition: partition)) }
+        for partition in sources[source].partitions where !partitions[Int(partition)].isFull {
+            actions.append(.resume(partition: partition))
+        }
     }
 }

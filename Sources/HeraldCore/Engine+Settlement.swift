@@ -309,6 +309,9 @@ extension Engine {
         activations.append(id(of: next))
     }
 
+    /// What one large event needed in bytes does not stay with its slot, of which there are thousands.
+    private static let keptScratch = 1_024
+
     /// Gives the slot back, and the record's message with it.
     mutating func free(_ slot: Int32) {
         let place = Int(slot)
@@ -328,6 +331,8 @@ extension Engine {
         slots[place].refusals = 0
         while slots[place].firstProduction >= 0 { remove(production: slots[place].firstProduction, of: slot) }
         bufferedBytes -= slots[place].bytes
+        bufferedBytesByClass[sources[Int(slots[place].source)].callClass] -= slots[place].bytes
+        slots[place].event.releaseMemory(above: Self.keptScratch)
         slots[place].bytes = 0
         freeSlots.append(slot)
         actions.append(.release(slot: slot))

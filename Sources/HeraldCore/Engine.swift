@@ -16,7 +16,7 @@ import HeraldTime
 /// | `Engine+Assignment.swift` | assigned, revoked, lost, drain |
 /// | `Engine+Intake.swift` | which source to take from; record |
 /// | `Engine+Duplicates.swift` | events that came before |
-/// | `Engine+ReadAhead.swift` | how much is fetched ahead |
+/// | `Engine+ReadAhead.swift` | how much is fetched ahead, in records and in bytes (`FetchedAhead.swift`) |
 /// | `Engine+Calls.swift` | wanted calls, answers |
 /// | `Engine+Campaigns.swift` | campaigns that are paused or cancelled |
 /// | `Engine+Limits.swift` | how many calls there may be, and which are put off |
@@ -67,12 +67,18 @@ public struct Engine: ~Copyable, Sendable {
     var duplicates: DuplicateWindow
     var campaigns = Campaigns()
     var bufferedBytes = 0
+    /// The same by the class of the sources: a request topic each, and all retries.
+    var bufferedBytesByClass = [0]
 
     // Work within one input.
     var wanted: CallQueue
     var activations: Ring<SlotID>
+    /// What lies in the queues.
+    var fetchedAhead = FetchedAhead(sources: 0)
     /// The source that was fetched again last after there had been too much of all.
     var lastResumed = 0
+    /// When the next one is fetched again although there may be much of others.
+    var nextCrowded = MonotonicTime(nanoseconds: .min)
     var nextSweep = MonotonicTime(nanoseconds: .min)
     var nextKeeping = MonotonicTime(nanoseconds: .min)
 

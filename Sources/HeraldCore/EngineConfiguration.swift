@@ -100,8 +100,17 @@ public struct EngineConfiguration: Sendable {
     /// How many of them may wait for their moment, so that waiting never takes the place of sending.
     var maxWaiting: Int { maxInFlight + 128 }
 
-    /// How many bytes of values may be in memory; records beyond the last one that fits wait in their queue.
+    /// How many bytes of records (keys, values, headers, and what decoding added) may be in memory; records beyond the last one
+    /// that fits wait in their queue.
     ///
     /// Default 16 MiB.
     public var maxBufferedBytes = 16 << 20
+
+    /// A class of sources that holds less than this may take in any case: nobody's large records keep another topic's waiting.
+    var reservedBytes: Int { maxBufferedBytes / 16 }
+
+    /// How many bytes may lie in the queues before sources are not fetched for a while.
+    ///
+    /// Default 56 MiB.
+    public var maxFetchedBytes = 56 << 20
 }

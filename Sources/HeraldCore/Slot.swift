@@ -54,7 +54,7 @@ public struct Slot: Sendable {
     var sourceHash: UInt64 = 0
     /// Of the event's `campaign`; 0 without one.
     var campaign: UInt64 = 0
-    /// The size of the record's value.
+    /// What it holds in memory: the record's key, value and headers, and the event's scratch buffer.
     var bytes = 0
     var takenAt = MonotonicTime(nanoseconds: .min)
     /// Whether its record was copied because it stays.

@@ -65,6 +65,11 @@ public struct DecodedEvent: Sendable {
         swap(&kept, &scratch)
     }
 
+    /// Gives the scratch buffer's memory back when it has grown beyond so many bytes; the event is not to be used any more.
+    public mutating func releaseMemory(above limit: Int) {
+        if scratch.capacity > limit { scratch = [] }
+    }
+
     /// The bytes of a field, which lie in the record's value or in this event; none when the field is absent.
     @_lifetime(borrow self, copy value)
     public func bytes(of field: ByteField, value: RawSpan) -> RawSpan {

@@ -20,6 +20,9 @@ public struct HeaderList: Sendable {
     /// How many headers there are.
     public var count: Int { entries.count }
 
+    /// How many bytes all names and values have.
+    public var byteCount: Int { storage.count }
+
     /// Removes all headers, and keeps the memory unless told otherwise.
     public mutating func removeAll(keepingCapacity: Bool = true) {
         // Most records have none, and each array would be checked for other owners.

@@ -14,6 +14,7 @@ final class ClientHandle: @unchecked Sendable {
         let notices = NoticeBuffer()
         /// The newest statistics, as librdkafka wrote them, until they are taken.
         let statistics = Guarded<[UInt8]?>(nil)
+        let fetches = FetchMeter()
         /// Touched only by the polling thread.
         var rebalances: [Rebalance] = []
         /// From now on a revoke is answered at once, because nobody polls any more.
@@ -44,6 +45,7 @@ final class ClientHandle: @unchecked Sendable {
             ClientHandle.note(code, reason.map { String(cString: $0) }, of: client, to: callbacks.notices)
         }
         if type == RD_KAFKA_CONSUMER {
+            callbacks.fetches.watch(pointer)
             // A producer's come as events.
             rd_kafka_conf_set_stats_cb(pointer) { _, text, size, opaque in
                 ClientHandle.callbacks(opaque)?.note(statistics: text, size)

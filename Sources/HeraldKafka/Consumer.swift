@@ -1,4 +1,5 @@
 internal import CRDKafka
+package import HeraldThreads
 
 /// A member of a consumer group whose rebalances are answered when the caller is ready, not in a callback.
 ///
@@ -96,6 +97,12 @@ public final class Consumer {
     /// What librdkafka has written of this client since the last call (`statistics.interval.ms`), for
     /// ``ClientStatistics/init(json:)``.
     public func takeStatistics() -> [UInt8]? { handle.takeStatistics() }
+
+    /// How many bytes the brokers have answered to fetches so far, compressed as they came.
+    public var fetchedBytes: Int { handle.callbacks.fetches.bytes }
+
+    /// From now on signals `wakeup` for each 4 MiB of ``fetchedBytes``.
+    package func notifyFetched(_ wakeup: Wakeup) { handle.callbacks.fetches.wake(wakeup) }
 
     /// Begins to leave the group without blocking: go on polling ``queue`` until ``isClosed``.
     ///

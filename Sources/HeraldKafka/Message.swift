@@ -86,11 +86,15 @@ public struct Message: @unchecked Sendable {
 
     /// Visits the headers in order, repeated names too; a value may be null.
     ///
-    /// Costs next to nothing when there are none. librdkafka parses them at the first call. It ends a name at a NUL byte.
+    /// Costs next to nothing when there are none. librdkafka copies them for each visit; it ends a name at a NUL byte.
     public func forEachHeader(_ body: (_ name: RawSpan, _ value: RawSpan?) -> Void) {
         var headers: OpaquePointer?
-        // NOENT for none, BAD_MSG when the broker sent bytes that are no headers: a record without any then.
-        guard rd_kafka_message_headers(pointer, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR, let headers else { return }
+        // NOENT for none, BAD_MSG when the broker sent bytes that are no headers: a record without any then. Taken from the
+        // message at once, or it would hold them twice for as long as it lives.
+        guard rd_kafka_message_detach_headers(pointer, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR, let headers else {
+            return
+        }
+        defer { rd_kafka_headers_destroy(headers) }
         var index = 0
         var name: UnsafePointer<CChar>?
         var value: UnsafeRawPointer?

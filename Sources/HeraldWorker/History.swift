@@ -21,15 +21,29 @@ struct History: Sendable {
         let partitions = known.map(\.partition)
         let ends = try queries.ends(of: partitions, timeoutMilliseconds: 10_000)
         let first = try queries.offsets(of: partitions, at: begin.milliseconds, timeoutMilliseconds: 10_000)
-        var starts: [StartPosition] = []
-        for position in committed {
+        let left = try queries.offsets(of: partitions, at: 0, timeoutMilliseconds: 10_000)
+        return committed.map { position in
+            let partition = position.partition
             var history: Int64?
             // A topic that ends before it was made anew: its records are no history, but new.
-            if let end = ends[position.partition], end >= position.offset, let first = first[position.partition] {
-                history = max(first < position.offset ? first : 0, position.offset - share)
+            if let end = ends[partition], end >= position.offset, let first = first[partition] {
+                history = Self.start(
+                    committed: position.offset, inWindow: first, firstLeft: left[partition] ?? position.offset,
+                    share: share)
             }
-            starts.append(StartPosition(committed: position, history: history))
+            return StartPosition(committed: position, history: history)
         }
-        return starts
+    }
+
+    /// Where the history of one partition begins.
+    ///
+    /// Never below the first record that is left: the broker would refuse that offset, and every partition would be read anew,
+    /// from what is committed.
+    ///
+    /// - Parameters:
+    ///   - first: The window's first record; behind `committed` when no earlier one is in it.
+    ///   - firstLeft: The first record that retention has left.
+    static func start(committed: Int64, inWindow first: Int64, firstLeft: Int64, share: Int64) -> Int64 {
+        min(committed, max(first < committed ? first : 0, committed - share, firstLeft))
     }
 }

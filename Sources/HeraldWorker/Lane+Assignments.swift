@@ -91,7 +91,7 @@ extension Lane {
         groupMetadata = consumer.groupMetadata()
         read(known)
         guard end == nil else { return }
-        engine.assigned(assigned, topics: topics, now: moment)
+        engine.assigned(assigned, topics: topics, fetched: consumer.fetchedBytes, now: moment)
         guard engine.isTaking else { return }
         queues = engine.sourceList.map { _ in
             let queue = consumer.makeQueue()
@@ -129,9 +129,9 @@ extension Lane {
         }
     }
 
-    /// What lies in a paused partition's queue is void, but kept until somebody asks for it.
+    /// What lies in a paused source's queue is void, but kept until somebody asks for it.
     private func letGoOfPaused(_ partition: Int32) {
-        guard aside == nil, let source = engine.sourceList.firstIndex(where: { $0.partitions == [partition] }),
+        guard aside == nil, let source = engine.sourceList.firstIndex(where: { $0.partitions.last == partition }),
             let message = queues[source].next()
         else { return }
         offer(message, source: source, now: moment)

@@ -28,6 +28,8 @@ extension Lane {
             offer(message, source: source, now: now)
             carryOut(now: now)
             if aside != nil { return }
+            // Some turns are long, when records are large.
+            if consumer.fetchedBytes - lookedBytes >= Self.lookBytes { lookAhead(now: now) }
         }
         mayHaveMore = true
     }
@@ -44,7 +46,7 @@ extension Lane {
             engine.record(
                 source: source, partition: message.partition, offset: message.offset,
                 timestamp: timestamp < 0 ? nil : WallTime(milliseconds: timestamp), value: value, headers: headers,
-                now: now)
+                keyCount: message.keyCount, now: now)
         }
         switch intake {
         case .kept(let slot): held[Int(slot.index)] = HeldRecord(message)
@@ -89,7 +91,9 @@ extension Lane {
     /// Tells the engine how much lies in the queues.
     func lookAhead(now: Moment) {
         nextLook = now.monotonic.advanced(byMilliseconds: Self.lookInterval)
-        engine.readAhead(queues.map(\.count))
+        lookedBytes = consumer.fetchedBytes
+        engine.readAhead(queues.map(\.count), fetched: lookedBytes, now: now)
+        carryOut(now: now)
     }
 
     private func source(of message: Message) -> Int? {

@@ -28,6 +28,8 @@ final class Lane {
     static let takesPerTurn = 64
     /// How much is fetched ahead is looked at this often (milliseconds).
     static let lookInterval: Int64 = 50
+    /// And as soon as so many bytes have come since.
+    static let lookBytes = 4 << 20
     /// Lasting trouble is told of this often (milliseconds).
     static let tellInterval: Int64 = 30_000
     /// The queues are polled this often (milliseconds) even if nobody wakes the loop: a sign of life for the group.
@@ -105,6 +107,8 @@ final class Lane {
     var mayHaveMore = false
     var nextPoll: MonotonicTime
     var nextLook = MonotonicTime(nanoseconds: .min)
+    /// What the consumer had fetched at the last look.
+    var lookedBytes = 0
     /// What the process knows of campaigns.
     let campaigns: CampaignWatch
     /// The process's credentials.
@@ -151,6 +155,7 @@ final class Lane {
         try loop.add(producerWakeup.descriptor, token: EventToken(owner: Owner.producer), interest: .readable)
         try loop.add(mailbox.wakeup.descriptor, token: EventToken(owner: Owner.mailbox), interest: .readable)
         consumer.queue.notify(consumerWakeup.descriptor)
+        consumer.notifyFetched(consumerWakeup)
         commits.notify(consumerWakeup.descriptor)
         records.client.notify(producerWakeup.descriptor)
         credentials.listen { mailbox.post(.access($0)) }
@@ -207,7 +212,7 @@ final class Lane {
             hearCommits(now: now)
             hearConsumer()
         }
-        if now.monotonic >= nextLook { lookAhead(now: now) }
+        if now.monotonic >= nextLook || consumer.fetchedBytes - lookedBytes >= Self.lookBytes { lookAhead(now: now) }
         engine.tick(now: now)
         carryOut(now: now)
         take(now: now)

@@ -58,16 +58,16 @@ struct TestWorld: Sendable {
         of topic: String, count: Int, partitions: Int32 = 3, waitSeconds: Int = 30
     ) async throws -> [Record] {
         try await Blocking.run {
-            let consumer = try Consumer(properties: [
+            let reader = try AssignedReader(properties: [
                 ("bootstrap.servers", kafka.bootstrapServers), ("group.id", "test"),
             ])
-            defer { consumer.close() }
-            try consumer.assign(
+            defer { reader.close() }
+            try reader.assign(
                 (0..<partitions).map { (TopicPartition(topic: topic, partition: $0), offset: Offset.beginning) })
             var records: [Record] = []
             let end = ContinuousClock.now + .seconds(waitSeconds)
             while records.count < count, ContinuousClock.now < end {
-                guard let message = consumer.queue.next(waitMilliseconds: 100) else { continue }
+                guard let message = try reader.next(waitMilliseconds: 100) else { continue }
                 defer { message.release() }
                 guard !message.isError else { continue }
                 records.append(

@@ -216,7 +216,7 @@ struct CampaignPublishTests {
             run.terminate()
             #expect(try await run.waitForExit() == 3)
             try await world.deleteTopic("notifications.bulk")
-            try await world.makeTopicAgain("notifications.bulk")
+            try await world.makeTopic("notifications.bulk")
             let again = try world.startTool(words)
             #expect(try await again.waitForExit(within: 120) == 1)
             #expect(again.output.contains("retention has deleted it"), "\(again.output)")

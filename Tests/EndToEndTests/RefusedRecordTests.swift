@@ -21,7 +21,7 @@ struct RefusedRecordTests {
             #expect(try await world.committed() == committed)
             #expect(worker.isRunning)
 
-            try await world.makeTopicAgain("notifications.results")
+            try await world.makeTopic("notifications.results")
             try await world.waitForResults(30)
             try await world.waitUntilAllIsCommitted()
             worker.terminate()

@@ -96,4 +96,50 @@ struct StuckTests {
             #expect(worker.isRunning)
         }
     }
+
+    @Test(
+        "A backlog of records with 900 KB of headers each: memory stays below 160 MB, whoever holds it back, and small ones pass",
+        arguments: [(3_000, false), (600, true)])
+    func largeHeaders(count: Int, isHanging: Bool) async throws {
+        var plan = World.Plan()
+        plan.partitions = 6
+        plan.settings = ["backend.timeout": "2s", "retry.delays": "[1s, 1h]", "holds.breaker.of": "0"]
+        if isHanging { plan.misbehaviour = [.hang { $0.user = "large-*" }] }
+        try await World.run(plan) { world in
+            // A topic that nobody follows: this process need not hold gigabytes.
+            let large = "notifications.large"
+            try await world.makeTopic(large)
+            var generator = SplitMix64(seed: 1)
+            let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789".utf8)
+            let padding = (0..<900_000).map { _ in letters[Int(generator.next() % 36)] }
+            for part in stride(from: 0, to: count, by: 50) {
+                try await world.publish(
+                    (part..<part + 50).map {
+                        var event = Publication(id: "large-\($0)", user: "large-\($0)")
+                        event.topic = large
+                        event.headers = [.init("x-large", padding)]
+                        return event
+                    })
+            }
+            let requests = "[{name: \(world.topic("notifications")), weight: 10}, \(world.topic(large))]"
+            let worker = try await world.startWorker(changing: ["topics.requests": requests])
+            // Small ones in the other topic, one after another: none of them waits for the large ones.
+            var slowest = Duration.zero
+            for number in 0..<20 {
+                let start = ContinuousClock.now
+                try await world.publish([Publication(id: "small-\(number)", user: "small-\(number)")])
+                try await world.wait("a small event is called", within: 20) {
+                    world.backend.calls.contains { $0.user == "small-\(number)" }
+                }
+                slowest = max(slowest, .now - start)
+            }
+            if !isHanging { try await world.waitForResults(count + 20, within: 240) }
+            let peak = try #require(worker.peakKilobytes)
+            print(
+                "\(count) records with 900 KB of headers, hanging: \(isHanging): \(peak) KB at most, a small one \(slowest)"
+            )
+            #expect(peak < 160 * 1_024)
+            #expect(slowest < .seconds(5))
+        }
+    }
 }

@@ -47,7 +47,7 @@ struct TopicTests {
             // The other topic goes on meanwhile.
             try await world.publish(Batch.events(60..<80))
             try await world.waitForResults(60)
-            try await world.makeTopicAgain("notifications.bulk")
+            try await world.makeTopic("notifications.bulk")
             try await world.publish(Array(events[40...]))
             try await world.waitForResults(80)
             #expect(worker.isRunning)

@@ -21,9 +21,13 @@ struct EngineReadAheadTests {
         body(&engine)
     }
 
-    private func actions(_ engine: inout Engine, _ counts: [Int]) -> [Action] {
+    private func actions(
+        _ engine: inout Engine, _ counts: [Int], fetched: Int = 0, at milliseconds: Int64 = 0
+    ) -> [Action] {
         engine.clearActions()
-        engine.readAhead(counts)
+        let now = Moment(
+            monotonic: MonotonicTime(nanoseconds: milliseconds * 1_000_000), wall: WallTime(milliseconds: milliseconds))
+        engine.readAhead(counts, fetched: fetched, now: now)
         return engine.actions
     }
 
@@ -65,6 +69,51 @@ struct EngineReadAheadTests {
             engine.clearActions()
             engine.lost(now: now)
             #expect(engine.actions.contains(.resume(partition: 2)) && engine.actions.contains(.resume(partition: 3)))
+        }
+    }
+
+    @Test("large records pause the source that holds the most, a request topic too, and it comes again at once")
+    func large() {
+        withEngine { engine in
+            #expect(actions(&engine, [20, 0, 9_000, 0], fetched: 20 << 20) == [])
+            #expect(actions(&engine, [60, 0, 9_000, 0], fetched: 60 << 20) == [.pause(partition: 0)])
+        }
+        withEngine { engine in
+            #expect(actions(&engine, [60, 0, 0, 0], fetched: 60 << 20) == [.pause(partition: 0)])
+            #expect(actions(&engine, [60, 0, 0, 0], fetched: 60 << 20) == [.resume(partition: 0)], "its queue is void")
+        }
+    }
+
+    @Test("few records that wait do not keep the large ones that came with them: their partition is paused")
+    func pinned() {
+        withEngine { engine in
+            for turn in 1...56 {
+                #expect(actions(&engine, [0, turn, 0, 0], fetched: turn * 900_000) == [])
+            }
+            var fetched = 56 * 900_000
+            var made: [Action] = []
+            while made.isEmpty, fetched < 70 << 20 {
+                fetched += 900_000
+                made = actions(&engine, [0, 57 + fetched / 900_000, 0, 0], fetched: fetched)
+            }
+            #expect(made == [.pause(partition: 1)])
+        }
+    }
+
+    @Test("what is paused for another's backlog comes again within a second, each in its turn")
+    func turns() {
+        withEngine { engine in
+            #expect(actions(&engine, [10, 30, 0, 0], fetched: 30 << 20) == [])
+            #expect(actions(&engine, [40, 30, 0, 0], fetched: 60 << 20) == [.pause(partition: 0)])
+            #expect(actions(&engine, [0, 30, 0, 0], fetched: 60 << 20, at: 999) == [])
+            #expect(actions(&engine, [0, 30, 0, 0], fetched: 60 << 20, at: 1_000) == [.resume(partition: 0)])
+        }
+    }
+
+    @Test("ordinary records pause nothing, with two full topics' worth of them in the queues")
+    func ordinary() {
+        withEngine { engine in
+            #expect(actions(&engine, [88_000, 10_000, 0, 0], fetched: 98_000 * 230) == [])
         }
     }
 }

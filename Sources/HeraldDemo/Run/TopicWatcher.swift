@@ -13,7 +13,7 @@ final class TopicWatcher {
 
     private static let questionTimeout = 5_000
 
-    private let consumer: Consumer
+    private let reader: AssignedReader
     private let topics: Topics
     private let partitions: [TopicPartition]
     /// The offset after the last record that was read, by partition.
@@ -24,23 +24,23 @@ final class TopicWatcher {
         partitions = list.flatMap { topic in
             (0..<topic.partitions).map { TopicPartition(topic: topic.name, partition: Int32($0)) }
         }
-        consumer = try Consumer(properties: [
+        reader = try AssignedReader(properties: [
             ("bootstrap.servers", bootstrapServers), ("client.id", "demo-watcher"),
             // The client wants one; nothing is committed.
             ("group.id", "demo-watcher"), ("isolation.level", "read_committed"), ("auto.offset.reset", "earliest"),
             // The embedded broker holds a fetch back for this long although records have come.
             ("fetch.wait.max.ms", "50"),
         ])
-        consumer.queue.notify(wakeup.descriptor)
-        try consumer.assign(partitions.map { ($0, offset: Offset.beginning) })
+        reader.consumer.queue.notify(wakeup.descriptor)
+        try reader.assign(partitions.map { ($0, offset: Offset.beginning) })
     }
 
-    deinit { consumer.close() }
+    deinit { reader.close() }
 
     /// Reads what has come; whether anything has.
     func read(into board: inout DemoBoard) throws -> Bool {
         var hasRead = false
-        while let message = consumer.queue.next() {
+        while let message = try reader.next() {
             defer { message.release() }
             // Errors pass: librdkafka goes on by itself, and what never comes is missed at the end.
             guard !message.isError else { continue }
@@ -53,7 +53,7 @@ final class TopicWatcher {
     /// Whether everything that the topics hold at this moment has been read; asks the broker.
     func hasReadAll() throws -> Bool {
         for partition in partitions {
-            let end = try consumer.watermarks(of: partition, timeoutMilliseconds: Self.questionTimeout).high
+            let end = try reader.consumer.watermarks(of: partition, timeoutMilliseconds: Self.questionTimeout).high
             if positions[partition, default: 0] < end { return false }
         }
         return true

@@ -28,7 +28,7 @@ public final class DeadLetterReader {
     /// A record may be so much younger than the moment in it: transactions that were aborted, clocks of many machines.
     private static let longestWriting: Int64 = 3_600_000
 
-    private let consumer: Consumer
+    private let reader: AssignedReader
     private let topic: String
     private var rest: Ranges = [:]
     private var lastNews = ContinuousClock.now
@@ -47,7 +47,7 @@ public final class DeadLetterReader {
         self.topic = topic
         entry = DeadLetterEntry(decoder: decoder)
         do throws(KafkaError) {
-            consumer = try Consumer(properties: properties)
+            reader = try AssignedReader(properties: properties)
         } catch {
             throw ToolFailure("\(error)")
         }
@@ -59,7 +59,7 @@ public final class DeadLetterReader {
             .map { TopicPartition(topic: topic, partition: $0) }
         guard !wanted.isEmpty else { return [:] }
         return try asking { () throws(KafkaError) in
-            let queries = consumer.queries
+            let queries = reader.consumer.queries
             let ends = try queries.ends(of: wanted, timeoutMilliseconds: Self.requestMilliseconds)
             var lows: [TopicPartition: Int64] = [:]
             var highs: [TopicPartition: Int64] = [:]
@@ -89,7 +89,7 @@ public final class DeadLetterReader {
     /// The offset that a partition's next record gets; `nil` for a partition that there is not.
     func end(of partition: Int32) throws(ToolFailure) -> Int64? {
         do throws(KafkaError) {
-            return try consumer.queries.watermarks(
+            return try reader.consumer.queries.watermarks(
                 of: TopicPartition(topic: topic, partition: partition), timeoutMilliseconds: Self.requestMilliseconds
             ).high
         } catch {
@@ -102,7 +102,7 @@ public final class DeadLetterReader {
         of partitions: [TopicPartition], at moment: WallTime?
     ) throws(KafkaError) -> [TopicPartition: Int64] {
         guard let moment else { return [:] }
-        return try consumer.queries.offsets(
+        return try reader.consumer.queries.offsets(
             of: partitions, at: max(0, moment.milliseconds), timeoutMilliseconds: Self.requestMilliseconds)
     }
 
@@ -112,7 +112,7 @@ public final class DeadLetterReader {
         passedCount = 0
         lastNews = .now
         try asking { () throws(KafkaError) in
-            try consumer.assign(
+            try reader.assign(
                 ranges.map { (TopicPartition(topic: topic, partition: $0.key), offset: $0.value.lowerBound) })
         }
     }
@@ -120,7 +120,8 @@ public final class DeadLetterReader {
     /// The next dead letter, waiting up to this long for the brokers.
     public func next(waitMilliseconds: Int32) throws(ToolFailure) -> Step {
         guard !rest.isEmpty else { return .end }
-        guard let message = consumer.queue.next(waitMilliseconds: waitMilliseconds) else {
+        let next = try asking { () throws(KafkaError) in try reader.next(waitMilliseconds: waitMilliseconds) }
+        guard let message = next else {
             guard ContinuousClock.now - lastNews < Self.patience else {
                 throw ToolFailure("\(topic) cannot be read: no broker has answered for a minute", kind: .unreachable)
             }
@@ -130,8 +131,6 @@ public final class DeadLetterReader {
         if let error = message.error { return try take(error, message) }
         lastNews = .now
         guard let range = rest[message.partition] else { return .nothing }
-        // A client whose broker has died may find its offset out of range and begin again: nothing is handed out twice.
-        guard message.offset >= range.lowerBound else { return .nothing }
         guard message.offset < range.upperBound else { return try finish(message.partition, range) }
         passedCount += message.offset + 1 - range.lowerBound
         rest[message.partition] = message.offset + 1..<range.upperBound
@@ -160,8 +159,7 @@ public final class DeadLetterReader {
         if let left = rest.removeValue(forKey: partition) { passedCount += Int64(left.count) }
         if rest.isEmpty { return .end }
         try asking { () throws(KafkaError) in
-            // What comes behind the end is not to be fetched for nothing.
-            try consumer.pause([TopicPartition(topic: topic, partition: partition)])
+            try reader.finish(TopicPartition(topic: topic, partition: partition))
         }
         return .nothing
     }
@@ -191,7 +189,7 @@ public final class DeadLetterReader {
     }
 
     /// Ends the client.
-    public func close() { consumer.close() }
+    public func close() { reader.close() }
 
     /// Asks again while a topic that was just made, or a leader that moves, is not known everywhere.
     private func asking<Answer>(_ body: () throws(KafkaError) -> Answer) throws(ToolFailure) -> Answer {

@@ -16,13 +16,11 @@ package final class TopicReader {
     private static let requestMilliseconds = 10_000
     /// Nothing for so long means that the brokers are gone, or that a transaction does not end.
     private static let patience = Duration.seconds(60)
-    /// Who has not come to the end and hears nothing for so long begins again where it is.
-    private static let silence = Duration.seconds(10)
     private static let recordsPerTurn = 10_000
     /// Progress is told so often, in records.
     private static let recordsPerReport = 1_024
 
-    private let consumer: Consumer
+    private let reader: AssignedReader
     private let properties: [(String, String)]
     private let topic: String
     private let partitions: [TopicPartition]
@@ -30,7 +28,6 @@ package final class TopicReader {
     private let moment: Int64?
     private var isAssigned = false
     private var lastNews = ContinuousClock.now
-    private var lastStart = ContinuousClock.now
     private var trouble: KafkaError?
 
     /// The next offset to read, by partition; empty before the first reading.
@@ -54,7 +51,7 @@ package final class TopicReader {
         self.partitions = partitions.map { TopicPartition(topic: topic, partition: $0) }
         wantedStarts = starts
         do throws(KafkaError) {
-            consumer = try Consumer(properties: properties)
+            reader = try AssignedReader(properties: properties)
         } catch {
             throw ToolFailure("\(topic) cannot be read: \(error)")
         }
@@ -88,7 +85,6 @@ package final class TopicReader {
                 }
                 guard onProgress(passed, total) else { return false }
             }
-            if ContinuousClock.now - max(lastNews, lastStart) >= Self.silence { try asking(beginAgain) }
             guard ContinuousClock.now - lastNews < Self.patience else {
                 if let trouble { throw failure(trouble) }
                 throw ToolFailure(
@@ -115,7 +111,7 @@ package final class TopicReader {
     }
 
     /// Ends the client.
-    package func close() { consumer.close() }
+    package func close() { reader.close() }
 
     // MARK: Places
 
@@ -126,11 +122,12 @@ package final class TopicReader {
         var deleted: Int64 = 0
         var times: [TopicPartition: Int64] = [:]
         if let moment {
-            times = try consumer.queries.offsets(
+            times = try reader.consumer.queries.offsets(
                 of: partitions, at: max(0, moment), timeoutMilliseconds: Self.requestMilliseconds)
         }
         for partition in partitions {
-            let marks = try consumer.queries.watermarks(of: partition, timeoutMilliseconds: Self.requestMilliseconds)
+            let marks = try reader.consumer.queries.watermarks(
+                of: partition, timeoutMilliseconds: Self.requestMilliseconds)
             let wanted = wantedStarts[partition.partition] ?? marks.low
             // What lies beyond the end is of a topic that was made anew since.
             var start = wanted > marks.high ? marks.low : max(wanted, marks.low)
@@ -138,24 +135,17 @@ package final class TopicReader {
             if wanted < marks.low { deleted += marks.low - wanted }
             starts.append((partition, offset: start))
         }
-        try consumer.assign(starts)
+        try reader.assign(starts)
         deletedCount = deleted
         for (partition, offset) in starts { positions[partition.partition] = offset }
         isAssigned = true
-    }
-
-    /// Goes on from where it is with a fresh assignment: after its broker was killed and came back, a client has been seen to
-    /// fetch nothing more of a partition whose end it had not reached.
-    private func beginAgain() throws(KafkaError) {
-        lastStart = .now
-        try consumer.assign(partitions.map { ($0, offset: positions[$0.partition] ?? 0) })
     }
 
     private func ends(_ end: End) throws(KafkaError) -> [Int32: Int64] {
         var found: [TopicPartition: Int64]
         switch end {
         case .committed:
-            found = try consumer.queries.ends(of: partitions, timeoutMilliseconds: Self.requestMilliseconds)
+            found = try reader.consumer.queries.ends(of: partitions, timeoutMilliseconds: Self.requestMilliseconds)
         case .written:
             // As a client sees them that reads what is not committed, too.
             let other = try Consumer(properties: properties + [("isolation.level", "read_uncommitted")])
@@ -165,7 +155,8 @@ package final class TopicReader {
         // An embedded broker answers no question about ends.
         for partition in partitions where found[partition] == nil {
             found[partition] =
-                try consumer.queries.watermarks(of: partition, timeoutMilliseconds: Self.requestMilliseconds).high
+                try reader.consumer.queries.watermarks(of: partition, timeoutMilliseconds: Self.requestMilliseconds)
+                .high
         }
         return Dictionary(uniqueKeysWithValues: found.map { ($0.key.partition, $0.value) })
     }
@@ -180,30 +171,27 @@ package final class TopicReader {
     private func step(
         waitMilliseconds: Int32, _ body: (Message) throws(ToolFailure) -> Void
     ) throws(ToolFailure) -> Bool {
-        while true {
-            guard let message = consumer.queue.next(waitMilliseconds: waitMilliseconds) else { return false }
-            defer { message.release() }
-            let position = positions[message.partition] ?? 0
-            if let error = message.error {
-                switch error.code {
-                case KafkaError.Code.partitionEOF:
-                    // Behind the last record lie the ends of transactions.
-                    noteNews()
-                    positions[message.partition] = max(position, message.offset)
-                case KafkaError.Code.topicAuthorizationFailed: throw failure(error)
-                default:
-                    // A partition without a leader, a broker that is gone: the client goes on by itself.
-                    trouble = error
-                }
-                return false
+        let next = try asking { () throws(KafkaError) in try reader.next(waitMilliseconds: waitMilliseconds) }
+        guard let message = next else { return false }
+        defer { message.release() }
+        let position = positions[message.partition] ?? 0
+        if let error = message.error {
+            switch error.code {
+            case KafkaError.Code.partitionEOF:
+                // Behind the last record lie the ends of transactions.
+                noteNews()
+                positions[message.partition] = max(position, message.offset)
+            case KafkaError.Code.topicAuthorizationFailed: throw failure(error)
+            default:
+                // A partition without a leader, a broker that is gone: the client goes on by itself.
+                trouble = error
             }
-            // A client that finds its offset out of range begins again.
-            guard message.offset >= position else { continue }
-            noteNews()
-            positions[message.partition] = message.offset + 1
-            try body(message)
-            return true
+            return false
         }
+        noteNews()
+        positions[message.partition] = message.offset + 1
+        try body(message)
+        return true
     }
 
     private func noteNews() {

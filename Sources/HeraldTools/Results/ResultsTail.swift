@@ -6,7 +6,7 @@ package import HeraldKafka
 package final class ResultsTail {
     private static let requestMilliseconds = 10_000
 
-    private let consumer: Consumer
+    private let reader: AssignedReader
     private let topic: String
 
     /// Notes the topic's ends and begins to read behind them; make it before anything is published.
@@ -17,13 +17,13 @@ package final class ResultsTail {
     package init(properties: [(String, String)], topic: String, partitions: [Int32]) throws(ToolFailure) {
         self.topic = topic
         do throws(KafkaError) {
-            consumer = try Consumer(properties: properties)
+            reader = try AssignedReader(properties: properties)
             var ends: [(TopicPartition, offset: Int64)] = []
             for number in partitions {
                 let partition = TopicPartition(topic: topic, partition: number)
-                ends.append((partition, offset: try Self.end(of: partition, consumer)))
+                ends.append((partition, offset: try Self.end(of: partition, reader.consumer)))
             }
-            try consumer.assign(ends)
+            try reader.assign(ends)
         } catch {
             throw Self.failure(topic, error)
         }
@@ -48,7 +48,13 @@ package final class ResultsTail {
 
     /// The next record, waiting up to this long for it.
     package func next(waitMilliseconds: Int32) throws(ToolFailure) -> Arrival {
-        guard let message = consumer.queue.next(waitMilliseconds: waitMilliseconds) else { return .nothing }
+        let next: Message?
+        do throws(KafkaError) {
+            next = try reader.next(waitMilliseconds: waitMilliseconds)
+        } catch {
+            throw Self.failure(topic, error)
+        }
+        guard let message = next else { return .nothing }
         guard let error = message.error else { return .record(message) }
         message.release()
         if error.code == KafkaError.Code.topicAuthorizationFailed { throw Self.failure(topic, error) }
@@ -56,7 +62,7 @@ package final class ResultsTail {
     }
 
     /// Ends the client.
-    package func close() { consumer.close() }
+    package func close() { reader.close() }
 
     private static func failure(_ topic: String, _ error: KafkaError) -> ToolFailure {
         let isForbidden = error.code == KafkaError.Code.topicAuthorizationFailed

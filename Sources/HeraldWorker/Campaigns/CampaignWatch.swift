@@ -16,6 +16,8 @@ final class CampaignWatch: Sendable {
     private static let countInterval: Int64 = 60_000
     /// How long one wait for a record may take (milliseconds): the worker's end waits for it.
     private static let turn: Int32 = 250
+    /// The topic is quiet for hours: it is read anew from where it is after so long.
+    private static let silence = Duration.seconds(30)
     /// How long one question to the brokers may take (milliseconds).
     private static let questionTimeout = 2_000
     /// How long a start waits for what stands in the topic.
@@ -105,16 +107,16 @@ final class CampaignWatch: Sendable {
     /// Reads the topic from its beginning, until the worker ends or the topic changes.
     private func follow() throws(KafkaError) {
         let partitions = try partitionsOfTopic()
-        let consumer = try Consumer(properties: configuration.readerProperties)
-        defer { consumer.close() }
-        let queries = consumer.queries
+        let reader = try AssignedReader(properties: configuration.readerProperties, silence: Self.silence)
+        defer { reader.close() }
+        let queries = reader.consumer.queries
         var starts: [(TopicPartition, offset: Int64)] = []
         for partition in partitions {
             // As a number: the client asks for the beginning only half a second after the first try.
             let low = try queries.watermarks(of: partition, timeoutMilliseconds: Self.questionTimeout).low
             starts.append((partition, offset: low))
         }
-        try consumer.assign(starts)
+        try reader.assign(starts)
         // What is read on the way to the end has been overtaken by what comes later, perhaps.
         var states = CampaignStates()
         var unread = Set(partitions.map(\.partition))
@@ -125,8 +127,8 @@ final class CampaignWatch: Sendable {
                 guard try partitionsOfTopic() == partitions else { return }
                 nextCount = SystemClock.monotonic().advanced(byMilliseconds: Self.countInterval)
             }
-            _ = consumer.takeNotices()
-            guard let message = consumer.queue.next(waitMilliseconds: Self.turn) else { continue }
+            _ = reader.consumer.takeNotices()
+            guard let message = try reader.next(waitMilliseconds: Self.turn) else { continue }
             defer { message.release() }
             switch message.error?.code {
             case nil:

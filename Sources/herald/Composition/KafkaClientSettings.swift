@@ -145,6 +145,10 @@ enum KafkaClientSettings {
                 ("queued.min.messages", "44000"),
                 // Small fetches overshoot the queue's bound less.
                 ("max.partition.fetch.bytes", "65536"),
+                // However many partitions there are.
+                ("fetch.max.bytes", "4194304"),
+                // Values alone; the engine looks at everything, and pauses what goes beyond that.
+                ("queued.max.messages.kbytes", "32768"),
             ]
         if settings.kafka.staticMembership, let instance = settings.kafka.instance {
             properties.append(("group.instance.id", "\(instance)-\(lane)"))

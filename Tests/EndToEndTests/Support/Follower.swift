@@ -31,15 +31,15 @@ final class Follower: Sendable {
     }
 
     private func follow(_ servers: String, _ partitions: [TopicPartition]) throws {
-        let consumer = try Consumer(properties: [
+        let reader = try AssignedReader(properties: [
             ("bootstrap.servers", servers), ("group.id", "follower"), ("auto.offset.reset", "earliest"),
             ("isolation.level", "read_committed"), ("enable.partition.eof", "true"), ("fetch.wait.max.ms", "100"),
             ("reconnect.backoff.max.ms", "500"),
         ])
-        consumer.queue.notify(wakeup.descriptor)
-        try consumer.assign(partitions.map { ($0, offset: Offset.beginning) })
+        reader.consumer.queue.notify(wakeup.descriptor)
+        try reader.assign(partitions.map { ($0, offset: Offset.beginning) })
         while !state.withLock({ $0.isStopping }) {
-            while let message = consumer.queue.next() {
+            while let message = try reader.next() {
                 take(message)
                 message.release()
             }
@@ -47,7 +47,7 @@ final class Follower: Sendable {
             _ = poll(&descriptor, 1, 200)
             wakeup.drain()
         }
-        consumer.close()
+        reader.close()
     }
 
     private func take(_ message: Message) {

@@ -23,8 +23,8 @@ extension World {
         guard isGone else { throw WorldError("\(name) is still there") }
     }
 
-    /// Makes a topic again that was deleted.
-    func makeTopicAgain(_ shortName: String) async throws {
+    /// Makes a topic, or makes one again that was deleted.
+    func makeTopic(_ shortName: String) async throws {
         let topic = NewTopic(name: topic(shortName), partitions: plan.partitions)
         try await Blocking.run { [kafka] in try kafka.makeTopics([topic]) }
     }

@@ -1,0 +1,44 @@
+internal import CRDKafka
+internal import HeraldThreads
+internal import Synchronization
+
+/// Counts what brokers answer to a consumer's fetches, on the client's threads, before anybody takes it from a queue.
+///
+/// librdkafka bounds its queues by the number of messages and by their values; keys and headers it does not count.
+final class FetchMeter: Sendable {
+    /// The listener is woken each time that so many more bytes have come.
+    private static let step = 4 << 20
+    private static let name = "herald-fetches"
+    /// The number of the protocol's Fetch request.
+    private static let fetchKey: Int16 = 1
+
+    private let total = Atomic<Int>(0)
+    private let listener = Guarded<Wakeup?>(nil)
+
+    /// The bytes of all answers so far.
+    var bytes: Int { total.load(ordering: .relaxed) }
+
+    /// From now on wakes `wakeup` for each 4 MiB that come.
+    func wake(_ wakeup: Wakeup) { listener.withLock { $0 = wakeup } }
+
+    private func add(_ count: Int) {
+        let (before, after) = total.wrappingAdd(count, ordering: .relaxed)
+        if before / Self.step != after / Self.step { listener.withLock { $0 }?.signal() }
+    }
+
+    /// Has the client that is made of this configuration report here; the meter must outlive the client.
+    func watch(_ configuration: OpaquePointer?) {
+        rd_kafka_conf_interceptor_add_on_new(
+            configuration, Self.name,
+            { client, _, meter, _, _ in
+                rd_kafka_interceptor_add_on_response_received(
+                    client, FetchMeter.name,
+                    { _, _, _, _, key, _, _, size, _, _, meter in
+                        if key == FetchMeter.fetchKey, let meter {
+                            Unmanaged<FetchMeter>.fromOpaque(meter).takeUnretainedValue().add(size)
+                        }
+                        return RD_KAFKA_RESP_ERR_NO_ERROR
+                    }, meter)
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+}
