@@ -139,7 +139,7 @@ final class PublishSession {
             }
         }
         let outcomes = try tool { () throws(ToolFailure) in
-            try world.outcomes(of: definition, after: former, layout)
+            try world.outcomes(of: [.init(definition, after: former)], layout)
         }
         self.outcomes = outcomes
         progress.outcomes = outcomes.count

@@ -81,19 +81,17 @@ public struct ReportPage: Sendable {
     // MARK: Parts
 
     private var verdict: String {
-        var text: String
         let control = status.campaign.control
         let since = control.map { " since \(OutcomePicture.time($0.at))" } ?? ""
         let author = control.map { $0.by.isEmpty ? "" : " by \(HTMLText.escaped($0.by))" } ?? ""
         let reason = control?.reason.map { ": \(HTMLText.escaped($0))" } ?? ""
-        if status.isFinished {
-            text = "Finished"
-        } else {
-            switch status.campaign.state {
-            case .running: text = "Running" + since
-            case .paused: text = "Paused" + since + author + reason
-            case .cancelled: text = "Cancelled" + since + author + reason
-            }
+        var text = status.state.rawValue.prefix(1).uppercased() + status.state.rawValue.dropFirst()
+        switch status.state {
+        case .finished: break
+        case .running: text += since
+        case .paused, .cancelled: text += since + author + reason
+        case .expired:
+            text += definition.expiresAt.map { " at \(OutcomePicture.time(WallTime(milliseconds: $0)))" } ?? ""
         }
         text += ". As of \(OutcomePicture.time(status.now)), \(status.count.delivered) "
         if let total = status.total { text += "of \(max(total, status.count.known)) " }
@@ -113,7 +111,7 @@ public struct ReportPage: Sendable {
         rows.append(("failed", count.failed))
         if count.expired > 0 { rows.append(("expired", count.expired)) }
         if count.cancelled > 0 { rows.append(("cancelled", count.cancelled)) }
-        rows.append(("not known yet", status.published - count.known))
+        rows.append(("not known yet", status.open))
         if status.unpublished > 0 { rows.append(("not published", status.unpublished)) }
         return """
             <h2>Outcomes</h2>
