@@ -91,6 +91,15 @@ public struct Console: Sendable {
     /// A line of data.
     public func print(_ text: String) throws(WriteFailure) { try output.write(text + "\n") }
 
+    /// Writes what a command has done, which nobody has to read: a reader that has gone changes nothing of it.
+    public func report(_ body: (Console) throws(WriteFailure) -> Void) throws(WriteFailure) {
+        do throws(WriteFailure) {
+            try body(self)
+        } catch {
+            guard error.isBrokenPipe else { throw error }
+        }
+    }
+
     /// A line for people on standard error, also when quiet; a broken standard error is nobody's concern.
     public func complain(_ text: String) { try? error.write(text + "\n") }
 

@@ -80,7 +80,7 @@ struct CampaignStartRun {
             onProgress: { screen.show($0) })
         let (end, progress) = publisher.run()
         screen.clear()
-        try output.write(end, progress, console)
+        try console.report { console throws(Console.WriteFailure) in try output.write(end, progress, console) }
         return screen.status(of: end, progress, name: request.name)
     }
 
