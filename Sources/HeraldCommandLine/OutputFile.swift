@@ -29,8 +29,9 @@ public final class OutputFile {
         guard descriptor >= 0 else { throw Console.WriteFailure(code: errno) }
     }
 
-    /// A file beside the target that nobody had: what lies there already, a link of somebody else's for instance, is neither
-    /// followed nor emptied. The descriptor is negative when there can be none.
+    /// A new file beside the target; the descriptor is negative when there can be none.
+    ///
+    /// What lies there already, a link of somebody else's for instance, is neither followed nor emptied.
     private static func newPart(of target: String) -> (path: String, descriptor: Int32) {
         for number in 1... {
             let path = "\(target).\(getpid())-\(number).part"

@@ -120,7 +120,9 @@ public struct RecordWriter {
 
     /// The columns' widths on this output; without the elastic one when it has no room.
     private func shownColumns(_ widths: [Int]) -> [Int] {
-        guard console.output.isTerminal, columns.last?.isElastic ?? false, let wanted = widths.last else { return widths }
+        guard console.output.isTerminal, columns.last?.isElastic ?? false, let wanted = widths.last else {
+            return widths
+        }
         let others = widths.dropLast().reduce(0) { $0 + $1 + 2 }
         let room = console.output.width - 1 - others
         return widths.dropLast() + (room >= min(wanted, Self.leastRoom) ? [min(wanted, room)] : [])
@@ -129,7 +131,8 @@ public struct RecordWriter {
     private func line(_ cells: [String], _ widths: [Int]) -> String {
         var text = ""
         for (index, whole) in cells.prefix(widths.count).enumerated() {
-            let cell = whole.displayWidth > widths[index] && columns[index].isElastic
+            let cell =
+                whole.displayWidth > widths[index] && columns[index].isElastic
                 ? whole.fitted(toColumns: widths[index]) : whole
             let padding = String(repeating: " ", count: max(0, widths[index] - cell.displayWidth))
             text += (index > 0 ? "  " : "") + (columns[index].isNumber ? padding + cell : cell + padding)

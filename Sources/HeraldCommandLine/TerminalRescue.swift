@@ -11,7 +11,7 @@ enum TerminalRescue {
     /// The terminal that is to be given back; negative for none.
     private static let terminal = Atomic<Int32>(-1)
     private static let isInstalled = Atomic<Bool>(false)
-    /// What the signals did before, by their numbers. Written once, before the handler can run.
+    /// What the signals did before, by their numbers; written once, before the handler can run.
     nonisolated(unsafe) private static let former = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
 
     /// From now on a signal that ends the process gives this terminal back first.

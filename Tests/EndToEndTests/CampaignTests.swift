@@ -77,7 +77,9 @@ struct CampaignTests {
         }
     }
 
-    @Test("The list and the detail say the same of each campaign, in tables and JSON: replayed, cancelled, expired, running")
+    @Test(
+        "The list and the detail say the same of each campaign, in tables and JSON: replayed, cancelled, expired, running"
+    )
     func oneTruth() async throws {
         let plan = Self.plan { $0.misbehaviour = [.status(400) { $0.pns = "gcm" }] }
         try await World.run(plan) { world in
@@ -116,7 +118,8 @@ struct CampaignTests {
                     let outcomes = object["outcomes"] as? [String: Int]
                     #expect(object["state"] as? String == wanted.state, "\(object)")
                     #expect(outcomes?["delivered"] == wanted.delivered && outcomes?["failed"] == wanted.failed)
-                    #expect(object["open"] as? Int == wanted.open && object["unpublished"] as? Int == wanted.unpublished)
+                    #expect(
+                        object["open"] as? Int == wanted.open && object["unpublished"] as? Int == wanted.unpublished)
                     #expect(object["finished"] as? Bool == (wanted.state == "finished"))
                 }
                 // What only the detail reads is missing in the list, and nothing says something else.

@@ -132,7 +132,9 @@ struct ReplayTests {
                 #expect(try await run.waitForExit() == 1, "\(words): \(run.output)")
                 #expect(run.output.contains("no dead letter matches \"\(words[2])\"; nothing was"), "\(run.output)")
             }
-            for words in [["list", "e1", "typo", "--group-by", "none"], ["export", "e1", "typo"], ["list", "e1", "typo"]] {
+            for words in [
+                ["list", "e1", "typo", "--group-by", "none"], ["export", "e1", "typo"], ["list", "e1", "typo"],
+            ] {
                 let run = try world.startDLQ(words)
                 #expect(try await run.waitForExit() == 1, "\(words): \(run.output)")
                 #expect(run.output.contains("no dead letter matches \"typo\""), "\(run.output)")

@@ -76,10 +76,14 @@ struct OutcomeCountTests {
         let now = WallTime(milliseconds: Samples.start + 60_000)
         #expect(pace.perSecond(at: now) == nil)
         for second in 0..<60 {
-            for _ in 0..<10 { pace.take(try Samples.result("delivered", at: Samples.start + Int64(second) * 1_000), at: now) }
+            for _ in 0..<10 {
+                pace.take(try Samples.result("delivered", at: Samples.start + Int64(second) * 1_000), at: now)
+            }
         }
         #expect(pace.perSecond(at: now) == 10)
-        for _ in 0..<99 { pace.take(try Samples.result("delivered", replays: 1, at: now.milliseconds - 1_000), at: now) }
+        for _ in 0..<99 {
+            pace.take(try Samples.result("delivered", replays: 1, at: now.milliseconds - 1_000), at: now)
+        }
         pace.take(try Samples.result("delivered", at: Samples.start - 1_000_000), at: now)
         #expect(pace.perSecond(at: now) == 10)
         #expect(pace.perSecond(at: now.advanced(byMilliseconds: 90_000)) == 0)
@@ -90,7 +94,9 @@ struct OutcomeCountTests {
         var pace = OutcomePace()
         let now = WallTime(milliseconds: Samples.start + 4_500)
         for second in 0..<4 {
-            for _ in 0..<8 { pace.take(try Samples.result("delivered", at: Samples.start + Int64(second) * 1_000), at: now) }
+            for _ in 0..<8 {
+                pace.take(try Samples.result("delivered", at: Samples.start + Int64(second) * 1_000), at: now)
+            }
         }
         #expect(pace.perSecond(at: now) == 8)
     }
@@ -148,7 +154,9 @@ struct CampaignStatusTests {
     @Test("Its name is one word for every list and page: cancelled is for ever, and what has expired does not run")
     func names() {
         let partly = Samples.progress(published: 100, isComplete: false)
-        func campaign(_ state: CampaignControl.State, _ progress: CampaignProgress?, isExpired: Bool) -> CampaignBook.Campaign {
+        func campaign(_ state: CampaignControl.State, _ progress: CampaignProgress?, isExpired: Bool)
+            -> CampaignBook.Campaign
+        {
             var campaign = Samples.campaign(state, progress: progress)
             if isExpired { campaign.definition?.expiresAt = Samples.start + 1_000 }
             return campaign

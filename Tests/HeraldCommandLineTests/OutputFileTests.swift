@@ -61,11 +61,15 @@ struct OutputFileTests {
             let (file, victim) = (directory.appending(path: "a.csv"), directory.appending(path: "victim"))
             try "precious".write(to: victim, atomically: true, encoding: .utf8)
             let links = [".part", "-1.part"].map { "\(file.path).\(getpid())\($0)" }
-            for link in links { try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: victim.path) }
+            for link in links {
+                try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: victim.path)
+            }
             try write("first", file.path)
             #expect(try String(contentsOf: victim, encoding: .utf8) == "precious")
             #expect(try String(contentsOf: file, encoding: .utf8) == "first")
-            for link in links { #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == victim.path) }
+            for link in links {
+                #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == victim.path)
+            }
             #expect(try names(directory).count == 4)
         }
     }

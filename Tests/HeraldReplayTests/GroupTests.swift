@@ -6,7 +6,8 @@ import Testing
 @Suite("Groups of dead letters")
 struct GroupTests {
     private func groups(
-        _ field: GroupField, _ entries: [DeadLetterEntry], _ book: MarkBook? = nil, _ outcomes: ReplayOutcomes = ReplayOutcomes()
+        _ field: GroupField, _ entries: [DeadLetterEntry], _ book: MarkBook? = nil,
+        _ outcomes: ReplayOutcomes = ReplayOutcomes()
     ) -> [GroupTable.Group] {
         var table = GroupTable(field)
         for entry in entries { table.take(entry, book, outcomes) }

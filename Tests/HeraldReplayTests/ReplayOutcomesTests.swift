@@ -18,10 +18,10 @@ struct ReplayOutcomesTests {
     private func result(
         _ outcome: String, _ service: String?, replays: Int = 1, offset: Int = 99
     ) throws -> NotificationResult {
-        let pns = service.map { #","pns":"\#($0)""# } ?? ""
+        let pns = service.map { #""pns":"\#($0)","# } ?? ""
         let text =
-            #"{"outcome":"\#(outcome)","completedAt":"2026-11-21T08:40:26.123Z","replays":\#(replays)\#(pns),"#
-            + #""origin":{"topic":"notifications","partition":3,"offset":\#(offset)}}"#
+            #"{"outcome":"\#(outcome)","completedAt":"2026-11-21T08:40:26.123Z",\#(replays > 0 ? #""replays":\#(replays),"# : "")"#
+            + #"\#(pns)"origin":{"topic":"notifications","partition":3,"offset":\#(offset)}}"#
         return try NotificationResult(decoding: Array(text.utf8))
     }
 

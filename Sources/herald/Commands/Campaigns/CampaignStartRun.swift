@@ -43,6 +43,7 @@ struct CampaignStartRun {
         order.rate = parsed[Command.rate]
         order.ramp = request.ramp
         order.pauseIfFailures = request.pauseShare
+        order.endsWhenPausedByFailures = !console.error.isTerminal
         order.expiresInMilliseconds = request.expiresIn?.milliseconds
         self.order = order
     }
