@@ -161,41 +161,6 @@ struct ReplayTests {
         }
     }
 
-    @Test("Without Write on the audit topic a replay fails at once, and says which permission it needs")
-    func forbiddenAudit() async throws {
-        let certificates = try TestCertificates.shared()
-        let kafka = try await RealKafka.start(
-            nodes: 1, secure: SecureListener(identity: certificates.good, users: ["herald": "herald-secret"]))
-        defer { kafka.stop() }
-        var plan = Self.plan()
-        plan.kafka = kafka
-        try await World.run(plan) { world in
-            try await world.publishDeadLetters(0..<3)
-            let user = ["--add", "--allow-principal", "User:herald", "--operation", "Read", "--operation", "Write"]
-            try await kafka.allow(user + ["--topic", world.name, "--resource-pattern-type", "prefixed"])
-            try await kafka.allow(user + ["--transactional-id", "herald-", "--resource-pattern-type", "prefixed"])
-            try await kafka.allow(
-                ["--add", "--allow-principal", "User:herald", "--operation", "Read", "--group", world.name])
-            try await kafka.allow([
-                "--add", "--deny-principal", "User:herald", "--operation", "Write",
-                "--topic", world.topic("notifications.audit"),
-            ])
-            let start = ContinuousClock.now
-            let run = try await world.dlq(
-                "replay", "--where", "status = 503", "--yes", "--wait", "0",
-                changing: [
-                    "kafka.bootstrapServers": "[\"\(try #require(kafka.secureServers))\"]",
-                    "kafka.properties":
-                        "{security.protocol: SASL_SSL, sasl.mechanism: PLAIN, sasl.username: herald, "
-                        + "sasl.password: herald-secret, ssl.ca.location: \(certificates.authorityFile)}",
-                ])
-            #expect(run.status == 1 && run.output.contains("Write on"), "\(run.output)")
-            #expect(run.output.contains(world.topic("notifications.audit")), "\(run.output)")
-            #expect(ContinuousClock.now - start < .seconds(30))
-            #expect(try await world.replayCounts().isEmpty)
-        }
-    }
-
     @Test("Who reads the output and has seen enough, such as head, ends an export with 0")
     func brokenPipe() async throws {
         try await World.run(Self.plan()) { world in
