@@ -78,17 +78,15 @@ public struct CampaignWorld: Sendable {
         try CampaignReader(properties: readerProperties, topic: topics.campaigns, partitions: layout.campaigns)
     }
 
-    /// A reader of a campaign's outcomes: from its beginning, or from where its publisher came to.
+    /// A reader of campaigns' outcomes.
     ///
     /// - Parameter moment: epoch milliseconds; also hands out what came since then, without counting it twice.
     public func outcomes(
-        of definition: CampaignDefinition, after progress: CampaignProgress? = nil, lookingBackTo moment: Int64? = nil,
-        _ layout: Layout
+        of subjects: [OutcomeReader.Subject], lookingBackTo moment: Int64? = nil, _ layout: Layout
     ) throws(ToolFailure) -> OutcomeReader {
         try OutcomeReader(
-            properties: readerProperties, topic: topics.results, partitions: layout.results, campaign: definition.name,
-            pushServiceCount: definition.pns.count, from: progress?.resultStarts ?? definition.resultStarts,
-            count: OutcomeCount(snapshot: progress?.outcomes ?? [:]), lookingBackTo: moment)
+            properties: readerProperties, topic: topics.results, partitions: layout.results, of: subjects,
+            lookingBackTo: moment)
     }
 
     /// The publisher's name of a campaign, which only one process has at a time, and which permissions are given for.

@@ -9,14 +9,24 @@ public struct Console: Sendable {
         public let isTerminal: Bool
         /// Columns of the terminal; 80 when it is none.
         public let width: Int
+        /// The file behind it, if it is one.
+        let descriptor: Int32?
         private let sink: @Sendable (String) throws(WriteFailure) -> Void
 
         /// A stream that hands its text to `sink`.
         public init(
             isTerminal: Bool, width: Int = 80, sink: @escaping @Sendable (String) throws(WriteFailure) -> Void
         ) {
+            self.init(isTerminal: isTerminal, width: width, descriptor: nil, sink: sink)
+        }
+
+        fileprivate init(
+            isTerminal: Bool, width: Int, descriptor: Int32?,
+            sink: @escaping @Sendable (String) throws(WriteFailure) -> Void
+        ) {
             self.isTerminal = isTerminal
             self.width = width
+            self.descriptor = descriptor
             self.sink = sink
         }
 
@@ -81,6 +91,15 @@ public struct Console: Sendable {
     /// A line of data.
     public func print(_ text: String) throws(WriteFailure) { try output.write(text + "\n") }
 
+    /// Writes what a command has done, which nobody has to read: a reader that has gone changes nothing of it.
+    public func report(_ body: (Console) throws(WriteFailure) -> Void) throws(WriteFailure) {
+        do throws(WriteFailure) {
+            try body(self)
+        } catch {
+            guard error.isBrokenPipe else { throw error }
+        }
+    }
+
     /// A line for people on standard error, also when quiet; a broken standard error is nobody's concern.
     public func complain(_ text: String) { try? error.write(text + "\n") }
 
@@ -95,7 +114,8 @@ extension Console.Stream {
     /// A file descriptor, which stays open.
     static func descriptor(_ descriptor: Int32) -> Self {
         let isTerminal = isatty(descriptor) == 1
-        return Self(isTerminal: isTerminal, width: isTerminal ? TerminalSize.of(descriptor)?.columns ?? 80 : 80) {
+        let width = isTerminal ? TerminalSize.of(descriptor)?.columns ?? 80 : 80
+        return Self(isTerminal: isTerminal, width: width, descriptor: descriptor) {
             text throws(Console.WriteFailure) in
             var rest = Array(text.utf8)[...]
             while !rest.isEmpty {

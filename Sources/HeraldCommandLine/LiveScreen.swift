@@ -1,7 +1,10 @@
 /// The lines at a terminal's cursor that are written again and again in the same place; other lines go above them.
-package struct LiveScreen {
+///
+/// Whatever ends it gives the terminal back: ``end()``, an error that leaves the screen behind, a signal that ends the process.
+/// One thread.
+package final class LiveScreen {
     /// Gives the terminal back as it was: lines may wrap, the cursor shows.
-    package static let restoring = "\u{1B}[?7h\u{1B}[?25h"
+    package static let restoring = "\(TerminalRescue.restoring)"
     private static let taking = "\u{1B}[?7l\u{1B}[?25l"
     private static let clearing = "\u{1B}[2J\u{1B}[H"
     private static let clearingBelow = "\u{1B}[J"
@@ -15,11 +18,15 @@ package struct LiveScreen {
         self.stream = stream
     }
 
+    deinit { try? end() }
+
     /// Replaces the lines, after `above`, which stays; the terminal has this size now.
-    package mutating func draw(_ lines: [String], above: [String] = [], size: TerminalSize) throws(Console.WriteFailure)
-    {
+    package func draw(_ lines: [String], above: [String] = [], size: TerminalSize) throws(Console.WriteFailure) {
         var text = ""
-        if self.size == nil { text += Self.taking }
+        if self.size == nil {
+            text += Self.taking
+            if let descriptor = stream.descriptor { TerminalRescue.arm(descriptor) }
+        }
         if let known = self.size, known != size {
             // Nobody knows where the terminal has put the lines.
             text += Self.clearing
@@ -37,10 +44,11 @@ package struct LiveScreen {
     }
 
     /// Leaves the lines where they are.
-    package mutating func end() throws(Console.WriteFailure) {
+    package func end() throws(Console.WriteFailure) {
         guard size != nil else { return }
         size = nil
         lineCount = 0
         try stream.write(Self.restoring)
+        TerminalRescue.disarm()
     }
 }

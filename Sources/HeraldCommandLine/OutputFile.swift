@@ -9,6 +9,8 @@ public final class OutputFile {
     private let places: (path: String, temporary: String)?
     private let descriptor: Int32
     private var isFinished = false
+    /// So many names are tried.
+    private static let mostParts = 100
 
     /// Begins the file.
     public init(_ path: String) throws(Console.WriteFailure) {
@@ -20,16 +22,28 @@ public final class OutputFile {
         } else {
             // A link stays one.
             let target = isThere ? Self.resolved(path) : path
-            let temporary = "\(target).\(getpid()).part"
-            places = (target, temporary)
-            descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+            let part = Self.newPart(of: target)
+            places = (target, part.path)
+            descriptor = part.descriptor
         }
         guard descriptor >= 0 else { throw Console.WriteFailure(code: errno) }
     }
 
+    /// A new file beside the target; the descriptor is negative when there can be none.
+    ///
+    /// What lies there already, a link of somebody else's for instance, is neither followed nor emptied.
+    private static func newPart(of target: String) -> (path: String, descriptor: Int32) {
+        for number in 1... {
+            let path = "\(target).\(getpid())-\(number).part"
+            let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            if descriptor >= 0 || errno != EEXIST || number == mostParts { return (path, descriptor) }
+        }
+        return (target, -1)
+    }
+
     deinit {
-        close(descriptor)
-        if let places, !isFinished { unlink(places.temporary) }
+        if descriptor >= 0 { close(descriptor) }
+        if descriptor >= 0, let places, !isFinished { unlink(places.temporary) }
     }
 
     /// Where to write.

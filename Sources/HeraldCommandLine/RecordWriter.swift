@@ -36,9 +36,13 @@ public struct RecordWriter {
         public let heading: String
         /// Whether a table aligns it on the right, as numbers are.
         public let isNumber: Bool
+        /// Whether a table on a terminal gives it the room that the others leave, and leaves it out when that is too little; it
+        /// stands last.
+        public let isElastic: Bool
 
         /// A column; its heading is the name in capitals unless said.
-        public init(_ name: String, heading: String? = nil, isNumber: Bool = false) {
+        public init(_ name: String, heading: String? = nil, isNumber: Bool = false, isElastic: Bool = false) {
+            self.isElastic = isElastic
             self.name = name
             self.heading = heading ?? name.uppercased()
             self.isNumber = isNumber
@@ -50,6 +54,9 @@ public struct RecordWriter {
     private let console: Console
     /// So many rows decide how wide a table's columns are, so that memory is bounded.
     private static let tableSampleCount = 1_000
+
+    /// With less room than this (columns) an elastic column says nothing.
+    private static let leastRoom = 16
 
     /// What a table must see before its first line.
     private var rows: [[JSONValue]] = []
@@ -101,17 +108,32 @@ public struct RecordWriter {
             ?? columns.indices.map { index in
                 max(columns[index].heading.displayWidth, cells.map { $0[index].displayWidth }.max() ?? 0)
             }
+        let shown = shownColumns(widths)
+        func line(_ cells: [String]) -> String { self.line(cells, shown) }
         if self.widths == nil {
-            text = console.styled(line(columns.map(\.heading), widths), .bold, on: console.output) + "\n"
+            text = console.styled(line(columns.map(\.heading)), .bold, on: console.output) + "\n"
             self.widths = widths
         }
-        for row in cells { text += line(row, widths) + "\n" }
+        for row in cells { text += line(row) + "\n" }
         try console.output.write(text)
+    }
+
+    /// The columns' widths on this output; without the elastic one when it has no room.
+    private func shownColumns(_ widths: [Int]) -> [Int] {
+        guard console.output.isTerminal, columns.last?.isElastic ?? false, let wanted = widths.last else {
+            return widths
+        }
+        let others = widths.dropLast().reduce(0) { $0 + $1 + 2 }
+        let room = console.output.width - 1 - others
+        return widths.dropLast() + (room >= min(wanted, Self.leastRoom) ? [min(wanted, room)] : [])
     }
 
     private func line(_ cells: [String], _ widths: [Int]) -> String {
         var text = ""
-        for (index, cell) in cells.enumerated() {
+        for (index, whole) in cells.prefix(widths.count).enumerated() {
+            let cell =
+                whole.displayWidth > widths[index] && columns[index].isElastic
+                ? whole.fitted(toColumns: widths[index]) : whole
             let padding = String(repeating: " ", count: max(0, widths[index] - cell.displayWidth))
             text += (index > 0 ? "  " : "") + (columns[index].isNumber ? padding + cell : cell + padding)
         }

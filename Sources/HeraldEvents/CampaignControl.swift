@@ -26,17 +26,24 @@ public struct CampaignControl: Equatable, Sendable {
     public var reason: String?
     /// The share of failed outcomes, above 0 and at most 1, with which whoever sees it writes that the campaign is paused.
     public var pauseIfFailures: Double?
+    /// Whether nobody has decided it: it was written because of ``pauseIfFailures``.
+    public var isByFailures: Bool
 
     /// A record.
     public init(
-        state: State, at: WallTime, by: String, reason: String? = nil, pauseIfFailures: Double? = nil
+        state: State, at: WallTime, by: String, reason: String? = nil, pauseIfFailures: Double? = nil,
+        isByFailures: Bool = false
     ) {
+        self.isByFailures = isByFailures
         self.state = state
         self.at = at
         self.by = by
         self.reason = reason
         self.pauseIfFailures = pauseIfFailures
     }
+
+    /// The record's `cause` when nobody has decided it.
+    private static let failures = "failures"
 
     /// How many outcomes have to be known before ``pauseIfFailures`` counts.
     public static let outcomesToJudge = 200
@@ -71,6 +78,9 @@ public struct CampaignControl: Equatable, Sendable {
             writer.key("pauseIfFailures", &output)
             output.append(contentsOf: "\(pauseIfFailures)".utf8)
         }
+        if isByFailures {
+            writer.append("cause", plain: Self.failures, to: &output)
+        }
         writer.end(&output)
         return output
     }
@@ -90,6 +100,7 @@ public struct CampaignControl: Equatable, Sendable {
             throw ContractError("the campaign's record has no at, an RFC 3339 date-time")
         }
         self.init(state: state, at: at, by: object["by"]?.string ?? "", reason: object["reason"]?.string)
+        isByFailures = object["cause"]?.string == Self.failures
         if let member = object["pauseIfFailures"] {
             guard case .number(let text) = member, let share = Double(text), share > 0, share <= 1 else {
                 throw ContractError("the campaign's pauseIfFailures is not above 0 and at most 1")

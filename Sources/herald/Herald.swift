@@ -46,7 +46,8 @@ enum Herald {
         case let failure as CommandFailure:
             console.complain("herald: \(failure)")
             return failure.status
-        case let failure as Console.WriteFailure where failure.isBrokenPipe: return .failed
+        // Who reads has seen enough, such as head.
+        case let failure as Console.WriteFailure where failure.isBrokenPipe: return .done
         default:
             console.complain("herald: \(error)")
             return .failed

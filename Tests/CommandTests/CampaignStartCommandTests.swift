@@ -41,6 +41,40 @@ struct CampaignStartCommandTests {
         }
     }
 
+    @Test("Empty fields and single braces are warned of, and one recipient takes a moment")
+    func warnings() async throws {
+        try await inDirectory { directory in
+            let message = "Hi {{first_name}}, {{first_name}}! {last_name} {not this} {}"
+            let run = try await HeraldProgram.run(
+                words(directory, ["--audience", "-", "--dry-run", "--rate", "200/s"], message: message),
+                input: "user,first_name\nann,Ann\nbob,\ncid,\nbob,\n")
+            #expect(run.status == 0, "\(run.error)")
+            #expect(
+                run.output.contains(
+                    "  warning: 2 recipients have nothing for {{first_name}}, the first in line 3: \"Hi , ! {last_name}"
+                ),
+                "\(run.output)")
+            #expect(
+                run.output.contains(
+                    "warning: {last_name} stands as it is in the message; a field has two braces: {{last_"))
+            #expect(run.output.components(separatedBy: "warning").count == 3)
+
+            let plain = try await HeraldProgram.run(
+                words(directory, ["--audience", "-", "--dry-run", "--rate", "200/s", "-o", "jsonl"]),
+                input: "user,first_name\nann,Ann\n")
+            #expect(plain.records.first?["warnings"] == nil)
+            let one = try await HeraldProgram.run(
+                words(directory, ["--audience", "-", "--dry-run", "--rate", "200/s"]),
+                input: "user,first_name\nann,Ann\n")
+            #expect(
+                one.output.contains("takes a moment\n") && !one.output.contains("takes at least 0"), "\(one.output)")
+            let json = try await HeraldProgram.run(
+                words(directory, ["--audience", "-", "--dry-run", "-o", "jsonl"], message: message),
+                input: "user,first_name\nann,\n")
+            #expect((json.records.first?["warnings"] as? [String])?.count == 2, "\(json.output)")
+        }
+    }
+
     @Test("A message comes from a file without its last line end")
     func messageFile() async throws {
         try await inDirectory { directory in

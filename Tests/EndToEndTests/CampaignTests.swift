@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import HeraldKafka
 import HeraldSandbox
 import TestSupport
@@ -73,6 +74,72 @@ struct CampaignTests {
 
             let list = try await world.campaign("status", "-o", "jsonl")
             #expect(list.output.contains(#""name":"spring","state":"finished""#), "\(list.output)")
+        }
+    }
+
+    @Test(
+        "The list and the detail say the same of each campaign, in tables and JSON: replayed, cancelled, expired, running"
+    )
+    func oneTruth() async throws {
+        let plan = Self.plan { $0.misbehaviour = [.status(400) { $0.pns = "gcm" }] }
+        try await World.run(plan) { world in
+            _ = try await world.startWorker()
+            for name in ["replayed", "cancelled", "expired", "running"] {
+                let more = name == "expired" ? ["expiresAt": Int64(Date.now.timeIntervalSince1970 * 1_000) - 1] : [:]
+                try await world.publish(try world.beginning(of: name, more: more) + world.events(of: name, 0..<10))
+            }
+            try await world.waitForResults(80)
+            let seen = ["delivered": 10, "dead-lettered": 10]
+            for name in ["cancelled", "expired", "running"] {
+                try await world.publish([try world.progress(of: name, recipients: 15, published: 12)])
+            }
+            // Its publisher has ended before the replay.
+            try await world.publish([
+                try world.progress(of: "replayed", recipients: 10, published: 10, outcomes: seen)
+            ])
+            world.backend.misbehave([])
+            #expect(try await world.dlq("replay", "--group", "campaign=replayed", "--yes").status == 0)
+            #expect(try await world.campaign("cancel", "cancelled", "--yes").status == 0)
+
+            let expected: [String: (state: String, delivered: Int, failed: Int, open: Int, unpublished: Int)] = [
+                "replayed": ("finished", 20, 0, 0, 0), "cancelled": ("cancelled", 10, 10, 4, 6),
+                "expired": ("expired", 10, 10, 4, 6), "running": ("running", 10, 10, 4, 6),
+            ]
+            let list = try await world.campaign("status", "-o", "jsonl")
+            let objects = try list.output.split(separator: "\n").filter { $0.hasPrefix("{") }.map {
+                try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+            }
+            #expect(objects.count == 4)
+            let table = try await world.campaign("status")
+            for (name, wanted) in expected {
+                let entry = try #require(objects.first { $0["name"] as? String == name })
+                let detail = try await world.campaignStatus(name)
+                for object in [entry, detail] {
+                    let outcomes = object["outcomes"] as? [String: Int]
+                    #expect(object["state"] as? String == wanted.state, "\(object)")
+                    #expect(outcomes?["delivered"] == wanted.delivered && outcomes?["failed"] == wanted.failed)
+                    #expect(
+                        object["open"] as? Int == wanted.open && object["unpublished"] as? Int == wanted.unpublished)
+                    #expect(object["finished"] as? Bool == (wanted.state == "finished"))
+                }
+                // What only the detail reads is missing in the list, and nothing says something else.
+                for (member, value) in entry where member != "publisher" {
+                    #expect((detail[member] as? NSObject)?.isEqual(value) ?? false, "\(name): \(member)")
+                }
+                let cells = table.output.split(separator: "\n").first { $0.hasPrefix("\(name) ") }?
+                    .split(separator: " ").prefix(9).map(String.init)
+                #expect(
+                    cells == [
+                        name, wanted.state, name == "replayed" ? "10" : "15", "\(wanted.delivered)", "\(wanted.failed)",
+                        "0", "0", "\(wanted.open)", "\(wanted.unpublished)",
+                    ], "\(table.output)")
+                let page = try await world.campaign("status", name)
+                #expect(page.output.contains("\(name)  \(wanted.state)"), "\(page.output)")
+                func count(_ part: String) -> Substring? {
+                    page.output.split(separator: "\n").first { $0.contains(" \(part) ") }?.split(separator: " ")[2]
+                }
+                #expect(count("delivered") == "\(wanted.delivered)" && count("failed") == "\(wanted.failed)")
+            }
         }
     }
 
@@ -272,6 +339,14 @@ struct CampaignTests {
             try await world.wait("it is shown") { ended.output.contains("Ctrl-C ends") }
             ended.terminate()
             _ = try await ended.waitForExit()
+            // As a trap does: nothing that the program has decided.
+            let trapped = try world.startTool(["campaign", "status", "autumn"], under: terminal)
+            try await world.wait("it is shown") { trapped.output.contains("Ctrl-C ends") }
+            kill(try #require(trapped.descendant(named: "herald")), SIGILL)
+            try await world.wait("the terminal is given back") {
+                trapped.output.contains("\u{1B}[J\u{1B}[?7h\u{1B}[?25h")
+            }
+            trapped.kill()
             let once = try world.startTool(["campaign", "status", "autumn", "--once"], under: terminal)
             #expect(try await once.waitForExit() == 0 && !once.output.contains("\u{1B}[?25l"), "\(once.output)")
         }

@@ -159,3 +159,43 @@ struct ReplayBrokerTests {
         }
     }
 }
+
+@Suite("A replay that may not write everywhere", .ownKafka("A replay that may not write everywhere"))
+struct ReplayPermissionTests {
+    @Test("Without Write on the audit topic a replay fails at once, and says which permission it needs")
+    func forbiddenAudit() async throws {
+        let certificates = try TestCertificates.shared()
+        let kafka = try await RealKafka.start(
+            nodes: 1, secure: SecureListener(identity: certificates.good, users: ["herald": "herald-secret"]))
+        defer { kafka.stop() }
+        var plan = World.Plan()
+        plan.more = World.replayTopics
+        plan.kafka = kafka
+        try await World.run(plan) { world in
+            try await world.publishDeadLetters(0..<3)
+            let user = ["--add", "--allow-principal", "User:herald"]
+            let (reading, writing) = (["--operation", "Read"], ["--operation", "Write"])
+            let prefixed = ["--resource-pattern-type", "prefixed"]
+            try await kafka.allow(user + reading + writing + ["--topic", world.name] + prefixed)
+            try await kafka.allow(user + writing + ["--transactional-id", "herald-"] + prefixed)
+            try await kafka.allow(user + reading + ["--group", world.name])
+            try await kafka.allow([
+                "--add", "--deny-principal", "User:herald", "--operation", "Write",
+                "--topic", world.topic("notifications.audit"),
+            ])
+            let start = ContinuousClock.now
+            let run = try await world.dlq(
+                "replay", "--where", "status = 503", "--yes", "--wait", "0",
+                changing: [
+                    "kafka.bootstrapServers": "[\"\(try #require(kafka.secureServers))\"]",
+                    "kafka.properties":
+                        "{security.protocol: SASL_SSL, sasl.mechanism: PLAIN, sasl.username: herald, "
+                        + "sasl.password: herald-secret, ssl.ca.location: \(certificates.authorityFile)}",
+                ])
+            #expect(run.status == 1 && run.output.contains("Write on"), "\(run.output)")
+            #expect(run.output.contains(world.topic("notifications.audit")), "\(run.output)")
+            #expect(ContinuousClock.now - start < .seconds(30))
+            #expect(try await world.replayCounts().isEmpty)
+        }
+    }
+}

@@ -74,6 +74,18 @@ struct ReplayTests {
             #expect(show.status == 0 && show.output.contains("replayed by job replay-"), "\(show.output)")
             #expect(show.output.contains("call for gcm: 503") && show.output.contains("--again"))
 
+            #expect(show.output.contains("replay      delivered"), "\(show.output)")
+            let after = try object(try await world.dlq("list", "--group-by", "status", "-o", "jsonl").output)
+            #expect(after["replayed"] as? Int == 60 && after["delivered"] as? Int == 60, "\(after)")
+            #expect(after["failedAgain"] as? Int == 0)
+            let once = try await world.dlq("replay", "--group", "status=503", "--again", "--dry-run", "-o", "jsonl")
+            #expect(
+                try object(once.output)["replayedBefore"] as? [String: Int] == [
+                    "delivered": 60, "failed-again": 0, "not-known": 0,
+                ], "\(once.output)")
+            let words = try await world.dlq("replay", "--group", "status=503", "--again", "--dry-run")
+            #expect(words.output.contains("60 of these were replayed before: 60 delivered"), "\(words.output)")
+
             let audit = world.records("notifications.audit").compactMap(\.json)
             #expect(audit.map { $0["phase"] as? String } == ["started", "ended"])
             #expect(audit.first?["reason"] as? String == "gcm was down")
@@ -91,6 +103,75 @@ struct ReplayTests {
             #expect(run.status == 3 && report["end"] as? String == "stopped", "\(run.output)")
             #expect(report["replayed"] as? Int == 1 && report["failed"] as? Int == 1)
             #expect(try await world.replayCounts().count == 1)
+
+            // Newest first: the one that has failed again stands above the one that was replayed.
+            let list = try await world.dlq("list", "--group-by", "none", "-o", "jsonl")
+            let lines = list.output.split(separator: "\n").filter { $0.hasPrefix("{") }
+            let letters = try lines.map { try object(String($0)) }
+            #expect(letters.count == 51 && letters.first?["reason"] as? String == "rejected", "\(list.output)")
+            let moments = letters.compactMap { $0["at"] as? String }
+            #expect(moments == moments.sorted(by: >))
+            let replayed = letters.filter { $0["replayOutcome"] != nil }
+            #expect(replayed.map { $0["replayOutcome"] as? String } == ["failed-again"], "\(replayed)")
+            let few = try await world.dlq("list", "--group-by", "none", "--limit", "2")
+            #expect(few.output.contains("The newest 2 of 51"), "\(few.output)")
+            let place = try #require(replayed.first?["place"] as? String)
+            #expect(try await world.dlq("show", place).output.contains("replay      failed again"))
+        }
+    }
+
+    @Test("A name that nothing has is an error before anything moves; what else was named is listed all the same")
+    func mistyped() async throws {
+        try await World.run(Self.plan()) { world in
+            try await world.publishDeadLetters(0..<3)
+            for words in [
+                ["replay", "e1", "typo", "--yes", "--wait", "0"], ["replay", "e1", "9:999", "--dry-run"],
+                ["resolve", "e1", "typo", "--yes", "--note", "x"],
+            ] {
+                let run = try world.startDLQ(words)
+                #expect(try await run.waitForExit() == 1, "\(words): \(run.output)")
+                #expect(run.output.contains("no dead letter matches \"\(words[2])\"; nothing was"), "\(run.output)")
+            }
+            for words in [
+                ["list", "e1", "typo", "--group-by", "none"], ["export", "e1", "typo"], ["list", "e1", "typo"],
+            ] {
+                let run = try world.startDLQ(words)
+                #expect(try await run.waitForExit() == 1, "\(words): \(run.output)")
+                #expect(run.output.contains("no dead letter matches \"typo\""), "\(run.output)")
+                #expect(run.output.contains(words.count > 3 ? "e1" : words[0] == "list" ? "reason=" : "\"e1\""))
+            }
+            #expect(try await world.replayCounts().isEmpty)
+            #expect(try await world.dlq("export", "e1", "e2").status == 0)
+        }
+    }
+
+    @Test("Dead letters of a cancelled campaign are left out for that reason")
+    func cancelledCampaign() async throws {
+        try await World.run(Self.plan()) { world in
+            try await world.publishDeadLetters(0..<4) { letter, number in
+                letter.headers.append(.init("herald-campaign", number < 3 ? "spring" : "autumn"))
+            }
+            try await world.publish(try world.beginning(of: "spring") + world.beginning(of: "autumn"))
+            #expect(try await world.campaign("cancel", "spring", "--yes").status == 0)
+            let run = try await world.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0", "-o", "jsonl")
+            let report = try object(run.output)
+            #expect((report["leftOut"] as? [String: Int]) == ["campaign-cancelled": 3], "\(run.output)")
+            #expect(run.output.contains("3 left out: their campaign was cancelled") && report["replayed"] as? Int == 1)
+            #expect(try await world.replayCounts().count == 1)
+        }
+    }
+
+    @Test("Who reads the output and has seen enough, such as head, ends an export with 0")
+    func brokenPipe() async throws {
+        try await World.run(Self.plan()) { world in
+            try await world.publishDeadLetters(0..<3_000)
+            for command in ["export", "list --group-by none --limit 3000", "export -o csv"] {
+                // The status of herald itself, not that of head.
+                let script = #"p=$1; shift; { "$p" dlq \#(command) "$@"; echo "ended with $?" >&2; } | head -n 1"#
+                let run = try world.startTool([], under: ["/bin/sh", "-c", script, "sh"])
+                _ = try await run.waitForExit()
+                #expect(run.output.contains("ended with 0"), "\(command): \(run.output.suffix(500))")
+            }
         }
     }
 

@@ -76,11 +76,15 @@ struct OutcomeCountTests {
         let now = WallTime(milliseconds: Samples.start + 60_000)
         #expect(pace.perSecond(at: now) == nil)
         for second in 0..<60 {
-            for _ in 0..<10 { pace.take(try Samples.result("delivered", at: Samples.start + Int64(second) * 1_000)) }
+            for _ in 0..<10 {
+                pace.take(try Samples.result("delivered", at: Samples.start + Int64(second) * 1_000), at: now)
+            }
         }
         #expect(pace.perSecond(at: now) == 10)
-        for _ in 0..<99 { pace.take(try Samples.result("delivered", replays: 1, at: now.milliseconds - 1_000)) }
-        pace.take(try Samples.result("delivered", at: Samples.start - 1_000_000))
+        for _ in 0..<99 {
+            pace.take(try Samples.result("delivered", replays: 1, at: now.milliseconds - 1_000), at: now)
+        }
+        pace.take(try Samples.result("delivered", at: Samples.start - 1_000_000), at: now)
         #expect(pace.perSecond(at: now) == 10)
         #expect(pace.perSecond(at: now.advanced(byMilliseconds: 90_000)) == 0)
     }
@@ -88,10 +92,26 @@ struct OutcomeCountTests {
     @Test("In a campaign's first seconds the pace is that since its first outcome")
     func earlyPace() throws {
         var pace = OutcomePace()
+        let now = WallTime(milliseconds: Samples.start + 4_500)
         for second in 0..<4 {
-            for _ in 0..<8 { pace.take(try Samples.result("delivered", at: Samples.start + Int64(second) * 1_000)) }
+            for _ in 0..<8 {
+                pace.take(try Samples.result("delivered", at: Samples.start + Int64(second) * 1_000), at: now)
+            }
         }
-        #expect(pace.perSecond(at: WallTime(milliseconds: Samples.start + 4_500)) == 8)
+        #expect(pace.perSecond(at: now) == 8)
+    }
+
+    @Test("Results from a clock ahead of this one count when they are seen, and a clock that was set back is no trap")
+    func clockAhead() throws {
+        var pace = OutcomePace()
+        for second in Int64(0)..<10 {
+            let now = WallTime(milliseconds: Samples.start + second * 1_000)
+            for _ in 0..<5 { pace.take(try Samples.result("delivered", at: now.milliseconds + 3_600_000), at: now) }
+        }
+        #expect(pace.perSecond(at: WallTime(milliseconds: Samples.start + 10_000)) == 5)
+        for moment in [Samples.start, Samples.start - 3_600_000, 0] {
+            #expect(pace.perSecond(at: WallTime(milliseconds: moment)) == 0)
+        }
     }
 }
 
@@ -131,12 +151,39 @@ struct CampaignStatusTests {
         #expect(!status(cancelled, ["delivered": 100], after: 60).isOver)
     }
 
+    @Test("Its name is one word for every list and page: cancelled is for ever, and what has expired does not run")
+    func names() {
+        let partly = Samples.progress(published: 100, isComplete: false)
+        func campaign(_ state: CampaignControl.State, _ progress: CampaignProgress?, isExpired: Bool)
+            -> CampaignBook.Campaign
+        {
+            var campaign = Samples.campaign(state, progress: progress)
+            if isExpired { campaign.definition?.expiresAt = Samples.start + 1_000 }
+            return campaign
+        }
+        let all = ["delivered": 150, "expired": 50]
+        #expect(status(campaign(.running, partly, isExpired: false)).state == .running)
+        #expect(status(campaign(.paused, partly, isExpired: false)).state == .paused)
+        #expect(status(campaign(.running, Samples.progress(), isExpired: true), all).state == .finished)
+        #expect(status(campaign(.cancelled, Samples.progress(), isExpired: true), all).state == .cancelled)
+        for state in [CampaignControl.State.running, .paused] {
+            #expect(status(campaign(state, partly, isExpired: true), after: 0).state.rawValue == state.rawValue)
+            #expect(status(campaign(state, partly, isExpired: true), after: 1).state == .expired)
+            #expect(status(campaign(state, nil, isExpired: true), after: 1).state == .expired)
+        }
+        let expired = campaign(.running, partly, isExpired: true)
+        #expect(!status(expired, ["delivered": 100], after: 60).isOver, "some may still be on their way")
+        #expect(status(expired, ["delivered": 100, "expired": 100], after: 60).isOver)
+        #expect(status(expired, ["delivered": 100], after: 60).open == 100)
+    }
+
     @Test("A publisher that was not heard of for a while is not there, and nobody says how long the rest takes")
     func silence() throws {
         let campaign = Samples.campaign(progress: Samples.progress(published: 50, isComplete: false))
         var pace = OutcomePace()
         for second in Int64(0)..<30 {
-            for _ in 0..<5 { pace.take(try Samples.result("delivered", at: Samples.start + second * 1_000)) }
+            let moment = WallTime(milliseconds: Samples.start + second * 1_000)
+            for _ in 0..<5 { pace.take(try Samples.result("delivered", at: moment.milliseconds), at: moment) }
         }
         var status = status(campaign, ["delivered": 100], after: 10)
         status.pace = pace

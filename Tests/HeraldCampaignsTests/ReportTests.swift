@@ -1,3 +1,4 @@
+import Foundation
 import HeraldEvents
 import HeraldTime
 import Testing
@@ -65,6 +66,25 @@ struct ReportTests {
             report.take(try Samples.result("dead-lettered", pns: "service-\(number)", reason: "rejected"))
         }
         #expect(report.failures.count == 500 && report.otherFailures == 503)
+    }
+
+    @Test("Tables have shares, fit a telephone, and a share is never rounded to all or nothing")
+    func shares() throws {
+        var report = CampaignReport(Samples.definition(), now: Self.now)
+        for _ in 0..<2 { report.take(try Samples.result("dead-lettered", reason: "rejected", status: 400)) }
+        report.take(try Samples.result("expired", pns: "gcm"))
+        report.take(try Samples.result("delivered", pns: "gcm"))
+        let html = page(report)
+        // Of 100 recipients for two push services.
+        #expect(html.contains(#"<tr><td>delivered</td><td class="n">1</td><td class="n">0.5%</td></tr>"#), "\(html)")
+        #expect(
+            html.contains(#"<td class="n">2</td><td class="n">66.6%</td><td class="bar">"#) || html.contains("66.7%"))
+        #expect(html.contains("@media (max-width: 40rem)") && html.contains(".bar { display: none; }"))
+        #expect(
+            html.components(separatedBy: #"<div class="wide"><table>"#).count
+                == html.components(separatedBy: "<table>").count)
+        for _ in 0..<4_000 { report.take(try Samples.result("dead-lettered", reason: "rejected", status: 400)) }
+        #expect(page(report).contains(">99.9%<") && page(report).contains(">0.1%<"))
     }
 
     @Test("What a replay has delivered is known by event and push service")

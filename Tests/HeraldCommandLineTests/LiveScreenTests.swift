@@ -15,7 +15,7 @@ struct LiveScreenTests {
                 return text
             }
         }
-        var screen = LiveScreen(
+        let screen = LiveScreen(
             Console.Stream(isTerminal: true) { text in written.withLock { $0 += text } })
         try screen.draw(["one", "two"], size: Self.size)
         #expect(take() == "\u{1B}[?7l\u{1B}[?25lone\u{1B}[K\ntwo\u{1B}[K\n\u{1B}[J")
@@ -30,5 +30,16 @@ struct LiveScreenTests {
         #expect(take() == "\u{1B}[?7h\u{1B}[?25h")
         try screen.end()
         #expect(take().isEmpty)
+    }
+    @Test("A screen that an error leaves behind gives the terminal back")
+    func leftBehind() throws {
+        let written = Guarded("")
+        func draw() throws {
+            let screen = LiveScreen(Console.Stream(isTerminal: true) { text in written.withLock { $0 += text } })
+            try screen.draw(["one"], size: Self.size)
+            throw Console.WriteFailure(code: 5)
+        }
+        #expect(throws: Console.WriteFailure.self) { try draw() }
+        #expect(written.withLock { $0 }.hasSuffix("\u{1B}[?7h\u{1B}[?25h"))
     }
 }

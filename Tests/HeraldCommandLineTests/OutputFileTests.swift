@@ -55,6 +55,37 @@ struct OutputFileTests {
         }
     }
 
+    @Test("A link or a file that lies where the part is to be written is neither followed, nor emptied, nor taken away")
+    func planted() throws {
+        try inDirectory { directory in
+            let (file, victim) = (directory.appending(path: "a.csv"), directory.appending(path: "victim"))
+            try "precious".write(to: victim, atomically: true, encoding: .utf8)
+            let links = [".part", "-1.part"].map { "\(file.path).\(getpid())\($0)" }
+            for link in links {
+                try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: victim.path)
+            }
+            try write("first", file.path)
+            #expect(try String(contentsOf: victim, encoding: .utf8) == "precious")
+            #expect(try String(contentsOf: file, encoding: .utf8) == "first")
+            for link in links {
+                #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == victim.path)
+            }
+            #expect(try names(directory).count == 4)
+        }
+    }
+
+    @Test("When every name is taken nothing is written, and nothing is taken away")
+    func allTaken() throws {
+        try inDirectory { directory in
+            let file = directory.appending(path: "a.csv")
+            for number in 1...100 {
+                try "mine".write(toFile: "\(file.path).\(getpid())-\(number).part", atomically: false, encoding: .utf8)
+            }
+            #expect(throws: Console.WriteFailure.self) { try write("first", file.path) }
+            #expect(try names(directory).count == 100)
+        }
+    }
+
     @Test("A file that cannot be written is told before anything is")
     func refused() {
         #expect(throws: Console.WriteFailure.self) { _ = try OutputFile("/nowhere/at/all") }

@@ -5,11 +5,12 @@ import Testing
 
 @Suite("Groups of dead letters")
 struct GroupTests {
-    private func groups(_ field: GroupField, _ entries: [DeadLetterEntry], _ book: MarkBook? = nil) -> [GroupTable
-        .Group]
-    {
+    private func groups(
+        _ field: GroupField, _ entries: [DeadLetterEntry], _ book: MarkBook? = nil,
+        _ outcomes: ReplayOutcomes = ReplayOutcomes()
+    ) -> [GroupTable.Group] {
         var table = GroupTable(field)
-        for entry in entries { table.take(entry, book) }
+        for entry in entries { table.take(entry, book, outcomes) }
         return table.sorted
     }
 
@@ -66,5 +67,17 @@ struct GroupTests {
     func suggestions(reason: String, status: String, part: String) {
         let entry = SampleEntry.make(["herald-reason": reason, "herald-status": status])
         #expect(groups(.reason, [entry])[0].suggestion.contains(part))
+    }
+
+    @Test(
+        "A message that is too long is no matter of limits.eventBytes; an event that is too large is",
+        arguments: [
+            ("message has 5000 bytes of UTF-8; at most 4096 are allowed", "4096 bytes at most", "limits"),
+            ("the value has 70000 bytes; at most 65536 are allowed", "raise limits.eventBytes", "4096"),
+        ])
+    func tooLarge(detail: String, part: String, other: String) {
+        let entry = SampleEntry.make(["herald-reason": "oversized", "herald-status": "", "herald-detail": detail])
+        let suggestion = groups(.reason, [entry])[0].suggestion
+        #expect(suggestion.contains(part) && !suggestion.contains(other), "\(suggestion)")
     }
 }

@@ -57,6 +57,20 @@ struct ReplayRulesTests {
         #expect(try decision(SampleEntry.make(), marks: [Self.resolved]) { $0.isAgain = true } == replay())
     }
 
+    @Test("What belongs to a cancelled campaign is left out for that reason, also when it is to be again")
+    func cancelledCampaign() throws {
+        let entry = SampleEntry.make(["herald-campaign": "spring"])
+        func change(_ rules: inout ReplayRules) { rules.cancelledCampaigns = ["spring"] }
+        #expect(try decision(entry, change) == .leaveOut(.campaignCancelled))
+        #expect(
+            try decision(entry, marks: [Self.whole]) {
+                change(&$0)
+                $0.isAgain = true
+            } == .leaveOut(.campaignCancelled))
+        #expect(try decision(SampleEntry.make(["herald-campaign": "autumn"]), change) == replay())
+        #expect(try decision(SampleEntry.make(), change) == replay())
+    }
+
     @Test("Only some push services; the others can follow")
     func onlySome() throws {
         #expect(

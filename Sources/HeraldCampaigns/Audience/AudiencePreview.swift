@@ -18,6 +18,18 @@ public struct AudiencePreview: Sendable {
         public var message: String
     }
 
+    /// A field of the message that some recipients have nothing for.
+    public struct EmptyField: Sendable, Equatable {
+        /// Its name.
+        public var name: String
+        /// How many recipients have nothing for it.
+        public var count: Int
+        /// The line of the first of them, from 1.
+        public var line: Int
+        /// What that one gets.
+        public var message: String
+    }
+
     private static let shownInvalidLines = 5
     private static let shownSamples = 3
     private static let linesPerReport = 4_096
@@ -32,6 +44,9 @@ public struct AudiencePreview: Sendable {
     public private(set) var invalidLines: [InvalidLine] = []
     /// The first messages.
     public private(set) var samples: [Sample] = []
+    /// The message's fields that some have nothing for, in the order of the message.
+    public var emptyFields: [EmptyField] { emptyByNumber.sorted { $0.key < $1.key }.map(\.value) }
+    private var emptyByNumber: [Int: EmptyField] = [:]
     /// The most bytes that a message has.
     public private(set) var longestMessage = 0
 
@@ -64,6 +79,7 @@ public struct AudiencePreview: Sendable {
                     repeats += 1
                     continue
                 }
+                noteEmptyFields(reader, campaign.template)
                 longestMessage = max(longestMessage, reader.message.count)
                 if samples.count < Self.shownSamples {
                     samples.append(
@@ -81,6 +97,19 @@ public struct AudiencePreview: Sendable {
                 name == "user"
                     ? "no line of the audience has a user"
                     : "the message uses {{\(name)}}, which no line of the audience has")
+        }
+    }
+
+    private mutating func noteEmptyFields(_ reader: RecipientReader, _ template: MessageTemplate) {
+        // A field that the message has twice counts once.
+        for (index, number) in reader.emptyFields.enumerated() where !reader.emptyFields[..<index].contains(number) {
+            if emptyByNumber[number] != nil {
+                emptyByNumber[number]?.count += 1
+            } else {
+                emptyByNumber[number] = EmptyField(
+                    name: template.names[number], count: 1, line: reader.line,
+                    message: String(decoding: reader.message, as: UTF8.self))
+            }
         }
     }
 

@@ -29,6 +29,8 @@ public final class RecipientReader {
     public private(set) var user: [UInt8] = []
     /// The text that he gets.
     public private(set) var message: [UInt8] = []
+    /// The message's fields that the recipient has nothing for, by their numbers in the template's names.
+    private(set) var emptyFields: [Int] = []
     /// The event's JSON.
     private(set) var event: [UInt8] = []
 
@@ -64,7 +66,12 @@ public final class RecipientReader {
         reader.append(0, to: &user)
         if let problem = UserTag.problem(in: user.span.bytes) { return .invalid(problem) }
         message.removeAll(keepingCapacity: true)
-        template.render(into: &message) { reader.append($0 + 1, to: &$1) }
+        emptyFields.removeAll(keepingCapacity: true)
+        template.render(into: &message) { field, message in
+            let before = message.count
+            reader.append(field + 1, to: &message)
+            if message.count == before { emptyFields.append(field) }
+        }
         if let problem = Self.problem(inMessage: message) { return .invalid(problem) }
         id = ids.id(of: user.span.bytes)
         event.removeAll(keepingCapacity: true)

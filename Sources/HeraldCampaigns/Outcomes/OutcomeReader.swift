@@ -2,44 +2,66 @@ public import HeraldEvents
 internal import HeraldKafka
 public import HeraldTools
 
-/// Counts the outcomes of one campaign from the results topic, which holds those of everybody else, too.
+/// Counts the outcomes of campaigns from the results topic, which holds those of everybody else, too.
 ///
 /// One thread.
 public final class OutcomeReader {
+    /// A campaign whose outcomes are counted.
+    public struct Subject: Sendable {
+        let name: String
+        let pushServiceCount: Int
+        let starts: [Int32: Int64]
+        /// What is known of it.
+        public fileprivate(set) var count: OutcomeCount
+
+        /// A campaign, counted from its beginning, or on from where its publisher came to.
+        public init(_ definition: CampaignDefinition, after progress: CampaignProgress? = nil) {
+            name = definition.name
+            pushServiceCount = definition.pns.count
+            starts = progress?.resultStarts ?? definition.resultStarts
+            count = OutcomeCount(snapshot: progress?.outcomes ?? [:])
+        }
+    }
+
     private let reader: TopicReader
-    private let starts: [Int32: Int64]
-    private let campaign: String
     private let mention: BytePattern
-    private let pushServiceCount: Int
+    private let first: String
 
-    /// What came of the campaign, as far as it was read.
-    public private(set) var count: OutcomeCount
+    /// The campaigns, by their names.
+    public private(set) var subjects: [String: Subject]
 
-    /// A reader of one campaign's outcomes.
+    /// A reader of these campaigns' outcomes; there is at least one.
     ///
     /// - Parameters:
     ///   - properties: librdkafka's: `read_committed`, with end-of-partition events; nothing is committed.
-    ///   - pushServiceCount: of the campaign.
-    ///   - starts: where to begin, by partition: the definition's `resultOffsets`, or those of a progress record.
-    ///   - count: what is known up to there.
-    ///   - moment: epoch milliseconds; results since then are handed out also where they come before `starts`, and are not
-    ///     counted again.
+    ///   - moment: epoch milliseconds; results since then are handed out also where they come before a campaign's start, and
+    ///     are not counted again.
     public init(
-        properties: [(String, String)], topic: String, partitions: [Int32], campaign: String, pushServiceCount: Int,
-        from starts: [Int32: Int64], count: OutcomeCount = OutcomeCount(), lookingBackTo moment: Int64? = nil
+        properties: [(String, String)], topic: String, partitions: [Int32], of subjects: [Subject],
+        lookingBackTo moment: Int64? = nil
     ) throws(ToolFailure) {
+        precondition(!subjects.isEmpty, "there is nothing to count")
+        first = subjects[0].name
+        self.subjects = Dictionary(subjects.map { ($0.name, $0) }) { $1 }
+        var starts: [Int32: Int64] = [:]
+        for partition in partitions {
+            let named = subjects.compactMap { $0.starts[partition] }
+            // A partition that a campaign does not name is read from its beginning.
+            if named.count == subjects.count { starts[partition] = named.min() }
+        }
         reader = try TopicReader(
             properties: properties, topic: topic, partitions: partitions, from: starts, lookingBackTo: moment)
-        self.starts = starts
-        self.campaign = campaign
-        self.pushServiceCount = pushServiceCount
-        self.count = count
         // A campaign's name needs no escapes, so a result that has it has these bytes.
-        mention = BytePattern("\"\(campaign)\"")
+        mention = BytePattern(subjects.count == 1 ? "\"\(first)\"" : "\"campaign\"")
     }
 
+    /// What came of the campaign, the first if there are several, as far as it was read.
+    public var count: OutcomeCount { subjects[first]?.count ?? OutcomeCount() }
+
     /// Where to go on from, by partition: everything below is in ``count``.
-    public var positions: [Int32: Int64] { reader.positions.merging(starts, uniquingKeysWith: max) }
+    public var positions: [Int32: Int64] {
+        reader.positions.merging(subjects[first]?.starts ?? [:], uniquingKeysWith: max)
+    }
 
     /// Results that were deleted before they could be read, whoever's they were.
     public var deletedCount: Int64 { reader.deletedCount }
@@ -48,7 +70,7 @@ public final class OutcomeReader {
     ///
     /// - Parameters:
     ///   - onProgress: how many of how many records of the topic were passed; `false` ends the reading.
-    ///   - onResult: called with each result of the campaign.
+    ///   - onResult: called with each result of the campaigns.
     /// - Returns: whether the end was reached.
     @discardableResult
     public func catchUp(
@@ -69,18 +91,19 @@ public final class OutcomeReader {
     public func close() { reader.close() }
 
     private func take(_ message: Message, _ onResult: (NotificationResult) -> Void) {
-        guard let result = result(in: message) else { return }
-        if message.offset >= starts[message.partition] ?? 0 { count.take(result, pushServiceCount: pushServiceCount) }
+        guard let result = result(in: message), let name = result.campaign, let subject = subjects[name] else { return }
+        if message.offset >= subject.starts[message.partition] ?? 0 {
+            subjects[name]?.count.take(result, pushServiceCount: subject.pushServiceCount)
+        }
         onResult(result)
     }
 
-    /// The campaign's result in a record; others are most of what lies there, and are not worth decoding.
+    /// A campaign's result in a record; others are most of what lies there, and are not worth decoding.
     private func result(in message: Message) -> NotificationResult? {
         message.withValue { value in
             guard let value, mention.occurs(in: value) else { return nil }
             // What somebody else has written there is no result of these events.
-            guard let result = try? NotificationResult(decoding: value), result.campaign == campaign else { return nil }
-            return result
+            return try? NotificationResult(decoding: value)
         }
     }
 }

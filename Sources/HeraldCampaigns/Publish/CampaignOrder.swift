@@ -15,6 +15,8 @@ public struct CampaignOrder: Sendable {
     public var pauseIfFailures: Double?
     /// So many milliseconds after its first start the events expire.
     public var expiresInMilliseconds: Int64?
+    /// Whether a pause because of failures is the end, because nobody watches who could resume it.
+    public var endsWhenPausedByFailures = false
 
     /// An order without options.
     public init(text: CampaignText, topic: String) {

@@ -75,6 +75,8 @@ public enum PublishEnd: Sendable, Equatable {
     case complete
     /// It was asked to stop; starting it again continues.
     case interrupted
+    /// The campaign was paused because of failures, and nobody watches.
+    case paused
     /// The campaign was cancelled.
     case cancelled
     /// The moment has come at which the events expire, before all were published.
@@ -89,6 +91,7 @@ public enum PublishEnd: Sendable, Equatable {
         switch self {
         case .complete: "complete"
         case .interrupted: "interrupted"
+        case .paused: "paused"
         case .cancelled: "cancelled"
         case .expired: "expired"
         case .takenOver: "taken-over"

@@ -139,7 +139,7 @@ final class PublishSession {
             }
         }
         let outcomes = try tool { () throws(ToolFailure) in
-            try world.outcomes(of: definition, after: former, layout)
+            try world.outcomes(of: [.init(definition, after: former)], layout)
         }
         self.outcomes = outcomes
         progress.outcomes = outcomes.count
@@ -178,6 +178,9 @@ final class PublishSession {
         if state == .cancelled { return .cancelled }
         if journal.isHeartbeatDue { try journal.write(progress: record()) }
         guard state == .running else {
+            if order.endsWhenPausedByFailures, book.book.campaign(order.text.name)?.control?.isByFailures ?? false {
+                return .paused
+            }
             progress.phase = .paused
             try look(waitMilliseconds: Self.waitMilliseconds)
             return nil
@@ -186,7 +189,7 @@ final class PublishSession {
         if let reason = judge.verdict(on: progress.outcomes, isStepEnd: isStepEnd) {
             let control = CampaignControl(
                 state: .paused, at: SystemClock.wall(), by: world.operatorName, reason: reason,
-                pauseIfFailures: judge.limit)
+                pauseIfFailures: judge.limit, isByFailures: true)
             try journal.write(control: control, progress: record())
             // It comes back from the topic, as everybody else sees it.
             return nil

@@ -75,25 +75,29 @@ public struct ReportPage: Sendable {
         .failed { fill: var(--bad); } .ended { fill: var(--ended); }
         .key svg { width: .8em; height: .8em; } .key span { margin-right: 1rem; }
         dt { font-weight: 600; } dd { margin: 0 0 .4rem; overflow-wrap: anywhere; }
+        .wide { overflow-x: auto; }
+        @media (max-width: 40rem) {
+          main { padding: 1rem; }
+          th, td { padding-right: .5rem; font-size: .875rem; overflow-wrap: break-word; }
+          .bar { display: none; }
+        }
         pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; }
         """
 
     // MARK: Parts
 
     private var verdict: String {
-        var text: String
         let control = status.campaign.control
         let since = control.map { " since \(OutcomePicture.time($0.at))" } ?? ""
         let author = control.map { $0.by.isEmpty ? "" : " by \(HTMLText.escaped($0.by))" } ?? ""
         let reason = control?.reason.map { ": \(HTMLText.escaped($0))" } ?? ""
-        if status.isFinished {
-            text = "Finished"
-        } else {
-            switch status.campaign.state {
-            case .running: text = "Running" + since
-            case .paused: text = "Paused" + since + author + reason
-            case .cancelled: text = "Cancelled" + since + author + reason
-            }
+        var text = status.state.rawValue.prefix(1).uppercased() + status.state.rawValue.dropFirst()
+        switch status.state {
+        case .finished: break
+        case .running: text += since
+        case .paused, .cancelled: text += since + author + reason
+        case .expired:
+            text += definition.expiresAt.map { " at \(OutcomePicture.time(WallTime(milliseconds: $0)))" } ?? ""
         }
         text += ". As of \(OutcomePicture.time(status.now)), \(status.count.delivered) "
         if let total = status.total { text += "of \(max(total, status.count.known)) " }
@@ -108,16 +112,17 @@ public struct ReportPage: Sendable {
 
     private var outcomes: String {
         let count = status.count
+        let whole = max(status.total ?? 0, status.published)
         var rows: [(String, Int)] = [("delivered", count.delivered)]
         if count.recovered > 0 { rows.append(("of these by a replay", count.recovered)) }
         rows.append(("failed", count.failed))
         if count.expired > 0 { rows.append(("expired", count.expired)) }
         if count.cancelled > 0 { rows.append(("cancelled", count.cancelled)) }
-        rows.append(("not known yet", status.published - count.known))
+        rows.append(("not known yet", status.open))
         if status.unpublished > 0 { rows.append(("not published", status.unpublished)) }
         return """
             <h2>Outcomes</h2>
-            \(Self.table(["outcome", "count"], rows.map { [$0.0, "\($0.1)"] }, numbers: [1]))
+            \(Self.table(["outcome", "count", "share"], rows.map { [$0.0, "\($0.1)", Self.percent($0.1, of: whole)] }, numbers: [1, 2]))
             """
     }
 
@@ -149,23 +154,27 @@ public struct ReportPage: Sendable {
     ]
 
     private var failures: String {
+        let all = report.failures.values.reduce(report.otherFailures, +)
         let most = max(report.sortedFailures.first?.count ?? 0, report.otherFailures)
         var rows = report.sortedFailures.map { failure, count in
             [
                 failure.outcome == .deadLettered ? failure.reason?.rawValue ?? "unknown" : failure.outcome.rawValue,
                 failure.status.map { "\($0)" } ?? "", HTMLText.escaped(failure.pushService ?? "all"), "\(count)",
-                Self.bar(count, of: most),
+                Self.percent(count, of: all), Self.bar(count, of: most),
             ]
         }
         if report.otherFailures > 0 {
             rows.append(
-                ["all others", "", "", "\(report.otherFailures)", Self.bar(report.otherFailures, of: most)])
+                [
+                    "all others", "", "", "\(report.otherFailures)", Self.percent(report.otherFailures, of: all),
+                    Self.bar(report.otherFailures, of: most),
+                ])
         }
         guard !rows.isEmpty else { return "<h2>Failures</h2>\n<p>Nothing has failed.</p>" }
         return """
             <h2>Failures</h2>
             <p>As events were published first, before any replay.</p>
-            \(Self.table(["reason", "status", "push service", "count", ""], rows, numbers: [1, 3]))
+            \(Self.table(["reason", "status", "push service", "count", "share", ""], rows, numbers: [1, 3, 4]))
             """
     }
 
@@ -196,6 +205,14 @@ public struct ReportPage: Sendable {
         return "<h2>The campaign</h2>\n<dl>\n\(items.joined(separator: "\n"))\n</dl>"
     }
 
+    /// Never all of it, or none of it, when that is not so.
+    private static func percent(_ part: Int, of whole: Int) -> String {
+        guard whole > 0, part > 0 else { return "0%" }
+        guard part < whole else { return "100%" }
+        let tenths = min(999, max(1, Int((Double(part) * 1_000 / Double(whole)).rounded())))
+        return "\(tenths / 10).\(tenths % 10)%"
+    }
+
     private static func bar(_ count: Int, of most: Int) -> String {
         let width = max(1, 100 * Double(count) / Double(max(1, most)))
         return "<svg viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
@@ -207,13 +224,15 @@ public struct ReportPage: Sendable {
         func cell(_ tag: String, _ index: Int, _ text: String) -> String {
             // A heading that says nothing is none.
             let tag = text.isEmpty ? "td" : tag
-            return
-                "<\(tag)\(tag == "th" ? " scope=\"col\"" : "")\(numbers.contains(index) ? " class=\"n\"" : "")>\(text)</\(tag)>"
+            let scope = tag == "th" ? " scope=\"col\"" : ""
+            // A last column without a heading is a picture of the numbers beside it.
+            let kind = numbers.contains(index) ? " class=\"n\"" : headings[index].isEmpty ? " class=\"bar\"" : ""
+            return "<\(tag)\(scope)\(kind)>\(text)</\(tag)>"
         }
         func row(_ tag: String, _ cells: [String]) -> String {
             "<tr>" + cells.enumerated().map { cell(tag, $0.offset, $0.element) }.joined() + "</tr>"
         }
-        return "<table>\n<thead>\(row("th", headings))</thead>\n<tbody>\n"
-            + rows.map { row("td", $0) }.joined(separator: "\n") + "\n</tbody>\n</table>"
+        return "<div class=\"wide\"><table>\n<thead>\(row("th", headings))</thead>\n<tbody>\n"
+            + rows.map { row("td", $0) }.joined(separator: "\n") + "\n</tbody>\n</table></div>"
     }
 }

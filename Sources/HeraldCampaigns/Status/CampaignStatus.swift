@@ -31,6 +31,31 @@ public struct CampaignStatus: Sendable {
         self.now = now
     }
 
+    /// What a campaign is called: the same word in every list, page and report.
+    public enum State: String, CaseIterable, Sendable {
+        /// Its events are published and delivered.
+        case running
+        /// What waits is parked until it is resumed.
+        case paused
+        /// It was cancelled, which is for ever.
+        case cancelled
+        /// Its events' moment has come before all were published or had an outcome: what is left is too late.
+        case expired
+        /// Everything is published, and every outcome known; only replays can change something.
+        case finished
+    }
+
+    /// What it is called.
+    public var state: State {
+        if campaign.state == .cancelled { return .cancelled }
+        if isFinished { return .finished }
+        if isExpired { return .expired }
+        return campaign.state == .paused ? .paused : .running
+    }
+
+    /// Whether the moment has come at which its events expire.
+    private var isExpired: Bool { campaign.definition?.expiresAt.map { $0 <= now.milliseconds } ?? false }
+
     private var pushServiceCount: Int { campaign.definition?.pns.count ?? 0 }
 
     /// The outcomes that there will be; `nil` before the audience was read.
@@ -45,11 +70,14 @@ public struct CampaignStatus: Sendable {
     /// What is not published yet.
     public var unpublished: Int { max(0, (total ?? 0) - published) }
 
+    /// What is published and has no outcome yet.
+    public var open: Int { max(0, published - count.known) }
+
     /// What waits in the retry topics for its next call.
-    public var retrying: Int { min(backlog?.retrying ?? 0, published - count.known) }
+    public var retrying: Int { min(backlog?.retrying ?? 0, open) }
 
     /// What is published, and neither known nor retrying.
-    public var waiting: Int { max(0, published - count.known - retrying) }
+    public var waiting: Int { max(0, open - retrying) }
 
     /// Of those that wait, the ones that are parked because the campaign is paused.
     public var parked: Int { min(backlog?.parked ?? 0, waiting) }
@@ -60,9 +88,13 @@ public struct CampaignStatus: Sendable {
         return progress.isComplete && count.known >= progress.published * pushServiceCount
     }
 
-    /// Whether nothing will change any more: finished, or cancelled with every published event accounted for.
+    /// Whether nothing will change any more: finished, or cancelled or expired with every published event accounted for.
     public var isOver: Bool {
-        isFinished || (campaign.state == .cancelled && campaign.progress != nil && count.known >= published && !isHeard)
+        switch state {
+        case .finished: true
+        case .cancelled, .expired: campaign.progress != nil && open == 0 && !isHeard
+        case .running, .paused: false
+        }
     }
 
     /// How long ago the publisher was heard of; 0 for clocks that differ.
@@ -76,7 +108,7 @@ public struct CampaignStatus: Sendable {
 
     /// How long it will take at the present pace; `nil` when nobody can say.
     public var secondsLeft: Double? {
-        guard let perSecond, perSecond > 0, campaign.state == .running, !isFinished, let total else { return nil }
+        guard let perSecond, perSecond > 0, state == .running, let total else { return nil }
         // What nobody publishes does not come.
         guard unpublished == 0 || isHeard else { return nil }
         return Double(total - min(total, count.known)) / perSecond

@@ -18,9 +18,11 @@ public struct OutcomePace: Sendable {
     public init() {}
 
     /// Takes a result; replays don't count.
-    public mutating func take(_ result: NotificationResult) {
+    ///
+    /// - Parameter now: when it was seen. What comes from a clock ahead of this one counts as of now.
+    public mutating func take(_ result: NotificationResult, at now: WallTime) {
         guard result.replays == 0 else { return }
-        let moment = result.completedAt
+        let moment = min(result.completedAt, now)
         first = min(first ?? moment, moment)
         last = max(last ?? moment, moment)
         let second = moment.milliseconds / 1_000
@@ -35,7 +37,9 @@ public struct OutcomePace: Sendable {
         guard let first else { return nil }
         let present = now.milliseconds / 1_000
         let start = max(first.milliseconds / 1_000, present - Int64(Self.window) + 1)
-        let length = max(1, present - start)
+        // This clock may have been set back.
+        guard start < present else { return 0 }
+        let length = present - start
         let count = zip(seconds, counts).reduce(0) { $0 + ((start..<present).contains($1.0) ? $1.1 : 0) }
         return Double(count) / Double(length)
     }

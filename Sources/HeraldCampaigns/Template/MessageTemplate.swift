@@ -58,6 +58,35 @@ public struct MessageTemplate: Sendable, Equatable {
         }
     }
 
+    /// Names in single braces, which are text: `{first_name}` is what other tools call a field.
+    public var singleBraces: [String] {
+        var found: [String] = []
+        for case .text(let range) in parts {
+            var start: Int?
+            for offset in range {
+                switch bytes[offset] {
+                case UInt8(ascii: "{"): start = offset + 1
+                case UInt8(ascii: "}"):
+                    if let start, start < offset {
+                        let name = String(decoding: bytes[start..<offset], as: UTF8.self)
+                        if !found.contains(name) { found.append(name) }
+                    }
+                    start = nil
+                case let byte where !Self.isNameByte(byte): start = nil
+                default: break
+                }
+            }
+        }
+        return found
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."): true
+        default: false
+        }
+    }
+
     private mutating func number(of name: String) -> Int {
         if let known = names.firstIndex(of: name) { return known }
         names.append(name)

@@ -9,6 +9,8 @@ public struct Selection: Sendable {
     public let condition: Condition
     /// How it was given, for the audit and for people.
     public let text: String
+    /// The places and ids that were named, none of which was met so far.
+    public let named: NamedLetters
 
     /// What is given on a command line or in a form; nothing means all.
     public struct Request: Sendable {
@@ -42,6 +44,7 @@ public struct Selection: Sendable {
     public init(_ request: Request, now: WallTime) throws {
         var condition = Condition.always
         var words: [String] = []
+        var named: [(name: String, condition: Condition)] = []
         if !request.groups.isEmpty {
             let groups = try request.groups.map { try Self.group($0) }
             condition = condition.and(groups.count == 1 ? groups[0] : .or(groups))
@@ -53,6 +56,7 @@ public struct Selection: Sendable {
         }
         if !request.ids.isEmpty {
             let ids = request.ids.map { Self.place($0) ?? .text(.id, .oneOf([Array($0.utf8)])) }
+            named = zip(request.ids, ids).map { ($0, $1) }
             condition = condition.and(ids.count == 1 ? ids[0] : .or(ids))
             words += request.ids.prefix(20).map { Self.quoted($0) }
             if request.ids.count > 20 { words.append("and \(request.ids.count - 20) more") }
@@ -70,6 +74,7 @@ public struct Selection: Sendable {
             words.append("--partition \(request.partitions.map { "\($0)" }.joined(separator: ","))")
         }
         self.condition = condition
+        self.named = NamedLetters(named)
         text = words.joined(separator: " ")
     }
 

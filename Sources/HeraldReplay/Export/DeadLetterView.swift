@@ -50,18 +50,20 @@ public struct DeadLetterView: Sendable {
     /// One line about it.
     public let detail: String?
     /// The calls, the oldest first.
-    public let history: [AttemptEntry]
+    public private(set) var history: [AttemptEntry]
     /// What became of it.
     public let state: State
+    /// What came of its replay; `nil` when it was not replayed.
+    public let replayOutcome: ReplayOutcomes.Outcome?
     /// Until when it is worth sending.
     public let expiresAt: WallTime?
     /// The message's text; `nil` when the event does not decode.
-    public let message: String?
+    public private(set) var message: String?
     /// The record's value, untouched.
-    public let value: [UInt8]?
+    public private(set) var value: [UInt8]?
 
     /// The view of a dead letter.
-    public init(_ entry: inout DeadLetterEntry, _ book: MarkBook?) {
+    public init(_ entry: inout DeadLetterEntry, _ book: MarkBook?, _ outcomes: ReplayOutcomes) {
         place = entry.place
         partition = entry.partition
         offset = entry.offset
@@ -81,9 +83,17 @@ public struct DeadLetterView: Sendable {
         detail = entry.text(.detail)
         history = entry.history
         state = Self.state(entry, book)
+        replayOutcome = outcomes.outcome(of: entry, book)
         expiresAt = entry.expiresAt()
         message = entry.message()
         value = entry.value
+    }
+
+    /// Without what makes it large, for who keeps many: message, value and history.
+    public var withoutBytes: Self {
+        var view = self
+        (view.message, view.value, view.history) = (nil, nil, [])
+        return view
     }
 
     private static func state(_ entry: DeadLetterEntry, _ book: MarkBook?) -> State {

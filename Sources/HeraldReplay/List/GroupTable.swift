@@ -14,6 +14,10 @@ public struct GroupTable: Sendable {
         public var count = 0
         /// How many of them were replayed.
         public var replayed = 0
+        /// How many of them a replay has delivered.
+        public var delivered = 0
+        /// How many of them have failed again after a replay.
+        public var failedAgain = 0
         /// How many of them were resolved.
         public var resolved = 0
         /// When the first came.
@@ -25,6 +29,8 @@ public struct GroupTable: Sendable {
         fileprivate var isSampleOpen = false
         fileprivate var reasons: [Int] = Array(repeating: 0, count: DeadLetterReason.allCases.count)
         fileprivate var status: Int64?
+        /// Whether the message itself was too long, which no setting allows.
+        fileprivate var hasLongMessage = false
 
         /// What to do about it, in a few words.
         public var suggestion: String {
@@ -33,7 +39,8 @@ public struct GroupTable: Sendable {
             guard let most = reasons.max(), most > 0, let index = reasons.firstIndex(of: most) else {
                 return "look at the sample"
             }
-            return SuggestedAction.text(DeadLetterReason.allCases[index], status: status)
+            return SuggestedAction.text(
+                DeadLetterReason.allCases[index], status: status, hasLongMessage: hasLongMessage)
         }
     }
 
@@ -47,18 +54,19 @@ public struct GroupTable: Sendable {
     }
 
     /// Counts a dead letter.
-    public mutating func take(_ entry: DeadLetterEntry, _ book: MarkBook?) {
+    public mutating func take(_ entry: DeadLetterEntry, _ book: MarkBook?, _ outcomes: ReplayOutcomes) {
+        let outcome = outcomes.outcome(of: entry, book)
         let isResolved = book?.isResolved(partition: entry.partition, offset: entry.offset) ?? false
         let isReplayed =
             book?.isReplayed(entry.pushServices, partition: entry.partition, offset: entry.offset) ?? false
         for value in field.values(of: entry) {
             if groups[value] != nil || groups.count < Self.limit {
                 Self.count(
-                    entry, isReplayed, isResolved,
+                    entry, isReplayed, isResolved, outcome,
                     in: &groups[value, default: Self.group("\(field.rawValue)=\(value)", entry)])
             } else {
                 var group = others ?? Self.group(nil, entry)
-                Self.count(entry, isReplayed, isResolved, in: &group)
+                Self.count(entry, isReplayed, isResolved, outcome, in: &group)
                 others = group
             }
         }
@@ -69,10 +77,16 @@ public struct GroupTable: Sendable {
     }
 
     private static func count(
-        _ entry: DeadLetterEntry, _ isReplayed: Bool, _ isResolved: Bool, in group: inout Group
+        _ entry: DeadLetterEntry, _ isReplayed: Bool, _ isResolved: Bool, _ outcome: ReplayOutcomes.Outcome?,
+        in group: inout Group
     ) {
         group.count += 1
         if isReplayed { group.replayed += 1 } else if isResolved { group.resolved += 1 }
+        switch outcome {
+        case .delivered: group.delivered += 1
+        case .failedAgain: group.failedAgain += 1
+        case .notKnown, nil: break
+        }
         let moment = entry.deadLetteredAt
         group.first = min(group.first, moment)
         group.last = max(group.last, moment)
@@ -85,6 +99,8 @@ public struct GroupTable: Sendable {
             let index = DeadLetterReason.allCases.firstIndex(of: reason)
         {
             group.reasons[index] += 1
+            // The worker's words: the message, not the whole value.
+            if reason == .oversized, entry.text(.detail)?.hasPrefix("message ") ?? false { group.hasLongMessage = true }
         }
         group.status = entry.number(.status) ?? group.status
     }

@@ -2,10 +2,13 @@ internal import HeraldEvents
 
 /// What an operator does about dead letters of a kind.
 enum SuggestedAction {
-    static func text(_ reason: DeadLetterReason, status: Int64?) -> String {
+    static func text(_ reason: DeadLetterReason, status: Int64?, hasLongMessage: Bool) -> String {
         switch reason {
         case .malformed, .invalid: "mend the producer, which has to send them again; then resolve"
-        case .oversized: "shorten the message at the producer, or raise limits.eventBytes and replay"
+        case .oversized:
+            hasLongMessage
+                ? "shorten the message at the producer: \(RecordDecoder.maximumMessageBytes) bytes at most; then resolve"
+                : "raise limits.eventBytes and replay, or have the producer send less and resolve"
         case .rejected: rejected(status)
         case .attemptsExhausted: "replay when the backend is well"
         case .timeExhausted: "replay when the backend is well; think of raising retry.maxElapsed"

@@ -12,6 +12,8 @@ public struct MarkBook: Sendable {
     /// How often, where it is more than once.
     private var times: [Place: Int] = [:]
     private var services: [String] = []
+    /// When the first replay was marked, epoch milliseconds; `nil` when nothing was replayed.
+    public private(set) var firstReplayAt: Int64?
     /// The last offset of each partition that something is known of.
     public private(set) var highest: [Int32: Int64] = [:]
 
@@ -21,6 +23,7 @@ public struct MarkBook: Sendable {
     /// Takes what a record says.
     public mutating func take(_ record: MarkRecord) {
         var bits: UInt64?
+        if record.state == .replayed { firstReplayAt = min(firstReplayAt ?? record.at, record.at) }
         if let names = record.pns { bits = names.reduce(UInt64(0)) { $0 | bit(of: $1) } }
         record.visit { partition, offset in
             highest[partition] = max(highest[partition] ?? 0, offset)
@@ -59,6 +62,11 @@ public struct MarkBook: Sendable {
         let place = Place(partition: partition, offset: offset)
         if let count = times[place] { return count }
         return replayed[partition]?.contains(offset) ?? false || parts[place] != nil ? 1 : 0
+    }
+
+    /// The number of its last replay as a whole, counted from when it came here; 1 when only parts of it were replayed.
+    func lastReplay(partition: Int32, offset: Int64) -> Int {
+        replayed[partition]?.contains(offset) ?? false ? replayCount(partition: partition, offset: offset) : 1
     }
 
     /// Those of these push services that were not replayed yet; a dead letter without any has either been or not.

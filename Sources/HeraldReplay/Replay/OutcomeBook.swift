@@ -48,7 +48,7 @@ struct OutcomeBook: Sendable {
     mutating func take(_ result: NotificationResult) {
         let key = Key(origin: result.origin, replays: result.replays)
         guard var open = entries[key] else { return }
-        let isGood = result.outcome == .delivered || result.outcome == .duplicate
+        let isGood = result.isGoodReplay
         if let name = result.pushService {
             guard let index = open.firstIndex(where: { $0.pushServices.contains(name) }) else { return }
             count(1, isGood, open[index].batch)

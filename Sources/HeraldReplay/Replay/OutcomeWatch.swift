@@ -31,7 +31,7 @@ final class OutcomeWatch {
     func close() { tail.close() }
 
     /// A result of a replay; others are most of what lies there, and are not worth reading.
-    private static func result(_ message: Message) -> NotificationResult? {
+    static func result(_ message: Message) -> NotificationResult? {
         message.withValue { value in
             guard let value, isOfReplay(value) else { return nil }
             // What somebody else has written there is no result of these events.

@@ -12,6 +12,8 @@ public struct ReplayOptions: Sendable {
     public var patience = Duration.seconds(600)
     /// Why, for the audit.
     public var reason: String?
+    /// Whether what was replayed before is replayed once more.
+    public var isAgain = false
     /// Which dead letters, as it was given, for the audit.
     public var selection = ""
 

@@ -14,17 +14,27 @@ public struct ReplayPlan: Sendable {
     public private(set) var topics: [String: Int] = [:]
     /// How many calls there will be at least, by push service.
     public private(set) var pushServices: [String: Int] = [:]
+    /// How many outcomes there will be at least.
+    public private(set) var outcomeCount = 0
     /// When the first of them came.
     public private(set) var earliest: WallTime?
     /// When the last of them came.
     public private(set) var latest: WallTime?
+    /// How many of those that are replayed were replayed before, by what came of it.
+    public private(set) var replayedBefore: [ReplayOutcomes.Outcome: Int] = [:]
+    /// Places and ids that were named, and that no dead letter has.
+    public internal(set) var missing: [String] = []
     private var chosen: [Int32: OffsetSet] = [:]
 
     /// A plan that takes nothing.
     public init() {}
 
     /// Takes a dead letter that the selection means.
-    mutating func take(_ entry: DeadLetterEntry, _ decision: ReplayRules.Decision) {
+    ///
+    /// - Parameter former: what came of its last replay; `nil` when it was not replayed.
+    mutating func take(
+        _ entry: DeadLetterEntry, _ decision: ReplayRules.Decision, former: ReplayOutcomes.Outcome? = nil
+    ) {
         matched += 1
         switch decision {
         case .leaveOut(let omission): leftOut[omission, default: 0] += 1
@@ -32,6 +42,9 @@ public struct ReplayPlan: Sendable {
             count += 1
             chosen[entry.partition, default: OffsetSet()].insert(entry.offset)
             topics[replay.topic, default: 0] += 1
+            if let former { replayedBefore[former, default: 0] += 1 }
+            // An event that does not decode has one outcome for all of its push services.
+            outcomeCount += max(1, replay.pushServices.count)
             for name in replay.pushServices { pushServices[name, default: 0] += 1 }
             let moment = entry.deadLetteredAt
             earliest = min(earliest ?? moment, moment)
@@ -56,7 +69,4 @@ public struct ReplayPlan: Sendable {
 
     /// How many seconds it takes at so many per second.
     public func seconds(at rate: Double) -> Double { Double(count) / rate }
-
-    /// How many outcomes there will be at least.
-    public var outcomeCount: Int { pushServices.values.reduce(0, +) }
 }

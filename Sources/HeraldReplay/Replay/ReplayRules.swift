@@ -14,6 +14,9 @@ public struct ReplayRules: Sendable {
     /// The request topics of the settings; the first takes what came from elsewhere.
     public var requestTopics: [String]
 
+    /// The campaigns that were cancelled: a worker would not deliver what is left of them.
+    public var cancelledCampaigns: Set<String> = []
+
     /// Rules without options.
     public init(maximumReplays: Int, requestTopics: [String]) {
         self.maximumReplays = maximumReplays
@@ -28,6 +31,8 @@ public struct ReplayRules: Sendable {
         case resolved
         /// Its `expiresAt` is past: the worker would not send it.
         case expired
+        /// Its campaign was cancelled, which is for ever.
+        case campaignCancelled = "campaign-cancelled"
         /// It was replayed as often as `retry.replays` allows.
         case overTheCap = "over-the-cap"
         /// None of the chosen push services failed.
@@ -61,6 +66,9 @@ public struct ReplayRules: Sendable {
     /// What happens to this dead letter, given what was done before.
     public func decision(for entry: inout DeadLetterEntry, _ book: MarkBook, now: WallTime) -> Decision {
         guard let origin = entry.origin, entry.value != nil else { return .leaveOut(.unreadable) }
+        if let campaign = entry.text(.campaign), cancelledCampaigns.contains(campaign) {
+            return .leaveOut(.campaignCancelled)
+        }
         let failed = entry.pushServices
         var services = failed
         if let only = onlyPushServices {

@@ -39,16 +39,23 @@ public struct ReplayWorld: Sendable {
         var results: [Int32]
         /// None when the topic is missing.
         var state: [Int32]
+        /// None when the topic is missing; `nil` when this user may not know.
+        var campaigns: [Int32]?
     }
 
     /// Looks at the topics.
     ///
     /// - Parameter isWriting: whether the state and audit topics are needed; without them nothing can be remembered.
     public func layout(reach: ClusterReach, admin: Admin, isWriting: Bool) throws(ToolFailure) -> Layout {
-        let names = [topics.deadLetter, topics.results, topics.state, topics.audit]
+        let names = [topics.deadLetter, topics.results, topics.state, topics.audit, topics.campaigns]
         var partitions: [String: [Int32]] = [:]
+        var isCampaignsForbidden = false
         for topic in try reach.topics(names, admin).topics {
             if let error = topic.error {
+                if topic.name == topics.campaigns {
+                    isCampaignsForbidden = error.code == KafkaError.Code.topicAuthorizationFailed
+                    continue
+                }
                 let isMissing =
                     error.code == KafkaError.Code.unknownTopicOrPartition || error.code == KafkaError.Code.unknownTopic
                 if isMissing, !isWriting, topic.name != topics.deadLetter { continue }
@@ -58,7 +65,8 @@ public struct ReplayWorld: Sendable {
         }
         return Layout(
             deadLetters: partitions[topics.deadLetter] ?? [], results: partitions[topics.results] ?? [],
-            state: partitions[topics.state] ?? [])
+            state: partitions[topics.state] ?? [],
+            campaigns: isCampaignsForbidden ? nil : partitions[topics.campaigns] ?? [])
     }
 
     private static func failure(_ topic: String, _ error: KafkaError, isMissing: Bool) -> ToolFailure {

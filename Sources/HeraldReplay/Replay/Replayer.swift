@@ -48,16 +48,26 @@ public struct Replayer: Sendable {
     ) throws(ToolFailure) -> ReplayPlan {
         try state?.catchUp()
         let book = state?.book ?? MarkBook()
+        var outcomes = ReplayOutcomes()
+        var plan = ReplayPlan()
+        if rules.isAgain {
+            outcomes = try self.outcomes(
+                of: book, since: selection.condition.bounds.earliest, onProgress: onProgress
+            ).outcomes
+        }
         let reader = try world.deadLetters()
         defer { reader.close() }
         try checkAge(of: book, reader)
-        var plan = ReplayPlan()
         let now = SystemClock.wall()
+        var named = selection.named
         func take(_ entry: inout DeadLetterEntry) -> Bool {
-            plan.take(entry, rules.decision(for: &entry, book, now: now))
+            named.note(&entry)
+            plan.take(
+                entry, rules.decision(for: &entry, book, now: now), former: outcomes.outcome(of: entry, book))
             return true
         }
         plan.ranges = try scan(selection, reader, onProgress: onProgress, take)
+        plan.missing = named.missing
         return plan
     }
 

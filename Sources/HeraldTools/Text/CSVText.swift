@@ -10,19 +10,31 @@ public enum CSVText {
     /// The text as a cell: control characters escaped, quoted where needed, and with an apostrophe in front when a
     /// spreadsheet would take it for a formula.
     static func cell(_ text: String) -> String {
-        var text = SafeText.escaped(text)
-        // Spreadsheets skip leading spaces.
-        if let first = text.first(where: { $0 != " " }), "=+-@|%＝＋－＠".contains(first), !isNumber(text) {
-            text = "'" + text
+        // Spreadsheets go by characters (scalars): a mark that joins itself to an equals sign or a quote hides neither.
+        var cell = SafeText.escaped(text).unicodeScalars
+        if let first = cell.first(where: { !isSkipped($0) }), "=+-@|%＝＋－＠".unicodeScalars.contains(first),
+            !isNumber(cell)
+        {
+            cell.insert("'", at: cell.startIndex)
         }
-        guard text.contains(where: { "\",;\r\n".contains($0) }) || text.hasPrefix(" ") || text.hasSuffix(" ") else {
-            return text
+        guard cell.contains(where: { "\",;\r\n".unicodeScalars.contains($0) }) || cell.first == " " || cell.last == " "
+        else { return String(cell) }
+        var quoted = String.UnicodeScalarView("\"".unicodeScalars)
+        for scalar in cell {
+            quoted.append(scalar)
+            if scalar == "\"" { quoted.append(scalar) }
         }
-        return "\"" + text.replacing("\"", with: "\"\"") + "\""
+        quoted.append("\"")
+        return String(quoted)
     }
 
-    private static func isNumber(_ text: String) -> Bool {
-        let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
-        return !digits.isEmpty && digits.allSatisfy { $0.isASCII && $0.isNumber }
+    /// What spreadsheets may pass over before they look whether it is a formula: spaces, and what nobody sees.
+    private static func isSkipped(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isWhitespace || scalar.properties.isDefaultIgnorableCodePoint
+    }
+
+    private static func isNumber(_ text: String.UnicodeScalarView) -> Bool {
+        let digits = text.first == "-" ? text.dropFirst() : text[...]
+        return !digits.isEmpty && digits.allSatisfy { ("0"..."9").contains($0) }
     }
 }

@@ -85,7 +85,8 @@ package final class TransactionalWriter {
             return nil
         } catch .refused(let error) where error.isAbortable {
             try abort()
-            if let lasting = deliveryError, Self.isLasting(lasting) { throw .refused(lasting) }
+            // A topic that may not be written to is refused before any record is: then only the commit says it.
+            for cause in [deliveryError, error].compactMap(\.self) where Self.isLasting(cause) { throw .refused(cause) }
             return deliveryError ?? error
         }
     }

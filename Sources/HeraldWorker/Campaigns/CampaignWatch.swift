@@ -236,7 +236,7 @@ final class CampaignWatch: Sendable {
         CampaignControl(
             state: .paused, at: SystemClock.wall(), by: configuration.worker,
             reason: "\(failures.failed) of \(failures.of) outcomes of a worker failed",
-            pauseIfFailures: control.pauseIfFailures)
+            pauseIfFailures: control.pauseIfFailures, isByFailures: true)
     }
 
     private func write(_ control: CampaignControl, of campaign: String) throws(KafkaError) {

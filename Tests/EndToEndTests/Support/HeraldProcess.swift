@@ -74,6 +74,17 @@ final class HeraldProcess: Sendable {
     /// Its number.
     var id: pid_t { process.id }
 
+    /// The process of this name that was started by it, or by one that was.
+    func descendant(named name: String) -> pid_t? {
+        func text(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
+        var waiting = [process.id]
+        while let id = waiting.popLast() {
+            if text("/proc/\(id)/comm").hasPrefix(name) { return id }
+            waiting += text("/proc/\(id)/task/\(id)/children").split(separator: " ").compactMap { pid_t($0) }
+        }
+        return nil
+    }
+
     /// Whether it runs.
     var isRunning: Bool { process.isRunning }
 

@@ -14,13 +14,15 @@ extension World {
 
     /// What the first start of a campaign writes, with results from the topic's beginning on.
     func beginning(
-        of campaign: String, pns: [String] = ["apns", "gcm"], by author: String = "ann@web1"
+        of campaign: String, pns: [String] = ["apns", "gcm"], by author: String = "ann@web1",
+        more: [String: Int64] = [:]
     ) throws -> [Publication] {
-        let definition: [String: Any] = [
+        var definition: [String: Any] = [
             "name": campaign, "message": "Secret {{first_name}}", "pns": pns,
             "topic": topic("notifications.bulk"), "startedAt": Int64(Date.now.timeIntervalSince1970 * 1_000),
             "startedBy": author, "requestOffsets": ["0": 0, "1": 0], "resultOffsets": ["0": 0, "1": 0],
         ]
+        definition.merge(more) { $1 }
         return [
             try campaignRecord("\(campaign)/definition", definition),
             try campaignRecord(

@@ -50,7 +50,7 @@ struct CampaignControlRun {
         guard order.needsUnfinished, campaign.state != .cancelled, campaign.state != order.state,
             campaign.progress?.isComplete ?? false || isAsking
         else { return CampaignStatus(campaign: campaign, count: OutcomeCount(), now: SystemClock.wall()) }
-        return try look.status(of: campaign, until: .now + Self.patience).0
+        return try look.statuses(of: [campaign], until: .now + Self.patience)[0].status
     }
 
     private func control(
@@ -74,9 +74,8 @@ struct CampaignControlRun {
     }
 
     private static func consequence(of status: CampaignStatus) -> String {
-        let open = status.published - status.count.known
         var text = "\(status.count.delivered) notifications are delivered; "
-        text += "\(open) that are published end as cancelled"
+        text += "\(status.open) that are published end as cancelled"
         if status.unpublished > 0 { text += ", and \(status.unpublished) are never published" }
         return text + ". A cancelled campaign cannot be started again."
     }

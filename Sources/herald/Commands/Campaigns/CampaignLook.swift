@@ -51,30 +51,51 @@ struct CampaignLook {
                 + "with herald campaign start")
     }
 
-    /// The outcomes that are known, with a bar while they are counted, and whether all of them were counted.
+    /// How campaigns stand, in their order, with a bar while their outcomes are counted, and whether all were counted.
+    ///
+    /// The publisher's own count is where it begins: what came since then is added, replays of a finished campaign too.
     ///
     /// - Parameter end: when the counting ends, however far it came; `nil` for never.
-    func status(
-        of campaign: CampaignBook.Campaign, until end: ContinuousClock.Instant? = nil
-    ) throws(CommandFailure) -> (CampaignStatus, isWhole: Bool) {
-        var status = CampaignStatus(
-            campaign: campaign, count: OutcomeCount(snapshot: campaign.progress?.outcomes ?? [:]),
-            now: SystemClock.wall())
-        // What the publisher has seen to its end need not be counted again; only replays can change it.
-        guard let definition = campaign.definition, !status.isFinished else { return (status, isWhole: true) }
+    func statuses(
+        of campaigns: [CampaignBook.Campaign], until end: ContinuousClock.Instant? = nil
+    ) throws(CommandFailure) -> [(status: CampaignStatus, isWhole: Bool)] {
+        let now = SystemClock.wall()
+        var statuses = campaigns.map { campaign in
+            let known = OutcomeCount(snapshot: campaign.progress?.outcomes ?? [:])
+            return (status: CampaignStatus(campaign: campaign, count: known, now: now), isWhole: true)
+        }
+        // First those that change: who has finished long ago is far back in the topic, and may have to wait too long.
+        for isFinished in [false, true] {
+            let indices = statuses.indices.filter {
+                statuses[$0].status.isFinished == isFinished && campaigns[$0].definition != nil
+            }
+            let subjects = indices.compactMap { index in
+                campaigns[index].definition.map { OutcomeReader.Subject($0, after: campaigns[index].progress) }
+            }
+            guard !subjects.isEmpty else { continue }
+            let (counts, isWhole) = try count(subjects, until: end)
+            for index in indices {
+                statuses[index].isWhole = isWhole
+                if let count = counts[campaigns[index].name]?.count { statuses[index].status.count = count }
+            }
+        }
+        return statuses
+    }
+
+    private func count(
+        _ subjects: [OutcomeReader.Subject], until end: ContinuousClock.Instant?
+    ) throws(CommandFailure) -> ([String: OutcomeReader.Subject], isWhole: Bool) {
         var line = ProgressLine(console)
         defer { line.clear() }
-        var isWhole = true
-        try CommandFailure.translating { () throws(ToolFailure) in
-            let reader = try world.outcomes(of: definition, after: campaign.progress, layout)
+        return try CommandFailure.translating { () throws(ToolFailure) in
+            let reader = try world.outcomes(of: subjects, layout)
             defer { reader.close() }
-            isWhole = try reader.catchUp(onProgress: { passed, total in
-                line.show(share: passed, of: total, "\(campaign.name): \(passed) of \(total) results looked at")
+            let isWhole = try reader.catchUp(onProgress: { passed, total in
+                line.show(share: passed, of: total, "\(passed) of \(total) results looked at")
                 return end.map { ContinuousClock.now < $0 } ?? true
             })
-            status.count = reader.count
+            return (reader.subjects, isWhole)
         }
-        return (status, isWhole)
     }
 }
 

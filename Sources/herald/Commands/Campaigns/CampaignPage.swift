@@ -58,14 +58,20 @@ struct CampaignPage {
     }
 
     private var headline: String {
-        if status.isFinished { return "finished" + (status.campaign.state == .paused ? " (paused)" : "") }
-        return CampaignWords.state(status.campaign.state, status.campaign.control)
+        let campaign = status.campaign
+        switch status.state {
+        case .running, .paused, .cancelled: return CampaignWords.state(campaign.state, campaign.control)
+        case .finished: return "finished" + (campaign.state == .paused ? " (paused)" : "")
+        case .expired:
+            let moment = campaign.definition?.expiresAt.map { " at \(WallTime(milliseconds: $0).text)" } ?? ""
+            return "expired\(moment)" + (campaign.state == .paused ? " (paused)" : "")
+        }
     }
 
     private var parts: [Part] {
         let count = status.count
         var retrying = status.backlog?.isPartly ?? false ? "about; the retry topics are long" : ""
-        if status.backlog == nil, !status.isFinished { retrying = "not known: the retry topics were not read" }
+        if status.backlog == nil, status.open > 0 { retrying = "not known: the retry topics were not read" }
         return [
             Part(
                 name: "delivered", count: count.delivered, mark: "█", style: .green,
@@ -139,7 +145,7 @@ struct CampaignPage {
             "published \(CampaignWords.number(progress.published)) of \(CampaignWords.number(progress.recipients)) recipients"
         let silence = CampaignWords.duration(Double(status.silenceMilliseconds ?? 0) / 1_000)
         let name = SafeText.escaped(progress.by)
-        guard !progress.isComplete, status.campaign.state != .cancelled else { return [counts] }
+        guard !progress.isComplete, status.state == .running || status.state == .paused else { return [counts] }
         guard !status.isHeard else { return [counts, "publisher \(name), heard of \(silence) ago"] }
         return [
             counts, "publisher \(name) was not heard of for \(silence)",
@@ -171,7 +177,7 @@ extension CampaignPage {
     static func object(_ status: CampaignStatus) -> JSONValue {
         let (campaign, count) = (status.campaign, status.count)
         var members: [JSONValue.Member] = [
-            .init("name", .string(campaign.name)), .init("state", .string(campaign.state.rawValue)),
+            .init("name", .string(campaign.name)), .init("state", .string(status.state.rawValue)),
             .init("since", .text(campaign.control?.at.text)), .init("by", .text(campaign.control?.by)),
             .init("reason", .text(campaign.control?.reason)),
             .init("pauseIfFailures", campaign.control?.pauseIfFailures.map { .number($0) } ?? .null),
@@ -208,7 +214,8 @@ extension CampaignPage {
                 ]),
             .init("retrying", status.backlog == nil ? .null : .integer(status.retrying)),
             .init("parked", status.backlog == nil ? .null : .integer(status.parked)),
-            .init("waiting", .integer(status.waiting)), .init("unpublished", .integer(status.unpublished)),
+            .init("waiting", status.backlog == nil ? .null : .integer(status.waiting)),
+            .init("open", .integer(status.open)), .init("unpublished", .integer(status.unpublished)),
             .init("perSecond", status.perSecond.map { .number(($0 * 10).rounded() / 10) } ?? .null),
             .init("secondsLeft", status.secondsLeft.map { .integer(Int(min($0.rounded(.up), 1e15))) } ?? .null),
         ]

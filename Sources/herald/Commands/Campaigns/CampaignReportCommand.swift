@@ -118,7 +118,7 @@ private struct CampaignReportRun {
     private func scan(_ verb: String, _ body: (NotificationResult) -> Void) throws -> Int64 {
         var line = ProgressLine(console)
         let deleted = try CommandFailure.translating { () throws(ToolFailure) in
-            let reader = try look.world.outcomes(of: definition, look.layout)
+            let reader = try look.world.outcomes(of: [.init(definition)], look.layout)
             defer { reader.close() }
             try reader.catchUp(
                 onProgress: { passed, total in

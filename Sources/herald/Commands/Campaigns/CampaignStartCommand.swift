@@ -46,7 +46,8 @@ enum CampaignStartCommand: HeraldCommand {
             + "publisher of a campaign takes over from the first. It stays at most 10000 notifications ahead of their "
             + "outcomes, so that pause and cancel take hold at once.\n\n"
             + "Over 100 recipients the count has to be typed; without a terminal --yes is needed, or it ends with 4. "
-            + "It ends with 0 when all are delivered, and with 3 when some are not, or when it was interrupted or cancelled.",
+            + "It ends with 0 when all are delivered, and with 3 when some are not, or when it was interrupted or cancelled, "
+            + "or, without a terminal, paused because of failures.",
         options: [
             name.declaration, audience.declaration, format.declaration, message.declaration, messageFile.declaration,
             pushServices.declaration, topic.declaration, rate.declaration, ramp.declaration, pauseShare.declaration,

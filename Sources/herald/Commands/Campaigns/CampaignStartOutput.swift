@@ -52,14 +52,28 @@ struct CampaignStartOutput {
                 "  begins with \(ramp.map(CampaignWords.number).joined(separator: ", ")), and waits for their outcomes")
         }
         lines.append("  the longest message has \(Self.counted(preview.longestMessage, "byte"))")
+        for warning in warnings { lines.append("  warning: \(SafeText.escaped(warning))") }
         for sample in preview.samples {
             lines.append("  \(SafeText.escaped(sample.user)): \(SafeText.escaped(sample.message))")
         }
         return lines
     }
 
+    /// What is allowed, and rarely meant.
+    private var warnings: [String] {
+        preview.emptyFields.map { field in
+            "\(Self.counted(field.count, "recipient")) \(field.count == 1 ? "has" : "have") nothing for {{\(field.name)}}, "
+                + "the first in line \(field.line): \(SafeText.quoted(field.message))"
+        }
+            + order.text.template.singleBraces.map { name in
+                "{\(name)} stands as it is in the message; a field has two braces: {{\(name)}}"
+            }
+    }
+
     private var duration: String {
         guard let seconds else { return "as long as the workers need; --rate bounds it" }
+        // One recipient waits for nobody.
+        guard seconds > 0 else { return "a moment" + (ramp.isEmpty ? "" : ", and the waits for outcomes") }
         return "at least \(CampaignWords.duration(Double(seconds))) at \(CampaignWords.rate(rate ?? 0))"
             + (ramp.isEmpty ? "" : ", and the waits for outcomes")
     }
@@ -117,6 +131,7 @@ struct CampaignStartOutput {
                     })),
             .init("longestMessageBytes", .integer(preview.longestMessage)),
         ]
+        if !warnings.isEmpty { members.append(.init("warnings", .array(warnings.map { .string($0) }))) }
         if preview.invalid > 0 { members.append(.init("invalidFile", .string(invalidFile))) }
         if let rate { members.append(.init("ratePerSecond", .number(rate))) }
         if !ramp.isEmpty { members.append(.init("ramp", .array(ramp.map { .integer($0) }))) }

@@ -43,6 +43,7 @@ struct CampaignStartRun {
         order.rate = parsed[Command.rate]
         order.ramp = request.ramp
         order.pauseIfFailures = request.pauseShare
+        order.endsWhenPausedByFailures = !console.error.isTerminal
         order.expiresInMilliseconds = request.expiresIn?.milliseconds
         self.order = order
     }
@@ -81,7 +82,7 @@ struct CampaignStartRun {
             onProgress: { screen.show($0) })
         let (end, progress) = publisher.run()
         screen.clear()
-        try output.write(end, progress, console)
+        try console.report { console throws(Console.WriteFailure) in try output.write(end, progress, console) }
         return screen.status(of: end, progress, name: request.name)
     }
 

@@ -35,7 +35,10 @@ final class CampaignStartScreen {
             remark("Continues: \(TopicsTool.counted(count, "event")) published before.")
         case .paused(let control):
             let reason = control.map { CampaignWords.state(.paused, $0) } ?? "paused"
-            remark("The campaign is \(reason). It goes on when it is resumed; Ctrl-C leaves it paused.")
+            remark("The campaign is \(reason).")
+            if console.error.isTerminal || !(control?.isByFailures ?? false) {
+                remark("It goes on when it is resumed; Ctrl-C leaves it paused.")
+            }
         case .resumed:
             remark("The campaign goes on.")
         case .unreachable(let cause):
@@ -94,10 +97,13 @@ final class CampaignStartScreen {
     }
 
     /// How far it is, in words.
+    ///
+    /// Everything is counted in notifications: one for each recipient and push service.
     static func text(_ progress: PublishProgress, perSecond: Double?) -> String {
         var parts = [
-            "\(CampaignWords.number(progress.published))/\(CampaignWords.number(progress.recipients)) published",
-            "\(CampaignWords.number(progress.outcomes.known)) known",
+            "\(CampaignWords.number(progress.events * progress.outcomesPerEvent)) of "
+                + "\(CampaignWords.number(progress.total)) notifications published",
+            "\(CampaignWords.number(progress.outcomes.delivered)) delivered",
             "\(CampaignWords.number(progress.failed)) failed",
         ]
         switch progress.phase {
@@ -132,7 +138,14 @@ final class CampaignStartScreen {
                     + "\(CampaignWords.number(progress.failed)) not.")
             return progress.failed == 0 ? .done : .partlyDone
         case .interrupted:
-            console.complain("Interrupted, \(published), \(CampaignWords.number(progress.open)) outcomes open\(again).")
+            console.complain(
+                "Interrupted, \(published), \(CampaignWords.number(progress.open)) notifications without an outcome\(again)."
+            )
+            return .partlyDone
+        case .paused:
+            console.complain(
+                "The campaign is paused because too many failed, \(published). When the cause is gone: "
+                    + "herald campaign resume \(name), and the same command goes on with the rest.")
             return .partlyDone
         case .cancelled:
             console.complain("The campaign was cancelled, \(published).")

@@ -55,36 +55,44 @@ enum CampaignStatusCommand: HeraldCommand {
     }
 
     private static func list(_ look: CampaignLook, _ invocation: Invocation) throws {
-        let book = look.reader.book
+        let (book, console) = (look.reader.book, invocation.console)
+        let campaigns = book.names.compactMap(book.campaign)
+        let found = try look.statuses(of: campaigns, until: ContinuousClock.now + listPatience)
+        switch invocation.parsed[OutputFormat.option] {
+        case .table: try writeTable(found.map(\.status), console)
+        case .json: try console.print(JSONValue.array(found.map { CampaignPage.object($0.status) }).pretty)
+        case .jsonl: for entry in found { try console.print(CampaignPage.object(entry.status).compact) }
+        }
+        if found.isEmpty { console.remark("There are no campaigns.") }
+        let unfinished = found.filter { !$0.isWhole }.map(\.status.campaign.name)
+        if !unfinished.isEmpty {
+            console.remark(
+                "Not counted to the end, for want of time: \(unfinished.joined(separator: ", ")). "
+                    + "herald campaign status NAME does it.")
+        }
+    }
+
+    /// The numbers of the page of each, one campaign in a line.
+    private static func writeTable(_ statuses: [CampaignStatus], _ console: Console) throws {
         var table = FittedTable(
-            invocation.parsed[OutputFormat.option],
+            .table,
             columns: [
-                .init("name"), .init("state"), .init("recipients", isNumber: true), .init("published", isNumber: true),
-                .init("delivered", isNumber: true), .init("failed", isNumber: true), .init("waiting", isNumber: true),
-                .init("startedAt", heading: "STARTED"), .init("startedBy", heading: "BY"), .init("reason"),
-            ], whenWide: ["startedBy", "reason"], console: invocation.console)
-        let end = ContinuousClock.now + listPatience
-        var unfinished: [String] = []
-        for name in book.names {
-            guard let campaign = book.campaign(name) else { continue }
-            let (status, isWhole) = try look.status(of: campaign, until: end)
-            if !isWhole { unfinished.append(name) }
-            let (count, start) = (status.count, campaign.definition.map { WallTime(milliseconds: $0.startedAt) })
+                .init("name"), .init("state"), .init("recipients", isNumber: true), .init("delivered", isNumber: true),
+                .init("failed", isNumber: true), .init("expired", isNumber: true), .init("cancelled", isNumber: true),
+                .init("open", isNumber: true), .init("unpublished", isNumber: true), .init("started"), .init("by"),
+                .init("reason"),
+            ], whenWide: ["by", "reason"], console: console)
+        for status in statuses {
+            let (campaign, count) = (status.campaign, status.count)
+            let start = campaign.definition.map { WallTime(milliseconds: $0.startedAt) }
             try table.write([
-                .string(name), .string(status.isFinished ? "finished" : campaign.state.rawValue),
-                .count(campaign.progress.map { Int64($0.recipients) }),
-                .count(campaign.progress.map { Int64($0.published) }),
-                .integer(count.delivered), .integer(count.failed + count.expired),
-                .integer(status.published - count.known + status.unpublished), start.map { table.time($0) } ?? .null,
+                .string(campaign.name), .string(status.state.rawValue),
+                .count(campaign.progress.map { Int64($0.recipients) }), .integer(count.delivered),
+                .integer(count.failed), .integer(count.expired), .integer(count.cancelled), .integer(status.open),
+                .integer(status.unpublished), start.map { table.time($0) } ?? .null,
                 .text(campaign.definition?.startedBy), .text(campaign.control?.reason),
             ])
         }
         try table.finish()
-        if book.names.isEmpty { invocation.console.remark("There are no campaigns.") }
-        if !unfinished.isEmpty {
-            invocation.console.remark(
-                "Not counted to the end, for want of time: \(unfinished.joined(separator: ", ")). "
-                    + "herald campaign status NAME does it.")
-        }
     }
 }

@@ -1,6 +1,7 @@
 import Glibc
 import HeraldCampaigns
 import HeraldCommandLine
+import HeraldEvents
 import HeraldTime
 import HeraldTools
 
@@ -37,7 +38,8 @@ struct CampaignWatcher {
         (outcomes, backlog) = try CommandFailure.translating { () throws(ToolFailure) in
             let since = SystemClock.wall().milliseconds - Int64(OutcomePace.window) * 1_000
             let outcomes = try campaign.definition.map { definition throws(ToolFailure) in
-                try look.world.outcomes(of: definition, after: campaign.progress, lookingBackTo: since, look.layout)
+                try look.world.outcomes(
+                    of: [.init(definition, after: campaign.progress)], lookingBackTo: since, look.layout)
             }
             return (outcomes, try RetryBacklog(look.world, look.layout, campaign: campaign.name))
         }
@@ -52,11 +54,11 @@ struct CampaignWatcher {
     mutating func run() throws -> CampaignStatus {
         try catchUp()
         try countBacklog(within: Self.firstBacklogPatience)
-        var screen = LiveScreen(console.output)
+        let screen = LiveScreen(console.output)
         var lastCount = ContinuousClock.now
         while isLive {
             let status = try status()
-            try show(status, &screen)
+            try show(status, screen)
             guard !status.isOver, !stop.isMade else { break }
             try CommandFailure.translating { () throws(ToolFailure) in
                 try look.reader.takeArrived()
@@ -79,12 +81,17 @@ struct CampaignWatcher {
 
     private mutating func catchUp() throws {
         var line = ProgressLine(console)
+        let now = SystemClock.wall()
         try CommandFailure.translating { () throws(ToolFailure) in
             _ = try outcomes?.catchUp(
                 onProgress: { passed, total in
                     line.show(share: passed, of: total, "\(passed) of \(total) results looked at")
                     return !stop.isMade
-                }, onResult: { pace.take($0) })
+                },
+                onResult: { result in
+                    // When one of a clock ahead of this one really came, nobody knows by now.
+                    if result.completedAt <= now { pace.take(result, at: now) }
+                })
         }
         line.clear()
         if stop.isMade { throw CommandFailure("interrupted", status: .partlyDone) }
@@ -103,7 +110,7 @@ struct CampaignWatcher {
         let end = ContinuousClock.now + .milliseconds(Int64(Self.turnMilliseconds))
         while ContinuousClock.now < end, !stop.isMade {
             let left = (end - .now) / .milliseconds(1)
-            try outcomes.takeArrived(waitMilliseconds: Int32(max(1, left))) { pace.take($0) }
+            try outcomes.takeArrived(waitMilliseconds: Int32(max(1, left))) { pace.take($0, at: SystemClock.wall()) }
         }
     }
 
@@ -114,7 +121,7 @@ struct CampaignWatcher {
             now: SystemClock.wall())
     }
 
-    private func show(_ status: CampaignStatus, _ screen: inout LiveScreen) throws {
+    private func show(_ status: CampaignStatus, _ screen: LiveScreen) throws {
         let size = TerminalSize.of(STDOUT_FILENO) ?? TerminalSize(columns: console.output.width, rows: 24)
         let page = CampaignPage(status: status, width: size.columns - 1) {
             console.styled($0, $1, on: console.output)

@@ -27,7 +27,7 @@ enum DeadLetterExportCommand: HeraldCommand {
 
     private static let columns = [
         "place", "deadLetteredAt", "id", "user", "pns", "reason", "status", "attempts", "replays", "state", "origin",
-        "source", "campaign", "detail",
+        "source", "campaign", "detail", "replayOutcome",
     ]
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
@@ -39,8 +39,8 @@ enum DeadLetterExportCommand: HeraldCommand {
         let page = DeadLetterPage(isRevealed: isRevealed, configuration: invocation.parsed[GlobalOptions.config])
         var writer = BufferedOutput(invocation.console.output)
         if format == .csv { writer.write(CSVText.line(columns + (isRevealed ? ["message"] : []))) }
-        let count = try look.visit { entry, book in
-            let letter = DeadLetterView(&entry, book)
+        let count = try look.visit { entry, book, outcomes in
+            let letter = DeadLetterView(&entry, book, outcomes)
             switch format {
             case .jsonl: writer.write(page.object(letter).compact + "\n")
             case .csv: writer.write(CSVText.line(cells(letter, isRevealed)))
@@ -49,7 +49,7 @@ enum DeadLetterExportCommand: HeraldCommand {
         }
         try writer.finish()
         invocation.console.remark("\(TopicsTool.counted(count, "dead letter")) exported.")
-        return .done
+        return look.statusOfNamed()
     }
 
     private static func cells(_ letter: DeadLetterView, _ isRevealed: Bool) -> [String] {
@@ -58,7 +58,7 @@ enum DeadLetterExportCommand: HeraldCommand {
                 letter.place, letter.deadLetteredAt.text, letter.id, letter.user,
                 letter.pushServices.joined(separator: " "), letter.reason, letter.status.map { "\($0)" },
                 letter.attempts.map { "\($0)" }, "\(letter.replays)", letter.state.rawValue, letter.origin,
-                letter.source, letter.campaign, letter.detail,
+                letter.source, letter.campaign, letter.detail, letter.replayOutcome?.rawValue,
             ] + (isRevealed ? [letter.message ?? letter.value.map { String(decoding: $0, as: UTF8.self) }] : [])
         return cells.map { $0 ?? "" }
     }

@@ -13,12 +13,14 @@ enum DeadLetterListCommand: HeraldCommand {
     static let groupBy = CommandOption.standard(
         "group-by", .choice(Grouping.self), default: "reason", "What a line stands for; none: one dead letter.")
     static let limit = CommandOption.optional(
-        "limit", .wholeNumber(1...100_000_000), "So many lines at most: 50 groups, or 100 dead letters, if not given.")
+        "limit", .wholeNumber(1...100_000), "So many lines at most: 50 groups, or 100 dead letters, if not given.")
 
     static let declaration = CommandDeclaration(
         "list", "List dead letters in groups: how many, since when, replayed or not, and what to do.",
         details: "A group's name (status=503) is what --group of the other commands takes. With --group-by none each "
-            + "line is a dead letter; its place PARTITION:OFFSET is what herald dlq show takes.",
+            + "line is a dead letter, the newest first; its place PARTITION:OFFSET is what herald dlq show takes, and "
+            + "herald dlq export writes all of them. Of those that were replayed it says how many were delivered and how many "
+            + "have failed again; the rest has no outcome yet.",
         arguments: [DeadLetterOptions.ids.declaration],
         options: [groupBy.declaration] + DeadLetterOptions.selection + [
             limit.declaration, OutputFormat.option.declaration,
@@ -40,12 +42,12 @@ enum DeadLetterListCommand: HeraldCommand {
             return try listLetters(&look, invocation, limit ?? standardLetters)
         }
         var table = GroupTable(field)
-        let count = try look.visit { entry, book in
-            table.take(entry, book)
+        let count = try look.visit { entry, book, outcomes in
+            table.take(entry, book, outcomes)
             return true
         }
         try writeGroups(table.sorted, of: count, atMost: limit ?? standardGroups, invocation)
-        return .done
+        return look.statusOfNamed()
     }
 
     private static func writeGroups(
@@ -56,12 +58,14 @@ enum DeadLetterListCommand: HeraldCommand {
             invocation.parsed[OutputFormat.option],
             columns: [
                 .init("group"), .init("count", isNumber: true), .init("replayed", isNumber: true),
+                .init("delivered", isNumber: true), .init("failedAgain", heading: "FAILED AGAIN", isNumber: true),
                 .init("resolved", isNumber: true), .init("first"), .init("last"), .init("sample"), .init("action"),
             ], whenWide: ["first", "action"], console: console)
         for group in groups.prefix(limit) {
             try table.write([
                 .string(group.name ?? "(all others)"), .integer(group.count), .integer(group.replayed),
-                .integer(group.resolved), table.time(group.first), table.time(group.last), .string(group.sample),
+                .integer(group.delivered), .integer(group.failedAgain), .integer(group.resolved),
+                table.time(group.first), table.time(group.last), .string(group.sample),
                 .string(group.suggestion),
             ])
         }
@@ -84,31 +88,25 @@ enum DeadLetterListCommand: HeraldCommand {
             columns: [
                 .init("place"), .init("at"), .init("id"), .init("user"), .init("pns"), .init("reason"),
                 .init("status", isNumber: true), .init("attempts", isNumber: true), .init("replays", isNumber: true),
-                .init("state"), .init("campaign"), .init("detail"),
-            ], whenWide: ["id", "attempts", "replays", "campaign", "detail"], console: invocation.console)
-        var count = 0
-        var failure: Console.WriteFailure?
-        try look.visit { entry, book in
-            guard count < limit else { return false }
-            count += 1
-            let letter = DeadLetterView(&entry, book)
-            do throws(Console.WriteFailure) {
-                try table.write([
-                    .string(letter.place), table.time(letter.deadLetteredAt), .text(letter.id), .text(letter.user),
-                    .array(letter.pushServices.map(JSONValue.string)), .text(letter.reason), .count(letter.status),
-                    .count(letter.attempts), .integer(letter.replays), .string(letter.state.rawValue),
-                    .text(letter.campaign), .text(letter.detail),
-                ])
-                return true
-            } catch {
-                failure = error
-                return false
-            }
+                .init("state"), .init("replayOutcome", heading: "REPLAY"), .init("campaign"),
+                .init("detail", isElastic: true),
+            ], whenWide: ["id", "attempts", "replays", "campaign"], console: invocation.console)
+        var newest = NewestLetters(limit: limit)
+        let count = try look.visit { entry, book, outcomes in
+            newest.take(entry.deadLetteredAt) { DeadLetterView(&entry, book, outcomes).withoutBytes }
+            return true
         }
-        if let failure { throw failure }
+        for letter in newest.letters {
+            try table.write([
+                .string(letter.place), table.time(letter.deadLetteredAt), .text(letter.id), .text(letter.user),
+                .array(letter.pushServices.map(JSONValue.string)), .text(letter.reason), .count(letter.status),
+                .count(letter.attempts), .integer(letter.replays), .string(letter.state.rawValue),
+                .text(letter.replayOutcome?.rawValue), .text(letter.campaign), .text(letter.detail),
+            ])
+        }
         try table.finish()
-        if count == limit { invocation.console.remark("The first \(count); see --limit.") }
-        return .done
+        if count > limit { invocation.console.remark("The newest \(limit) of \(count); see --limit.") }
+        return look.statusOfNamed()
     }
 }
 

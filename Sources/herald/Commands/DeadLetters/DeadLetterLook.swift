@@ -10,8 +10,14 @@ struct DeadLetterLook {
     let selection: Selection
     /// What became of dead letters; `nil` without a state topic.
     let state: StateReader?
+    /// What came of replays, as far as it is known.
+    let outcomes: ReplayOutcomes
+    /// The places and ids that were named, and that no dead letter has.
+    private(set) var missing: [String] = []
     private let console: Console
     let stop: StopRequest
+    /// Who only looks does not wait for millions of results.
+    private static let outcomePatience = Duration.seconds(10)
 
     init(_ invocation: Invocation, _ selection: Selection, isWriting: Bool = false) throws {
         let settings = try invocation.settings(requiring: [.kafka])
@@ -28,6 +34,36 @@ struct DeadLetterLook {
         if state == nil {
             console.remark("There is no topic \(settings.topics.state) yet, so nothing was replayed.")
         }
+        outcomes = isWriting ? ReplayOutcomes() : try Self.outcomes(replayer, selection, state?.book, console, stop)
+    }
+
+    private static func outcomes(
+        _ replayer: Replayer, _ selection: Selection, _ book: MarkBook?, _ console: Console, _ stop: StopRequest
+    ) throws -> ReplayOutcomes {
+        guard let book else { return ReplayOutcomes() }
+        var line = ProgressLine(console)
+        defer { line.clear() }
+        let end = ContinuousClock.now + outcomePatience
+        let (outcomes, isWhole) = try CommandFailure.translating { () throws(ToolFailure) in
+            try replayer.outcomes(of: book, since: selection.condition.bounds.earliest) { passed, total in
+                line.show(
+                    share: total > 0 ? Double(passed) / Double(total) : 1, "\(passed) of \(total) results looked at")
+                return !stop.isMade && ContinuousClock.now < end
+            }
+        }
+        if !isWhole, !stop.isMade {
+            console.remark(
+                "What came of the latest replays is not known: there are too many results to read in "
+                    + "\(outcomePatience.components.seconds) s. --since leaves out what is older.")
+        }
+        return outcomes
+    }
+
+    /// Says which of the named were not found; the exit status.
+    func statusOfNamed() -> ExitStatus {
+        guard let failure = DeadLetterOptions.failure(ofMissing: missing) else { return .done }
+        console.complain("herald: \(failure)")
+        return failure.status
     }
 
     /// Writes down that messages are shown, before they are.
@@ -56,7 +92,8 @@ struct DeadLetterLook {
     ///
     /// Ends the command when somebody asked it to stop.
     @discardableResult
-    mutating func visit(_ body: (inout DeadLetterEntry, MarkBook?) -> Bool) throws -> Int {
+    mutating func visit(_ body: (inout DeadLetterEntry, MarkBook?, ReplayOutcomes) -> Bool) throws -> Int {
+        var named = selection.named
         var line = ProgressLine(console)
         var pace = ProgressPace()
         var count = 0
@@ -71,7 +108,8 @@ struct DeadLetterLook {
                 return !stop.isMade
             } _: { entry throws(ToolFailure) in
                 count += 1
-                return body(&entry, state?.book)
+                named.note(&entry)
+                return body(&entry, state?.book, outcomes)
             }
             if !reader.knowsTimes {
                 console.remark("This broker cannot find records by their time: all of them were read.")
@@ -79,6 +117,7 @@ struct DeadLetterLook {
         }
         line.clear()
         if stop.isMade { throw CommandFailure("interrupted", status: .partlyDone) }
+        missing = named.missing
         return count
     }
 }

@@ -50,6 +50,14 @@ enum DeadLetterOptions {
         return try compile(request, now: now, command: parsed.path.name)
     }
 
+    /// What is said when nothing has one of the names that were given; `nil` when all were found.
+    static func failure(ofMissing names: [String], consequence: String = "") -> CommandFailure? {
+        guard !names.isEmpty else { return nil }
+        let shown = names.prefix(20).map { SafeText.quoted($0) }.joined(separator: ", ")
+        let more = names.count > 20 ? " and \(names.count - 20) more" : ""
+        return CommandFailure("no dead letter matches \(shown)\(more)\(consequence)")
+    }
+
     /// The selection of a request; what is wrong with it in words of the command line.
     static func compile(
         _ request: Selection.Request, now: WallTime = SystemClock.wall(), command: String

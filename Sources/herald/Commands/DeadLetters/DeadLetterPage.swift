@@ -17,6 +17,7 @@ struct DeadLetterPage {
     /// Lines for people; everything from the record is made safe to show.
     func lines(_ letter: DeadLetterView) -> [String] {
         var rows: [(String, String)] = [("place", letter.place), ("state", letter.state.rawValue)]
+        if let outcome = letter.replayOutcome { rows.append(("replay", outcome.words)) }
         func add(_ name: String, _ text: String?) {
             if let text { rows.append((name, SafeText.escaped(text))) }
         }
@@ -87,6 +88,7 @@ struct DeadLetterPage {
         var members: [JSONValue.Member] = [
             .init("place", .string(letter.place)), .init("partition", .integer(Int(letter.partition))),
             .init("offset", .integer(Int(letter.offset))), .init("state", .string(letter.state.rawValue)),
+            .init("replayOutcome", .text(letter.replayOutcome?.rawValue)),
             .init("id", .text(letter.id)), .init("user", .text(letter.user)),
             .init("pns", .array(letter.pushServices.map(JSONValue.string))), .init("reason", .text(letter.reason)),
             .init("status", .count(letter.status)), .init("detail", .text(letter.detail)),
@@ -113,5 +115,16 @@ struct DeadLetterPage {
             .init("ms", .integer(Int(attempt.durationMilliseconds))),
         ]
         return .object(members.filter { $0.value != .null })
+    }
+}
+
+extension ReplayOutcomes.Outcome {
+    /// For people.
+    var words: String {
+        switch self {
+        case .delivered: "delivered"
+        case .failedAgain: "failed again"
+        case .notKnown: "not known yet"
+        }
     }
 }

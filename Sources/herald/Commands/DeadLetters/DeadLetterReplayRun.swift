@@ -36,6 +36,7 @@ struct DeadLetterReplayRun {
         rules.onlyPushServices = only
         rules.hasFreshKey = parsed[Command.freshKey]
         rules.isAgain = parsed[Command.again]
+        rules.cancelledCampaigns = try Self.cancelledCampaigns(replayer, console)
         self.rules = rules
         var options = ReplayOptions()
         options.ramp = parsed[Command.ramp]
@@ -44,7 +45,18 @@ struct DeadLetterReplayRun {
         options.patience = parsed[Command.wait]
         options.reason = parsed[Command.reason]
         options.selection = selection.text
+        options.isAgain = rules.isAgain
         self.options = options
+    }
+
+    private static func cancelledCampaigns(_ replayer: Replayer, _ console: Console) throws -> Set<String> {
+        let names = try CommandFailure.translating { () throws(ToolFailure) in try replayer.cancelledCampaigns() }
+        if names == nil {
+            console.remark(
+                "Which campaigns were cancelled is not known: this user may not read \(replayer.world.topics.campaigns). "
+                    + "Workers deliver nothing of them.")
+        }
+        return names ?? []
     }
 
     /// The names that `--only-pns` means, aliases resolved.
@@ -79,6 +91,9 @@ struct DeadLetterReplayRun {
         }
         line.clear()
         if stop.isMade { throw CommandFailure("interrupted; nothing was replayed", status: .partlyDone) }
+        if let failure = DeadLetterOptions.failure(ofMissing: plan.missing, consequence: "; nothing was replayed") {
+            throw failure
+        }
         let isEstimated = options.rate == nil && plan.count > 0
         let output = ReplayOutput(
             format, plan: plan, options: options,
@@ -90,7 +105,7 @@ struct DeadLetterReplayRun {
         if !console.isQuiet { for text in output.planLines { console.complain(text) } }
         guard plan.count > 0, let state else {
             console.remark("There is nothing to replay.")
-            try output.writeNothing(console)
+            try console.report(output.writeNothing)
             // Who names dead letters and gets none of them has been refused.
             return invocation.parsed[DeadLetterOptions.ids].isEmpty ? .done : .failed
         }
@@ -100,7 +115,7 @@ struct DeadLetterReplayRun {
             return .needsConfirmation
         }
         let report = try replay(plan, state, stop)
-        try output.write(report, console)
+        try console.report { console throws(Console.WriteFailure) in try output.write(report, console) }
         return status(of: report)
     }
 

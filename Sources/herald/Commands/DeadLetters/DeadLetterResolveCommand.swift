@@ -31,7 +31,7 @@ enum DeadLetterResolveCommand: HeraldCommand {
         var look = try DeadLetterLook(invocation, selection, isWriting: true)
         var chosen: [Int32: [Int64]] = [:]
         var count = 0
-        let matched = try look.visit { entry, book in
+        let matched = try look.visit { entry, book, _ in
             let isDone =
                 book?.isResolved(partition: entry.partition, offset: entry.offset) ?? false
                 || book?.isReplayed(entry.pushServices, partition: entry.partition, offset: entry.offset) ?? false
@@ -39,6 +39,9 @@ enum DeadLetterResolveCommand: HeraldCommand {
             chosen[entry.partition, default: []].append(entry.offset)
             count += 1
             return true
+        }
+        if let failure = DeadLetterOptions.failure(ofMissing: look.missing, consequence: "; nothing was resolved") {
+            throw failure
         }
         console.remark("\(matched) of the dead letters match; \(count) would be resolved.")
         guard count > 0, let state = look.state else {

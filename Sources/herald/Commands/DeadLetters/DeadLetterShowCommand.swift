@@ -26,8 +26,8 @@ enum DeadLetterShowCommand: HeraldCommand {
         var look = try DeadLetterLook(invocation, selection)
         if isRevealed { try look.recordReveal("show") }
         var letters: [DeadLetterView] = []
-        try look.visit { entry, book in
-            letters.append(DeadLetterView(&entry, book))
+        try look.visit { entry, book, outcomes in
+            letters.append(DeadLetterView(&entry, book, outcomes))
             return letters.count < limit
         }
         guard !letters.isEmpty else {

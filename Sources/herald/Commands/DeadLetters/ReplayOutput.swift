@@ -29,6 +29,7 @@ struct ReplayOutput {
         for omission in ReplayRules.Omission.allCases {
             if let count = plan.leftOut[omission] { lines.append("  \(count) left out: \(omission.words)") }
         }
+        if let line = formerLine { lines.append(line) }
         for (topic, count) in plan.topics.sorted(by: { $0.key < $1.key }) { lines.append("  \(count) to \(topic)") }
         guard plan.count > 0 else { return lines }
         let services = plan.pushServices.sorted { $0.key < $1.key }.map { "\(SafeText.escaped($0.key)) \($0.value)" }
@@ -40,6 +41,16 @@ struct ReplayOutput {
             "  in batches of \(options.ramp.text), stopping above \(Self.percent(options.stopShare)) bad outcomes")
         lines.append("  takes \(duration)")
         return lines
+    }
+
+    /// What came of former replays, for who replays again.
+    private var formerLine: String? {
+        let count = plan.replayedBefore.values.reduce(0, +)
+        guard count > 0 else { return nil }
+        let parts = ReplayOutcomes.Outcome.allCases.compactMap { outcome in
+            plan.replayedBefore[outcome].map { "\($0) \(outcome.words)" }
+        }
+        return "  \(count) of these \(count == 1 ? "was" : "were") replayed before: \(parts.joined(separator: ", "))"
     }
 
     private var duration: String {
@@ -113,6 +124,12 @@ struct ReplayOutput {
             .init("pushServices", Self.counts(plan.pushServices)),
             .init("ends", Self.counts(plan.ends.mapValues { Int($0) })),
         ]
+        if options.isAgain {
+            let before = ReplayOutcomes.Outcome.allCases.map {
+                JSONValue.Member($0.rawValue, .integer(plan.replayedBefore[$0] ?? 0))
+            }
+            members.append(.init("replayedBefore", .object(before)))
+        }
         if let earliest = plan.earliest { members.append(.init("earliest", .string(earliest.text))) }
         if let latest = plan.latest { members.append(.init("latest", .string(latest.text))) }
         if let seconds { members.append(.init("seconds", .integer(Int(seconds.rounded(.up))))) }
@@ -131,6 +148,7 @@ extension ReplayRules.Omission {
         case .replayed: "replayed already (--again replays once more)"
         case .resolved: "resolved (--again replays nevertheless)"
         case .expired: "expired: too late to send"
+        case .campaignCancelled: "their campaign was cancelled"
         case .overTheCap: "replayed as often as retry.replays allows"
         case .otherPushServices: "none of --only-pns failed"
         case .unreadable: "no dead letters of Herald's"

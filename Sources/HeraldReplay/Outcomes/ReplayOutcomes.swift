@@ -1,0 +1,75 @@
+public import HeraldEvents
+
+/// What came of replays: pure, fed with results in any order.
+///
+/// Memory is bounded: of what comes beyond that nothing is known.
+public struct ReplayOutcomes: Sendable {
+    /// What came of a dead letter's replay.
+    public enum Outcome: String, CaseIterable, Sendable {
+        /// Everything that was replayed of it is delivered, by this replay or by a later one of the same event.
+        case delivered
+        /// Some of it has become a dead letter again, has expired or was cancelled.
+        case failedAgain = "failed-again"
+        /// Some of it has no outcome yet.
+        case notKnown = "not-known"
+    }
+
+    /// The highest number of a replay that has had an outcome, and of one that was delivered.
+    private struct Replays {
+        var known = 0
+        var delivered = 0
+    }
+
+    private static let limit = 2_000_000
+
+    private var replays: [Int: Replays] = [:]
+
+    /// Nothing is known.
+    public init() {}
+
+    /// Takes a result; those of events that were not replayed are passed over.
+    public mutating func take(_ result: NotificationResult) {
+        guard result.replays > 0 else { return }
+        let key = Self.identity(result.origin, result.pushService)
+        guard replays.count < Self.limit || replays[key] != nil else { return }
+        replays[key, default: Replays()].known = max(replays[key]?.known ?? 0, result.replays)
+        if result.isGoodReplay {
+            replays[key, default: Replays()].delivered = max(replays[key]?.delivered ?? 0, result.replays)
+        }
+    }
+
+    /// What came of this dead letter's replay; `nil` when it was not replayed.
+    public func outcome(of entry: DeadLetterEntry, _ book: MarkBook?) -> Outcome? {
+        let (partition, offset, failed) = (entry.partition, entry.offset, entry.pushServices)
+        guard let book, book.replayCount(partition: partition, offset: offset) > 0 else { return nil }
+        guard let origin = entry.origin else { return .notKnown }
+        let missing = book.missing(of: failed, partition: partition, offset: offset)
+        let number = entry.replays + book.lastReplay(partition: partition, offset: offset)
+        let services: [String?] = failed.isEmpty ? [nil] : failed.filter { !missing.contains($0) }
+        let outcomes = services.map { outcome(origin, $0, after: entry.replays, number) }
+        return outcomes.contains(.notKnown) ? .notKnown : outcomes.contains(.failedAgain) ? .failedAgain : .delivered
+    }
+
+    /// - Parameters:
+    ///   - before: how often the event was replayed before it became this dead letter.
+    ///   - number: the number of its last replay.
+    private func outcome(_ origin: Origin, _ service: String?, after before: Int, _ number: Int) -> Outcome {
+        // An event that does not decode has one result for all of its push services.
+        let found = [Self.identity(origin, service), Self.identity(origin, nil)].compactMap { replays[$0] }
+        if found.contains(where: { $0.delivered > before }) { return .delivered }
+        return found.contains { $0.known >= number } ? .failedAgain : .notKnown
+    }
+
+    /// 64 bits of a keyed hash.
+    private static func identity(_ origin: Origin, _ service: String?) -> Int {
+        var hasher = Hasher()
+        hasher.combine(origin)
+        hasher.combine(service)
+        return hasher.finalize()
+    }
+}
+
+extension NotificationResult {
+    /// Whether the recipient was reached.
+    var isGoodReplay: Bool { outcome == .delivered || outcome == .duplicate }
+}
