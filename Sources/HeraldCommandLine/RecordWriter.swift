@@ -36,12 +36,15 @@ public struct RecordWriter {
         public let heading: String
         /// Whether a table aligns it on the right, as numbers are.
         public let isNumber: Bool
+        /// How wide a table makes it at most; what is longer goes on in the next line, broken at a comma if there is one.
+        public let limit: Int?
 
         /// A column; its heading is the name in capitals unless said.
-        public init(_ name: String, heading: String? = nil, isNumber: Bool = false) {
+        public init(_ name: String, heading: String? = nil, isNumber: Bool = false, limit: Int? = nil) {
             self.name = name
             self.heading = heading ?? name.uppercased()
             self.isNumber = isNumber
+            self.limit = limit
         }
     }
 
@@ -93,7 +96,7 @@ public struct RecordWriter {
     }
 
     private mutating func writeTable() throws(Console.WriteFailure) {
-        let cells = rows.map { $0.map(Self.cell) }
+        let cells = rows.flatMap { broken($0.map(Self.cell)) }
         rows = []
         var text = ""
         let widths =
@@ -107,6 +110,15 @@ public struct RecordWriter {
         }
         for row in cells { text += line(row, widths) + "\n" }
         try console.output.write(text)
+    }
+
+    /// The lines of a row: one, or more where a column is limited.
+    private func broken(_ cells: [String]) -> [[String]] {
+        let pieces = zip(cells, columns).map { cell, column in
+            column.limit.map { Wrapping.pieces(cell, width: $0) } ?? [cell]
+        }
+        let count = pieces.map(\.count).max() ?? 1
+        return (0..<count).map { line in pieces.map { $0.indices.contains(line) ? $0[line] : "" } }
     }
 
     private func line(_ cells: [String], _ widths: [Int]) -> String {
