@@ -36,10 +36,9 @@ struct HeededSettings: Sendable, ExpressibleByArrayLiteral {
     static let events = pushServices + ["limits.eventBytes"]
 
     /// What the topics are compared with.
-    static let topics: Self =
-        ["kafka.bootstrapServers", "kafka.properties", "topics"] + ["retry.delays", "retry.maxElapsed"] + [
-            "limits.eventBytes"
-        ]
+    static let topics: Self = [
+        "kafka.bootstrapServers", "kafka.properties", "topics", "retry.delays", "retry.maxElapsed", "limits.eventBytes",
+    ]
 
     /// What a client of the backend needs, but for the path.
     static let backendClient: Self = [

@@ -46,9 +46,9 @@ struct ConfigCommandTests {
             #expect(lines.contains { $0.hasPrefix("kafka.properties") && $0.hasSuffix("  environment") })
             #expect(lines.contains { $0.hasPrefix("topics.requests") && $0.hasSuffix("  file:1:20") })
             #expect(lines.contains { $0.hasPrefix("backend.auth.clientAuthentication  basic ") })
-            let statuses = lines.drop { !$0.hasPrefix("backend.statuses") }.prefix(2)
-            #expect(statuses.first?.contains("  200-299=delivered,300-400=rejected, ") == true, "\(statuses)")
-            #expect(statuses.last?.hasPrefix(" ") == true && statuses.last?.contains("  401=cred") == true)
+            let index = try #require(lines.firstIndex { $0.hasPrefix("backend.statuses ") })
+            #expect(lines[index].contains("  200-299=delivered,300-400=rejected, "))
+            #expect(lines[index + 1].hasPrefix("      ") && lines[index + 1].contains("  401=credentials,"))
         }
     }
 

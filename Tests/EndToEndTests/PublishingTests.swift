@@ -143,14 +143,13 @@ struct PublishingTests {
                 #expect(status == 0, "\(block)\n\(output)")
                 if block.contains("herald publish") { #expect(output.contains("2 events checked")) }
             }
-            try await world.catchUp()
             if hasClient {
+                try await world.waitForResults(4)
                 let calls = world.backend.calls.map { "\($0.user ?? "")/\($0.pns ?? "")" }.sorted()
                 #expect(calls == ["alice/apns", "alice/apns", "tenant:alice/apns", "tenant:alice/gcm"])
-                let results = world.results.map { String(decoding: $0.value ?? [], as: UTF8.self) }
-                for id in ["order-17-shipped", "order-18", "order-19"] {
-                    #expect(results.contains { $0.contains(#""id":"\#(id)""#) && $0.contains("delivered") }, "\(id)")
-                }
+                let results = try world.results
+                #expect(Set(results.compactMap(\.id)) == ["order-17-shipped", "order-18", "order-19"])
+                #expect(results.count == 4 && results.allSatisfy { $0.outcome == "delivered" })
             }
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)
