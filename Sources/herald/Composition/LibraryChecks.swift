@@ -54,8 +54,9 @@ enum LibraryChecks {
             if access(path, R_OK) == 0 {
                 readable.insert(name)
             } else {
-                let reason = "\(SafeText.quoted(path, limit: 200)) cannot be read: \(String(cString: strerror(errno)))"
-                mistakes.append(LibraryMistake(path: Self.properties, key: name, message: "\(name): \(reason)"))
+                let reason = String(cString: strerror(errno))
+                let message = "\(name): \(SafeText.quoted(path, limit: 200)) cannot be read: \(reason)"
+                mistakes.append(LibraryMistake(path: Self.properties, key: name, message: message))
             }
         }
         func file(_ name: String) -> String? { readable.contains(name) ? properties[name] : nil }
