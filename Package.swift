@@ -45,7 +45,9 @@ let package = Package(
         module("HeraldEvents", ["HeraldBytes", "HeraldTime"], settings: [.enableExperimentalFeature("Lifetimes")]),
         module("HeraldCore", ["HeraldEvents", "HeraldTime"]),
         module("HeraldKafka", ["CRDKafka", "HeraldThreads"]),
-        module("HeraldHTTP", ["CCurl", "CEpoll", "CHTTPParser", "CMicroHTTPD", "HeraldThreads", "HeraldTime"]),
+        module(
+            "HeraldHTTP",
+            ["CCurl", "CEpoll", "CHTTPParser", "CMicroHTTPD", "CSSL", "HeraldThreads", "HeraldTime"]),
         module("HeraldBackend", ["HeraldBytes", "HeraldHTTP", "HeraldThreads", "HeraldTime"]),
         module("HeraldText"),
         module("HeraldSettings", ["CYAML", "HeraldText"]),

@@ -14,6 +14,20 @@ public struct CommandDeclaration: Sendable {
         }
     }
 
+    /// A variable of the environment that the program reads.
+    public struct EnvironmentVariable: Sendable {
+        /// Its name.
+        public let name: String
+        /// What it does, in one sentence.
+        public let summary: String
+
+        /// A variable.
+        public init(_ name: String, _ summary: String) {
+            self.name = name
+            self.summary = summary
+        }
+    }
+
     /// The word that chooses it.
     public let name: String
     /// What it does, in one sentence.
@@ -26,6 +40,8 @@ public struct CommandDeclaration: Sendable {
     public let options: [OptionDeclaration]
     /// Examples of use.
     public let examples: [Example]
+    /// The environment variables that it and everything beneath it read, with what they do.
+    public let environment: [EnvironmentVariable]
     /// The commands of a group; a group itself does nothing.
     public let subcommands: [CommandDeclaration]
 
@@ -40,20 +56,22 @@ public struct CommandDeclaration: Sendable {
         self.arguments = arguments
         self.options = options
         self.examples = examples
+        environment = []
         subcommands = []
     }
 
     /// A group of commands; its options are understood by all of them.
     public init(
         group name: String, _ summary: String, details: String = "", options: [OptionDeclaration] = [],
-        subcommands: [CommandDeclaration]
+        examples: [Example] = [], environment: [EnvironmentVariable] = [], subcommands: [CommandDeclaration]
     ) {
         self.name = name
         self.summary = summary
         self.details = details
         arguments = []
         self.options = options
-        examples = []
+        self.examples = examples
+        self.environment = environment
         self.subcommands = subcommands
     }
 
@@ -64,6 +82,7 @@ public struct CommandDeclaration: Sendable {
         arguments = other.arguments
         self.options = other.options + options
         examples = other.examples
+        environment = other.environment
         subcommands = other.subcommands
     }
 
@@ -105,12 +124,17 @@ public struct CommandPath: Sendable {
 
     /// Every option that it understands: its own, those of the groups above, and `--help`.
     public var options: [OptionDeclaration] {
-        declarations.reversed().flatMap(\.options) + [Self.help] + (declarations.count == 1 ? [Self.version] : [])
+        let own = declarations.reversed().flatMap(\.options)
+        return own + [Self.help] + (own.contains(where: \.isUnheeded) ? [Self.settings] : [])
+            + (declarations.count == 1 ? [Self.version] : [])
     }
 
     /// This command and all beneath it, groups before their commands.
     public var all: [Self] { [self] + command.subcommands.flatMap { descending(to: $0).all } }
 
     static let help = OptionDeclaration("help", short: "h", form: .flag, group: "Global options", "Show this help.")
+    static let settings = OptionDeclaration(
+        "settings", form: .flag, group: "Global options",
+        "With --help: show the settings that have no effect on this command, too.")
     static let version = OptionDeclaration("version", form: .flag, group: "Global options", "Show the version.")
 }

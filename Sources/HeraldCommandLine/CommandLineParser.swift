@@ -7,8 +7,8 @@ public struct CommandLineParser {
     public enum Request: Sendable {
         /// To run a command.
         case run(ParsedCommand)
-        /// The help of a command or group.
-        case help(CommandPath)
+        /// The help of a command or group; of all its settings, or of those alone that it heeds.
+        case help(CommandPath, allSettings: Bool)
         /// The program's version.
         case version
     }
@@ -42,7 +42,9 @@ public struct CommandLineParser {
                 try takeShort(word.dropFirst())
             }
         }
-        if options[CommandPath.help.name] != nil { return .help(path) }
+        let allSettings = options[CommandPath.settings.name] != nil
+        if options[CommandPath.help.name] != nil { return .help(path, allSettings: allSettings) }
+        if allSettings { throw failure("--settings goes with --help: \(path.name) --help --settings") }
         if path.words.isEmpty, options[CommandPath.version.name] != nil { return .version }
         guard path.command.subcommands.isEmpty else {
             let names = path.command.subcommands.map(\.name).joined(separator: ", ")
@@ -128,6 +130,7 @@ public struct CommandLineParser {
 
     private func check(_ text: String, _ traits: ValueTraits, of name: String) throws(UsageError) {
         guard !traits.accepts(text) else { return }
+        if let mistake = traits.mistake(text) { throw failure("\(name): \(SafeText.escaped(mistake))") }
         let hint = hint(for: text, in: traits.choices, prefix: "")
         throw failure("\(name): \(SafeText.quoted(text)) is not allowed; allowed: \(traits.allowed)\(hint)")
     }

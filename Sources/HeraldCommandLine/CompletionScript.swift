@@ -33,36 +33,77 @@ public enum CompletionScript {
         ["--\(option.name)"] + (option.short.map { ["-\($0)"] } ?? [])
     }
 
+    /// The options that are completed: those that have an effect.
+    private static func options(_ path: CommandPath) -> [OptionDeclaration] { path.options.filter { !$0.isUnheeded } }
+
+    /// What a shell may propose for a value.
+    private static func words(_ traits: ValueTraits) -> [String] {
+        traits.choices.isEmpty ? traits.completions : traits.choices
+    }
+
+    /// How an option's value begins: behind a space or an equals sign, for a toggle only behind the sign.
+    private static func patterns(_ option: OptionDeclaration, _ path: CommandPath) -> String {
+        var beginnings = ["--\(option.name)="]
+        if case .value = option.form { beginnings += spellings(option) }
+        return beginnings.map { "\"\(path.name) \($0)\"" }.joined(separator: "|")
+    }
+
     private static func bash(_ root: CommandPath) -> String {
         var values = ""
         var words = ""
         for path in root.all {
-            for option in path.options {
-                guard case .value(let traits) = option.form else { continue }
-                let patterns = spellings(option).map { "\"\(path.name) \($0)\"" }.joined(separator: "|")
-                let reply =
-                    traits.isFile
-                    ? "compgen -f -- \"$current\"" : "compgen -W \(quoted(traits.choices)) -- \"$current\""
-                let action = traits.isFile || !traits.choices.isEmpty ? "COMPREPLY=($(\(reply))); return" : "return"
-                values += "        \(patterns)) \(action) ;;\n"
+            for option in options(path) {
+                guard let traits = option.value else { continue }
+                let kind = traits.isFile ? "file" : traits.isList ? "list" : "word"
+                values += "        \(patterns(option, path))) kind=\(kind) words=\(quoted(Self.words(traits))) ;;\n"
             }
             words += "        \"\(path.name)\") words=\(quoted(candidates(path))) ;;\n"
         }
         return """
             # Bash completion of \(root.name): source it, or put it where bash-completion looks.
             _\(root.name)() {
-                local current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD-1]}"
-                local chosen="\(root.name)" word words="" index
+                local chosen="\(root.name)" kind="" words="" lead="" before="" glue="" word current option value index
+                local -a parts=()
                 COMPREPLY=()
-                for ((index = 1; index < COMP_CWORD; index++)); do
+                # Readline breaks words at "=": together again.
+                for ((index = 0; index <= COMP_CWORD; index++)); do
                     word="${COMP_WORDS[index]}"
+                    if [[ -n "$glue" || ( "$word" == "="* && index -gt 0 ) ]]; then
+                        parts[${#parts[@]}-1]+="$word"
+                    else
+                        parts+=("$word")
+                    fi
+                    glue=""
+                    if [[ "$word" == "=" ]]; then glue=yes; fi
+                done
+                current="${parts[${#parts[@]}-1]}"
+                for ((index = 1; index < ${#parts[@]} - 1; index++)); do
+                    word="${parts[index]}"
                     \(descent(root))
                 done
-                case "$chosen $previous" in
+                option="${parts[${#parts[@]}-2]}" value="$current"
+                if [[ "$current" == --*=* ]]; then
+                    lead="${current%%=*}=" value="${current#*=}"
+                    option="$lead"
+                fi
+                case "$chosen $option" in
             \(values)    esac
-                case "$chosen" in
-            \(words)    esac
-                COMPREPLY=($(compgen -W "$words" -- "$current"))
+                if [[ "$kind" == "file" ]]; then
+                    local IFS=$'\\n'
+                    COMPREPLY=($(compgen -P "$lead" -f -- "$value"))
+                elif [[ -n "$kind" ]]; then
+                    if [[ "$kind" == "list" && "$value" == *,* ]]; then before="${value%,*},"; fi
+                    COMPREPLY=($(compgen -P "$lead$before" -W "$words" -- "${value#"$before"}"))
+                else
+                    case "$chosen" in
+            \(words)        esac
+                    COMPREPLY=($(compgen -W "$words" -- "$current"))
+                fi
+                if [[ ${#COMPREPLY[@]} -eq 1 && "${COMPREPLY[0]}" == *= ]]; then compopt -o nospace 2>/dev/null; fi
+                # Readline replaces only what stands behind the last "=".
+                if [[ "$COMP_WORDBREAKS" == *=* && "$current" == *=* ]]; then
+                    COMPREPLY=("${COMPREPLY[@]#"${current%=*}="}")
+                fi
             }
             complete -o bashdefault -F _\(root.name) \(root.name)
 
@@ -72,25 +113,25 @@ public enum CompletionScript {
     /// What may follow a command: its subcommands, its arguments' choices, its options.
     private static func candidates(_ path: CommandPath) -> [String] {
         path.command.subcommands.map(\.name) + path.command.arguments.flatMap(\.value.choices)
-            + path.options.flatMap(spellings)
+            + options(path).flatMap(spellings)
     }
 
     private static func zsh(_ root: CommandPath) -> String {
         var values = ""
         var words = ""
         for path in root.all {
-            for option in path.options {
-                guard case .value(let traits) = option.form else { continue }
-                let patterns = spellings(option).map { "\"\(path.name) \($0)\"" }.joined(separator: "|")
-                let action =
-                    traits.isFile
-                    ? "_files" : traits.choices.isEmpty ? ":" : "compadd -- \(traits.choices.joined(separator: " "))"
-                values += "        \(patterns)) \(action); return ;;\n"
+            for option in options(path) {
+                guard let traits = option.value else { continue }
+                let words = Self.words(traits).map { quoted([$0]) }.joined(separator: " ")
+                let proposal =
+                    words.isEmpty
+                    ? ":" : traits.isList ? "compset -P '*,'; compadd -qS , -- \(words)" : "compadd -- \(words)"
+                values += "        \(patterns(option, path))) \(traits.isFile ? "_files" : proposal); return ;;\n"
             }
             let described =
                 path.command.subcommands.map { ($0.name, $0.summary) }
                 + path.command.arguments.flatMap { argument in argument.value.choices.map { ($0, argument.summary) } }
-                + path.options.flatMap { option in spellings(option).map { ($0, option.summary) } }
+                + options(path).flatMap { option in spellings(option).map { ($0, option.summary) } }
             let items = described.map { quoted(["\($0.0.replacing(":", with: "\\:")):\($0.1)"]) }
             words += "        \"\(path.name)\") items=(\(items.joined(separator: " "))) ;;\n"
         }
@@ -98,12 +139,16 @@ public enum CompletionScript {
             #compdef \(root.name)
             # Zsh completion of \(root.name): put it as _\(root.name) into a folder of $fpath, or source it after compinit.
             _\(root.name)() {
-                local chosen="\(root.name)" word
+                local chosen="\(root.name)" word option="${words[CURRENT-1]}"
                 local -a items
                 for word in "${(@)words[2,CURRENT-1]}"; do
                     \(descent(root))
                 done
-                case "$chosen ${words[CURRENT-1]}" in
+                if [[ "${words[CURRENT]}" == --*=* ]]; then
+                    option="${words[CURRENT]%%=*}="
+                    compset -P 1 '*='
+                fi
+                case "$chosen $option" in
             \(values)    esac
                 case "$chosen" in
             \(words)    esac
@@ -139,11 +184,12 @@ public enum CompletionScript {
                 let choices = argument.value.choices.joined(separator: " ")
                 text += "\(condition) -a '\(choices)' -d \(fishQuoted(argument.summary))\n"
             }
-            for option in path.options {
+            for option in options(path) {
                 text += "\(condition) -l \(option.name)" + (option.short.map { " -s \($0)" } ?? "")
                 if case .value(let traits) = option.form {
                     text += traits.isFile ? " -r -F" : " -x"
-                    if !traits.choices.isEmpty { text += " -a '\(traits.choices.joined(separator: " "))'" }
+                    let words = Self.words(traits).joined(separator: " ")
+                    if !words.isEmpty { text += traits.isList ? " -a '(__fish_append , \(words))'" : " -a '\(words)'" }
                 }
                 text += " -d \(fishQuoted(option.summary))\n"
             }

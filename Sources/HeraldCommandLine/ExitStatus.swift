@@ -14,6 +14,19 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
     case unreachable = 5
     /// The settings are wrong.
     case badSettings = 78
+
+    /// What it says, in one sentence.
+    public var summary: String {
+        switch self {
+        case .done: "All was done."
+        case .failed: "It failed; standard error says why."
+        case .usage: "The command line was not understood, or the events to publish are wrong."
+        case .partlyDone: "A part was done."
+        case .needsConfirmation: "It needs a confirmation, and there is no terminal to ask on."
+        case .unreachable: "A broker or the backend could not be reached."
+        case .badSettings: "The settings are wrong; standard error names each mistake."
+        }
+    }
 }
 
 /// A failure of a command: what to say on standard error, and the exit status.

@@ -7,18 +7,22 @@ public struct HelpPage {
 
     private let path: CommandPath
     private let width: Int
+    private let allSettings: Bool
     private var text = ""
 
     /// The page as text, with a final line feed.
-    public static func render(_ path: CommandPath, width: Int) -> String {
-        var page = Self(path: path, width: max(width, narrowest))
+    ///
+    /// - Parameter allSettings: whether options that have no effect on the command are named, too.
+    public static func render(_ path: CommandPath, width: Int, allSettings: Bool = false) -> String {
+        var page = Self(path: path, width: max(width, narrowest), allSettings: allSettings)
         page.write()
         return page.text
     }
 
-    private init(path: CommandPath, width: Int) {
+    private init(path: CommandPath, width: Int, allSettings: Bool) {
         self.path = path
         self.width = width
+        self.allSettings = allSettings
     }
 
     private mutating func write() {
@@ -32,7 +36,10 @@ public struct HelpPage {
         }
         table("Commands", command.subcommands.map { ($0.name, $0.summary) })
         table("Arguments", command.arguments.map { ($0.value.placeholder, $0.summary.adding(choices: $0.value)) })
-        for group in path.optionGroups { table(group.name, group.options.map { ($0.notation, $0.explanation) }) }
+        for group in path.optionGroups {
+            let options = group.options.filter { allSettings || !$0.isUnheeded }
+            table(group.name, options.map { ($0.notation, $0.explanation) })
+        }
         guard !command.examples.isEmpty else { return }
         section("Examples")
         for example in command.examples {

@@ -12,7 +12,21 @@ public enum ManualPage {
         for group in sharedGroups(top) {
             text += ".SH \(escaped(group.name.uppercased()))\n" + group.options.map(entry).joined()
         }
+        text += ".SH EXIT STATUS\n"
+        for status in ExitStatus.allCases { text += ".TP\n.B \(status.rawValue)\n\(escaped(status.summary))\n" }
+        text += list("ENVIRONMENT", root.environment.map { ($0.name, $0.summary) })
+        if !root.examples.isEmpty { text += ".SH EXAMPLES\n" + root.examples.map(example).joined() }
         return text
+    }
+
+    private static func list(_ heading: String, _ entries: [(name: String, summary: String)]) -> String {
+        guard !entries.isEmpty else { return "" }
+        return ".SH \(heading)\n"
+            + entries.map { ".TP\n.B \(escaped($0.name))\n\(escaped($0.summary))\n" }.joined()
+    }
+
+    private static func example(_ example: CommandDeclaration.Example) -> String {
+        ".PP\n\(escaped(example.summary))\n.PP\n.RS 4\n.nf\n\(escaped(example.line))\n.fi\n.RE\n"
     }
 
     private static func section(of path: CommandPath) -> String {
@@ -23,10 +37,12 @@ public enum ManualPage {
             text += "\(escaped(argument.summary.adding(choices: argument.value)))\n"
         }
         for option in path.options where option.group == nil { text += entry(option) }
-        for example in path.command.examples {
-            text += ".PP\n\(escaped(example.summary))\n.PP\n.RS 4\n.nf\n\(escaped(example.line))\n.fi\n.RE\n"
+        let shared = path.command.options.filter { $0.group != nil && !$0.isUnheeded }
+        if !shared.isEmpty {
+            let names = shared.map { "--\($0.name)" }.joined(separator: ", ")
+            text += ".PP\nSettings that it heeds: \(escaped(names)).\n"
         }
-        return text
+        return text + path.command.examples.map(example).joined()
     }
 
     /// The groups that have a heading, each option once.

@@ -26,11 +26,13 @@ public struct OptionDeclaration: Sendable {
     public let summary: String
     /// The heading in help under which it stands; nil for the command's own options.
     public let group: String?
+    /// Whether it is understood and has no effect here, so that help names it only with `--settings`.
+    public let isUnheeded: Bool
 
     /// An option; commands use the factories of ``CommandOption``.
     public init(
         _ name: String, short: Character? = nil, form: Form, isRepeatable: Bool = false, isRequired: Bool = false,
-        standard: String? = nil, group: String? = nil, _ summary: String
+        standard: String? = nil, group: String? = nil, isUnheeded: Bool = false, _ summary: String
     ) {
         self.name = name
         self.short = short
@@ -39,6 +41,7 @@ public struct OptionDeclaration: Sendable {
         self.isRequired = isRequired
         self.standard = standard
         self.group = group
+        self.isUnheeded = isUnheeded
         self.summary = summary
     }
 
@@ -46,7 +49,14 @@ public struct OptionDeclaration: Sendable {
     public func inGroup(_ group: String) -> Self {
         Self(
             name, short: short, form: form, isRepeatable: isRepeatable, isRequired: isRequired, standard: standard,
-            group: group, summary)
+            group: group, isUnheeded: isUnheeded, summary)
+    }
+
+    /// The same option of a command on which it has no effect.
+    public func unheeded() -> Self {
+        Self(
+            name, short: short, form: form, isRepeatable: isRepeatable, isRequired: isRequired, standard: standard,
+            group: group, isUnheeded: true, summary)
     }
 
     /// What its value is; nil for a flag.

@@ -39,13 +39,18 @@ public struct RecordWriter {
         /// Whether a table on a terminal gives it the room that the others leave, and leaves it out when that is too little; it
         /// stands last.
         public let isElastic: Bool
+        /// How wide a table makes it at most; what is longer goes on in the next line, broken at a comma if there is one.
+        public let limit: Int?
 
         /// A column; its heading is the name in capitals unless said.
-        public init(_ name: String, heading: String? = nil, isNumber: Bool = false, isElastic: Bool = false) {
+        public init(
+            _ name: String, heading: String? = nil, isNumber: Bool = false, isElastic: Bool = false, limit: Int? = nil
+        ) {
             self.isElastic = isElastic
             self.name = name
             self.heading = heading ?? name.uppercased()
             self.isNumber = isNumber
+            self.limit = limit
         }
     }
 
@@ -100,7 +105,7 @@ public struct RecordWriter {
     }
 
     private mutating func writeTable() throws(Console.WriteFailure) {
-        let cells = rows.map { $0.map(Self.cell) }
+        let cells = rows.flatMap { broken($0.map(Self.cell)) }
         rows = []
         var text = ""
         let widths =
@@ -126,6 +131,15 @@ public struct RecordWriter {
         let others = widths.dropLast().reduce(0) { $0 + $1 + 2 }
         let room = console.output.width - 1 - others
         return widths.dropLast() + (room >= min(wanted, Self.leastRoom) ? [min(wanted, room)] : [])
+    }
+
+    /// The lines of a row: one, or more where a column is limited.
+    private func broken(_ cells: [String]) -> [[String]] {
+        let pieces = zip(cells, columns).map { cell, column in
+            column.limit.map { Wrapping.pieces(cell, width: $0) } ?? [cell]
+        }
+        let count = pieces.map(\.count).max() ?? 1
+        return (0..<count).map { line in pieces.map { $0.indices.contains(line) ? $0[line] : "" } }
     }
 
     private func line(_ cells: [String], _ widths: [Int]) -> String {

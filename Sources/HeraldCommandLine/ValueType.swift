@@ -3,19 +3,26 @@ import HeraldText
 /// What one value of an option or argument is: how its text is read and what help and completion say of it.
 public struct ValueType<Value: Sendable>: Sendable {
     /// What does not depend on the Swift type.
-    public let traits: ValueTraits
+    public private(set) var traits: ValueTraits
     /// Reads the text; nil when it is not of the type.
     public let parse: @Sendable (String) -> Value?
 
-    /// A type; `allowed` ends the error about a text that `parse` refuses.
+    /// A type; `allowed` ends the error about a text that `parse` refuses, unless `mistake` says more.
     public init(
         _ placeholder: String, allowed: String, choices: [String] = [], isFile: Bool = false,
-        parse: @escaping @Sendable (String) -> Value?
+        mistake: @escaping @Sendable (String) -> String? = { _ in nil }, parse: @escaping @Sendable (String) -> Value?
     ) {
         traits = ValueTraits(
-            placeholder: placeholder, allowed: allowed, choices: choices, isFile: isFile,
+            placeholder: placeholder, allowed: allowed, choices: choices, isFile: isFile, mistake: mistake,
             accepts: { parse($0) != nil })
         self.parse = parse
+    }
+
+    /// The same type, for which shells complete these words: some that are usual, not all that are allowed.
+    public func completing(_ words: [String]) -> Self {
+        var copy = self
+        copy.traits.completions = words
+        return copy
     }
 }
 
@@ -29,6 +36,12 @@ public struct ValueTraits: Sendable {
     public let choices: [String]
     /// Whether it is the path of a file.
     public let isFile: Bool
+    /// Whether it is several values with commas between.
+    public fileprivate(set) var isList = false
+    /// What shells complete where there is no closed set.
+    public fileprivate(set) var completions: [String] = []
+    /// What is wrong with a text, where more can be said than what is allowed.
+    public let mistake: @Sendable (String) -> String?
     /// Whether a text is of the type.
     public let accepts: @Sendable (String) -> Bool
 }
@@ -62,10 +75,12 @@ extension ValueType<Duration> {
 extension ValueType where Value == [String] {
     /// Several texts separated by commas; empty ones are refused.
     public static func commaSeparated(_ placeholder: String) -> Self {
-        Self(placeholder, allowed: "values separated by commas") { text in
+        var type = Self(placeholder, allowed: "values separated by commas") { text in
             let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
             return parts.contains("") ? nil : parts
         }
+        type.traits.isList = true
+        return type
     }
 }
 

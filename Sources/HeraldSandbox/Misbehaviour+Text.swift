@@ -8,9 +8,24 @@ public struct MisbehaviourMistake: Error, Equatable, CustomStringConvertible {
 
 extension Misbehaviour {
     /// What the text form may hold, in words.
-    public static let textForm =
-        "name=value, comma-separated, of path, user, pns, calls, callsPerKey, share, seed, perSecond, latency, "
-        + "status, retryAfter, hang, hangUp, carriedOut"
+    public static let textForm = "name=value, comma-separated, of " + names.joined(separator: ", ")
+
+    private static let names = [
+        "path", "user", "pns", "calls", "callsPerKey", "share", "seed", "perSecond", "latency", "status", "retryAfter",
+        "hang", "hangUp", "carriedOut",
+    ]
+    private static let standingAlone = ["hang", "hangUp", "carriedOut"]
+
+    /// The name, when a rule can have it.
+    private static func known(_ name: String) throws(MisbehaviourMistake) -> String {
+        guard names.contains(name) else {
+            throw MisbehaviourMistake(
+                description: name.isEmpty
+                    ? "a part of the rule is empty; a rule is \(textForm)" : "\(name): unknown; allowed are \(textForm)"
+            )
+        }
+        return name
+    }
 
     /// Reads a rule as flags have it: `user=flaky-*,status=503,retryAfter=2,callsPerKey=2`.
     ///
@@ -19,7 +34,12 @@ extension Misbehaviour {
         self.init()
         for pair in text.split(separator: ",", omittingEmptySubsequences: false) {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            try set(String(parts[0]), to: parts.count == 2 ? String(parts[1]) : "true")
+            let name = String(parts[0])
+            guard parts.count == 2 || Self.standingAlone.contains(name) else {
+                throw MisbehaviourMistake(
+                    description: "\(try Self.known(name)) needs a value: \(name)=…")
+            }
+            try set(name, to: parts.count == 2 ? String(parts[1]) : "true")
         }
         try check()
     }
@@ -81,8 +101,7 @@ extension Misbehaviour {
         case "hang": if try Self.boolean(name, value) { try setEffect(.hang) }
         case "hangUp": if try Self.boolean(name, value) { try setEffect(.hangUp) }
         case "carriedOut": isCarriedOut = try Self.boolean(name, value)
-        default:
-            throw MisbehaviourMistake(description: "\(name): unknown; allowed are \(Self.textForm)")
+        default: _ = try Self.known(name)
         }
     }
 

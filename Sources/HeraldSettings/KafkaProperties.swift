@@ -56,7 +56,8 @@ public struct KafkaProperties: Sendable, Equatable, CustomStringConvertible, Cus
             && !["token.endpoint.url", "certificate.pem", "ca.pem"].contains { name.hasSuffix($0) }
     }
 
-    static func shown(_ name: String, _ value: String) -> String { isSecret(name) ? Secret.mask : value }
+    /// The value of a property as people may see it.
+    public static func shown(_ name: String, _ value: String) -> String { isSecret(name) ? Secret.mask : value }
 }
 
 extension SettingType<KafkaProperties> {
@@ -84,14 +85,13 @@ extension SettingType<KafkaProperties> {
             traits: traits,
             decode: { node, report in
                 guard let values = map.decode(node, &report), case .map(let entries) = node.content else { return nil }
-                var isAllowed = true
                 for entry in entries {
                     guard let reason = KafkaProperties.reserved[entry.key] else { continue }
                     report.refuse(
                         at: entry.position, report.path, "\(entry.key) cannot be set here: \(reason)")
-                    isAllowed = false
                 }
-                return isAllowed ? KafkaProperties(values) : nil
+                // What the others are worth is said, too.
+                return KafkaProperties(values.filter { KafkaProperties.reserved[$0.key] == nil })
             },
             show: { properties in
                 .object(properties.sorted.map { .init($0.name, .string(KafkaProperties.shown($0.name, $0.value))) })

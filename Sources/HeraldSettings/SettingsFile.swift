@@ -16,6 +16,8 @@ struct SettingsFile {
     }
 
     private(set) var found: [Found] = []
+    /// Whether the file could not be read to its end, so that what it sets is unknown.
+    private(set) var isBroken = false
 
     /// The file's own mistakes: YAML, unknown keys, keys written twice.
     var mistakes: [SettingsMistake] { report.mistakes }
@@ -47,19 +49,22 @@ struct SettingsFile {
     }
 
     /// A mistake of the file as a whole.
-    private mutating func refuseFile(_ reason: String) { report.refuse(at: nil, "", reason) }
+    private mutating func refuseFile(_ reason: String, at position: SettingNode.Position? = nil) {
+        report.refuse(at: position, "", reason)
+        isBroken = true
+    }
 
     private mutating func read(_ bytes: [UInt8]) {
         let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let content = bytes.starts(with: byteOrderMark) ? Array(bytes.dropFirst(byteOrderMark.count)) : bytes
         if let position = Self.invalidUTF8(content) {
-            return report.refuse(at: position, "", "is not UTF-8 text")
+            return refuseFile("is not UTF-8 text", at: position)
         }
         do throws(YAMLReader.Refusal) {
             guard let root = try YAMLReader(content).read() else { return }
             walk(root, path: "")
         } catch {
-            report.refuse(at: error.position, "", error.message)
+            refuseFile(error.message, at: error.position)
         }
     }
 

@@ -12,6 +12,23 @@ public struct SettingsNeeds: OptionSet, Sendable {
     public static let backend = Self(rawValue: 1 << 1)
 }
 
+/// What only a library knows to be wrong with a setting, such as librdkafka with one of its properties.
+public struct LibraryMistake: Sendable, Equatable {
+    /// The setting, `kafka.properties`.
+    public let path: String
+    /// The key, where the setting is a map and one of its entries is meant.
+    public let key: String?
+    /// What is wrong, and what is allowed; without secrets.
+    public let message: String
+
+    /// A mistake of a setting, or of one entry of it.
+    public init(path: String, key: String? = nil, message: String) {
+        self.path = path
+        self.key = key
+        self.message = message
+    }
+}
+
 /// The three places that settings come from, the weakest first.
 public struct SettingsSources: Sendable {
     /// The settings file.
@@ -49,8 +66,12 @@ public struct LoadedSettings: Sendable {
 
 extension Settings {
     /// Reads file, environment and flags, checks everything, and throws all mistakes at once.
+    ///
+    /// - Parameter check: what the program's libraries say of the settings; it sees the default in the place of a value that
+    ///   was refused already.
     public static func load(
-        _ sources: SettingsSources, requiring needs: SettingsNeeds = []
+        _ sources: SettingsSources, requiring needs: SettingsNeeds = [],
+        checking check: (Settings) -> [LibraryMistake] = { _ in [] }
     ) throws(SettingsError) -> LoadedSettings {
         var values = SettingsValues()
         var mistakes: [SettingsMistake] = []
@@ -59,14 +80,20 @@ extension Settings {
         {
             var report = report
             if let value = setting.decode(node, &report) {
-                values.set(setting, value, at: report.place(of: node.position), rank: rank)
+                let place = report.place(of: node.position)
+                var keys: [String: SettingsPlace] = [:]
+                if case .map(let entries) = node.content {
+                    for entry in entries { keys[entry.key] = report.place(of: entry.position) }
+                }
+                values.set(setting, value, at: place, keys: keys, rank: rank)
             } else {
                 values.markMistaken(setting)
             }
             mistakes += report.mistakes
         }
 
-        if let file = sources.file.map(SettingsFile.init) {
+        let file = sources.file.map(SettingsFile.init)
+        if let file {
             for found in file.found { take(found.node, found.setting, file.report(for: found.setting), .file) }
             mistakes = (file.mistakes + mistakes).sortedByPlace
         }
@@ -86,11 +113,18 @@ extension Settings {
             take(SettingNode(texts: texts, shape: setting.traits.shape), setting, report, .flag)
         }
 
-        let rules = SettingsRules(values, requiring: needs)
+        // Nobody knows what a file that can't be read to its end would have set.
+        let rules = SettingsRules(values, requiring: needs, isComplete: file?.isBroken != true)
         mistakes += rules.mistakes
+        let settings = Settings(values)
+        let refused = check(settings).map { found in
+            SettingsMistake(
+                place: values.place(ofPath: found.path, key: found.key), path: found.path, message: found.message)
+        }
+        mistakes += refused.sortedByPlace
         guard mistakes.isEmpty else { throw SettingsError(mistakes: mistakes) }
         return LoadedSettings(
-            settings: Settings(values), warnings: rules.warnings, effective: SettingsTable.all.map(values.shown))
+            settings: settings, warnings: rules.warnings, effective: SettingsTable.all.map(values.shown))
     }
 }
 

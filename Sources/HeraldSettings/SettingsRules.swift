@@ -5,14 +5,18 @@ import HeraldText
 /// A setting that was refused for itself takes part in none.
 struct SettingsRules {
     private let values: SettingsValues
+    private let isComplete: Bool
     private(set) var mistakes: [SettingsMistake] = []
     private(set) var warnings: [SettingsMistake] = []
 
     private typealias Table = SettingsTable
 
     /// Checks all rules, and what the needs demand.
-    init(_ values: SettingsValues, requiring needs: SettingsNeeds) {
+    ///
+    /// - Parameter isComplete: whether all sources were read to their end; else nothing is said to be missing.
+    init(_ values: SettingsValues, requiring needs: SettingsNeeds, isComplete: Bool) {
         self.values = values
+        self.isComplete = isComplete
         checkKafka()
         checkTopics()
         checkPushServices()
@@ -29,7 +33,7 @@ struct SettingsRules {
     }
 
     private mutating func requireSet(_ setting: any AnySetting, because reason: String) {
-        guard !values.isWritten(setting) else { return }
+        guard isComplete, !values.isWritten(setting) else { return }
         let ways = "write \(setting.path) into the file, or set \(setting.variable)"
         let flag = setting.traits.isSecret ? "" : " or --\(setting.flag)"
         mistakes.append(

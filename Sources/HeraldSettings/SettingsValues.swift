@@ -6,6 +6,8 @@ struct SettingsValues {
     private struct Stored {
         let value: any Sendable
         let place: SettingsPlace
+        /// Where each key of a map was written.
+        let keys: [String: SettingsPlace]
         let rank: Rank
     }
 
@@ -22,8 +24,11 @@ struct SettingsValues {
     private var mistaken: Set<String> = []
 
     /// Takes a value over that of an earlier source; sources are read in rising rank.
-    mutating func set(_ setting: any AnySetting, _ value: any Sendable, at place: SettingsPlace, rank: Rank) {
-        stored[setting.path] = Stored(value: value, place: place, rank: rank)
+    mutating func set(
+        _ setting: any AnySetting, _ value: any Sendable, at place: SettingsPlace, keys: [String: SettingsPlace] = [:],
+        rank: Rank
+    ) {
+        stored[setting.path] = Stored(value: value, place: place, keys: keys, rank: rank)
     }
 
     /// Notes that some source's value was refused, so that rules over several settings leave it out.
@@ -48,7 +53,13 @@ struct SettingsValues {
     }
 
     /// Where the effective value was written.
-    func place(_ setting: any AnySetting) -> SettingsPlace { stored[setting.path]?.place ?? .standard }
+    func place(_ setting: any AnySetting) -> SettingsPlace { place(ofPath: setting.path) }
+
+    /// The same by the setting's path, or for one key of its map.
+    func place(ofPath path: String, key: String? = nil) -> SettingsPlace {
+        guard let stored = stored[path] else { return .standard }
+        return key.flatMap { stored.keys[$0] } ?? stored.place
+    }
 
     /// Which source wrote the effective value; nil for the default.
     func rank(_ setting: any AnySetting) -> Rank? { stored[setting.path]?.rank }

@@ -46,6 +46,29 @@ enum CommandTable {
     static let root = CommandDeclaration(
         group: "herald", "Delivers push notifications from Kafka events, and records every outcome.",
         options: GlobalOptions.declarations,
+        examples: [
+            .init("herald demo", "See every outcome, with an embedded broker and backend."),
+            .init("herald topics apply --config herald.yaml", "Make the topics."),
+            .init("herald doctor --config herald.yaml", "Check everything that a worker needs."),
+            .init("herald worker --config herald.yaml", "Deliver, until SIGTERM."),
+            .init("herald publish --user ann --pns apns,gcm --message 'Hello' --wait 30s", "Publish an event."),
+            .init("herald dlq list", "See what failed, and what to do."),
+        ],
+        environment: [
+            .init(
+                "HERALD_…",
+                "A setting: its path in upper snake case, so backend.url is HERALD_BACKEND_URL. It counts "
+                    + "more than the file, and less than the flag."),
+            .init("NO_COLOR", "When it is not empty, there are no colours."),
+            .init("TERM", "When it is dumb, there are no colours either."),
+            .init("TMPDIR", "Where what is read from standard input is kept while it is checked; /tmp if not set."),
+            .init(
+                "XDG_STATE_HOME",
+                "Where herald register keeps the ids of registrations; ~/.local/state if not set."),
+            .init(
+                "SUDO_USER, USER",
+                "Who the audit topic says that it was; SUDO_USER counts more than the account's own name."),
+        ],
         subcommands: entries.map { entry in
             switch entry {
             case .command(let command): declaration(of: command)
@@ -70,6 +93,6 @@ enum CommandTable {
     static func command(at words: [String]) -> (any HeraldCommand.Type)? { commands[words] }
 
     private static func declaration(of command: any HeraldCommand.Type) -> CommandDeclaration {
-        command.takesSettings ? command.declaration.adding(GlobalOptions.settings) : command.declaration
+        command.declaration.adding(GlobalOptions.settings(heeded: command.heeds))
     }
 }

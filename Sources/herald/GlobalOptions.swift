@@ -10,8 +10,16 @@ enum GlobalOptions {
     static let declarations = [config.declaration, quiet.declaration, noColor.declaration]
         .map { $0.inGroup("Global options") }
 
+    /// The flags of all settings, for a command that heeds some of them; none for one that heeds none.
+    static func settings(heeded: HeededSettings) -> [OptionDeclaration] {
+        guard !heeded.paths.isEmpty else { return [] }
+        return zip(SettingsFlag.all, settings).map { flag, option in
+            heeded.includes(flag.path) ? option : option.unheeded()
+        }
+    }
+
     /// The settings' flags; the settings themselves check the values.
-    static let settings = SettingsFlag.all.map { flag in
+    private static let settings = SettingsFlag.all.map { flag in
         let traits = ValueType<String>(
             flag.placeholder, allowed: flag.placeholder, choices: flag.choices, isFile: flag.isFile, parse: { $0 }
         ).traits

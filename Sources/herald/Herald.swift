@@ -16,7 +16,9 @@ enum Herald {
                 return .usage
             }
             switch try CommandLineParser.parse(words, root: CommandTable.root) {
-            case .help(let path): try console.output.write(HelpPage.render(path, width: console.output.width))
+            case .help(let path, let allSettings):
+                let page = HelpPage.render(path, width: console.output.width, allSettings: allSettings)
+                try console.output.write(page)
             case .version: try console.print("herald \(version)")
             case .run(let parsed):
                 console = Console.system(

@@ -8,8 +8,8 @@ protocol HeraldCommand: SendableMetatype {
     /// Name, arguments, options and words for help.
     static var declaration: CommandDeclaration { get }
 
-    /// Whether it understands the flags of the settings.
-    static var takesSettings: Bool { get }
+    /// The settings that it heeds; it understands the flags of all, unless it heeds none.
+    static var heeds: HeededSettings { get }
 
     /// Does it.
     ///
@@ -37,7 +37,7 @@ struct Invocation: Sendable {
     func loadedSettings(requiring needs: SettingsNeeds = []) throws(SettingsError) -> LoadedSettings {
         let sources = SettingsSources(
             file: parsed[GlobalOptions.config].map { .path($0) }, environment: environment, flags: parsed.options)
-        let loaded = try Settings.load(sources, requiring: needs)
+        let loaded = try Settings.load(sources, requiring: needs) { LibraryChecks.mistakes($0, requiring: needs) }
         for warning in loaded.warnings { console.complain("warning: \(warning)") }
         return loaded
     }

@@ -44,6 +44,37 @@ struct CommandTableTests {
         #expect(Set(path.options.map(\.name)).isSuperset(of: SettingsFlag.all.map(\.name)))
     }
 
+    /// The options that stand in a page of help.
+    private static func names(_ page: String) -> Set<String> {
+        Set(
+            page.split(separator: "\n").compactMap { line in
+                guard let start = line.firstRange(of: "--"), line.prefix(while: { $0 != "-" }).allSatisfy({ $0 == " " })
+                else { return nil }
+                return String(line[start.upperBound...].prefix { !" [".contains($0) })
+            })
+    }
+
+    @Test("A command heeds settings that there are, and its help shows those alone until all are asked for")
+    func heeded() throws {
+        for path in Self.paths {
+            guard let command = CommandTable.command(at: path.words) else { continue }
+            for name in command.heeds.paths {
+                #expect(
+                    SettingsFlag.all.contains { command.heeds.includes($0.path) && $0.path.hasPrefix(name) }, "\(name)")
+            }
+            let page = HelpPage.render(path, width: 100)
+            let whole = HelpPage.render(path, width: 100, allSettings: true)
+            for flag in SettingsFlag.all {
+                let isHeeded = command.heeds.includes(flag.path)
+                #expect(Self.names(page).contains(flag.name) == isHeeded, "\(path.name) --\(flag.name)")
+                #expect(Self.names(whole).contains(flag.name) == !command.heeds.paths.isEmpty, "\(path.name)")
+            }
+        }
+        let publish = try #require(CommandPath(root: CommandTable.root).descending(through: ["publish"]))
+        #expect(publish.options.filter { $0.isUnheeded }.map(\.name).contains("holds-fuse-of"))
+        #expect(!publish.options.filter { $0.isUnheeded }.map(\.name).contains("limits-event-bytes"))
+    }
+
     @Test("An unknown flag says which one is near; flags of settings belong to commands that take settings")
     func unknownFlags() throws {
         func message(_ words: String...) -> String {

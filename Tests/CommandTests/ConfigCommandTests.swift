@@ -35,6 +35,23 @@ struct ConfigCommandTests {
         }
     }
 
+    @Test("config show fits a hundred columns, and breaks what is longer at commas")
+    func width() async throws {
+        try await withFile("topics: {requests: [{name: \(String(repeating: "n", count: 120))}]}\n") { file in
+            let run = try await herald(
+                "config", "show", "--config", file, "--backend-auth-client-authentication", "basic",
+                environment: ["HERALD_KAFKA_PROPERTIES": "security.protocol=ssl"])
+            let lines = run.output.split(separator: "\n")
+            #expect(run.status == 0 && lines.allSatisfy { $0.count <= 100 }, "\(run.output)")
+            #expect(lines.contains { $0.hasPrefix("kafka.properties") && $0.hasSuffix("  environment") })
+            #expect(lines.contains { $0.hasPrefix("topics.requests") && $0.hasSuffix("  file:1:20") })
+            #expect(lines.contains { $0.hasPrefix("backend.auth.clientAuthentication  basic ") })
+            let index = try #require(lines.firstIndex { $0.hasPrefix("backend.statuses ") })
+            #expect(lines[index].contains("  200-299=delivered,300-400=rejected, "))
+            #expect(lines[index + 1].hasPrefix("      ") && lines[index + 1].contains("  401=credentials,"))
+        }
+    }
+
     @Test("config show prints the whole table of statuses that is in force")
     func statuses() async throws {
         let run = try await herald("config", "show", "-o", "jsonl", "--backend-statuses", "403=rejected,404=transient")
@@ -77,6 +94,71 @@ struct ConfigCommandTests {
         }
     }
 
+    @Test(
+        "What librdkafka or TLS would refuse is refused with 78, all of it at once, by config check and by a worker",
+        arguments: [["config", "check"], ["worker"]])
+    func libraries(command: [String]) async throws {
+        try await withFile("no certificate\n") { noPEM in
+            let yaml = """
+                kafka:
+                  bootstrapServers: 127.0.0.1:1
+                  properties:
+                    security.protcol: SSL
+                    security.protocol: SLS
+                    group.id: mine
+                    ssl.ca.location: \(noPEM)
+                    ssl.key.location: /no/such/key
+                    session.timeout.ms: 400000
+                    sasl.password: CANARY
+                backend:
+                  url: https://h.example
+                  auth: {kind: none}
+                  tls: {caFile: \(noPEM)}
+                """
+            try await withFile(yaml) { file in
+                let run = try await HeraldProgram.run(command + ["--config", file])
+                #expect(run.status == 78)
+                let lines = run.error.split(separator: "\n").map(String.init)
+                for (place, message) in [
+                    ("4:5", #""security.protcol" is no property of librdkafka; did you mean security.protocol?"#),
+                    ("5:5", #"security.protocol: "SLS" is not allowed; allowed: plaintext, ssl, sasl_plaintext, "#),
+                    ("6:5", "group.id cannot be set here: "),
+                    ("7:5", "ssl.ca.location: \"\(noPEM)\" holds no authorities in PEM"),
+                    ("8:5", "ssl.key.location: \"/no/such/key\" cannot be read: No such file"),
+                    ("9:5", "librdkafka refuses them: `max.poll.interval.ms`must be >= `session.timeout.ms`"),
+                ] {
+                    let expected = "\(file):\(place): kafka.properties: \(message)"
+                    #expect(lines.contains { $0.hasPrefix(expected) }, "\(expected)\n\(run.error)")
+                }
+                #expect(lines.contains { $0.contains("backend.tls.caFile: \"\(noPEM)\" holds no authorities") })
+                #expect(lines.count == 7 && !run.error.contains("CANARY"), "\(run.error)")
+            }
+        }
+    }
+
+    @Test("A misspelt property is a mistake of every command that loads settings; files only where they are needed")
+    func misspelt() async throws {
+        let environment = ["HERALD_KAFKA_PROPERTIES": "ssl.ca.locatoin=x", "HERALD_BACKEND_TLS_CA_FILE": "/no/such/ca"]
+        for command in [["config", "show"], ["topics", "plan"], ["dlq", "list"], ["send", "--self"]] {
+            let run = try await HeraldProgram.run(command, environment: environment)
+            #expect(run.status == 78, "\(command)")
+            #expect(run.error.contains("environment HERALD_KAFKA_PROPERTIES: \"ssl.ca.locatoin\" is no property"))
+            #expect(run.error.contains("did you mean ssl.ca.location?"))
+            #expect(run.error.contains("HERALD_BACKEND_TLS_CA_FILE") == (command[0] == "send"))
+        }
+    }
+
+    @Test("After a file that is no YAML nothing else is said to be missing")
+    func broken() async throws {
+        try await withFile("kafka:\n\tbootstrapServers: k\n") { file in
+            let run = try await herald("config", "check", "--config", file)
+            #expect(run.status == 78)
+            #expect(run.error == "\(file):2:1: not valid YAML: a tab; YAML is indented with spaces\n")
+        }
+        let run = try await herald("config", "check", "--config", "/no/such.yaml", "--log-level", "loud")
+        #expect(run.error.split(separator: "\n").count == 2 && !run.error.contains("is missing"), "\(run.error)")
+    }
+
     @Test("Help and version go to standard output with 0, a mistake of usage to standard error with 2")
     func usage() async throws {
         let help = try await herald("config", "show", "--help")
@@ -90,6 +172,24 @@ struct ConfigCommandTests {
         #expect(mistake.error == "herald: unknown command \"shwo\"; did you mean show?\nTry: herald config --help\n")
         let nothing = try await herald()
         #expect(nothing.status == 2 && nothing.output.isEmpty && nothing.error.contains("Usage:"))
+    }
+
+    @Test(
+        "A rule of misbehaviour that cannot be read is refused with the part that is wrong",
+        arguments: [
+            ("user=ann,status=abc", "status: abc is not a whole number from 200 to 599"),
+            ("staus=503", "staus: unknown; allowed are name=value, comma-separated, of path, user, pns"),
+            ("user,status=503", "user needs a value: user=…"),
+            ("status=503,", "a part of the rule is empty; a rule is name=value"),
+            ("user=ann", "nothing happens: expected a latency, status, hang or hangUp"),
+        ])
+    func misbehaviour(rule: String, expected: String) async throws {
+        let run = try await herald("backend", "--port", "0", "--misbehave", rule)
+        #expect(run.status == 2 && run.error.hasPrefix("herald: --misbehave: \(expected)"), "\(run.error)")
+        let help = try await herald("backend", "--help")
+        for name in ["callsPerKey", "perSecond", "retryAfter", "hangUp", "carriedOut", "50-200"] {
+            #expect(help.output.contains(name), "\(name)")
+        }
     }
 
     @Test("Manual page and completion scripts are printed")

@@ -209,6 +209,37 @@ struct PublishWithoutBrokerTests {
         #expect(run.status == 2 && run.error.contains(expected), "\(run.error)")
     }
 
+    private static let plain = #"{"user":"u","message":"m","pns":"apns"}"#
+    private static let cloudEvent =
+        #"{"specversion":"1.0","type":"t","source":"s","id":"i","data":{"user":"u","message":"m","pns":"gcm"}}"#
+
+    @Test("--check looks at plain events and CloudEvents without a broker or a setting, and ends with 0 or 2")
+    func check() async throws {
+        let good = try await HeraldProgram.run(
+            ["publish", "--check", "--file", "-"], input: "\(Self.plain)\n\n\(Self.cloudEvent)\n")
+        #expect(good.status == 0 && good.output.isEmpty)
+        #expect(good.error == "2 events checked: no mistakes; nothing was published.\n")
+        let bad = try await HeraldProgram.run(
+            ["publish", "--check", "-f", "-"],
+            input: """
+                \(Self.plain)
+                {"specversion":"1.0","type":"t","source":"s","data":{"user":"u","message":"m","pns":"gcm"}}
+                \(Self.cloudEvent)
+                {"specversion":"1.0","type":"t","source":"s","id":"i","data":{"user":"u","message":"m","pns":"fax"}}
+                {"user":"u","pns":"apns"}
+                """)
+        #expect(bad.status == 2 && bad.output.isEmpty)
+        let lines = bad.error.split(separator: "\n").map(String.init)
+        #expect(lines.map { String($0.prefix(7)) } == ["line 2:", "line 4:", "line 5:", "herald:"], "\(bad.error)")
+        #expect(lines[0].contains("the CloudEvent's id is missing") && lines[1].contains("apns, gcm, wns"))
+        let words = ["publish", "--check", "--user", "u", "--pns", "apns", "--message"]
+        #expect(try await HeraldProgram.run(words + ["m"]).status == 0)
+        #expect(try await HeraldProgram.run(words + [""]).status == 2)
+        #expect(try await HeraldProgram.run(words + ["m", "--wait", "1s"]).status == 2)
+        let settings = try await HeraldProgram.run(words + ["m"], environment: ["HERALD_BACKEND_PUSH_SERVICES": "wns"])
+        #expect(settings.status == 2)
+    }
+
     @Test("Without brokers in the settings the exit status is 78, and a file that is not there is said")
     func settings() async throws {
         let run = try await HeraldProgram.run(["publish", "--user", "u", "--pns", "apns", "--message", "m"])

@@ -11,7 +11,7 @@ private struct Example: Sendable {
 
 /// Finds what the examples need.
 private struct Examples {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    fileprivate static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
     private static let folder = root.appending(path: "docs/examples/publish")
 
@@ -109,6 +109,47 @@ struct PublishingTests {
             for example in examples {
                 let places = world.requests.filter { $0.keyText == "user-\(example.language)" }.map(\.partition)
                 #expect(places.count == 2 && Set(places).count == 1, "\(example.language): \(places)")
+            }
+            worker.terminate()
+            #expect(try await worker.waitForExit() == 0)
+        }
+    }
+
+    /// The blocks of shell commands in docs/PUBLISHING.md, in their order.
+    private static func shellBlocks() throws -> [String] {
+        let text = try String(contentsOf: Examples.root.appending(path: "docs/PUBLISHING.md"), encoding: .utf8)
+        return text.components(separatedBy: "```sh\n").dropFirst().compactMap {
+            $0.components(separatedBy: "\n```").first
+        }
+    }
+
+    @Test("The shell commands do what is said: events and both forms of CloudEvents arrive, a check needs no broker")
+    func commands() async throws {
+        let blocks = try Self.shellBlocks()
+        #expect(blocks.count == 4)
+        try await World.run { world in
+            let worker = try await world.startWorker()
+            let herald = Bundle.main.bundleURL.appending(path: "herald").path
+            let hasClient = FileManager.default.isExecutableFile(atPath: "/usr/bin/kcat")
+            if !hasClient { SkippedSuites.note(absent: "docs/PUBLISHING.md in kcat") }
+            for (index, block) in blocks.enumerated() where hasClient || !block.contains("kcat ") {
+                let script = block.replacing("localhost:9092", with: world.bootstrapServers)
+                    .replacing("-t notifications ", with: "-t \(world.topic("notifications")) ")
+                    .replacing("herald publish", with: "'\(herald)' publish")
+                let log = world.directory.appending(path: "block-\(index).log")
+                let process = try ChildProcess(["/bin/bash", "-e", "-o", "pipefail", "-c", script], output: log)
+                let status = try await Blocking.run { process.wait() }
+                let output = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
+                #expect(status == 0, "\(block)\n\(output)")
+                if block.contains("herald publish") { #expect(output.contains("2 events checked")) }
+            }
+            if hasClient {
+                try await world.waitForResults(4)
+                let calls = world.backend.calls.map { "\($0.user ?? "")/\($0.pns ?? "")" }.sorted()
+                #expect(calls == ["alice/apns", "alice/apns", "tenant:alice/apns", "tenant:alice/gcm"])
+                let results = try world.results
+                #expect(Set(results.compactMap(\.id)) == ["order-17-shipped", "order-18", "order-19"])
+                #expect(results.count == 4 && results.allSatisfy { $0.outcome == "delivered" })
             }
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)

@@ -88,7 +88,7 @@ struct CommandLineParserTests {
             (["--help"], "sample"), (["send", "-h"], "sample send"), (["topics", "--help"], "sample topics"),
             (["--help", "topics", "plan"], "sample topics plan"),
         ] {
-            guard case .help(let path) = try CommandLineParser.parse(words, root: SampleProgram.root) else {
+            guard case .help(let path, _) = try CommandLineParser.parse(words, root: SampleProgram.root) else {
                 Issue.record("\(words) is no request for help")
                 continue
             }

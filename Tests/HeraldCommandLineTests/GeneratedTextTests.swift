@@ -9,7 +9,7 @@ struct GeneratedTextTests {
     @Test("Help names every command, argument and option, and keeps to its width", arguments: [40, 80, 200])
     func help(width: Int) {
         for path in paths {
-            let page = HelpPage.render(path, width: width)
+            let page = HelpPage.render(path, width: width, allSettings: true)
             for option in path.options {
                 #expect(page.contains("--\(option.name)"))
                 #expect(words(page).contains(words(option.summary)))
@@ -25,6 +25,33 @@ struct GeneratedTextTests {
 
     private func words(_ text: String) -> String {
         text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+
+    @Test("Help names an option without effect only when all settings are asked for, and says how to ask")
+    func unheeded() throws {
+        let send = try #require(CommandPath(root: SampleProgram.root).descending(through: ["send"]))
+        let brief = HelpPage.render(send, width: 80)
+        #expect(!brief.contains("--fuse") && brief.contains("--static") && brief.contains("--settings"))
+        #expect(HelpPage.render(send, width: 80, allSettings: true).contains("--fuse"))
+        for shell in CompletionScript.Shell.allCases {
+            #expect(!CompletionScript.render(SampleProgram.root, for: shell).contains("fuse"))
+        }
+        guard case .help(let path, let allSettings) = try SampleProgram.parse("send", "--help", "--settings") else {
+            return #expect(Bool(false), "no help")
+        }
+        #expect(path.name == "sample send" && allSettings)
+        #expect(
+            SampleProgram.mistake(["send", "--settings", "--user", "u", "f"])
+                == "--settings goes with --help: sample send --help --settings")
+    }
+
+    @Test("The manual page lists exit statuses, the environment and examples")
+    func manualSections() {
+        let page = ManualPage.render(SampleProgram.root, version: "1.2.3")
+        #expect(page.contains(".SH EXIT STATUS\n.TP\n.B 0\n") && page.contains(".TP\n.B 78\nThe settings are wrong"))
+        #expect(page.contains(".SH ENVIRONMENT\n.TP\n.B SAMPLE_HOME\nWhere everything is.\n"))
+        #expect(page.contains(".SH EXAMPLES\n.PP\nLooks first.\n.PP\n.RS 4\n.nf\nsample topics plan\n.fi"))
+        #expect(page.contains("Settings that it heeds: \\-\\-static.\n"))
     }
 
     @Test("The manual page names everything, is ASCII, and no text of it is taken for a request")
@@ -44,7 +71,7 @@ struct GeneratedTextTests {
         let script = CompletionScript.render(SampleProgram.root, for: shell)
         for path in paths {
             #expect(script.contains("\"\(path.name)\""))
-            for option in path.options {
+            for option in path.options where !option.isUnheeded {
                 #expect(script.contains(shell == .fish ? "-l \(option.name)" : "--\(option.name)"))
             }
         }
@@ -65,12 +92,20 @@ struct GeneratedTextTests {
             (["sample", ""], "send"), (["sample", "to"], "topics"), (["sample", "topics", "a"], "apply"),
             (["sample", "send", "--us"], "--user"), (["sample", "send", "-o", "jsonl"], "jsonl"),
             (["sample", "send", "--output", "t"], "table"), (["sample", "topics", "plan", "--con"], "--config"),
-            (["sample", "send", "--user", "x"], ""),
+            (["sample", "send", "--user", "x"], ""), (["sample", "send", "--pns", ""], "apns"),
+            (["sample", "send", "--pns", "apns,g"], "apns,gcm"), (["sample", "send", "--output=t"], "table"),
+            (["sample", "send", "--output", "=", "t"], "table"), (["sample", "send", "--output", "="], "table"),
+            (["sample", "send", "--pns", "=", "wns,ap"], "wns,apns"), (["sample", "send", "--group", "st"], "status="),
+            (["sample", "send", "--group", "reason", "=", "rej"], "rejected"),
+            (["sample", "send", "--group", "=", "reason", "=", "rej"], "rejected"),
+            (["sample", "send", "--static", "=", "f"], "false"), (["sample", "send", "--static", "--us"], "--user"),
+            (["sample", "--config", "=", "x", "topics", "p"], "plan"),
         ])
     func bash(words: [String], reply: String) throws {
         let script =
             CompletionScript.render(SampleProgram.root, for: .bash) + """
 
+                COMP_WORDBREAKS=$' \\t\\n"\\'><=;|&(:'
                 COMP_WORDS=(\(words.map { "'\($0)'" }.joined(separator: " "))) COMP_CWORD=\(words.count - 1)
                 _sample
                 echo "${COMPREPLY[@]}"

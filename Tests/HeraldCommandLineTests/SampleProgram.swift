@@ -3,7 +3,8 @@ import HeraldCommandLine
 /// A small program that uses every kind of declaration.
 enum SampleProgram {
     static let user = CommandOption.required("user", .text("USER"), "Whom to notify; it's the key.")
-    static let services = CommandOption.optional("pns", .commaSeparated("NAMES"), "Push services.")
+    static let services = CommandOption.optional(
+        "pns", .commaSeparated("NAMES").completing(["apns", "gcm", "wns"]), "Push services.")
     static let count = CommandOption.standard("count", short: "n", .wholeNumber(1...9), default: "3", "How many.")
     static let wait = CommandOption.optional("wait", .duration(), "How long to wait.")
     static let once = CommandOption.flag("once", short: "1", "Only once.")
@@ -19,15 +20,23 @@ enum SampleProgram {
             }
             .traits), group: "Settings", "Stay.")
 
+    static let group = CommandOption.repeated(
+        "group", .text("FIELD=VALUE").completing(["reason=expired", "reason=rejected", "status="]), "A group.")
+    static let unheeded = OptionDeclaration(
+        "fuse", form: .flag, group: "Settings", "Does nothing here."
+    ).unheeded()
+
     static let root = CommandDeclaration(
         group: "sample", "Does things.", options: [config.declaration.inGroup("Global options")],
+        examples: [.init("sample topics plan", "Looks first.")],
+        environment: [.init("SAMPLE_HOME", "Where everything is.")],
         subcommands: [
             CommandDeclaration(
                 "send", "Sends \\ it.", details: "First paragraph.\n\n.Second paragraph with ….",
                 arguments: [file.declaration, others.declaration],
                 options: [
                     user.declaration, services.declaration, count.declaration, wait.declaration, once.declaration,
-                    tags.declaration, OutputFormat.option.declaration, toggle,
+                    tags.declaration, group.declaration, OutputFormat.option.declaration, toggle, unheeded,
                 ], examples: [.init("sample send --user u f", "Sends f: 'quoted'.")]),
             CommandDeclaration(
                 group: "topics", "Looks at topics.",

@@ -29,13 +29,33 @@ struct KafkaErrorTests {
         #expect(explained.message.hasPrefix(error.message))
     }
 
-    @Test("Every wrong property is found and named, good ones are not")
+    @Test("Every wrong property is found, with what is allowed; good ones are not")
     func properties() {
         let found = KafkaLibrary.check(properties: [
             ("linger.ms", "5"), ("linger.mss", "5"), ("acks", "some"), ("compression.type", "zstd"),
+            ("security.protocol", "SLS"), ("plugin.library.paths", "/no/such/plugin"),
         ])
-        #expect(found.map(\.property) == ["linger.mss", "acks"])
-        #expect(found.allSatisfy { $0.message.contains($0.property) })
+        #expect(found.map(\.property) == ["linger.mss", "acks", "security.protocol", "plugin.library.paths"])
+        #expect(found[0].problem == .unknown)
+        #expect(found[1].problem == .value(allowed: "-1 .. 1000"))
+        #expect(found[2].problem == .value(allowed: "plaintext, ssl, sasl_plaintext, sasl_ssl"))
+        guard case .refused = found[3].problem else { return #expect(Bool(false), "\(found[3])") }
+        #expect(Set(KafkaLibrary.propertyNames).isSuperset(of: ["security.protocol", "acks", "sasl.mechanism"]))
+    }
+
+    @Test(
+        "A client that cannot be made is refused without a connection, and one that can is not",
+        arguments: [
+            ([("security.protocol", "ssl"), ("ssl.ca.location", "/no/such/file")], "ssl.ca.location"),
+            ([("session.timeout.ms", "400000"), ("max.poll.interval.ms", "300000")], "max.poll.interval.ms"),
+            ([("security.protocol", "sasl_plaintext"), ("sasl.mechanism", "PLAN")], "PLAN"),
+            ([("security.protocol", "sasl_ssl")], nil),
+            ([("security.protocol", "SASL_SSL"), ("sasl.mechanism", "OAUTHBEARER")], nil),
+            ([("bootstrap.servers", "127.0.0.1:1")], nil),
+        ] as [([(String, String)], String?)])
+    func clients(properties: [(String, String)], expected: String?) {
+        let refusal = KafkaLibrary.refusal(of: .consumer, properties: properties + [("group.id", "g")])
+        #expect(expected.map { refusal?.contains($0) == true } ?? (refusal == nil), "\(refusal ?? "")")
     }
 
     @Test("A client is not made from a wrong property, and the error names it")

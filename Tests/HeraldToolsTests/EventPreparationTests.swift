@@ -42,6 +42,21 @@ struct EventPreparationTests {
         #expect(String(decoding: event.value, as: UTF8.self) == value)
     }
 
+    @Test("A line with a specversion is a structured CloudEvent, and goes into the record as it is")
+    func cloudEvent() throws {
+        var preparation = preparation()
+        let text =
+            #"{"data":{"user":"u","message":"m","pns":"wns"},"specversion":"1.0","type":"t","source":"s","id":"i"}"#
+        let event = try preparation.prepare(line(text))
+        #expect(event.isCloudEvent && event.id == "i" && event.user == "u")
+        #expect(String(decoding: event.value, as: UTF8.self) == text)
+        #expect(try !preparation.prepare(line(#"{"user":"u","message":"m","pns":"apns"}"#)).isCloudEvent)
+        let mistake = #expect(throws: EventMistake.self) {
+            try preparation.prepare(line(#"{"specversion":"0.3","type":"t","source":"s","id":"i","data":{}}"#))
+        }
+        #expect(mistake?.detail.contains("specversion is not 1.0") == true)
+    }
+
     @Test("A line at the size's limit gets no id, one byte more is refused")
     func size() throws {
         let text = #"{"user":"u","message":"m","pns":"apns"}"#

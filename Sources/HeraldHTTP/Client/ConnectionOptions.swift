@@ -35,20 +35,3 @@ public struct ConnectionOptions: Sendable {
         return String(authority.prefix { $0 != ":" })
     }
 }
-
-/// The files (PEM) that TLS needs; without them the system's authorities are trusted and no certificate is shown.
-public struct TLSFiles: Sendable, Hashable {
-    /// The authorities that are trusted instead of the system's.
-    public var caFile: String?
-    /// The certificate that Herald shows, with the chain above it.
-    public var certificateFile: String?
-    /// The certificate's private key; without it the key is expected in the certificate's file.
-    public var keyFile: String?
-
-    /// The named files.
-    public init(caFile: String? = nil, certificateFile: String? = nil, keyFile: String? = nil) {
-        self.caFile = caFile
-        self.certificateFile = certificateFile
-        self.keyFile = keyFile
-    }
-}

@@ -11,6 +11,11 @@ public struct EventPreparation {
     private let absentID: String
     private let probeTopic: String
     private var event = DecodedEvent()
+    private var envelope = JSONFields(names: ["specversion"])
+    private let cloudEventHeaders: HeaderList
+
+    /// The content type of a structured CloudEvent.
+    static let cloudEventType = "application/cloudevents+json"
 
     /// Prepares events for a worker that decodes with `decoder`.
     ///
@@ -20,6 +25,9 @@ public struct EventPreparation {
         self.idBase = idBase
         probeTopic = "unpublished-" + Self.randomID()
         absentID = "\(probeTopic)/0/0"
+        var headers = HeaderList()
+        headers.append("content-type", Self.cloudEventType)
+        cloudEventHeaders = headers
     }
 
     /// A new id that nobody else has: 32 hexadecimal digits.
@@ -50,7 +58,8 @@ public struct EventPreparation {
         }
     }
 
-    /// One event from its JSON, which goes into the record as it is, but for an id that it lacks.
+    /// One event from its JSON, which goes into the record as it is, but for an id that it lacks; a structured CloudEvent is
+    /// told by its `specversion`.
     public mutating func prepare(_ line: TextLine) throws(EventMistake) -> PreparedEvent {
         guard line.byteCount <= decoder.maxEventBytes else {
             throw EventMistake(
@@ -58,6 +67,7 @@ public struct EventPreparation {
                 detail: "the line has \(line.byteCount) bytes; at most \(decoder.maxEventBytes) are allowed")
         }
         do throws(DecodingFailure) {
+            if isCloudEvent(line) { return try read(line.bytes, line: line.number, isCloudEvent: true) }
             let given = try read(line.bytes, line: line.number)
             guard given.id == nil, let start = line.bytes.firstIndex(of: UInt8(ascii: "{")) else { return given }
             var value = Array(line.bytes[...start])
@@ -82,15 +92,27 @@ public struct EventPreparation {
         }
     }
 
-    private mutating func read(_ value: [UInt8], line: Int) throws(DecodingFailure) -> PreparedEvent {
+    /// What is no JSON is a plain event, and its mistake is said as one's.
+    private mutating func isCloudEvent(_ line: TextLine) -> Bool {
+        do throws(JSONFields.Problem) {
+            try envelope.read(line.bytes.span.bytes)
+            return envelope.fields[0].isPresent
+        } catch {
+            return false
+        }
+    }
+
+    private mutating func read(
+        _ value: [UInt8], line: Int, isCloudEvent: Bool = false
+    ) throws(DecodingFailure) -> PreparedEvent {
         let bytes = value.span.bytes
         let failure = decoder.decode(
-            topicKind: .request, topic: probeTopic, partition: 0, offset: 0, value: bytes, headers: HeaderList(),
-            into: &event)
+            topicKind: .request, topic: probeTopic, partition: 0, offset: 0, value: bytes,
+            headers: isCloudEvent ? cloudEventHeaders : HeaderList(), into: &event)
         if let failure { throw failure }
         let id = event.bytes(of: event.id, value: bytes).text
         return PreparedEvent(
             line: line, id: id == absentID ? nil : id, user: event.bytes(of: event.user, value: bytes).text,
-            pushServices: event.pushServices, value: value)
+            pushServices: event.pushServices, value: value, isCloudEvent: isCloudEvent)
     }
 }

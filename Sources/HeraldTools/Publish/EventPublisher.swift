@@ -61,8 +61,7 @@ public final class EventPublisher {
         while inFlight.count >= Self.limitInFlight { take(waitMilliseconds: Self.waitMilliseconds, onPublished) }
         lastToken += 1
         while failures.isEmpty {
-            let refusal = producer.produce(
-                topic: topic, key: event.user.utf8.span.bytes, value: event.value.span.bytes, token: lastToken)
+            let refusal = produce(event)
             guard let refusal else {
                 inFlight[lastToken] = event.withoutValue
                 return true
@@ -74,6 +73,18 @@ public final class EventPublisher {
             }
         }
         return false
+    }
+
+    private func produce(_ event: PreparedEvent) -> KafkaError? {
+        guard event.isCloudEvent else {
+            return producer.produce(
+                topic: topic, key: event.user.utf8.span.bytes, value: event.value.span.bytes, token: lastToken)
+        }
+        let headers = ProducerHeaders(capacity: 1)
+        headers.append(name: "content-type", value: EventPreparation.cloudEventType)
+        return producer.produce(
+            topic: topic, key: event.user.utf8.span.bytes, value: event.value.span.bytes, headers: headers,
+            token: lastToken)
     }
 
     /// Waits until all that was sent has its end.

@@ -12,14 +12,19 @@ public struct PreparedEvent: Sendable, Equatable {
     public var pushServices: PushServiceSet
     /// The record's value; the key is the user.
     public var value: [UInt8]
+    /// Whether it is a CloudEvent in the structured form, as a header has to say.
+    public var isCloudEvent: Bool
 
     /// An event that was checked elsewhere.
-    public init(line: Int, id: String?, user: String, pushServices: PushServiceSet, value: [UInt8]) {
+    public init(
+        line: Int, id: String?, user: String, pushServices: PushServiceSet, value: [UInt8], isCloudEvent: Bool = false
+    ) {
         self.line = line
         self.id = id
         self.user = user
         self.pushServices = pushServices
         self.value = value
+        self.isCloudEvent = isCloudEvent
     }
 }
 

@@ -15,21 +15,39 @@ enum BackendCommand: HeraldCommand {
         "call-log", .file(), "Append every notification call to this file, as a line of JSON.")
     private static let misbehave = CommandOption.repeated(
         "misbehave", rule, "A rule by which it misbehaves, such as user=flaky-*,status=503,callsPerKey=2.")
-    private static let rule = ValueType("RULE", allowed: Misbehaviour.textForm) { try? Misbehaviour(parsing: $0) }
+    private static let rule = ValueType(
+        "RULE", allowed: Misbehaviour.textForm,
+        mistake: { text in
+            do throws(MisbehaviourMistake) {
+                _ = try Misbehaviour(parsing: text)
+                return nil
+            } catch {
+                return error.description
+            }
+        }, parse: { try? Misbehaviour(parsing: $0) })
 
     static let declaration = CommandDeclaration(
         "backend", "Run the reference backend, for demonstrations and tests.",
         details: "It speaks the HTTP of the backend that Herald was made for and keeps everything in memory. "
             + "The password of every user is the user's name. PUT /sandbox/misbehaviour changes the rules while it "
-            + "runs, GET /sandbox/calls shows what it saw.",
+            + "runs, GET /sandbox/calls shows what it saw.\n\n"
+            + "A rule of --misbehave is name=value, comma-separated. Which calls it concerns: user and pns, with * for "
+            + "anything; path (/api/notifications); calls=N, the first N; callsPerKey=N, the first N of each idempotency "
+            + "key; share=0.1, that share of them, chosen by seed=N; perSecond=N, those beyond N in a second. What "
+            + "happens: status=N, perhaps with retryAfter (seconds, a date, or date+30); hang, no answer; hangUp, the "
+            + "connection is closed; latency=50 or 50-200, so many milliseconds. With carriedOut the devices get the "
+            + "notification all the same. Rules are tried in their order; one with only a latency lets the next go on.",
         options: [
             host.declaration, port.declaration, threads.declaration, callLog.declaration, misbehave.declaration,
         ],
         examples: [
             .init("herald backend", "Listen on http://127.0.0.1:8080."),
             .init("herald backend --misbehave pns=wns,status=503,retryAfter=2", "One push service fails."),
+            .init(
+                "herald backend --misbehave latency=20-80 --misbehave user=flaky-*,status=503,callsPerKey=2",
+                "Everybody waits, and some fail twice."),
         ])
-    static let takesSettings = false
+    static let heeds: HeededSettings = .none
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         var configuration = ReferenceBackend.Configuration()

@@ -12,21 +12,36 @@ enum ConfigShowCommand: HeraldCommand {
             + "beyond the defaults is not asked for here; herald config check does that.",
         options: [OutputFormat.option.declaration],
         examples: [.init("herald config show --config herald.yaml -o json", "The settings as JSON.")])
-    static let takesSettings = true
+    static let heeds: HeededSettings = .all
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let loaded = try invocation.loadedSettings()
+        let format = invocation.parsed[OutputFormat.option]
         var writer = RecordWriter(
-            invocation.parsed[OutputFormat.option],
-            columns: [.init("setting"), .init("value"), .init("from")], console: invocation.console)
+            format, columns: [.init("setting"), .init("value", limit: valueWidth), .init("from")],
+            console: invocation.console)
         let statuses = loaded.settings.statusTable
         for setting in loaded.effective {
             var value = setting.value
             if setting.path == "backend.statuses" { value = Self.value(of: statuses) }
-            try writer.write([.string(setting.path), value, .string(setting.place.description)])
+            let place = format == .table ? Self.brief(setting.place) : setting.place.description
+            try writer.write([.string(setting.path), value, .string(place)])
         }
         try writer.finish()
         return .done
+    }
+
+    /// Beside the longest name of a setting and a place it leaves a hundred columns.
+    private static let valueWidth = 50
+
+    /// The place without what the name of the setting says already.
+    private static func brief(_ place: SettingsPlace) -> String {
+        switch place {
+        case .standard: "default"
+        case .file(_, let line, let column): "file:\(line):\(column)"
+        case .environment: "environment"
+        case .flag: "flag"
+        }
     }
 
     private static func value(of table: StatusTable) -> JSONValue {

@@ -26,7 +26,7 @@ enum DemoCommand: HeraldCommand {
             .init("herald demo", "Watch it."),
             .init("herald demo --once", "Check it, in less than 30 seconds."),
         ])
-    static let takesSettings = false
+    static let heeds: HeededSettings = .none
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         try StopSignals.catchAll()

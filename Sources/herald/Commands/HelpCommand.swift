@@ -7,7 +7,7 @@ enum HelpCommand: HeraldCommand {
 
     static let declaration = CommandDeclaration(
         "help", "Show the help of a command.", arguments: [words.declaration])
-    static let takesSettings = false
+    static let heeds: HeededSettings = .none
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let words = invocation.parsed[words]

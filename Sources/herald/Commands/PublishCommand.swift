@@ -10,7 +10,7 @@ import HeraldTools
 enum PublishCommand: HeraldCommand {
     static let user = CommandOption.optional("user", .text("USER"), "Whom to notify.")
     static let pushServices = CommandOption.optional(
-        "pns", .commaSeparated("SERVICE,…"), "The push services, separated by commas.")
+        "pns", .pushServices, "The push services, separated by commas.")
     static let message = CommandOption.optional("message", .text("TEXT"), "The message's text.")
     static let id = CommandOption.optional(
         "id", .text("ID"),
@@ -21,33 +21,37 @@ enum PublishCommand: HeraldCommand {
     static let expiresAt = CommandOption.optional("expires-at", .moment, "Never sent after this moment.")
     static let notBefore = CommandOption.optional("not-before", .moment, "Never sent before this moment.")
     static let file = CommandOption.optional(
-        "file", short: "f", .file(), "Events as JSON, one on each line; - is standard input.")
+        "file", short: "f", .file(),
+        "Events as JSON, one on each line, structured CloudEvents too; - is standard input.")
     static let topic = CommandOption.optional(
         "topic", .text("TOPIC"), "The request topic; the first of topics.requests if not given.")
+    static let check = CommandOption.flag("check", "Only check the events; needs no broker, and publishes nothing.")
     static let wait = CommandOption.optional("wait", .duration(), "Follow to the final results, for so long at most.")
 
     static let declaration = CommandDeclaration(
         "publish", "Publish events: one from options, or many from a file.",
         details: "Every event is checked before the first is sent: with a bad one the exit status is 2 and nothing is "
-            + "sent. Each event's topic, partition and offset are printed; with --wait there is a line for each of "
+            + "sent. --check does only that, without a broker, and ends with 0 when all are right. Each event's topic, "
+            + "partition and offset are printed; with --wait there is a line for each of "
             + "its push services with the outcome, \"pending\" when there is none in time, and the exit status is 3 "
             + "unless all are delivered.\n\nWhat was published only in part (status 3, or 5 when the cluster is gone) "
             + "can be published again with the same --id: Herald then uses the same idempotency keys.",
         options: [
             user.declaration, pushServices.declaration, message.declaration, id.declaration, source.declaration,
             campaign.declaration, expiresIn.declaration, expiresAt.declaration, notBefore.declaration,
-            file.declaration, topic.declaration, wait.declaration, OutputFormat.option.declaration,
+            file.declaration, topic.declaration, check.declaration, wait.declaration, OutputFormat.option.declaration,
         ],
         examples: [
             .init(
                 "herald publish --user ann --pns apns,gcm --message 'Hello' --wait 30s", "One event, to its outcome."),
             .init("herald publish --file events.jsonl -o jsonl", "Many events, one on each line."),
+            .init("herald publish --check --file events.jsonl", "Only look for mistakes, without a broker."),
         ])
-    static let takesSettings = true
+    static let heeds: HeededSettings = .cluster + .topicNames + .events
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let request = try PublishRequest(invocation.parsed)
-        let settings = try invocation.settings(requiring: [.kafka])
+        let settings = try invocation.settings(requiring: request.isCheck ? [] : [.kafka])
         var run = try PublishRun(request, settings, invocation)
         return try run.run()
     }

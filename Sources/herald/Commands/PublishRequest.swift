@@ -15,6 +15,8 @@ struct PublishRequest {
     let topic: String?
     let idBase: String?
     let wait: Duration?
+    /// Whether nothing is to be published.
+    let isCheck: Bool
 
     private typealias Command = PublishCommand
 
@@ -22,6 +24,8 @@ struct PublishRequest {
         topic = parsed[Command.topic]
         idBase = parsed[Command.id]
         wait = parsed[Command.wait]
+        isCheck = parsed[Command.check]
+        if isCheck, wait != nil { throw UsageError("--check and --wait do not go together", command: parsed.path.name) }
         if let path = parsed[Command.file] {
             let others = [
                 Command.user.declaration, Command.pushServices.declaration, Command.message.declaration,

@@ -39,6 +39,7 @@ struct PublishRun {
     mutating func run() throws -> ExitStatus {
         let events: LineFile?
         let single: PreparedEvent?
+        var count = 1
         switch request.events {
         case .one(let event):
             do throws(EventMistake) {
@@ -48,8 +49,12 @@ struct PublishRun {
             }
         case .file, .standardInput:
             let file = try openFile()
-            try check(file)
+            count = try check(file)
             (events, single) = (file, nil)
+        }
+        guard !request.isCheck else {
+            console.remark("\(TopicsTool.counted(count, "event")) checked: no mistakes; nothing was published.")
+            return .done
         }
         let follower = try lookAtTopics()
         defer { follower?.close() }
@@ -71,8 +76,8 @@ struct PublishRun {
         }
     }
 
-    /// Checks every line, and says what is wrong with each bad one.
-    private mutating func check(_ file: LineFile) throws {
+    /// Checks every line, and says what is wrong with each bad one; how many events there are.
+    private mutating func check(_ file: LineFile) throws -> Int {
         var (good, bad) = (0, 0)
         var preparation = preparation
         try CommandFailure.translating { () throws(ToolFailure) in
@@ -96,6 +101,7 @@ struct PublishRun {
                 "--wait follows at most \(Self.waitLimit) events, and there are \(good); leave it out, or split the file",
                 status: .usage)
         }
+        return good
     }
 
     /// Makes sure that there are topics to write to and read from, before anything is sent.

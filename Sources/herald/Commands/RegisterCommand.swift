@@ -31,7 +31,7 @@ enum RegisterCommand: HeraldCommand {
             .init("herald register --handle 0A1B2C --platform apns --tags news", "Register a device."),
             .init("herald register --remove", "Remove it again."),
         ])
-    static let takesSettings = true
+    static let heeds: HeededSettings = .backendClient + ["backend.registerPath"]
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let parsed = invocation.parsed

@@ -9,7 +9,7 @@ import HeraldText
 enum SendCommand: HeraldCommand {
     private static let user = CommandOption.optional("user", .text("USER"), "Whom to notify.")
     private static let pushServices = CommandOption.optional(
-        "pns", .commaSeparated("SERVICE,…"), "The push services to send to.")
+        "pns", .pushServices, "The push services to send to.")
     private static let message = CommandOption.optional("message", .text("TEXT"), "The message.")
     private static let id = CommandOption.optional(
         "id", .text("ID"), "The idempotency key without the push service; a random one when it is left out.")
@@ -29,7 +29,7 @@ enum SendCommand: HeraldCommand {
             .init("herald send --user alice --pns apns,gcm --message 'Hi'", "Notify a user."),
             .init("herald send --self", "Notify the own devices."),
         ])
-    static let takesSettings = true
+    static let heeds: HeededSettings = .backendClient + ["backend.path"] + .pushServices
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let settings = try invocation.settings(requiring: [.backend])

@@ -13,7 +13,7 @@ enum TopicsApplyCommand: HeraldCommand {
             + "the rest was done, and with 1 when nothing was.",
         options: [yes.declaration, OutputFormat.option.declaration],
         examples: [.init("herald topics apply --config herald.yaml --yes", "Make the topics without asking.")])
-    static let takesSettings = true
+    static let heeds: HeededSettings = .topics
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let tool = try TopicsTool(invocation)

@@ -14,7 +14,7 @@ enum WorkerCommand: HeraldCommand {
             "SIGTERM or SIGINT drains within delivery.drainTimeout, leaves the group and exits with 0; a second one "
             + "exits at once with 1 and commits nothing more.",
         examples: [.init("herald worker --config herald.yaml", "Run with a settings file.")])
-    static let takesSettings = true
+    static let heeds: HeededSettings = .worker
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let settings = try invocation.settings(requiring: [.kafka, .backend])

@@ -28,7 +28,7 @@ enum CampaignReportCommand: HeraldCommand {
             .init("herald campaign report spring --html spring.html --csv spring.csv", "Both."),
             .init("herald campaign report spring --csv - | wc -l", "To another program."),
         ])
-    static let takesSettings = true
+    static let heeds: HeededSettings = .cluster + .topicNames + .events
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let parsed = invocation.parsed

@@ -16,7 +16,7 @@ enum CampaignStartCommand: HeraldCommand {
     static let messageFile = CommandOption.optional(
         "message-file", .file("FILE"), "The same from a file, without its last line's end.")
     static let pushServices = CommandOption.optional(
-        "pns", .commaSeparated("SERVICE,…"), "The push services, such as apns,gcm.")
+        "pns", .pushServices, "The push services, such as apns,gcm.")
     static let topic = CommandOption.optional(
         "topic", .text("TOPIC"), "The request topic; the second of topics.requests if not given.")
     static let rate = CommandOption.optional(
@@ -63,7 +63,7 @@ enum CampaignStartCommand: HeraldCommand {
                     + "--rate 200/s --pause-if-failures 5% --expires-in 6h",
                 "Slowly, and with an eye on failures."),
         ])
-    static let takesSettings = true
+    static let heeds: HeededSettings = .cluster + .topicNames + .events
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let request = try CampaignStartRequest(invocation.parsed)

@@ -23,7 +23,7 @@ enum DeadLetterExportCommand: HeraldCommand {
         examples: [
             .init("herald dlq export --group reason=rejected -o csv > rejected.csv", "For a spreadsheet.")
         ])
-    static let takesSettings = true
+    static let heeds: HeededSettings = .cluster + .topicNames + .events + ["retry.replays"]
 
     private static let columns = [
         "place", "deadLetteredAt", "id", "user", "pns", "reason", "status", "attempts", "replays", "state", "origin",

@@ -29,7 +29,7 @@ enum DeadLetterListCommand: HeraldCommand {
             .init("herald dlq list", "Why events failed."),
             .init("herald dlq list --group-by hour --where 'status = 503' --since 1d", "When they failed."),
         ])
-    static let takesSettings = true
+    static let heeds: HeededSettings = .cluster + .topicNames + .events + ["retry.replays"]
 
     private static let standardGroups = 50
     private static let standardLetters = 100

@@ -8,7 +8,12 @@ import HeraldTools
 /// What the commands of `herald dlq` share: how dead letters are chosen.
 enum DeadLetterOptions {
     static let groups = CommandOption.repeated(
-        "group", .text("FIELD=VALUE"), "Those of a group, as herald dlq list shows it, such as status=503.")
+        "group", .text("FIELD=VALUE").completing(groupNames),
+        "Those of a group, as herald dlq list shows it, such as status=503.")
+    /// The beginnings of groups, and those that are known without a look at the dead letters.
+    private static let groupNames =
+        DeadLetterReason.allCases.map { "reason=\($0.rawValue)" } + PushServices.standard.names.map { "pns=\($0)" }
+        + ["status=", "campaign=", "source=", "hour="]
     static let condition = CommandOption.optional(
         "where", .text("CONDITION"),
         "Those that it holds for, such as: status = 503 and age < 2h and pns in (apns, wns) and user ~ 'test-*'.")

@@ -19,7 +19,7 @@ enum DeadLetterReplayCommand: HeraldCommand {
     static let wait = CommandOption.standard(
         "wait", .duration(), default: "10m", "How long the outcomes of a batch are waited for; 0 does not wait.")
     static let onlyPushServices = CommandOption.optional(
-        "only-pns", .commaSeparated("SERVICE,…"), "Only these push services of each.")
+        "only-pns", .pushServices, "Only these push services of each.")
     static let freshKey = CommandOption.flag(
         "fresh-key", "New idempotency keys: the backend is to notify even if it has seen the old ones.")
     static let again = CommandOption.flag("again", "Also what was replayed or resolved before.")
@@ -44,7 +44,7 @@ enum DeadLetterReplayCommand: HeraldCommand {
                 "herald dlq replay --where \"status = 503 and age < 12h\" --rate 200/s --reason 'backend was down'",
                 "Replay what failed last night."),
         ])
-    static let takesSettings = true
+    static let heeds: HeededSettings = .cluster + .topicNames + .events + ["retry.replays"]
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let selection = try DeadLetterOptions.selection(invocation.parsed, needsChoice: true)

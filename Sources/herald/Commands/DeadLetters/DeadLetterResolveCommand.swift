@@ -21,7 +21,7 @@ enum DeadLetterResolveCommand: HeraldCommand {
                 "herald dlq resolve --group reason=malformed --note 'the producer has sent them again'",
                 "What cannot be replayed anyway.")
         ])
-    static let takesSettings = true
+    static let heeds: HeededSettings = .cluster + .topicNames + .events + ["retry.replays"]
 
     private static let smallCount = 100
 

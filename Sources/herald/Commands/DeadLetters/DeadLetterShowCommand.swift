@@ -13,7 +13,7 @@ enum DeadLetterShowCommand: HeraldCommand {
         arguments: [id.declaration],
         options: [DeadLetterOptions.reveal.declaration, OutputFormat.option.declaration],
         examples: [.init("herald dlq show 3:1742", "The dead letter with offset 1742 in partition 3.")])
-    static let takesSettings = true
+    static let heeds: HeededSettings = .cluster + .topicNames + .events + ["retry.replays"]
 
     /// An id of which there are more is no id.
     private static let limit = 100

@@ -1,0 +1,59 @@
+import HeraldSettings
+
+/// The settings that a command heeds: what its help shows, and its flags complete to.
+struct HeededSettings: Sendable, ExpressibleByArrayLiteral {
+    /// Settings and sections, as paths; a section stands for all that is in it.
+    let paths: [String]
+
+    init(arrayLiteral paths: String...) { self.paths = paths }
+
+    private init(_ paths: [String]) { self.paths = paths }
+
+    static func + (left: Self, right: Self) -> Self { Self(left.paths + right.paths) }
+
+    /// Whether a setting is one of them.
+    func includes(_ path: String) -> Bool { paths.contains { path == $0 || path.hasPrefix($0 + ".") } }
+
+    /// None: the command loads no settings.
+    static let none: Self = []
+
+    /// All.
+    static let all = Self(Array(Set(SettingsFlag.all.map { String($0.path.prefix { $0 != "." }) })))
+
+    /// What a client of Kafka needs.
+    static let cluster: Self = ["kafka.bootstrapServers", "kafka.group", "kafka.properties"]
+
+    /// The names of the topics.
+    static let topicNames: Self = [
+        "topics.requests", "topics.results", "topics.retry", "topics.deadLetter", "topics.campaigns", "topics.state",
+        "topics.audit",
+    ]
+
+    /// What push services are called.
+    static let pushServices: Self = ["backend.pushServices", "backend.aliases"]
+
+    /// The rules of events.
+    static let events = pushServices + ["limits.eventBytes"]
+
+    /// What the topics are compared with.
+    static let topics: Self = [
+        "kafka.bootstrapServers", "kafka.properties", "topics", "retry.delays", "retry.maxElapsed", "limits.eventBytes",
+    ]
+
+    /// What a client of the backend needs, but for the path.
+    static let backendClient: Self = [
+        "backend.url", "backend.timeout", "backend.connectTimeout", "backend.proxy", "backend.proxyPasswordFile",
+        "backend.statuses", "backend.auth", "backend.tls",
+    ]
+
+    /// What a worker needs, which makes no topics and registers nobody.
+    static let worker: Self =
+        [
+            "kafka", "topics.requests", "topics.results", "topics.retry", "topics.deadLetter", "topics.campaigns",
+            "backend.path", "backend.connections",
+        ] + backendClient + pushServices + ["delivery", "retry", "limits", "holds", "log", "admin"]
+
+    /// What is looked at for a worker, from outside.
+    static let doctor =
+        ["kafka", "backend.path", "delivery.guarantee"] + backendClient + topics
+}
