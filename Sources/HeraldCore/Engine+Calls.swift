@@ -65,6 +65,7 @@ extension Engine {
         services[index].sequence = sequence
         if slots[Int(slot)].firstAttemptAt == nil { slots[Int(slot)].firstAttemptAt = now.wall }
         slots[Int(slot)].callsOut += 1
+        slots[Int(slot)].wasCalled = true
         callsInFlight += 1
         counters.calls += 1
         actions.append(.call(token))

@@ -118,7 +118,8 @@ extension Engine {
 
     /// During a hold: starts the next probe when its time has come.
     mutating func probe(now: Moment) {
-        guard let held = hold, held.reason != .tokenUnavailable, held.probe == nil, now.monotonic >= held.nextProbe
+        guard let held = hold, held.reason != .tokenUnavailable, held.probe == nil, now.monotonic >= held.nextProbe,
+            mayCall(now: now)
         else { return }
         while let token = wanted.popFirst(among: .all) {
             if start(token, now: now) {

@@ -106,6 +106,7 @@ extension Engine {
         slots[place].isKept = false
         slots[place].activeSince = now.monotonic
         slots[place].isBlocking = false
+        slots[place].wasCalled = false
         slots[place].sourceHash = 0
         slots[place].campaign = 0
         slots[place].bytes = value.byteCount

@@ -51,7 +51,9 @@ extension Engine {
                 consider(nextCommit)
             }
         }
-        if let hold {
+        if exposure.isInTheWay {
+            // Only a commit makes a call possible.
+        } else if let hold {
             if hold.probe == nil, hold.reason != .tokenUnavailable, !wanted.isEmpty { consider(hold.nextProbe) }
         } else if gate.isLimited, !wanted.isEmpty, callsInFlight < concurrency.limit {
             if let opens = gate.opens(wanted.services) { consider(opens) }

@@ -22,6 +22,7 @@ import HeraldTime
 /// | `Engine+Limits.swift` | how many calls there may be, and which are put off |
 /// | `Engine+Holds.swift` | times in which nothing is called but probes |
 /// | `Engine+Settlement.swift` | the records of a decided event, their acknowledgement |
+/// | `Exposure.swift` | calls that are not recorded, and for how long |
 /// | `Engine+Commits.swift` | commits of offsets, and what follows their outcome |
 /// | `Engine+Transactions.swift` | the transaction in which records and offsets become durable together |
 /// | `Engine+Stopping.swift` | drain and revocation: what is under way is waited for, then comes the last commit |
@@ -102,6 +103,7 @@ public struct Engine: ~Copyable, Sendable {
     var nextCommit = MonotonicTime(nanoseconds: .min)
     var committing: [CommittedPosition?] = []
     var lastCommitFailed = false
+    var exposure = Exposure()
     var transaction = Transaction()
 
     /// An engine without an assignment.

@@ -41,6 +41,8 @@ public struct Slot: Sendable {
     /// The services that are not decided yet.
     var open = PushServiceSet()
     var callsOut: UInt8 = 0
+    /// Whether a call was made in this stay.
+    var wasCalled = false
     /// The first of its records, a chain through ``ProductionPlace/next``; -1 = none.
     var firstProduction: Int32 = -1
     /// How often a record of it was refused although everything that could be was left out.

@@ -63,6 +63,10 @@ final class SimulatedWorker {
     var passed: Set<RecordName> = []
     /// Calls under way.
     var callsOut: [RecordName: Int] = [:]
+    /// Since when events are decided whose calls would be made again after a kill.
+    var unrecordedSince: [SlotID: Int64] = [:]
+    /// It stood still for longer than it may without being told that it is still a member.
+    private(set) var hasStoodStill = false
     /// Records on their way to the broker.
     var produced: Set<ProductionID> = []
     /// Calls that count as an attempt.
@@ -156,7 +160,7 @@ final class SimulatedWorker {
         let duration = simulation.chance.between(100, 30_000)
         log("is frozen for \(duration) ms")
         frozenUntil = simulation.now + duration
-        simulation.schedule(.thaw(process), after: duration)
+        simulation.schedule(.thaw(process, after: duration), after: duration)
         guard duration > Self.session, isMember else { return }
         simulation.schedule(.sessionEnds(process, join: joins), after: Self.session)
     }
@@ -172,9 +176,11 @@ final class SimulatedWorker {
         simulation.schedule(.news(process, .lost), after: simulation.chance.between(0, latest))
     }
 
-    func thaw() {
+    func thaw(after duration: Int64) {
         log("goes on")
         frozenUntil = nil
+        hasStoodStill = isZombie
+        engine.stoodStill(for: duration)
         if isZombie {
             simulation.schedule(.news(process, .lost), after: simulation.chance.between(0, 1_500))
         }
@@ -190,6 +196,7 @@ final class SimulatedWorker {
     func join() {
         log("joins")
         isZombie = false
+        hasStoodStill = false
         isMember = true
         joins += 1
         isGivingBack = false
@@ -260,6 +267,7 @@ final class SimulatedWorker {
         active = [:]
         passed = []
         callsOut = [:]
+        unrecordedSince = [:]
         counted = []
         passedUrgent = [:]
         probes = []
