@@ -46,7 +46,7 @@ let package = Package(
         module("HeraldCore", ["HeraldEvents", "HeraldTime"]),
         module("HeraldKafka", ["CRDKafka", "HeraldThreads"]),
         module("HeraldHTTP", ["CCurl", "CEpoll", "CHTTPParser", "CMicroHTTPD", "HeraldThreads", "HeraldTime"]),
-        module("HeraldBackend", ["HeraldBytes", "HeraldHTTP", "HeraldThreads", "HeraldTime"]),
+        module("HeraldBackend", ["CSSL", "HeraldBytes", "HeraldHTTP", "HeraldThreads", "HeraldTime"]),
         module("HeraldText"),
         module("HeraldSettings", ["CYAML", "HeraldText"]),
         module("HeraldCommandLine", ["HeraldText"]),
