@@ -10,7 +10,10 @@ extension Engine {
         guard case .none = membership else { return }
         self.topics = topics
         partitions = assigned.map { partition in
-            Partition(topic: partition.topic, number: partition.number, tracker: tracker(of: partition))
+            Partition(
+                topic: partition.topic, number: partition.number,
+                hash: ByteHash.hash(topics[partition.topic].name.utf8.span.bytes, seed: configuration.hashSeed),
+                tracker: tracker(of: partition))
         }
         committing = Array(repeating: nil, count: partitions.count)
         for index in partitions.indices { addToSource(Int32(index)) }

@@ -19,6 +19,7 @@ extension Engine {
         let place = Int(slot)
         slots[place].phase = .active
         slots[place].activeSince = now.monotonic
+        if endsAsDuplicate(slot, now: now) { return }
         if isExpired(slot, now: now) {
             decideAll(slot, .expired, now: now)
             return

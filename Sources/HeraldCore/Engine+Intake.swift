@@ -186,20 +186,18 @@ extension Engine {
         if slots[place].event.campaign.isPresent {
             slots[place].campaign = slots[place].event.campaignHash(value: value, seed: configuration.hashSeed)
         }
+        remember(slot, value: value, as: .underWay, now: now)
         switch configuration.ordering {
         case .key:
             slots[place].userHash = slots[place].event.userHash(value: value, seed: configuration.hashSeed)
         case .partition:
             slots[place].userHash = UInt64(bitPattern: Int64(slots[place].partition))
         case .none:
-            break
+            // Those that may be the same one keep behind each other.
+            slots[place].userHash = slots[place].identity
         }
         if slots[place].event.replays > configuration.maxReplays {
             decideAll(slot, .dead(.replaysExhausted), now: now)
-        } else if !slots[place].isRetry,
-            remember(slot, value: value, partition: slots[place].partition, now: now)
-        {
-            decideAll(slot, .duplicate, now: now)
         } else if campaigns.fate(of: slots[place].campaign) == .cancelled {
             decideAll(slot, .cancelled, now: now)
         } else if slots[place].isRetry {
@@ -224,6 +222,7 @@ extension Engine {
         let source = Int(slots[place].source)
         slots[place].holdsSource = true
         sources[source].isBlocked = true
+        noteFate(of: slot, .retrying(delay: delayIndex(of: slot)))
         wait(slot, until: moment, now: now)
         if moment.milliseconds(since: now.wall) > Self.pauseBeyond {
             pause(source: source, for: .farOff)
@@ -282,7 +281,8 @@ extension Engine {
     /// Lines the event up behind its user's other events; the first is called at once.
     mutating func lineUp(_ slot: Int32) {
         let place = Int(slot)
-        if configuration.ordering != .none {
+        if slots[place].isRetry { noteFate(of: slot, .underWay) }
+        if configuration.ordering != .none || slots[place].identity != 0 {
             slots[place].isOrdered = true
             guard order.enter(slot, user: slots[place].userHash) else {
                 slots[place].phase = .behindUser

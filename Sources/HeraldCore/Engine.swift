@@ -234,6 +234,8 @@ public struct CommittedPosition: Sendable, Equatable {
 struct Partition: Sendable {
     var topic: Int
     var number: Int32
+    /// Of its topic's name.
+    var hash: UInt64
     /// `nil` until the first record tells where the partition begins.
     var tracker: OffsetTracker?
     /// Nothing more is taken, because what is done beyond the watermark would not fit into a commit.

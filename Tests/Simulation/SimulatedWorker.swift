@@ -255,6 +255,7 @@ final class SimulatedWorker {
     }
 
     func forgetAssignment() {
+        if !fetched.isEmpty { simulation.checkers.isKnowledgeLost = true }
         stopTaking()
         generation = 0
         places = []
