@@ -49,8 +49,8 @@ enum FirstFate: Equatable {
 
 /// Remembers the last notifications, and what became of each: so many of them, or those of so long, whichever is less.
 ///
-/// A ring of hashes in the order of arrival, with the low half of its event's offset and its fate beside each, an index
-/// that finds a hash in it, and marks in time: 18⅓ bytes for each notification and 16 KiB. Everything grows by doubling up to its limit; afterwards nothing is allocated. An event counts
+/// A ring of hashes in the order of arrival, with the low half of its event's offset, its fate and the one before it beside each, an index
+/// that finds a hash in it, and marks in time: 22⅓ bytes for each notification and 16 KiB. Everything grows by doubling up to its limit; afterwards nothing is allocated. An event counts
 /// each time it comes: what is remembered are the last `size` events, not the last `size` different ones.
 ///
 /// What the window has passed is forgotten at once but leaves the tables little by little, two for each event that
@@ -67,6 +67,8 @@ struct DuplicateWindow {
     /// For each of them which event it was, of those with this identity.
     private var origins: [UInt32] = []
     private var fates: [UInt8] = []
+    /// How many notifications before it the one came that it may be a duplicate of; 0 = none.
+    private var links: [UInt32] = []
     /// The position of the oldest event in the ring.
     private var oldest = 0
     /// The number of events in the ring.
@@ -86,7 +88,7 @@ struct DuplicateWindow {
     /// The bytes that the tables take.
     var byteCount: Int {
         hashes.capacity * MemoryLayout<UInt64>.stride + origins.capacity * MemoryLayout<UInt32>.stride
-            + fates.capacity + index.byteCount + arrivals.byteCount
+            + fates.capacity + links.capacity * MemoryLayout<UInt32>.stride + index.byteCount + arrivals.byteCount
     }
 
     /// The latest notification of an identity before the one that came now.
@@ -109,8 +111,7 @@ struct DuplicateWindow {
         let firstInWindow = arrivals.note(next, at: time)
         var former: Former?
         if let position = index.find(hash, in: hashes), number(at: position) >= firstInWindow {
-            former = Former(
-                number: number(at: position), origin: origins[position], fate: FirstFate(rawValue: fates[position]))
+            former = entry(at: position)
         }
         let firstRemembered = arrivals.first ?? next
         for _ in 0..<2 where held > 0 && firstHeld < firstRemembered { dropOldest() }
@@ -119,10 +120,26 @@ struct DuplicateWindow {
         hashes[position] = hash
         origins[position] = origin
         fates[position] = fate.rawValue
+        links[position] = 0
         index.place(hash, at: position, in: hashes)
         held &+= 1
         next &+= 1
         return (next &- 1, former)
+    }
+
+    /// The notification that a later one with the number may be a duplicate of.
+    func linked(from number: Int) -> Former? {
+        guard let position = position(of: number), links[position] > 0 else { return nil }
+        return self.position(of: number &- Int(links[position])).map { entry(at: $0) }
+    }
+
+    /// Notes that one notification may be a duplicate of another.
+    mutating func link(_ number: Int, to first: Int) {
+        if let position = position(of: number) { links[position] = UInt32(clamping: number &- first) }
+    }
+
+    private func entry(at position: Int) -> Former {
+        Former(number: number(at: position), origin: origins[position], fate: FirstFate(rawValue: fates[position]))
     }
 
     /// What became of the notification with this number; `nil` when it has left the window's tables.
@@ -178,6 +195,7 @@ struct DuplicateWindow {
         hashes = grown(hashes, to: capacity)
         origins = grown(origins, to: capacity)
         fates = grown(fates, to: capacity)
+        links = grown(links, to: capacity)
         oldest = 0
         index = PositionIndex(capacity: capacity)
         for place in 0..<held { index.place(hashes[place], at: place, in: hashes) }

@@ -13,7 +13,7 @@ extension Engine {
             Partition(
                 topic: partition.topic, number: partition.number,
                 hash: ByteHash.hash(topics[partition.topic].name.utf8.span.bytes, seed: configuration.hashSeed),
-                tracker: tracker(of: partition))
+                start: partition.startOffset ?? 0, tracker: tracker(of: partition))
         }
         committing = Array(repeating: nil, count: partitions.count)
         for index in partitions.indices { addToSource(Int32(index)) }
@@ -42,6 +42,7 @@ extension Engine {
         for slot in slots.indices where slots[slot].partition == partition { slots[slot].offset = Slot.noOffset }
         committing[Int(partition)] = nil
         partitions[Int(partition)].tracker = OffsetTracker(startingAt: offset)
+        partitions[Int(partition)].start = offset
         partitions[Int(partition)].expected = nil
         resumeFull(partition)
     }

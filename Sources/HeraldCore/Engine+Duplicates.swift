@@ -10,6 +10,8 @@ import HeraldTime
 extension Engine {
     /// How often an event looks whether its first one is decided that no order keeps it behind (milliseconds).
     private static let followInterval: Int64 = 1_000
+    /// So many copies of one event are looked at to find the one before it.
+    private static let longestSearch = 8
 
     /// Remembers the event in this slot, and which one it may be a duplicate of.
     ///
@@ -24,7 +26,8 @@ extension Engine {
         let partition = Int(slots[place].partition)
         let topic =
             slots[place].event.originTopic.isPresent
-            ? slots[place].event.originTopicHash(value: value, seed: configuration.hashSeed) : partitions[partition].hash
+            ? slots[place].event.originTopicHash(value: value, seed: configuration.hashSeed)
+            : partitions[partition].hash
         let identity = slots[place].event.identity(
             value: value, partition: topic &+ UInt64(UInt32(bitPattern: slots[place].event.originPartition)),
             seed: configuration.hashSeed)
@@ -37,13 +40,26 @@ extension Engine {
             let index = serviceIndex(slot, service)
             services[index].memory = number
             services[index].first = -1
-            // An event is no duplicate of itself, when it comes back from a retry topic; nor does it wait for a later one.
-            guard let former, former.origin != origin else { continue }
-            let isLater = Int32(bitPattern: origin &- former.origin) > 0
-            guard isLater || former.fate.makesDuplicates else { continue }
-            services[index].first = former.number
+            guard let first = first(of: origin, behind: former) else { continue }
+            duplicates.link(number, to: first)
+            services[index].first = first
             slots[place].mayBeDuplicate = true
         }
+    }
+
+    /// The number of the notification that one of this origin may be a duplicate of.
+    ///
+    /// It is none of itself, when it comes back from a retry topic, and waits for none that came later: these lead to the
+    /// one before them.
+    private func first(of origin: UInt32, behind former: DuplicateWindow.Former?) -> Int? {
+        var candidate = former
+        for _ in 0..<Self.longestSearch {
+            guard let one = candidate else { return nil }
+            let isLater = Int32(bitPattern: origin &- one.origin) > 0
+            if one.origin != origin, isLater || one.fate.makesDuplicates { return one.number }
+            candidate = duplicates.linked(from: one.number)
+        }
+        return nil
     }
 
     /// Remembers a request record that was dealt with before: by an earlier owner, or as part of the history that is read
@@ -86,9 +102,12 @@ extension Engine {
             case .ended(let outcome)? where outcome != .deadLettered:
                 decide(slot, service, .duplicate(of: outcome), now: now)
             case .dealtWith?: decide(slot, service, .duplicate(of: nil), now: now)
-            case .underWay?: waits = true
-            case .retrying(let delay)?:
-                if configuration.retry.delays.isEmpty { waits = true } else { follow(slot, service, delay, now: now) }
+            case .underWay? where !configuration.retry.delays.isEmpty:
+                // It came from a retry topic, and may be behind this one in its user's order.
+                follow(slot, service, 0, now: now)
+            case .retrying(let delay)? where !configuration.retry.delays.isEmpty:
+                follow(slot, service, delay, now: now)
+            case .underWay?, .retrying?: waits = true
             case .ended?, nil: services[index].first = -1
             }
         }

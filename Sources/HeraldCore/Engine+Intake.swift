@@ -80,8 +80,11 @@ extension Engine {
         if partitions[Int(index)].tracker == nil { partitions[Int(index)].tracker = OffsetTracker(startingAt: offset) }
         guard mayTake(offset, of: index) else { return .done }
         hasNewWatermark = true
-        guard partitions[Int(index)].tracker?.take(offset) == .new else {
+        let taken = partitions[Int(index)].tracker?.take(offset)
+        guard taken == .new else {
             counters.doneBefore += 1
+            // What this worker took itself it knows better.
+            guard taken == .doneBefore || offset < partitions[Int(index)].start else { return .done }
             rememberDone(
                 source: source, partition: index, offset: offset, value: value, headers: headers, now: now)
             return .done

@@ -236,6 +236,8 @@ struct Partition: Sendable {
     var number: Int32
     /// Of its topic's name.
     var hash: UInt64
+    /// What lies below was dealt with before this assignment.
+    var start: Int64
     /// `nil` until the first record tells where the partition begins.
     var tracker: OffsetTracker?
     /// Nothing more is taken, because what is done beyond the watermark would not fit into a commit.

@@ -22,7 +22,8 @@ public struct ResultFacts: Sendable {
 
     /// The facts of an outcome.
     public init(
-        outcome: Outcome, firstOutcome: Outcome? = nil, pushService: Int? = nil, status: Int? = nil, reason: DeadLetterReason? = nil,
+        outcome: Outcome, firstOutcome: Outcome? = nil, pushService: Int? = nil, status: Int? = nil,
+        reason: DeadLetterReason? = nil,
         attempts: Int? = nil, firstAttemptAt: WallTime? = nil, completedAt: WallTime
     ) {
         self.outcome = outcome

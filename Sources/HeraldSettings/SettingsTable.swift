@@ -90,7 +90,8 @@ enum SettingsTable {
         default: "apns,gcm,wns", "The push services that the backend knows.")
     static let backendAliases = Setting(
         "backend.aliases", .aliases, default: "fcm=gcm",
-        "Other names that events may use for a push service; the default holds where backend.pushServices has gcm and not fcm.")
+        "Other names that events may use for a push service; the default holds where backend.pushServices has gcm and not fcm."
+    )
     static let backendAuthKind = Setting(
         "backend.auth.kind", .choice(AuthenticationKind.self), default: "basic",
         "How Herald authenticates to the backend.")
@@ -164,7 +165,7 @@ enum SettingsTable {
             + "first outcome is known and no failure; 0 turns it off.")
     static let deliveryDedupeSize = Setting(
         "delivery.dedupe.size", .wholeNumber(0...100_000_000), default: "1000000",
-        "The last notifications (an event for one push service) that are remembered for that, of the process, 22 bytes "
+        "The last notifications (an event for one push service) that are remembered for that, of the process, 24 bytes "
             + "each at most; 0 turns it off.")
 
     // Retry

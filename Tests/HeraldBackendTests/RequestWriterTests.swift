@@ -47,7 +47,8 @@ struct RequestWriterTests {
                 try writer(.none), user: "a@b.c#:-_&pns=x", message: "\"ü\"\r\n\u{2028}🎉+&#%", key: "id\r\nX-Evil: 1")
                 == "POST /api/notifications?pns=apns&to_tag=a%40b.c%23%3A-_%26pns%3Dx HTTP/1.1\r\nHost: backend:8080\r\n"
                 + "User-Agent: herald\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: 26\r\n"
-                + "Idempotency-Key: id%0D%0AX-Evil%3A%201:a%40b.c%23%3A-_%26pns%3Dx:apns\r\n\r\n\"\\\"ü\\\"\\r\\n\\u2028🎉+&#%\"")
+                + "Idempotency-Key: id%0D%0AX-Evil%3A%201:a%40b.c%23%3A-_%26pns%3Dx:apns\r\n\r\n\"\\\"ü\\\"\\r\\n\\u2028🎉+&#%\""
+        )
     }
 
     @Test(

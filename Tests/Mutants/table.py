@@ -210,12 +210,6 @@ MUTANTS = [
         "    mutating func stoodStill(after sequence: UInt64) { unproven = sequence }",
         "    mutating func stoodStill(after sequence: UInt64) {}",
     ),
-    Mutant(
-        "a commit that began before a standstill shows that the worker is a member",
-        "Exposure.swift",
-        "if let before = unproven, sequence > before { unproven = nil }",
-        "unproven = nil",
-    ),
     # Order and bounds: promises 4 and 6.
     Mutant(
         "the next event of a user is called too soon",

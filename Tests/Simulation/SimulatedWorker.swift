@@ -190,6 +190,7 @@ final class SimulatedWorker {
     /// The group goes on without it, and it does not know.
     func sessionEnded() {
         isZombie = true
+        forgetEvents()
         hitInMemory()
     }
 
@@ -246,6 +247,7 @@ final class SimulatedWorker {
     }
 
     private func die() {
+        forgetEvents()
         isRunning = false
         stopTaking()
     }
@@ -254,8 +256,13 @@ final class SimulatedWorker {
         for place in places { simulation.cluster[place].takers.removeAll { $0 == index } }
     }
 
-    func forgetAssignment() {
+    /// Nobody knows any more what it knew of events that came before.
+    private func forgetEvents() {
         if !fetched.isEmpty { simulation.checkers.isKnowledgeLost = true }
+    }
+
+    func forgetAssignment() {
+        forgetEvents()
         stopTaking()
         generation = 0
         places = []
