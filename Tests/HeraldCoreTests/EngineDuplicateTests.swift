@@ -100,6 +100,8 @@ struct EngineDuplicateTests {
         #expect(harness.calls.isEmpty)
         #expect(harness.takeSummaries() == ["retry 1s apns,gcm blocked 0"])
         // Another worker has the retry topic, and has seen nothing of them.
+        harness.pass(100)
+        harness.commitEnds(.acknowledged)
         harness.reassign()
         harness.record(json("1"), on: EngineHarness.oneSecond, headers: retry(0, attempts: 1))
         harness.record(json("1"), on: EngineHarness.oneSecond, headers: retry(1, attempts: 0))

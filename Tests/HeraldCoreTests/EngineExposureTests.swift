@@ -7,7 +7,10 @@ import Testing
 @Suite("While outcomes can't be recorded")
 struct EngineExposureTests {
     private func harness(_ change: (inout EngineConfiguration) -> Void = { _ in }) -> EngineHarness {
-        EngineHarness.atomic(change)
+        EngineHarness.atomic {
+            $0.maxUnrecorded = 1_000
+            change(&$0)
+        }
     }
 
     @Test("calls begin until the oldest outcome has waited for a second, and again once a commit is made")
@@ -63,13 +66,13 @@ struct EngineExposureTests {
 
     @Test("without transactions, an acknowledgement that does not come stops the calls, too")
     func atLeastOnce() {
-        let harness = EngineHarness()
+        let harness = EngineHarness { $0.maxUnrecorded = 1_000 }
         harness.settle()
         harness.pass(1_000)
         harness.event("b")
         #expect(harness.calls.isEmpty)
         harness.acknowledgeAll()
-        harness.pass(0)
+        harness.pass(100)
         harness.commitEnds(.acknowledged)
         #expect(harness.usersInFlight == ["b"])
     }
@@ -92,7 +95,7 @@ struct EngineExposureTests {
         "a worker that stood still calls nothing before a commit that began afterwards was made",
         arguments: [true, false])
     func standstill(isAtomic: Bool) {
-        let harness = isAtomic ? harness() : EngineHarness()
+        let harness = isAtomic ? harness() : EngineHarness { $0.maxUnrecorded = 1_000 }
         harness.settle()
         if !isAtomic { harness.acknowledgeAll() }
         harness.pass(100)

@@ -33,7 +33,9 @@ extension SimulatedWorker {
     /// Nothing is called while what was called waits for its commit for too long, nor by somebody who stood still and may
     /// have lost his partitions meanwhile.
     private func checkExposure() {
-        if hasStoodStill { simulation.checkers.fail("promise 3: \(process) stood still, has lost its partitions, and calls") }
+        if hasStoodStill {
+            simulation.checkers.fail("promise 3: \(process) stood still, has lost its partitions, and calls")
+        }
         guard simulation.scenario.isAtomic else { return }
         // What is left out of transactions is no more than one event.
         unrecordedSince = unrecordedSince.filter { engine.isDecided($0.key) }
