@@ -123,7 +123,8 @@ struct EventRulesTests {
     @Test(
         "Push services that are unknown or no names are invalid",
         arguments: [
-            #""mpns""#, #"["apns","sms"]"#, "[]", #"["apns",1]"#, #"["apns",null]"#, "7", "{}", #""apns,gcm""#, #"[[]]"#,
+            #""mpns""#, #"["apns","sms"]"#, "[]", #"["apns",1]"#, #"["apns",null]"#, "7", "{}", #""apns,gcm""#,
+            #"[[]]"#,
             #"" apns""#, #"["apns",""]"#,
         ])
     func badPushServices(pns: String) {
