@@ -48,7 +48,7 @@ let package = Package(
         module(
             "HeraldHTTP",
             ["CCurl", "CEpoll", "CHTTPParser", "CMicroHTTPD", "CSSL", "HeraldThreads", "HeraldTime"]),
-        module("HeraldBackend", ["HeraldBytes", "HeraldHTTP", "HeraldThreads", "HeraldTime"]),
+        module("HeraldBackend", ["CSSL", "HeraldBytes", "HeraldHTTP", "HeraldThreads", "HeraldTime"]),
         module("HeraldText"),
         module("HeraldSettings", ["CYAML", "HeraldText"]),
         module("HeraldCommandLine", ["HeraldText"]),

@@ -123,8 +123,7 @@ def calls(path):
             if not line.endswith("\n"):
                 break
             if words[0] == "call":
-                identifier, _, service = words[4].rpartition(":")
-                begun.append((int(words[1]), float(words[2]), words[3], identifier, service, words[5], words[6]))
+                begun.append((int(words[1]), float(words[2]), words[3], words[4].split(":"), words[5], words[6]))
             elif words[0] == "end":
                 ends[int(words[1])] = (float(words[2]), words[3])
             elif words[2] == "begin":
@@ -132,11 +131,11 @@ def calls(path):
             elif words[2] == "end":
                 marks.append((open_marks.pop(words[3]), float(words[1]), words[3]))
     found = []
-    for number, begin, worker, identifier, service, pns, user in begun:
+    for number, begin, worker, key, pns, user in begun:
         end, how = ends.get(number, (float("inf"), ""))
         # What the address says and what the key says must be one; the checker sees when it is not.
-        found.append(Call(number, begin, worker, identifier, service if service == pns else f"{service}/{pns}", user,
-                          end, how))
+        service = pns if key[1:] == [user, pns] else f"{pns} ({':'.join(key)})"
+        found.append(Call(number, begin, worker, key[0], service, user, end, how))
     return found, marks
 
 

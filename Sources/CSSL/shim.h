@@ -1,10 +1,15 @@
 #pragma once
 #include <openssl/err.h>
+#include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
 // Swift cannot call C's macros, nor walk OpenSSL's typed stacks.
+
+static inline int herald_sha256(const void *data, size_t size, unsigned char *digest) {
+    return EVP_Digest(data, size, digest, NULL, EVP_sha256(), NULL);
+}
 
 static inline int herald_ssl_set_server_name(SSL *ssl, const char *name) {
     return SSL_set_tlsext_host_name(ssl, name) == 1;

@@ -62,15 +62,16 @@ public final class BackendCalls {
     /// - Parameters:
     ///   - token: the caller's number for the call; comes back with its answer.
     ///   - deadline: covers everything; see ``deadline(now:)``.
-    ///   - idempotencyKey: the event's id, or the key of its replay, without the push service.
+    ///   - id: the event's id, or the key of its replay, for the `Idempotency-Key`.
+    ///   - source: the event's, if it has one; a part of that key.
     ///   - traceparent: only a well-formed one.
     public func send(
         token: UInt64, deadline: MonotonicTime, now: MonotonicTime, pushService: RawSpan, user: RawSpan,
-        message: RawSpan, idempotencyKey: RawSpan, traceparent: RawSpan?
+        message: RawSpan, id: RawSpan, source: RawSpan?, traceparent: RawSpan?
     ) {
         pool.begin(token: token, deadline: deadline, now: now) { output in
             writer.appendNotification(
-                pushService: pushService, user: user, message: message, idempotencyKey: idempotencyKey,
+                pushService: pushService, user: user, message: message, id: id, source: source,
                 traceparent: traceparent, scratch: &scratch, to: &output)
         }
     }

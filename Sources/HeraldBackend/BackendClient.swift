@@ -33,7 +33,8 @@ public final class BackendClient: Sendable {
     /// - Parameters:
     ///   - pushService: as the backend names it: `apns`, `gcm` or `wns`.
     ///   - user: becomes the tag; see ``NotificationRules``.
-    ///   - idempotencyKey: the same for every attempt to send the same notification; `:` and the push service are added.
+    ///   - idempotencyKey: the same for every attempt to send the same notification; `:`, the user, `:` and the push
+    ///     service are added.
     /// - Returns: what became of the call, an error's status too; credentials that were refused are renewed first, once.
     /// - Throws: ``InvalidNotification``, ``BackendClientError``, `CancellationError`.
     public func send(

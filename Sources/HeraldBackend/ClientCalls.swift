@@ -111,7 +111,7 @@ struct ClientCalls {
             calls.send(
                 token: token, deadline: deadline, now: now, pushService: Array(pushService.utf8).span.bytes,
                 user: Array(user.utf8).span.bytes, message: Array(message.utf8).span.bytes,
-                idempotencyKey: Array(idempotencyKey.utf8).span.bytes, traceparent: nil)
+                id: Array(idempotencyKey.utf8).span.bytes, source: nil, traceparent: nil)
         case .other(let method, let target, let json):
             calls.request(token: token, deadline: deadline, now: now, method: method, target: target, json: json)
         }

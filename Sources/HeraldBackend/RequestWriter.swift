@@ -29,10 +29,11 @@ struct RequestWriter: ~Copyable {
     /// Appends the call for one notification.
     ///
     /// - Parameters:
-    ///   - idempotencyKey: the event's id, or the key of its replay; `:` and the push service come behind it.
+    ///   - id: the event's id, or the key of its replay, for the ``IdempotencyKey``.
+    ///   - source: the event's, if it has one.
     ///   - scratch: memory for the body, whose length is written in front of it.
     func appendNotification(
-        pushService: RawSpan, user: RawSpan, message: RawSpan, idempotencyKey: RawSpan, traceparent: RawSpan?,
+        pushService: RawSpan, user: RawSpan, message: RawSpan, id: RawSpan, source: RawSpan?, traceparent: RawSpan?,
         scratch: inout [UInt8], to output: inout [UInt8]
     ) {
         scratch.removeAll(keepingCapacity: true)
@@ -44,9 +45,7 @@ struct RequestWriter: ~Copyable {
         output.append(contentsOf: notificationMiddle)
         output.append(decimal: Int64(scratch.count))
         output.append(text: "\r\nIdempotency-Key: ")
-        PercentEncoding.appendIdempotencyKey(idempotencyKey, to: &output)
-        output.append(UInt8(ascii: ":"))
-        PercentEncoding.appendIdempotencyKey(pushService, to: &output)
+        IdempotencyKey.append(id: id, user: user, source: source, pushService: pushService, to: &output)
         if let traceparent {
             output.append(text: "\r\ntraceparent: ")
             output.append(copying: traceparent)

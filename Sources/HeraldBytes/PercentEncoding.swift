@@ -1,17 +1,16 @@
 /// Percent-encoding (RFC 3986) of bytes, with upper-case hexadecimal digits.
 public enum PercentEncoding {
     private static let unreserved = ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-    private static let idempotencyKey = ASCIISet(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/:")
+    private static let path = ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
     /// Appends the bytes with everything encoded that is not unreserved, for a value in a query or a path segment.
     public static func append(_ bytes: RawSpan, to output: inout [UInt8]) {
         append(bytes, keeping: unreserved, to: &output)
     }
 
-    /// Appends the bytes with everything encoded that is not unreserved, `/` or `:`, for the idempotency key's header.
-    public static func appendIdempotencyKey(_ bytes: RawSpan, to output: inout [UInt8]) {
-        append(bytes, keeping: idempotencyKey, to: &output)
+    /// Appends the bytes with everything encoded that is neither unreserved nor `/`.
+    public static func appendPath(_ bytes: RawSpan, to output: inout [UInt8]) {
+        append(bytes, keeping: path, to: &output)
     }
 
     private static func append(_ bytes: RawSpan, keeping kept: ASCIISet, to output: inout [UInt8]) {

@@ -101,6 +101,8 @@ public struct Production: Sendable, Equatable {
     public var services: PushServiceSet
     /// Results: the outcome.
     public var outcome = Outcome.delivered
+    /// Results of duplicates: the outcome of the one that came before, if this worker knows it.
+    public var firstOutcome: Outcome?
     /// Dead letters, and results of dead letters: the reason.
     public var deadLetterReason: DeadLetterReason?
     /// Retries: the reason; `nil` keeps the one that the record came with.

@@ -1,4 +1,4 @@
-/// What makes two events the same one: their source, their identifier and their user, in one partition.
+/// What makes two events the same one: their source, their identifier and their user, in one request partition.
 enum DuplicateIdentity {
     /// The identity as 64 bits.
     ///
@@ -15,5 +15,10 @@ enum DuplicateIdentity {
         hasher.add(field: id)
         hasher.add(field: user)
         return hasher.finish()
+    }
+
+    /// The identity of the event's notification to one push service.
+    static func hash(_ event: UInt64, service: Int) -> UInt64 {
+        event &+ UInt64(service) &* 0x9E37_79B9_7F4A_7C15
     }
 }

@@ -1,9 +1,56 @@
+import HeraldEvents
 import HeraldTime
 
-/// Remembers the identities of the last events: so many of them, or those of so long, whichever is less.
+/// What became of a notification that came before, as one byte.
+enum FirstFate: Equatable {
+    /// In this engine's memory, not decided.
+    case underWay
+    /// Dealt with by an earlier owner of its partition; how it ended nobody told.
+    case dealtWith
+    /// It ended so; a failure does not make a duplicate of what comes after it.
+    case ended(Outcome)
+    /// It waits in the retry topic of this delay.
+    case retrying(delay: Int)
+
+    private static let firstDelay: UInt8 = 16
+
+    init(rawValue: UInt8) {
+        switch rawValue {
+        case 1: self = .dealtWith
+        case 2: self = .ended(.delivered)
+        case 3: self = .ended(.expired)
+        case 4: self = .ended(.cancelled)
+        case 5: self = .ended(.deadLettered)
+        case Self.firstDelay...: self = .retrying(delay: Int(rawValue - Self.firstDelay))
+        default: self = .underWay
+        }
+    }
+
+    var rawValue: UInt8 {
+        switch self {
+        case .underWay: 0
+        case .dealtWith, .ended(.duplicate): 1
+        case .ended(.delivered): 2
+        case .ended(.expired): 3
+        case .ended(.cancelled): 4
+        case .ended(.deadLettered): 5
+        case .retrying(let delay): Self.firstDelay + UInt8(clamping: min(delay, 200))
+        }
+    }
+
+    /// Whether what comes later is a duplicate of it, whatever their order.
+    var makesDuplicates: Bool {
+        switch self {
+        case .ended(.delivered), .ended(.expired), .ended(.cancelled), .dealtWith: true
+        case .underWay, .ended, .retrying: false
+        }
+    }
+}
+
+/// Remembers the last notifications, and what became of each: so many of them, or those of so long, whichever is less.
 ///
-/// A ring of hashes in the order of arrival, an index that finds a hash in it, and marks in time: 13⅓ bytes for each
-/// event and 16 KiB. Everything grows by doubling up to its limit; afterwards nothing is allocated. An event counts
+/// A ring of hashes in the order of arrival, with the low half of its event's offset, its fate and the one before it beside each, an index
+/// that finds a hash in it, and marks in time: 22⅓ bytes for each notification and 16 KiB. Everything grows by doubling up to its limit; afterwards nothing is allocated. An event counts
 /// each time it comes: what is remembered are the last `size` events, not the last `size` different ones.
 ///
 /// What the window has passed is forgotten at once but leaves the tables little by little, two for each event that
@@ -17,6 +64,11 @@ struct DuplicateWindow {
     private var index = PositionIndex(capacity: 0)
     /// The ring of hashes.
     private var hashes: [UInt64] = []
+    /// For each of them which event it was, of those with this identity.
+    private var origins: [UInt32] = []
+    private var fates: [UInt8] = []
+    /// How many notifications before it the one came that it may be a duplicate of; 0 = none.
+    private var links: [UInt32] = []
     /// The position of the oldest event in the ring.
     private var oldest = 0
     /// The number of events in the ring.
@@ -35,28 +87,74 @@ struct DuplicateWindow {
 
     /// The bytes that the tables take.
     var byteCount: Int {
-        hashes.capacity * MemoryLayout<UInt64>.stride + index.byteCount + arrivals.byteCount
+        hashes.capacity * MemoryLayout<UInt64>.stride + origins.capacity * MemoryLayout<UInt32>.stride
+            + fates.capacity + links.capacity * MemoryLayout<UInt32>.stride + index.byteCount + arrivals.byteCount
+    }
+
+    /// The latest notification of an identity before the one that came now.
+    struct Former {
+        var number: Int
+        var origin: UInt32
+        var fate: FirstFate
     }
 
     /// Remembers an event as of now.
     ///
     /// - Parameter time: When it came. Before the event before it, it counts as having come with that one; ahead of the
     ///   clock, it may hide older events until ``evict(now:)`` sets it right.
-    /// - Returns: Whether the same identity was remembered and within the window already.
-    mutating func insert(_ hash: UInt64, at time: WallTime) -> Bool {
-        guard limit > 0 else { return false }
+    /// - Returns: The number by which ``note(_:_:)`` knows it, and the one with the same identity that was remembered
+    ///   and within the window already.
+    mutating func insert(
+        _ hash: UInt64, origin: UInt32, fate: FirstFate, at time: WallTime
+    ) -> (number: Int, former: Former?) {
+        guard limit > 0 else { return (-1, nil) }
         let firstInWindow = arrivals.note(next, at: time)
-        let isDuplicate =
-            if let position = index.find(hash, in: hashes) { number(at: position) >= firstInWindow } else { false }
+        var former: Former?
+        if let position = index.find(hash, in: hashes), number(at: position) >= firstInWindow {
+            former = entry(at: position)
+        }
         let firstRemembered = arrivals.first ?? next
         for _ in 0..<2 where held > 0 && firstHeld < firstRemembered { dropOldest() }
         if held == hashes.count { if held < limit { grow() } else { dropOldest() } }
         let position = wrapped(oldest &+ held)
         hashes[position] = hash
+        origins[position] = origin
+        fates[position] = fate.rawValue
+        links[position] = 0
         index.place(hash, at: position, in: hashes)
         held &+= 1
         next &+= 1
-        return isDuplicate
+        return (next &- 1, former)
+    }
+
+    /// The notification that a later one with the number may be a duplicate of.
+    func linked(from number: Int) -> Former? {
+        guard let position = position(of: number), links[position] > 0 else { return nil }
+        return self.position(of: number &- Int(links[position])).map { entry(at: $0) }
+    }
+
+    /// Notes that one notification may be a duplicate of another.
+    mutating func link(_ number: Int, to first: Int) {
+        if let position = position(of: number) { links[position] = UInt32(clamping: number &- first) }
+    }
+
+    private func entry(at position: Int) -> Former {
+        Former(number: number(at: position), origin: origins[position], fate: FirstFate(rawValue: fates[position]))
+    }
+
+    /// What became of the notification with this number; `nil` when it has left the window's tables.
+    func fate(of number: Int) -> FirstFate? {
+        position(of: number).map { FirstFate(rawValue: fates[$0]) }
+    }
+
+    /// Notes what became of the notification with this number.
+    mutating func note(_ number: Int, _ fate: FirstFate) {
+        if let position = position(of: number) { fates[position] = fate.rawValue }
+    }
+
+    private func position(of number: Int) -> Int? {
+        guard number >= firstHeld, number < next else { return nil }
+        return wrapped(oldest &+ (number &- firstHeld))
     }
 
     /// Forgets what is older than the window.
@@ -94,11 +192,21 @@ struct DuplicateWindow {
         let capacity = min(limit, max(Self.smallestCapacity, 2 * hashes.count))
         // The old index goes before anything new comes.
         index = PositionIndex(capacity: 0)
-        var larger = [UInt64](repeating: 0, count: capacity)
-        for place in 0..<held { larger[place] = hashes[wrapped(oldest + place)] }
-        hashes = larger
+        hashes = grown(hashes, to: capacity)
+        origins = grown(origins, to: capacity)
+        fates = grown(fates, to: capacity)
+        links = grown(links, to: capacity)
         oldest = 0
         index = PositionIndex(capacity: capacity)
         for place in 0..<held { index.place(hashes[place], at: place, in: hashes) }
+    }
+
+    private func grown<Element: FixedWidthInteger>(_ ring: [Element], to capacity: Int) -> [Element] {
+        var larger = [Element](repeating: 0, count: capacity)
+        for place in 0..<held {
+            let position = oldest + place
+            larger[place] = ring[position < ring.count ? position : position - ring.count]
+        }
+        return larger
     }
 }

@@ -14,7 +14,10 @@ extension Engine {
         guard case .none = membership else { return }
         self.topics = topics
         partitions = assigned.map { partition in
-            Partition(topic: partition.topic, number: partition.number, tracker: tracker(of: partition))
+            Partition(
+                topic: partition.topic, number: partition.number,
+                hash: ByteHash.hash(topics[partition.topic].name.utf8.span.bytes, seed: configuration.hashSeed),
+                start: partition.startOffset ?? 0, tracker: tracker(of: partition))
         }
         committing = Array(repeating: nil, count: partitions.count)
         for index in partitions.indices { addToSource(Int32(index)) }
@@ -44,6 +47,7 @@ extension Engine {
         for slot in slots.indices where slots[slot].partition == partition { slots[slot].offset = Slot.noOffset }
         committing[Int(partition)] = nil
         partitions[Int(partition)].tracker = OffsetTracker(startingAt: offset)
+        partitions[Int(partition)].start = offset
         partitions[Int(partition)].expected = nil
         resumeFull(partition)
     }

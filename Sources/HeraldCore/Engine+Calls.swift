@@ -19,6 +19,7 @@ extension Engine {
         let place = Int(slot)
         slots[place].phase = .active
         slots[place].activeSince = now.monotonic
+        if endsAsDuplicate(slot, now: now) { return }
         if isExpired(slot, now: now) {
             decideAll(slot, .expired, now: now)
             return
@@ -66,6 +67,7 @@ extension Engine {
         services[index].sequence = sequence
         if slots[Int(slot)].firstAttemptAt == nil { slots[Int(slot)].firstAttemptAt = now.wall }
         slots[Int(slot)].callsOut += 1
+        slots[Int(slot)].wasCalled = true
         callsInFlight += 1
         noteStart(of: token, now: now.monotonic)
         counters.calls += 1

@@ -35,9 +35,14 @@ extension Engine {
     /// Starts a commit of everything that the broker does not know yet.
     mutating func startCommit(now: Moment) {
         nextCommit = now.monotonic.advanced(byMilliseconds: configuration.commitInterval)
-        guard gatherPositions() else { return }
+        guard gatherPositions() else {
+            // Calls may have waited for a commit that has nothing to say.
+            run(now: now)
+            return
+        }
         commitInFlight = true
         commitSequence += 1
+        exposure.commitBegan(coversAll: productionsOut == 0, now: now.monotonic)
         actions.append(.commit(sequence: commitSequence))
     }
 
@@ -52,7 +57,8 @@ extension Engine {
         var isNeeded = false
         for index in partitions.indices {
             committing[index] = nil
-            guard let tracker = trackers[index], tracker.hasUncommitted else { continue }
+            // What is known already shows as well that this worker is still a member.
+            guard let tracker = trackers[index], tracker.hasUncommitted || exposure.isUnproven else { continue }
             let text = tracker.completions.text(committing: tracker.watermark)
             committing[index] = CommittedPosition(
                 partition: Int32(index), offset: tracker.watermark, metadata: text,
@@ -71,10 +77,13 @@ extension Engine {
             commitInFlight = false
             lastCommitFailed = outcome != .acknowledged
             if lastCommitFailed {
+                exposure.commitFailed()
                 hasNewWatermark = true
                 nextCommit = now.monotonic.advanced(byMilliseconds: Self.commitPause)
             } else {
                 acknowledgePositions()
+                exposure.committed(sequence: sequence)
+                if exposure.isUnproven { hasNewWatermark = true }
                 takeFromFullAgain()
             }
             // Somebody else has the partitions: what is not committed by now never will be.

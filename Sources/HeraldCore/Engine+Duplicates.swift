@@ -1,25 +1,65 @@
 import HeraldEvents
 import HeraldTime
 
-/// Which events came before.
+/// Which events came before, and what became of them for each push service.
 ///
-/// The window covers the request records of the present assignment, each partition for itself: in their own
-/// partition the first of two equal events is always the one with the lower offset, also when the window is filled
-/// again from records that were dealt with before. Between partitions nothing would say which one came first.
+/// Two events are the same one when source, id and user are, in one request partition: there the first of two is always
+/// the one with the lower offset. An event whose first one's outcome is known ends as a duplicate; one whose first one
+/// failed is called. One whose first one is under way waits behind it: in memory while that is in memory, else in the
+/// retry topic that the first one is in, whose partition it shares. Whoever consumes that remembers both as well.
 extension Engine {
-    /// Remembers the event in this slot, of a request partition.
+    /// How often an event looks whether its first one is decided that no order keeps it behind (milliseconds).
+    private static let followInterval: Int64 = 1_000
+    /// So many copies of one event are looked at to find the one before it.
+    private static let longestSearch = 8
+
+    /// Remembers the event in this slot, and which one it may be a duplicate of.
     ///
-    /// True when it came before. Never for a replay, which repeats an event on purpose, and not without an id of the
-    /// event's own.
-    mutating func remember(_ slot: Int32, value: RawSpan, partition: Int32, now: Moment) -> Bool {
+    /// Not a replay, which repeats an event on purpose, and not one without an id of its own.
+    mutating func remember(_ slot: Int32, value: RawSpan, as fate: FirstFate, now: Moment) {
         let place = Int(slot)
+        slots[place].identity = 0
+        slots[place].mayBeDuplicate = false
         guard configuration.duplicateSize > 0, slots[place].event.hasOwnID, slots[place].event.replays == 0,
-            !slots[place].event.origin.isPresent
-        else { return false }
+            slots[place].isRetry || !slots[place].event.origin.isPresent
+        else { return }
+        let partition = Int(slots[place].partition)
+        let topic =
+            slots[place].event.originTopic.isPresent
+            ? slots[place].event.originTopicHash(value: value, seed: configuration.hashSeed)
+            : partitions[partition].hash
         let identity = slots[place].event.identity(
-            value: value, partition: UInt64(UInt32(bitPattern: partition)), seed: configuration.hashSeed)
-        // The time at which it was taken: that of a backlog's records would be past the window at once.
-        return duplicates.insert(identity, at: now.wall)
+            value: value, partition: topic &+ UInt64(UInt32(bitPattern: slots[place].event.originPartition)),
+            seed: configuration.hashSeed)
+        slots[place].identity = identity
+        let origin = UInt32(truncatingIfNeeded: slots[place].event.originOffset)
+        for service in slots[place].event.pushServices {
+            // The time at which it was taken: that of a backlog's records would be past the window at once.
+            let (number, former) = duplicates.insert(
+                DuplicateIdentity.hash(identity, service: service), origin: origin, fate: fate, at: now.wall)
+            let index = serviceIndex(slot, service)
+            services[index].memory = number
+            services[index].first = -1
+            guard let first = first(of: origin, behind: former) else { continue }
+            duplicates.link(number, to: first)
+            services[index].first = first
+            slots[place].mayBeDuplicate = true
+        }
+    }
+
+    /// The number of the notification that one of this origin may be a duplicate of.
+    ///
+    /// It is none of itself, when it comes back from a retry topic, and waits for none that came later: these lead to the
+    /// one before them.
+    private func first(of origin: UInt32, behind former: DuplicateWindow.Former?) -> Int? {
+        var candidate = former
+        for _ in 0..<Self.longestSearch {
+            guard let one = candidate else { return nil }
+            let isLater = Int32(bitPattern: origin &- one.origin) > 0
+            if one.origin != origin, isLater || one.fate.makesDuplicates { return one.number }
+            candidate = duplicates.linked(from: one.number)
+        }
+        return nil
     }
 
     /// Remembers a request record that was dealt with before: by an earlier owner, or as part of the history that is read
@@ -30,14 +70,87 @@ extension Engine {
         guard configuration.duplicateSize > 0, sources[source].delay == nil, let value, let slot = freeSlots.last
         else { return }
         let number = partitions[Int(partition)].number
+        slots[Int(slot)].isRetry = false
+        slots[Int(slot)].partition = partition
         let failure = configuration.decoder.decode(
             topicKind: .request, topic: topics[sources[source].topic].name, partition: number, offset: offset,
             value: value, headers: headers, into: &slots[Int(slot)].event)
-        if failure == nil { _ = remember(slot, value: value, partition: partition, now: now) }
+        if failure == nil { remember(slot, value: value, as: .dealtWith, now: now) }
+    }
+
+    /// Notes what became of an event for one push service.
+    mutating func noteFate(_ index: Int, _ fate: FirstFate) {
+        if services[index].memory >= 0 { duplicates.note(services[index].memory, fate) }
+    }
+
+    /// Notes that the event is in memory to be called, or waits for its moment as those in its retry topic do.
+    mutating func noteFate(of slot: Int32, _ fate: FirstFate) {
+        guard slots[Int(slot)].identity != 0 else { return }
+        for service in slots[Int(slot)].open { noteFate(serviceIndex(slot, service), fate) }
+    }
+
+    /// Ends what is a duplicate of the event in this slot, and lets it wait whose first one is under way.
+    ///
+    /// False when what is left of it is to be called.
+    mutating func endsAsDuplicate(_ slot: Int32, now: Moment) -> Bool {
+        guard slots[Int(slot)].mayBeDuplicate else { return false }
+        var waits = false
+        for service in slots[Int(slot)].open {
+            let index = serviceIndex(slot, service)
+            guard services[index].first >= 0 else { continue }
+            switch duplicates.fate(of: services[index].first) {
+            case .ended(let outcome)? where outcome != .deadLettered:
+                decide(slot, service, .duplicate(of: outcome), now: now)
+            case .dealtWith?: decide(slot, service, .duplicate(of: nil), now: now)
+            case .underWay? where !configuration.retry.delays.isEmpty:
+                // It came from a retry topic, and may be behind this one in its user's order.
+                follow(slot, service, 0, now: now)
+            case .retrying(let delay)? where !configuration.retry.delays.isEmpty:
+                follow(slot, service, delay, now: now)
+            case .underWay?, .retrying?: waits = true
+            case .ended?, nil: services[index].first = -1
+            }
+        }
+        if slots[Int(slot)].isDecided { return true }
+        if waits { wait(slot, until: now.wall.advanced(byMilliseconds: Self.followInterval), now: now) }
+        return waits
+    }
+
+    /// Goes behind the first one into its retry topic, where whoever takes them knows how that one ended.
+    private mutating func follow(_ slot: Int32, _ service: Int, _ delay: Int, now: Moment) {
+        let delay = min(delay, configuration.retry.delays.count - 1)
+        let due = now.wall.advanced(byMilliseconds: configuration.retry.delays[delay])
+        decide(
+            slot, service, .retry(delay: delay, due: due, reason: slots[Int(slot)].isRetry ? nil : .blocked), now: now)
+    }
+
+    /// The first delay that is not shorter than that of the slot's retry topic.
+    func delayIndex(of slot: Int32) -> Int {
+        let delay = sources[Int(slots[Int(slot)].source)].delay ?? 0
+        return configuration.retry.delays.firstIndex { $0 >= delay } ?? max(0, configuration.retry.delays.count - 1)
+    }
+}
+
+extension ServiceState.Verdict {
+    /// What it makes of the notification for those that come after it.
+    var fate: FirstFate {
+        switch self {
+        case .none: .underWay
+        case .delivered: .ended(.delivered)
+        case .duplicate(let outcome): outcome.map { .ended($0) } ?? .dealtWith
+        case .expired: .ended(.expired)
+        case .cancelled: .ended(.cancelled)
+        case .dead: .ended(.deadLettered)
+        case .retry(let delay, _, _): .retrying(delay: delay)
+        }
     }
 }
 
 extension DecodedEvent {
+    fileprivate func originTopicHash(value: RawSpan, seed: UInt64) -> UInt64 {
+        ByteHash.hash(bytes(of: originTopic, value: value), seed: seed)
+    }
+
     fileprivate func identity(value: RawSpan, partition: UInt64, seed: UInt64) -> UInt64 {
         guard source.isPresent else {
             return DuplicateIdentity.hash(

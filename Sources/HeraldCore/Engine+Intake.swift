@@ -86,8 +86,11 @@ extension Engine {
         if partitions[Int(index)].tracker == nil { partitions[Int(index)].tracker = OffsetTracker(startingAt: offset) }
         guard mayTake(offset, of: index) else { return .done }
         hasNewWatermark = true
-        guard partitions[Int(index)].tracker?.take(offset) == .new else {
+        let taken = partitions[Int(index)].tracker?.take(offset)
+        guard taken == .new else {
             counters.doneBefore += 1
+            // What this worker took itself it knows better.
+            guard taken == .doneBefore || offset < partitions[Int(index)].start else { return .done }
             rememberDone(
                 source: source, partition: index, offset: offset, value: value, headers: headers, now: now)
             return .done
@@ -112,6 +115,7 @@ extension Engine {
         slots[place].isKept = false
         slots[place].activeSince = now.monotonic
         slots[place].isBlocking = false
+        slots[place].wasCalled = false
         slots[place].sourceHash = 0
         slots[place].campaign = 0
         slots[place].failure = configuration.decoder.decode(
@@ -193,12 +197,9 @@ extension Engine {
             slots[place].campaign = slots[place].event.campaignHash(value: value, seed: configuration.hashSeed)
         }
         slots[place].userHash = slots[place].event.userHash(value: value, seed: configuration.hashSeed)
+        remember(slot, value: value, as: .underWay, now: now)
         if slots[place].event.replays > configuration.maxReplays {
             decideAll(slot, .dead(.replaysExhausted), now: now)
-        } else if !slots[place].isRetry,
-            remember(slot, value: value, partition: slots[place].partition, now: now)
-        {
-            decideAll(slot, .duplicate, now: now)
         } else if campaigns.fate(of: slots[place].campaign) == .cancelled {
             decideAll(slot, .cancelled, now: now)
         } else if slots[place].isRetry {
@@ -223,6 +224,7 @@ extension Engine {
         let source = Int(slots[place].source)
         slots[place].holdsSource = true
         sources[source].isBlocked = true
+        noteFate(of: slot, .retrying(delay: delayIndex(of: slot)))
         wait(slot, until: moment, now: now)
         if moment.milliseconds(since: now.wall) > Self.pauseBeyond {
             pause(source: source, for: .farOff)
@@ -281,11 +283,16 @@ extension Engine {
     /// Lines the event up behind its user's other events, or its partition's; the first is called at once.
     mutating func lineUp(_ slot: Int32) {
         let place = Int(slot)
-        if configuration.ordering != .none {
+        if slots[place].isRetry { noteFate(of: slot, .underWay) }
+        if configuration.ordering != .none || slots[place].identity != 0 {
             slots[place].isOrdered = true
-            let line =
-                configuration.ordering == .key
-                ? slots[place].userHash : UInt64(bitPattern: Int64(slots[place].partition))
+            let line: UInt64 =
+                switch configuration.ordering {
+                case .key: slots[place].userHash
+                case .partition: UInt64(bitPattern: Int64(slots[place].partition))
+                // Those that may be the same one keep behind each other.
+                case .none: slots[place].identity
+                }
             guard order.enter(slot, line: line) else {
                 slots[place].phase = .behindUser
                 return

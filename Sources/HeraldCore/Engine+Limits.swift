@@ -49,7 +49,7 @@ extension Engine {
 
     /// Starts wanted calls as far as the limits allow.
     mutating func startCalls(now: Moment) {
-        guard hold == nil, case .assigned = membership, !wanted.isEmpty else { return }
+        guard hold == nil, case .assigned = membership, !wanted.isEmpty, mayCall(now: now) else { return }
         var open = gate.open(wanted.services, now: now.monotonic)
         while !open.isEmpty {
             guard hasRoomForCall else {

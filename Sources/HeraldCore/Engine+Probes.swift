@@ -7,7 +7,8 @@ import HeraldTime
 extension Engine {
     /// Starts the next probe when its time has come.
     mutating func probe(now: Moment) {
-        guard let held = hold, held.reason != .tokenUnavailable, held.probe == nil, now.monotonic >= held.nextOther
+        guard let held = hold, held.reason != .tokenUnavailable, held.probe == nil, now.monotonic >= held.nextOther,
+            mayCall(now: now)
         else { return }
         while let token = nextProbe(now: now.monotonic) {
             wanted.remove(token, ofClass: callClass(of: token.slot.index))

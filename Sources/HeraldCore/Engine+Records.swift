@@ -70,7 +70,7 @@ extension Engine {
         let place = Int(production.slot.index)
         let service = production.services.first
         let facts = ResultFacts(
-            outcome: production.outcome, pushService: service,
+            outcome: production.outcome, firstOutcome: production.firstOutcome, pushService: service,
             status: production.status == 0 ? nil : production.status, reason: production.deadLetterReason,
             attempts: service == nil ? nil : production.attempts, firstAttemptAt: slots[place].firstAttemptAt,
             completedAt: production.decidedAt)

@@ -27,6 +27,7 @@ extension Engine {
         services[index].phase = .decided
         services[index].verdict = verdict
         services[index].decidedAt = now.wall
+        noteFate(index, verdict.fate)
         slots[Int(slot)].open.remove(service)
         if slots[Int(slot)].isDecided { settle(slot, now: now) }
     }
@@ -84,6 +85,7 @@ extension Engine {
         result.status = state.status
         result.decidedAt = state.decidedAt
         if case .dead(let reason) = state.verdict { result.deadLetterReason = reason }
+        if case .duplicate(let first) = state.verdict { result.firstOutcome = first }
         counters.count(outcome, service: service, after: age(of: slot, at: state.decidedAt))
         if slots[Int(slot)].event.replays == 0, let pause = campaigns.count(outcome, of: slots[Int(slot)].campaign) {
             actions.append(pause)
@@ -228,6 +230,7 @@ extension Engine {
         for service in letter.services {
             let state = serviceIndex(letter.slot.index, service)
             services[state].verdict = .dead(.oversized)
+            noteFate(state, .ended(.deadLettered))
             services[state].decidedAt = now.wall
             let result = addResult(letter.slot.index, service, services[state], .deadLettered)
             if !configuration.isAtomic { emit(production: result) }

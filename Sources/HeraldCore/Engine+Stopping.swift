@@ -145,6 +145,7 @@ extension Engine {
     mutating func dropEverything() {
         for index in slots.indices where slots[index].phase != .free { free(Int32(index)) }
         due.removeAll()
+        exposure.partitionsGone()
         forgetCalls()
     }
 

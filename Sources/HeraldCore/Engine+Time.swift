@@ -52,7 +52,9 @@ extension Engine {
                 consider(nextCommit)
             }
         }
-        if hold != nil {
+        if exposure.isInTheWay {
+            // Only a commit makes a call possible.
+        } else if hold != nil {
             if let moment = nextProbeTime { consider(moment) }
         } else if gate.isLimited, !wanted.isEmpty, hasRoomForCall {
             if let opens = gate.opens(wanted.services) { consider(opens) }

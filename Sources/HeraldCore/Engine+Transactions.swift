@@ -57,6 +57,7 @@ extension Engine {
 
     /// An event is settled: its records are produced, in the transaction if there is one.
     mutating func send(_ slot: Int32, now: Moment) {
+        noteExposure(of: slot, now: now)
         guard configuration.isAtomic else {
             emit(slot)
             return
@@ -163,6 +164,7 @@ extension Engine {
         }
         transaction.phase = .committing
         commitSequence += 1
+        exposure.commitBegan(coversAll: true, now: now.monotonic)
         actions.append(.commit(sequence: commitSequence))
     }
 
@@ -235,6 +237,7 @@ extension Engine {
         switch outcome {
         case .acknowledged:
             acknowledgePositions()
+            exposure.committed(sequence: sequence)
             for id in transaction.members where isCurrent(id) {
                 let offset = slots[Int(id.index)].offset
                 if offset != Slot.noOffset {
@@ -288,9 +291,11 @@ extension Engine {
         transaction.withheld = 0
         transaction.askAgain = nil
         forgetPositions()
+        if exposure.isUnproven { hasNewWatermark = true }
         if succeeded {
             transaction.failures = 0
         } else {
+            exposure.commitFailed()
             transaction.failures += 1
             let pause = min(Self.commitPause << Int64(min(transaction.failures, 10) - 1), Self.longestTransactionPause)
             transaction.nextBegin = now.monotonic.advanced(byMilliseconds: pause)

@@ -26,6 +26,7 @@ import HeraldTime
 /// | `Engine+Probes.swift` | who is called during a hold |
 /// | `Engine+Evidence.swift` | what begins a hold because many calls fail |
 /// | `Engine+Settlement.swift` | the records of a decided event, their acknowledgement |
+/// | `Exposure.swift` | calls that are not recorded, and for how long |
 /// | `Engine+Commits.swift` | commits of offsets, and what follows their outcome |
 /// | `Engine+Transactions.swift` | the transaction in which records and offsets become durable together |
 /// | `Engine+Stopping.swift` | drain and revocation: what is under way is waited for, then comes the last commit |
@@ -119,6 +120,7 @@ public struct Engine: ~Copyable, Sendable {
     var nextCommit = MonotonicTime(nanoseconds: .min)
     var committing: [CommittedPosition?] = []
     var lastCommitFailed = false
+    var exposure = Exposure()
     var transaction = Transaction()
 
     /// An engine without an assignment.
@@ -254,6 +256,10 @@ public struct CommittedPosition: Sendable, Equatable {
 struct Partition: Sendable {
     var topic: Int
     var number: Int32
+    /// Of its topic's name.
+    var hash: UInt64
+    /// What lies below was dealt with before this assignment.
+    var start: Int64
     /// `nil` until the first record tells where the partition begins.
     var tracker: OffsetTracker?
     /// Nothing more is taken, because what is done beyond the watermark would not fit into a commit.

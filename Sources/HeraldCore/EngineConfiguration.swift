@@ -38,6 +38,10 @@ public struct EngineConfiguration: Sendable {
     ///
     /// Default 100.
     public var commitInterval: Int64 = 100
+    /// No call begins while a decided one has waited longer for its commit (milliseconds).
+    ///
+    /// Default 1 s.
+    public var maxUnrecorded: Int64 = 1_000
     /// An event whose calls and quick retries take longer (milliseconds) goes to its delay topic instead of being called
     /// again from memory, and so do those of its user behind it.
     ///

@@ -41,6 +41,8 @@ public struct Slot: Sendable {
     /// The services that are not decided yet.
     var open = PushServiceSet()
     var callsOut: UInt8 = 0
+    /// Whether a call was made in this stay.
+    var wasCalled = false
     /// The first of its records, a chain through ``ProductionPlace/next``; -1 = none.
     var firstProduction: Int32 = -1
     /// How often a record of it was refused although everything that could be was left out.
@@ -50,6 +52,10 @@ public struct Slot: Sendable {
     /// The calls of this stay in memory that failed.
     public internal(set) var failures: [FailedAttempt] = []
     var userHash: UInt64 = 0
+    /// What it is remembered by; 0 when it is not.
+    var identity: UInt64 = 0
+    /// Another one with this identity came before, for one of its push services.
+    var mayBeDuplicate = false
     /// Of the event's `source`; 0 without one.
     var sourceHash: UInt64 = 0
     /// Of the event's `campaign`; 0 without one.
@@ -94,8 +100,8 @@ struct ServiceState: Sendable {
     enum Verdict: Equatable {
         case none
         case delivered
-        /// The same event came before: not called.
-        case duplicate
+        /// The same event came before and ended so (`nil`: an earlier owner dealt with it): not called.
+        case duplicate(of: Outcome?)
         case expired
         /// Its campaign is over: not called.
         case cancelled
@@ -114,5 +120,8 @@ struct ServiceState: Sendable {
     /// The number of the latest call of all when this service's credentials were refused; 0 = never.
     var refusedAt: UInt64 = 0
     var decidedAt = WallTime(milliseconds: 0)
+    /// Its number in the memory of notifications, and that of the one that came before it; -1 = none.
+    var memory = -1
+    var first = -1
     var detail: String?
 }

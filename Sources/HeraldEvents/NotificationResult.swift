@@ -11,6 +11,8 @@ public struct NotificationResult: Equatable, Sendable {
     public var user: String?
     /// How it ended.
     public var outcome: Outcome
+    /// How the event ended that it is a duplicate of; absent when the worker did not know.
+    public var firstOutcome: Outcome?
     /// The status of the last answer.
     public var status: Int?
     /// Why it is a dead letter.
@@ -37,6 +39,7 @@ public struct NotificationResult: Equatable, Sendable {
         pushService = try fields.string("pns")
         user = try fields.string("user")
         outcome = try fields.required("outcome", Outcome.init(rawValue:))
+        firstOutcome = try fields.named("firstOutcome", Outcome.init(rawValue:))
         status = try fields.integer("status", 100...599)
         reason = try fields.named("reason", DeadLetterReason.init(rawValue:))
         attempts = try fields.integer("attempts", 0...Int(Int32.max))

@@ -8,6 +8,6 @@ public enum Outcome: String, CaseIterable, Sendable {
     case expired
     /// Its campaign was cancelled.
     case cancelled
-    /// The same event was delivered a short while ago.
+    /// The same event came a short while ago, and its outcome is known: it was delivered, say.
     case duplicate
 }

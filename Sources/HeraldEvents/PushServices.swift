@@ -5,8 +5,8 @@ public struct PushServices: Sendable {
     /// The largest number of push services, because a ``PushServiceSet`` has that many bits.
     public static let maximumCount = 64
 
-    /// The three push services that the backend knows: `apns`, `gcm` and `wns`.
-    public static let standard = PushServices(verified: ["apns", "gcm", "wns"], aliases: [:])
+    /// The three push services that the backend knows: `apns`, `gcm`, which `fcm` stands for too, and `wns`.
+    public static let standard = PushServices(verified: ["apns", "gcm", "wns"], aliases: ["fcm": 1])
 
     /// The names in lower case; a push service is known everywhere by its index here.
     public let names: [String]

@@ -5,6 +5,8 @@ public import HeraldTime
 public struct ResultFacts: Sendable {
     /// How it ended.
     public var outcome: Outcome
+    /// How the event ended that it is a duplicate of, if known.
+    public var firstOutcome: Outcome?
     /// The index of the push service; none for an event that does not decode.
     public var pushService: Int?
     /// The status of the last answer.
@@ -20,10 +22,12 @@ public struct ResultFacts: Sendable {
 
     /// The facts of an outcome.
     public init(
-        outcome: Outcome, pushService: Int? = nil, status: Int? = nil, reason: DeadLetterReason? = nil,
+        outcome: Outcome, firstOutcome: Outcome? = nil, pushService: Int? = nil, status: Int? = nil,
+        reason: DeadLetterReason? = nil,
         attempts: Int? = nil, firstAttemptAt: WallTime? = nil, completedAt: WallTime
     ) {
         self.outcome = outcome
+        self.firstOutcome = firstOutcome
         self.pushService = pushService
         self.status = status
         self.reason = reason
@@ -51,6 +55,7 @@ public enum ResultEncoder {
             writer.append("user", utf8: event.bytes(of: event.user, value: value), to: &output)
         }
         writer.append("outcome", plain: facts.outcome.rawValue, to: &output)
+        if let first = facts.firstOutcome { writer.append("firstOutcome", plain: first.rawValue, to: &output) }
         if let status = facts.status { writer.append("status", Int64(status), to: &output) }
         if let reason = facts.reason { writer.append("reason", plain: reason.rawValue, to: &output) }
         if let attempts = facts.attempts { writer.append("attempts", Int64(attempts), to: &output) }

@@ -31,7 +31,10 @@ extension Settings {
             proxyPassword: values[Table.backendProxyPasswordFile].map { .file($0) },
             statuses: values[Table.backendStatuses],
             pushServices: values[Table.backendPushServices],
-            aliases: values[Table.backendAliases],
+            aliases: values[Table.backendAliases].filter { alias, name in
+                let names = values[Table.backendPushServices]
+                return names.contains(name) && !names.contains(alias)
+            },
             authentication: Authentication(values),
             tls: TLS(
                 caFile: values[Table.backendTLSCAFile],
@@ -43,6 +46,7 @@ extension Settings {
             lanes: values[Table.deliveryLanes],
             maxInFlight: values[Table.deliveryMaxInFlight],
             commitInterval: values[Table.deliveryCommitInterval],
+            maxUnrecorded: values[Table.deliveryMaxUnrecorded],
             drainTimeout: values[Table.deliveryDrainTimeout],
             dedupe: Dedupe(
                 window: values[Table.deliveryDedupeWindow], size: values[Table.deliveryDedupeSize]))

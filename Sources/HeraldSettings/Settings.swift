@@ -142,6 +142,8 @@ public struct Settings: Sendable {
         public let maxInFlight: Int
         /// The time between commits.
         public let commitInterval: Duration
+        /// How long an outcome may wait for its commit before no new call begins.
+        public let maxUnrecorded: Duration
         /// How long a stop waits for calls on their way.
         public let drainTimeout: Duration
         /// How events that come again are recognised.

@@ -19,6 +19,7 @@ struct SettingsRules {
         self.isComplete = isComplete
         checkKafka()
         checkTopics()
+        checkDelivery()
         checkPushServices()
         checkRates()
         checkSecrets()
@@ -77,13 +78,23 @@ struct SettingsRules {
         }
     }
 
+    private mutating func checkDelivery() {
+        if let interval = values.valid(Table.deliveryCommitInterval),
+            let limit = values.valid(Table.deliveryMaxUnrecorded), limit < interval * 2
+        {
+            refuse(
+                written(Table.deliveryCommitInterval, or: Table.deliveryMaxUnrecorded),
+                "delivery.maxUnrecorded is less than twice delivery.commitInterval: calls would wait for every commit")
+        }
+    }
+
     /// Of two settings that do not go together, the one that somebody wrote.
     private func written(_ setting: any AnySetting, or other: any AnySetting) -> any AnySetting {
         values.isWritten(setting) ? setting : other
     }
 
     private mutating func checkPushServices() {
-        guard let aliases = values.valid(Table.backendAliases),
+        guard values.isWritten(Table.backendAliases), let aliases = values.valid(Table.backendAliases),
             let services = values.valid(Table.backendPushServices)
         else { return }
         for (alias, target) in aliases.sorted(by: { $0.key < $1.key }) {

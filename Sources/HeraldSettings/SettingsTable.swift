@@ -89,7 +89,9 @@ enum SettingsTable {
         "backend.pushServices", .list(of: .text(.pushService, "NAME"), count: 1...64, unique: { $0 }),
         default: "apns,gcm,wns", "The push services that the backend knows.")
     static let backendAliases = Setting(
-        "backend.aliases", .aliases, default: "", "Other names that events may use for a push service.")
+        "backend.aliases", .aliases, default: "fcm=gcm",
+        "Other names that events may use for a push service; the default holds where backend.pushServices has gcm and not fcm."
+    )
     static let backendAuthKind = Setting(
         "backend.auth.kind", .choice(AuthenticationKind.self), default: "basic",
         "How Herald authenticates to the backend.")
@@ -149,16 +151,22 @@ enum SettingsTable {
     static let deliveryCommitInterval = Setting(
         "delivery.commitInterval", .duration(.milliseconds(1)...(.seconds(60))), default: "100ms",
         "How often what is settled is committed.")
+    static let deliveryMaxUnrecorded = Setting(
+        "delivery.maxUnrecorded", .duration(.milliseconds(100)...(.seconds(60))), default: "1s",
+        "No new call begins while the outcome of an earlier one has waited this long for its commit: a kill repeats no "
+            + "more. At least twice delivery.commitInterval.")
     static let deliveryDrainTimeout = Setting(
         "delivery.drainTimeout", .duration(.zero...(.seconds(3_600))), default: "30s",
         "How long a stopping worker waits for calls on their way.")
 
     static let deliveryDedupeWindow = Setting(
         "delivery.dedupe.window", .duration(.zero...(.seconds(12 * 3_600))), default: "10m",
-        "An event with the source, id and user of one that came so recently is a duplicate; 0 turns it off.")
+        "An event with the source, id and user of one that came so recently is a duplicate for each push service whose "
+            + "first outcome is known and no failure; 0 turns it off.")
     static let deliveryDedupeSize = Setting(
         "delivery.dedupe.size", .wholeNumber(0...100_000_000), default: "1000000",
-        "The last events that are remembered for that, of the process, 16 bytes each at most; 0 turns it off.")
+        "The last notifications (an event for one push service) that are remembered for that, of the process, 24 bytes "
+            + "each at most; 0 turns it off.")
 
     // Retry
 

@@ -22,8 +22,10 @@ extension Lane {
                     pushService: name.span.bytes,
                     user: slot.event.bytes(of: slot.event.user, value: value),
                     message: slot.event.bytes(of: slot.event.message, value: value),
-                    idempotencyKey: slot.event.bytes(
+                    id: slot.event.bytes(
                         of: slot.event.replayKey.isPresent ? slot.event.replayKey : slot.event.id, value: value),
+                    source: slot.event.source.isPresent
+                        ? slot.event.bytes(of: slot.event.source, value: value) : nil,
                     traceparent: slot.event.traceparent.isPresent
                         ? slot.event.bytes(of: slot.event.traceparent, value: value) : nil)
             }

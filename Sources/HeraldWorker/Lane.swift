@@ -106,6 +106,8 @@ final class Lane {
     @exclusivity(unchecked) var output = OutputRecord()
     var mayHaveMore = false
     var nextPoll: MonotonicTime
+    /// When the latest turn of the loop began.
+    private var lastTurn: Moment?
     var nextLook = MonotonicTime(nanoseconds: .min)
     /// What the consumer had fetched at the last look.
     var lookedBytes = 0
@@ -186,8 +188,10 @@ final class Lane {
 
     /// One turn of the loop: wait, hear everybody, take what fits, carry out what was decided.
     private func turn() {
-        let count = loop.wait(timeoutMilliseconds: timeout())
+        let timeout = timeout()
+        let count = loop.wait(timeoutMilliseconds: timeout)
         let now = moment
+        noteStandstill(timeout, now: now)
         var consumerIsReady = now.monotonic >= nextPoll
         var producerIsReady = consumerIsReady
         for index in 0..<count {
@@ -217,6 +221,18 @@ final class Lane {
         carryOut(now: now)
         take(now: now)
         if now.monotonic >= nextReport { leaveReport(now: now.monotonic) }
+    }
+
+    /// Tells the engine how much later it is than this turn was to begin.
+    ///
+    /// Where the monotonic clock stops with the machine, the wall clock tells.
+    private func noteStandstill(_ timeout: Int32, now: Moment) {
+        if let before = lastTurn {
+            let passed = max(
+                now.monotonic.milliseconds(since: before.monotonic), now.wall.milliseconds(since: before.wall))
+            engine.stoodStill(for: passed - Int64(timeout))
+        }
+        lastTurn = now
     }
 
     private func timeout() -> Int32 {

@@ -35,7 +35,7 @@ extension World {
     func isEachCalledOnce(_ count: Int) -> Bool {
         let calls = backend.calls
         return calls.count == count && calls.last?.number == count
-            && Set(calls.compactMap(\.idempotencyKey)).count == count && Set(calls.compactMap(\.user)).count == count
+            && Set(calls.compactMap(\.notification)).count == count && Set(calls.compactMap(\.user)).count == count
     }
 }
 
@@ -307,7 +307,7 @@ struct CampaignBrokerTests {
             let counts = world.publishedCounts()
             #expect(counts.count == count && counts.values.allSatisfy { $0 == 1 })
             // A worker that has lost its broker may repeat calls whose outcomes it could not write, with the same keys.
-            #expect(Set(world.backend.calls.compactMap(\.idempotencyKey)).count == count)
+            #expect(Set(world.backend.calls.compactMap(\.notification)).count == count)
         }
     }
 }

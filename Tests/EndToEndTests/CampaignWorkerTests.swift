@@ -72,7 +72,7 @@ struct CampaignWorkerTests {
             try await world.waitForResults(3_200)
             try await world.waitUntilAllIsCommitted()
             #expect(try world.results.allSatisfy { $0.outcome == "delivered" && $0.attempts == 1 })
-            let keys = world.backend.calls.compactMap(\.idempotencyKey)
+            let keys = world.backend.calls.compactMap(\.notification)
             #expect(keys.count == 3_200 && Set(keys).count == 3_200)
             #expect(world.deadLetters.isEmpty)
         }

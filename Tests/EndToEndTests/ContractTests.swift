@@ -31,7 +31,7 @@ struct ContractTests {
                 ],
             ])
             #expect(oracle.results.allSatisfy { $0.origin == origin && $0.members.contains("replays") })
-            #expect(Set(oracle.calls.compactMap(\.idempotencyKey)) == ["fresh-again:gcm", "fresh-again:wns"])
+            #expect(Set(oracle.calls.compactMap(\.notification)) == ["fresh-again:gcm", "fresh-again:wns"])
             let letter = try #require(world.deadLetters.first)
             #expect(world.deadLetters.count == 1)
             #expect(Set(letter.remainingServices) == ["gcm", "wns"])
@@ -93,7 +93,7 @@ struct ContractTests {
             try await world.waitUntilAllIsCommitted()
             let oracle = try await Oracle(world)
             #expect(oracle.calls.count == 31)
-            #expect(!oracle.calls.contains { $0.idempotencyKey?.hasPrefix("aborted") == true })
+            #expect(!oracle.calls.contains { $0.notification?.hasPrefix("aborted") == true })
         }
     }
 

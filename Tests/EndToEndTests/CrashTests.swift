@@ -120,7 +120,7 @@ struct CrashTests {
             oracle.expectResults(Batch.delivered(0..<count))
             oracle.expectCalls(exactly: false) { _ in 1 + kills.count }
             oracle.expectNothingPassed(try await world.committed())
-            let keys = oracle.calls.compactMap { $0.idempotencyKey?.split(separator: ":").first.map { String($0) } }
+            let keys = oracle.calls.compactMap { $0.notification?.split(separator: ":").first.map { String($0) } }
             for kill in kills {
                 let again = kill.recorded.intersection(keys.dropFirst(kill.calls))
                 #expect(again.isEmpty, "seed \(seed): what was recorded before a kill is called again")

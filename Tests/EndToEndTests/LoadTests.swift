@@ -35,7 +35,7 @@ struct LoadTests {
             let codes = Set((4_000..<4_050).map { "e\($0):apns" })
             func places() -> [Int] {
                 let calls = world.backend.calls
-                return calls.indices.filter { codes.contains(calls[$0].idempotencyKey ?? "") }
+                return calls.indices.filter { codes.contains(calls[$0].notification ?? "") }
             }
             try await world.wait("the codes are sent") { places().count == 50 }
             let first = try #require(places().first)

@@ -138,7 +138,7 @@ struct ManyEventsTests {
                 }, repeats: guarantee != "atomic")
             oracle.expectCalls(exactly: false) { Self.calls($0) * 2 }
             oracle.expectNothingPassed(try await world.committed())
-            let after = Set(oracle.calls.dropFirst(callsBefore).compactMap(\.idempotencyKey))
+            let after = Set(oracle.calls.dropFirst(callsBefore).compactMap(\.notification))
             let repeated = settled.filter { after.contains("\($0):apns") }
             #expect(repeated.isEmpty, "what was settled before the last commits is not called again")
         }

@@ -26,9 +26,9 @@ struct OrderingTests {
             try await world.waitForResults(4)
             let oracle = try await Oracle(world)
             oracle.expectCalls { _ in 1 }
-            let slow = try #require(oracle.calls.first { $0.idempotencyKey == "slow:gcm" })
+            let slow = try #require(oracle.calls.first { $0.notification == "slow:gcm" })
             for id in ["same", "neighbour", "elsewhere"] {
-                let call = try #require(oracle.calls.first { $0.idempotencyKey == "\(id):apns" })
+                let call = try #require(oracle.calls.first { $0.notification == "\(id):apns" })
                 let wait = call.receivedAt.milliseconds(since: slow.receivedAt)
                 #expect((wait >= 4_000) == held.contains(id), "\(id) was called after \(wait) ms")
             }

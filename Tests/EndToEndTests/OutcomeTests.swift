@@ -41,7 +41,7 @@ struct OutcomeTests {
                 guard item.results.values.contains(where: { $0.hasPrefix("delivered") }) else { continue }
                 for service in item.results.keys {
                     let key = "\(item.id ?? request.place):\(service)"
-                    #expect(oracle.calls.contains { $0.idempotencyKey == key }, "\(key) was not called")
+                    #expect(oracle.calls.contains { $0.notification == key }, "\(key) was not called")
                 }
             }
             oracle.expectResults(expected)
@@ -157,7 +157,7 @@ struct OutcomeTests {
             let object = try JSONSerialization.jsonObject(with: Data(payload.utf8)) as? [String: [String: String]]
             #expect(object?["aps"]?["alert"] == "From herald: \(message)")
             #expect(world.backend.calls.map(\.traceparent) == [Self.traceparent])
-            #expect(world.backend.calls.map(\.idempotencyKey) == ["traced:apns"])
+            #expect(world.backend.calls.map(\.notification) == ["traced:apns"])
         }
     }
 

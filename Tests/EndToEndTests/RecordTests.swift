@@ -176,7 +176,7 @@ struct RecordTests {
                 #expect(headers["herald-detail"]?.contains("secret") == false)
             }
             #expect(letter.heraldHeaders["herald-not-before"] == nil)
-            #expect(world.backend.calls.map(\.idempotencyKey) == ["real:apns", "real:apns"])
+            #expect(world.backend.calls.map(\.notification) == ["real:apns", "real:apns"])
         }
     }
 }

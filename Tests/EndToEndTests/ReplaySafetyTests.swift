@@ -43,7 +43,7 @@ struct ReplaySafetyTests {
 
             _ = try await world.startWorker()
             try await world.waitForResults(count, within: 120)
-            let keys = world.backend.calls.compactMap(\.idempotencyKey)
+            let keys = world.backend.calls.compactMap(\.notification)
             #expect(keys.count == count && Set(keys).count == count)
         }
     }

@@ -60,7 +60,7 @@ struct ReplayTests {
                         }?.value)
             }
             // What each event was called with: apns once, gcm twice under one key.
-            let keys = Dictionary(grouping: world.backend.calls.compactMap(\.idempotencyKey)) { $0 }
+            let keys = Dictionary(grouping: world.backend.calls.compactMap(\.notification)) { $0 }
             #expect((0..<60).allSatisfy { keys["e\($0):apns"]?.count == 1 && keys["e\($0):gcm"]?.count == 2 })
 
             let again = try await world.dlq("replay", "--group", "status=503", "--yes", "-o", "jsonl")

@@ -54,7 +54,7 @@ struct StuckTests {
             let late = Dictionary(uniqueKeysWithValues: (0..<30).map { ("stuck\($0)", ["apns": "delivered 200"]) })
             oracle.expectResults(Batch.delivered(0..<200).merging(late) { $1 })
             // One call at a time of one user, and nobody behind it was called before it gave way.
-            let keys = oracle.calls.filter { $0.user == "stuck" && $0.status == nil }.compactMap(\.idempotencyKey)
+            let keys = oracle.calls.filter { $0.user == "stuck" && $0.status == nil }.compactMap(\.notification)
             #expect(Set(keys.prefix(2)) == ["stuck0:apns"])
         }
     }

@@ -24,7 +24,7 @@ struct BackendCallsTests {
             let (service, message, key) = (Array("gcm".utf8), Array("Hi".utf8), Array("id-\(token)".utf8))
             calls.send(
                 token: token, deadline: calls.deadline(now: now), now: now, pushService: service.span.bytes,
-                user: Array(user.utf8).span.bytes, message: message.span.bytes, idempotencyKey: key.span.bytes,
+                user: Array(user.utf8).span.bytes, message: message.span.bytes, id: key.span.bytes, source: nil,
                 traceparent: nil)
         }
         send(1, to: "fine")

@@ -17,7 +17,7 @@ struct BackendClientTests {
             backend.requests == [
                 "POST /api/notifications?pns=apns&to_tag=bob HTTP/1.1\r\n\(backend.commonHeaders)"
                     + "Content-Type: application/json; charset=utf-8\r\nContent-Length: 12\r\n"
-                    + "Idempotency-Key: order/7:apns\r\n\r\n\"Hi \\\"Bob\\\"\""
+                    + "Idempotency-Key: order/7:bob:apns\r\n\r\n\"Hi \\\"Bob\\\"\""
             ])
         await client.close()
     }

@@ -21,8 +21,8 @@ struct RequestWriterTests {
         func write(_ trace: RawSpan?) {
             writer.appendNotification(
                 pushService: service.span.bytes, user: Array(user.utf8).span.bytes,
-                message: Array(message.utf8).span.bytes, idempotencyKey: Array(key.utf8).span.bytes,
-                traceparent: trace, scratch: &scratch, to: &output)
+                message: Array(message.utf8).span.bytes, id: Array(key.utf8).span.bytes,
+                source: nil, traceparent: trace, scratch: &scratch, to: &output)
         }
         if let trace { write(trace.span.bytes) } else { write(nil) }
         return String(decoding: output, as: UTF8.self)
@@ -37,7 +37,7 @@ struct RequestWriterTests {
                 == "POST /api/notifications?pns=apns&to_tag=bob HTTP/1.1\r\nHost: backend:8080\r\n"
                 + "Authorization: Basic YWxpY2U6d29uZGVy\r\nUser-Agent: herald\r\n"
                 + "Content-Type: application/json; charset=utf-8\r\nContent-Length: 7\r\n"
-                + "Idempotency-Key: notifications/3/42:apns\r\ntraceparent: \(trace)\r\n\r\n\"Hello\"")
+                + "Idempotency-Key: notifications/3/42:bob:apns\r\ntraceparent: \(trace)\r\n\r\n\"Hello\"")
     }
 
     @Test("What could add parameters, headers or characters to a request is encoded")
@@ -47,7 +47,8 @@ struct RequestWriterTests {
                 try writer(.none), user: "a@b.c#:-_&pns=x", message: "\"ü\"\r\n\u{2028}🎉+&#%", key: "id\r\nX-Evil: 1")
                 == "POST /api/notifications?pns=apns&to_tag=a%40b.c%23%3A-_%26pns%3Dx HTTP/1.1\r\nHost: backend:8080\r\n"
                 + "User-Agent: herald\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: 26\r\n"
-                + "Idempotency-Key: id%0D%0AX-Evil:%201:apns\r\n\r\n\"\\\"ü\\\"\\r\\n\\u2028🎉+&#%\"")
+                + "Idempotency-Key: id%0D%0AX-Evil%3A%201:a%40b.c%23%3A-_%26pns%3Dx:apns\r\n\r\n\"\\\"ü\\\"\\r\\n\\u2028🎉+&#%\""
+        )
     }
 
     @Test(

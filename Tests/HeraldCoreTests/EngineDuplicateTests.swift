@@ -19,18 +19,111 @@ struct EngineDuplicateTests {
         return #"{\#(parts.joined())"user":"\#(user)","message":"m","pns":["apns","gcm"]}"#
     }
 
-    @Test("are recorded as duplicates for each service, without a call and without waiting for the first one")
+    private func firstOutcomes(_ harness: EngineHarness) -> [Outcome?] {
+        harness.produced.map(\.production).filter { $0.outcome == .duplicate }.map(\.firstOutcome)
+    }
+
+    @Test("wait for the first one, and end with its outcome for each service, without a call")
     func duplicate() {
         let harness = harness()
         harness.record(json("1"))
         harness.record(json("1"))
         #expect(harness.calls.count == 2)
-        #expect(harness.takeSummaries() == ["result apns duplicate", "result gcm duplicate"])
+        harness.answer(200)
+        #expect(harness.summaries.isEmpty)
+        harness.answer(200)
+        #expect(harness.calls.isEmpty)
+        #expect(firstOutcomes(harness) == [.delivered, .delivered])
+        #expect(
+            harness.takeSummaries()
+                == ["result apns delivered", "result gcm delivered", "result apns duplicate", "result gcm duplicate"])
         #expect(harness.engine.counters.duplicates == 2)
-        harness.answer(200)
-        harness.answer(200)
         harness.pass(100)
         #expect(harness.engine.commitPositions.map(\.offset) == [2])
+    }
+
+    @Test("wait for the first one whatever the order that is kept", arguments: Ordering.allCases)
+    func waiting(ordering: Ordering) {
+        let harness = harness { $0.ordering = ordering }
+        harness.record(json("1"))
+        harness.record(json("1"))
+        harness.record(json("1"))
+        #expect(harness.calls.count == 2)
+        harness.answer(200)
+        harness.answer(200)
+        #expect(harness.calls.isEmpty)
+        #expect(firstOutcomes(harness).count == 4)
+    }
+
+    @Test("are none for a push service that the first one was not for, and none of one that failed")
+    func perService() {
+        let harness = harness { $0.fuse = FuseRule(share: 0.5, of: 0) }
+        let apns = #"{"id":"1","user":"u","message":"m","pns":["apns"]}"#
+        harness.record(apns)
+        harness.answer(200)
+        harness.record(json("1"))
+        #expect(harness.calls.map { Int($0.service) } == [1])
+        harness.answer(400)
+        #expect(
+            harness.takeSummaries()
+                == [
+                    "result apns delivered", "result apns duplicate", "result gcm dead-lettered",
+                    "dead gcm rejected 400",
+                ])
+        harness.record(json("1"))
+        #expect(harness.calls.map { Int($0.service) } == [1])
+        harness.answer(200)
+        #expect(harness.takeSummaries() == ["result apns duplicate", "result gcm delivered"])
+    }
+
+    /// What a worker writes of an event for a retry topic.
+    private func retry(_ offset: Int64, attempts: Int) -> [(String, String)] {
+        [
+            ("herald-attempts", "\(attempts)"), ("herald-origin", "notifications/0/\(offset)"),
+            ("herald-not-before", "1"), ("herald-pns", "apns,gcm"),
+        ]
+    }
+
+    @Test(
+        "follow the first one into its retry topic, and there learn what becomes of it",
+        arguments: [(200, ["result apns duplicate", "result gcm duplicate"]), (400, [])])
+    func following(status: Int, expected: [String]) {
+        let harness = harness {
+            $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 10_000])
+            $0.fuse = FuseRule(share: 0.5, of: 0)
+        }
+        harness.record(json("1"))
+        harness.answer(503)
+        harness.answer(503)
+        #expect(harness.takeSummaries() == ["retry 1s apns,gcm transient 1"])
+        harness.record(json("1"))
+        #expect(harness.calls.isEmpty)
+        #expect(harness.takeSummaries() == ["retry 1s apns,gcm blocked 0"])
+        // Another worker has the retry topic, and has seen nothing of them.
+        harness.pass(100)
+        harness.commitEnds(.acknowledged)
+        harness.reassign()
+        harness.record(json("1"), on: EngineHarness.oneSecond, headers: retry(0, attempts: 1))
+        harness.record(json("1"), on: EngineHarness.oneSecond, headers: retry(1, attempts: 0))
+        #expect(harness.calls.count == 2)
+        harness.answer(status)
+        harness.answer(status)
+        #expect(harness.summaries.filter { $0.contains("duplicate") } == expected)
+        #expect(harness.calls.count == (expected.isEmpty ? 2 : 0))
+    }
+
+    @Test("go on with the first one into its next retry topic, and never with one that came later")
+    func followingOn() {
+        let harness = harness { $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 10_000]) }
+        harness.record(json("1"), on: EngineHarness.oneSecond, headers: retry(0, attempts: 1))
+        harness.record(json("1"), on: EngineHarness.oneSecond, headers: retry(1, attempts: 0))
+        harness.answer(503)
+        harness.answer(503)
+        #expect(
+            harness.takeSummaries() == ["retry 10s apns,gcm transient 2", "retry 10s apns,gcm kept 0"])
+        // The first one comes again: neither itself nor the one behind it keeps it waiting.
+        harness.record(json("1"), on: EngineHarness.oneSecond, headers: retry(0, attempts: 1))
+        #expect(harness.calls.count == 2)
     }
 
     @Test("are told by source, id and user together")
@@ -41,6 +134,7 @@ struct EngineDuplicateTests {
         }
         #expect(harness.engine.counters.duplicates == 0)
         harness.record(json("1", source: "t"))
+        while !harness.calls.isEmpty { harness.answer(200) }
         #expect(harness.engine.counters.duplicates == 2)
     }
 
@@ -68,15 +162,15 @@ struct EngineDuplicateTests {
 
     @Test("are no duplicates once the window is over, or so many others came between")
     func window() {
-        let harness = harness { $0.duplicateSize = 3 }
+        let harness = harness { $0.duplicateSize = 6 }
         harness.record(json("1"))
         harness.pass(700_000)
         harness.record(json("1"))
         #expect(harness.engine.counters.duplicates == 0)
         for number in 2..<5 { harness.record(json("\(number)")) }
         harness.record(json("1"))
-        #expect(harness.engine.counters.duplicates == 0)
-        harness.record(json("4"))
+        harness.record(json("1"))
+        while !harness.calls.isEmpty { harness.answer(200) }
         #expect(harness.engine.counters.duplicates == 2)
     }
 
@@ -93,6 +187,7 @@ struct EngineDuplicateTests {
         #expect(harness.calls.isEmpty)
         harness.record(json("1"))
         #expect(harness.engine.counters.duplicates == 2)
+        #expect(firstOutcomes(harness) == [nil, nil], "an earlier owner dealt with it")
         harness.pass(1_000)
         #expect(harness.engine.commitPositions.map(\.offset) == [3])
     }
@@ -106,6 +201,8 @@ struct EngineDuplicateTests {
         harness.record(json("0"))
         harness.record(json("1"))
         harness.record(json("1"))
+        harness.answer(200)
+        harness.answer(200)
         #expect(harness.engine.counters.doneBefore == 1)
         #expect(harness.engine.counters.duplicates == 2)
     }
@@ -132,6 +229,7 @@ struct EngineDuplicateTests {
         }
         harness.record(json("1"))
         harness.record(json("1"))
+        while !harness.calls.isEmpty { harness.answer(200) }
         #expect(harness.engine.counters.duplicates == 0)
     }
 }

@@ -37,6 +37,8 @@ final class EngineHarness {
         configuration.retryDelays = ["1s", "10s"].compactMap { DelayName($0) }
         configuration.retry = RetryPolicy(immediate: 1, delays: [1_000, 10_000])
         configuration.maxInFlight = 8
+        // The broker is played by hand, and commits are seldom what a test is about.
+        configuration.maxUnrecorded = .max
         change(&configuration)
         engine = Engine(configuration: configuration)
         assign()

@@ -34,7 +34,7 @@ struct PlayedBoard {
     }
 
     mutating func call(_ number: Int, _ pushService: String, status: Int? = 200) {
-        call(key: "demo-\(number):\(pushService)", status: status)
+        call(key: "demo-\(number):ada:\(pushService)", status: status)
     }
 
     mutating func call(key: String?, status: Int? = 200) {

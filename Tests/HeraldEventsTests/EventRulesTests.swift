@@ -123,7 +123,8 @@ struct EventRulesTests {
     @Test(
         "Push services that are unknown or no names are invalid",
         arguments: [
-            #""fcm""#, #"["apns","sms"]"#, "[]", #"["apns",1]"#, #"["apns",null]"#, "7", "{}", #""apns,gcm""#, #"[[]]"#,
+            #""mpns""#, #"["apns","sms"]"#, "[]", #"["apns",1]"#, #"["apns",null]"#, "7", "{}", #""apns,gcm""#,
+            #"[[]]"#,
             #"" apns""#, #"["apns",""]"#,
         ])
     func badPushServices(pns: String) {
@@ -133,7 +134,7 @@ struct EventRulesTests {
     @Test("The reason names the unknown push service and those that are allowed")
     func unknownPushService() {
         let detail = Decoding(eventJSON(["pns": #""sms""#])).failure?.detail
-        #expect(detail == "pns holds \"sms\"; allowed are apns, gcm, wns")
+        #expect(detail == "pns holds \"sms\"; allowed are apns, gcm, wns, fcm")
     }
 
     @Test("What breaks a rule still has its id and user for the result")

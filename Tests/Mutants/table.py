@@ -192,6 +192,24 @@ MUTANTS = [
         "            beginHold(reason, now: now)\n            want(slot, service, now: now)",
         "            beginHold(reason, now: now)\n            retry(slot, service, result, now: now, entropy: entropy)",
     ),
+    Mutant(
+        "calls go on while nothing can be recorded",
+        "Exposure.swift",
+        "isInTheWay = isUnproven || oldest.map { now >= $0.advanced(byMilliseconds: limit) } ?? false",
+        "isInTheWay = isUnproven",
+    ),
+    Mutant(
+        "a commit that failed counts as recorded for the exposure",
+        "Exposure.swift",
+        "        waitingSince = since\n        committingSince = nil",
+        "        _ = since\n        committingSince = nil",
+    ),
+    Mutant(
+        "a worker that stood still calls before it has shown that it is a member",
+        "Exposure.swift",
+        "    mutating func stoodStill(after sequence: UInt64) { unproven = sequence }",
+        "    mutating func stoodStill(after sequence: UInt64) {}",
+    ),
     # Order and bounds: promises 4 and 6.
     Mutant(
         "the next event of a user is called too soon",

@@ -1,4 +1,5 @@
 import HeraldCore
+import HeraldEvents
 
 /// Calls: promises 3 and 4, and no retry too soon.
 extension Checkers {
@@ -37,7 +38,9 @@ extension Checkers {
         if duties[duty].isAnswered, isAtomic || !duties[duty].isExcused {
             fail("promise 3: \(text(duty)) was called again after its final answer")
         }
-        if twins.contains(duties[duty].origin) { fail("\(text(duty)) was called, and it came before") }
+        if !isKnowledgeLost, others(than: duty).contains(where: { duties[$0].finals.contains(.delivered) }) {
+            fail("\(text(duty)) was called, and the same event was delivered")
+        }
         guard countsAsAttempt else { return }
         count(duty)
         let allowed = maximumCalls + duties[duty].allowance

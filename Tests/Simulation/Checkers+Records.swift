@@ -6,13 +6,15 @@ extension Checkers {
     /// A request record was published that is about these services (-1: it can't be read).
     mutating func published(_ name: RecordName, _ record: LogRecord, services: [Int], campaign: Int?) -> [Int] {
         if services.isEmpty { settled[name.place, default: []].insert(name.offset) }
-        return services.map { service in
+        let found = services.map { service in
             duties.append(
                 Duty(
                     origin: name, service: service, campaign: campaign, user: record.user, event: record.event,
                     publishedAt: record.timestamp))
             return duties.count - 1
         }
+        note(found, of: name)
+        return found
     }
 
     // MARK: Records for all to see
@@ -47,9 +49,16 @@ extension Checkers {
 
     private mutating func apply(_ effect: Effect, at name: RecordName) {
         switch effect.kind {
-        case .result(let outcome, let reason, let attempts):
+        case .result(let outcome, let first, let reason, let attempts):
             for duty in effect.duties {
                 judge(duty, outcome, reason)
+                if first != nil, outcome != .duplicate { fail("\(text(duty)) is \(outcome) and names a first outcome") }
+                if outcome == .duplicate {
+                    if first == nil, !isKnowledgeLost {
+                        fail("\(text(duty)) is a duplicate, and its worker does not say of what")
+                    }
+                    duties[duty].firstOutcome = first
+                }
                 checkAttempts(duty, attempts, mayCountRefusal: reason == .rejected)
                 duties[duty].finals.append(outcome)
                 duties[duty].callsOfStay = 0
@@ -89,8 +98,8 @@ extension Checkers {
     /// Whether the backend's answers, as they were, mean this outcome.
     private mutating func judge(_ duty: Int, _ outcome: Outcome, _ reason: DeadLetterReason?) {
         let facts = duties[duty]
-        if (outcome == .duplicate) != twins.contains(facts.origin) {
-            fail("\(text(duty)) is said to be \(outcome), and it is \(outcome == .duplicate ? "new" : "a duplicate")")
+        if outcome == .duplicate, others(than: duty).isEmpty {
+            fail("\(text(duty)) is said to be a duplicate, and it is there once")
         }
         if outcome == .cancelled, !cancelledCampaigns.contains(facts.campaign ?? -1) {
             fail("\(text(duty)) is said to be cancelled, and its campaign is not")
@@ -174,6 +183,11 @@ extension Checkers {
             }
             if duties[duty].finals.isEmpty { fail("promise 1: \(text(duty)) has no final result") }
             if duties[duty].finals.count > 1 { excuse(duty, "promise 2: \(text(duty)) has two final results") }
+            if let first = duties[duty].firstOutcome,
+                !others(than: duty).contains(where: { duties[$0].finals.contains(first) })
+            {
+                fail("\(text(duty)) is said to be a duplicate of one that was \(first), and none was")
+            }
         }
     }
 }

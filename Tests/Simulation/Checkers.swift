@@ -38,6 +38,8 @@ struct Duty {
     var wasDelivered = false
     var wasRejected = false
     var firstRefusal: Int64?
+    /// What its result says of the one that it is a duplicate of.
+    var firstOutcome: Outcome?
     /// It waits for another call, which must not come before this moment.
     var notBefore: Int64?
 }
@@ -71,8 +73,14 @@ struct Checkers {
     /// The latest record that was called first, for each line of events that are kept in order.
     var lastFirstCall: [OrderLine: Int64] = [:]
     var called: Set<RecordName> = []
-    /// Records that repeat an earlier one of their partition.
-    var twins: Set<RecordName> = []
+    /// Records of the same event, by the first of them.
+    var twins: [RecordName: [RecordName]] = [:]
+    /// The first of each that is there more than once.
+    private var firstOfTwins: [RecordName: RecordName] = [:]
+    /// The duties of each record.
+    private var dutiesOf: [RecordName: [Int]] = [:]
+    /// Partitions have changed hands, and what their former owner knew of earlier events is gone.
+    var isKnowledgeLost = false
 
     /// Campaigns that were paused once, and that are cancelled.
     var pausedCampaigns: Set<Int> = []
@@ -87,6 +95,25 @@ struct Checkers {
         tolerance = 2 * scenario.skew
         self.topics = topics
         services = scenario.pushServices.names
+    }
+
+    /// A record repeats another one of its partition.
+    mutating func repeats(_ twin: RecordName, _ name: RecordName) {
+        let first = firstOfTwins[name] ?? name
+        firstOfTwins[first] = first
+        firstOfTwins[twin] = first
+        twins[first, default: [first]].append(twin)
+    }
+
+    mutating func note(_ duties: [Int], of name: RecordName) { dutiesOf[name] = duties }
+
+    /// The duties of the same event that is there once more, for the same push service.
+    func others(than duty: Int) -> [Int] {
+        let origin = duties[duty].origin
+        guard let first = firstOfTwins[origin], let group = twins[first] else { return [] }
+        return group.filter { $0 != origin }.compactMap { name in
+            dutiesOf[name]?.first { duties[$0].service == duties[duty].service }
+        }
     }
 
     mutating func fail(_ text: String) {

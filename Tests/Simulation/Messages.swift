@@ -29,7 +29,7 @@ enum Step {
     case publisherEnds(transaction: Int)
     case start(worker: Int)
     case fault(Fault)
-    case thaw(Process)
+    case thaw(Process, after: Int64)
     case weather
     /// Users that were refused are accepted from here on.
     case pardon

@@ -58,7 +58,7 @@ struct LogRecord {
 /// What a record that a worker writes means for the event that it belongs to.
 struct Effect {
     enum Kind {
-        case result(outcome: Outcome, reason: DeadLetterReason?, attempts: Int?)
+        case result(outcome: Outcome, first: Outcome?, reason: DeadLetterReason?, attempts: Int?)
         case retry(attempts: Int, reason: RetryReason?)
         case deadLetter
     }

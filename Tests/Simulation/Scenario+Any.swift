@@ -21,6 +21,7 @@ extension Scenario {
         scenario.hasPlainEvents = chance.below(8) == 0
         scenario.chooseSettings(&chance)
         scenario.chooseCampaigns(&chance)
+        scenario.maxUnrecorded = max(2 * scenario.commitInterval, chance.pick([1_000, 1_000, 300, 5_000]))
         return scenario
     }
 

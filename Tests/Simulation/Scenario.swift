@@ -87,6 +87,7 @@ package struct Scenario: Sendable {
     package var maxInFlight = 40
     package var maxBufferedBytes = 16 << 20
     package var commitInterval: Int64 = 100
+    package var maxUnrecorded: Int64 = 1_000
     package var drainTimeout: Int64 = 30_000
     package var blockedAfter: Int64 = 15_000
     /// For how long events are remembered (milliseconds), which all twins lie within.
@@ -118,6 +119,7 @@ package struct Scenario: Sendable {
         configuration.maxInFlight = maxInFlight
         configuration.maxBufferedBytes = maxBufferedBytes
         configuration.commitInterval = commitInterval
+        configuration.maxUnrecorded = maxUnrecorded
         configuration.drainTimeout = drainTimeout
         configuration.blockedAfter = blockedAfter
         configuration.isAtomic = isAtomic

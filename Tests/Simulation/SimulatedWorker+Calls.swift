@@ -11,6 +11,7 @@ extension SimulatedWorker {
             return
         }
         check(token, name, record)
+        checkExposure()
         checkLimits(token)
         checkCampaign(name, record)
         checkPriority(token, name)
@@ -34,6 +35,27 @@ extension SimulatedWorker {
         }
         let calls = duty(record, token).map { simulation.checkers.duties[$0].calls } ?? 0
         return trouble.answer(user: record.user, event: record.event, service: Int(token.service), attempt: calls)
+    }
+
+    /// Nothing is called while what was called waits for its commit for too long, nor by somebody who stood still and may
+    /// have lost his partitions meanwhile.
+    private func checkExposure() {
+        if hasStoodStill {
+            simulation.checkers.fail("promise 3: \(process) stood still, has lost its partitions, and calls")
+        }
+        guard simulation.scenario.isAtomic else { return }
+        // What is left out of transactions is no more than one event.
+        unrecordedSince = unrecordedSince.filter { engine.isDecided($0.key) }
+        let age = unrecordedSince.values.min().map { simulation.now - $0 } ?? 0
+        if age >= configuration.maxUnrecorded {
+            simulation.checkers.fail("promise 3: \(process) calls while others are not recorded for \(age) ms")
+        }
+    }
+
+    private func noteExposure(_ token: CallToken) {
+        if engine.isDecided(token.slot), unrecordedSince[token.slot] == nil {
+            unrecordedSince[token.slot] = simulation.now
+        }
     }
 
     private func text(_ result: CallResult) -> String { result.failure.map { "\($0)" } ?? "\(result.status)" }
@@ -90,6 +112,7 @@ extension SimulatedWorker {
         let isCurrent = engine.slot(token.slot.index).generation == token.slot.generation
         note(token, result)
         engine.answer(token, result, now: moment, entropy: simulation.chance.bits())
+        noteExposure(token)
         noteLimits(token, result, isCurrent: isCurrent)
         guard let duty, let before, waitsForHold(result, token, isProbe: isProbe) else { return }
         simulation.checkers.waits(duty, as: before, wasCounted: wasCounted)

@@ -77,7 +77,8 @@ extension SimulatedWorker {
                 simulation.checkers.fail("a result can't be read: \(String(copying: output.value.span.bytes))")
                 return effect
             }
-            effect.kind = .result(outcome: result.outcome, reason: result.reason, attempts: result.attempts)
+            effect.kind = .result(
+                outcome: result.outcome, first: result.firstOutcome, reason: result.reason, attempts: result.attempts)
             effect.duties = duties(of: record, services: [result.pushService ?? ""])
             check(origin: result.origin.description, of: effect)
         case .retry:

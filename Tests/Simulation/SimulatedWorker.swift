@@ -63,6 +63,10 @@ final class SimulatedWorker {
     var passed: Set<RecordName> = []
     /// Calls under way.
     var callsOut: [RecordName: Int] = [:]
+    /// Since when events are decided whose calls would be made again after a kill.
+    var unrecordedSince: [SlotID: Int64] = [:]
+    /// It stood still for longer than it may without being told that it is still a member.
+    private(set) var hasStoodStill = false
     /// Records on their way to the broker.
     var produced: Set<ProductionID> = []
     /// Calls that count as an attempt.
@@ -161,7 +165,7 @@ final class SimulatedWorker {
         let duration = simulation.chance.between(100, 30_000)
         log("is frozen for \(duration) ms")
         frozenUntil = simulation.now + duration
-        simulation.schedule(.thaw(process), after: duration)
+        simulation.schedule(.thaw(process, after: duration), after: duration)
         guard duration > Self.session, isMember else { return }
         simulation.schedule(.sessionEnds(process, join: joins), after: Self.session)
     }
@@ -177,9 +181,11 @@ final class SimulatedWorker {
         simulation.schedule(.news(process, .lost), after: simulation.chance.between(0, latest))
     }
 
-    func thaw() {
+    func thaw(after duration: Int64) {
         log("goes on")
         frozenUntil = nil
+        hasStoodStill = isZombie
+        engine.stoodStill(for: duration)
         if isZombie {
             simulation.schedule(.news(process, .lost), after: simulation.chance.between(0, 1_500))
         }
@@ -189,12 +195,14 @@ final class SimulatedWorker {
     /// The group goes on without it, and it does not know.
     func sessionEnded() {
         isZombie = true
+        forgetEvents()
         hitInMemory()
     }
 
     func join() {
         log("joins")
         isZombie = false
+        hasStoodStill = false
         isMember = true
         joins += 1
         isGivingBack = false
@@ -244,6 +252,7 @@ final class SimulatedWorker {
     }
 
     private func die() {
+        forgetEvents()
         isRunning = false
         stopTaking()
     }
@@ -252,7 +261,13 @@ final class SimulatedWorker {
         for place in places { simulation.cluster[place].takers.removeAll { $0 == index } }
     }
 
+    /// Nobody knows any more what it knew of events that came before.
+    private func forgetEvents() {
+        if !fetched.isEmpty { simulation.checkers.isKnowledgeLost = true }
+    }
+
     func forgetAssignment() {
+        forgetEvents()
         stopTaking()
         generation = 0
         places = []
@@ -265,6 +280,7 @@ final class SimulatedWorker {
         active = [:]
         passed = []
         callsOut = [:]
+        unrecordedSince = [:]
         counted = []
         passedUrgent = [:]
         probes = []

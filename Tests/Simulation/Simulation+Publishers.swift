@@ -66,7 +66,7 @@ extension Simulation {
             services: record.duties.map { checkers.duties[$0].service },
             campaign: record.duties.first.flatMap { checkers.duties[$0].campaign })
         let twin = append(again, to: name.place, in: nil)
-        checkers.twins.insert(twin)
+        checkers.repeats(twin, name)
         log("\(checkers.text(twin)) is \(checkers.text(name)) once more")
         wake(name.place)
     }

@@ -152,7 +152,7 @@ package final class Simulation {
             for place in cluster.endForeign(transaction, now: now) { wake(place) }
         case .start(let worker): workers[worker].start()
         case .fault(let fault): perform(fault)
-        case .thaw(let process): living(process)?.thaw()
+        case .thaw(let process, let duration): living(process)?.thaw(after: duration)
         case .weather: changeWeather()
         case .pardon: pardon()
         case .changeCampaign: changeCampaign()

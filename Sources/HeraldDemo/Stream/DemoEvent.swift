@@ -50,15 +50,14 @@ struct DemoEvent: Sendable {
         }
     }
 
-    /// The key by which the backend knows calls of this event again.
-    func idempotencyKey(_ pushService: String) -> String { "\(Self.id(number)):\(pushService)" }
-
     /// The number and the push service of an idempotency key; nil when it is none of the demo's.
     static func parse(idempotencyKey: String) -> (number: Int, pushService: String)? {
         let parts = idempotencyKey.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[0].hasPrefix(idPrefix), let number = Int(parts[0].dropFirst(idPrefix.count))
+        // id:user:pns, with the source before the push service if the event has one.
+        guard parts.count == 3 || parts.count == 4, parts[0].hasPrefix(idPrefix),
+            let number = Int(parts[0].dropFirst(idPrefix.count))
         else { return nil }
-        return (number, String(parts[1]))
+        return (number, String(parts[parts.count - 1]))
     }
 
     private static let idPrefix = "demo-"

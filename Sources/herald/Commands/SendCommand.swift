@@ -12,7 +12,7 @@ enum SendCommand: HeraldCommand {
         "pns", .pushServices, "The push services to send to.")
     private static let message = CommandOption.optional("message", .text("TEXT"), "The message.")
     private static let id = CommandOption.optional(
-        "id", .text("ID"), "The idempotency key without the push service; a random one when it is left out.")
+        "id", .text("ID"), "The idempotency key without user and push service; a random one when it is left out.")
     private static let toSelf = CommandOption.flag(
         "self", "Ask the backend to greet the caller's own devices on every push service, instead.")
 

@@ -91,6 +91,7 @@ extension Settings {
         engine.duplicateSize = delivery.dedupe.window == .zero ? 0 : delivery.dedupe.size / delivery.lanes
         engine.maxInFlight = maxInFlight
         engine.commitInterval = delivery.commitInterval.milliseconds
+        engine.maxUnrecorded = delivery.maxUnrecorded.milliseconds
         engine.drainTimeout = delivery.drainTimeout.milliseconds
         engine.retry = RetryPolicy(
             immediate: retry.immediate, delays: delays.map(\.milliseconds), maxElapsed: retry.maxElapsed.milliseconds)

@@ -53,7 +53,7 @@ struct Oracle {
         exactly: Bool = true, location: SourceLocation = #_sourceLocation, _ allowed: (String) -> Int
     ) {
         var problems: [String] = []
-        for (key, calls) in Dictionary(grouping: calls, by: { $0.idempotencyKey ?? "none" }) {
+        for (key, calls) in Dictionary(grouping: calls, by: { $0.notification ?? "none" }) {
             let limit = allowed(key)
             if exactly ? calls.count != limit : calls.count > limit {
                 problems.append("\(key): \(calls.count) calls, expected \(limit)")
@@ -67,7 +67,7 @@ struct Oracle {
     func expectUserOrder(location: SourceLocation = #_sourceLocation) {
         var problems: [String] = []
         let byEvent = Dictionary(grouping: calls) { call in
-            String((call.idempotencyKey ?? "").split(separator: ":").first ?? "")
+            String((call.notification ?? "").split(separator: ":").first ?? "")
         }
         let retried = Set(retries.compactMap { $0.heraldHeaders["herald-id"] })
         for (user, events) in Dictionary(grouping: requests, by: { $0.keyText ?? "" }) {
@@ -111,5 +111,13 @@ struct Oracle {
         guard !problems.isEmpty else { return }
         let shown = problems.sorted().prefix(5).joined(separator: "; ")
         Issue.record("\(problems.count) problems: \(shown)", sourceLocation: location)
+    }
+}
+
+extension RecordedCall {
+    /// The event's id and the push service, as its idempotency key (`id:user:pns`, `id:user:source:pns`) names them.
+    var notification: String? {
+        guard let parts = idempotencyKey?.split(separator: ":"), parts.count >= 3 else { return idempotencyKey }
+        return "\(parts[0]):\(parts[parts.count - 1])"
     }
 }

@@ -1,0 +1,135 @@
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@testable import HeraldCore
+
+@Suite("While outcomes can't be recorded")
+struct EngineExposureTests {
+    private func harness(_ change: (inout EngineConfiguration) -> Void = { _ in }) -> EngineHarness {
+        EngineHarness.atomic {
+            $0.maxUnrecorded = 1_000
+            change(&$0)
+        }
+    }
+
+    @Test("calls begin until the oldest outcome has waited for a second, and again once a commit is made")
+    func stalled() {
+        let harness = harness()
+        harness.settle()
+        harness.pass(100)
+        harness.pass(899)
+        harness.event("b")
+        #expect(harness.usersInFlight == ["b"])
+        harness.pass(1)
+        harness.event("c")
+        #expect(harness.usersInFlight == ["b"], "the commit has been under way for a second")
+        #expect(harness.engine.nextWake.map { $0 > harness.now.monotonic } ?? true, "only the commit ends that")
+        harness.commitEnds(.acknowledged)
+        #expect(harness.usersInFlight == ["b", "c"])
+    }
+
+    @Test("an aborted transaction does not make them younger")
+    func aborted() {
+        let harness = harness()
+        harness.settle()
+        harness.pass(100)
+        harness.commitEnds(.abortable)
+        harness.abortEnds()
+        harness.pass(900)
+        harness.event("b")
+        #expect(harness.calls.isEmpty)
+    }
+
+    @Test("calls that take long hold up nobody")
+    func slowCalls() {
+        let harness = harness()
+        harness.event("slow")
+        for _ in 0..<20 {
+            harness.settleOther()
+            harness.pass(500)
+            harness.commitEnds(.acknowledged)
+        }
+        harness.event("b")
+        #expect(harness.usersInFlight == ["slow", "b"])
+    }
+
+    @Test("events that were never called count for nothing")
+    func uncalled() {
+        let harness = harness()
+        harness.event("a", more: #","expiresAt":"1970-01-01T00:00:00Z""#)
+        harness.pass(100)
+        harness.pass(5_000)
+        harness.event("b")
+        #expect(harness.usersInFlight == ["b"])
+    }
+
+    @Test("without transactions, an acknowledgement that does not come stops the calls, too")
+    func atLeastOnce() {
+        let harness = EngineHarness { $0.maxUnrecorded = 1_000 }
+        harness.settle()
+        harness.pass(1_000)
+        harness.event("b")
+        #expect(harness.calls.isEmpty)
+        harness.acknowledgeAll()
+        harness.pass(100)
+        harness.commitEnds(.acknowledged)
+        #expect(harness.usersInFlight == ["b"])
+    }
+
+    @Test("a probe waits, too")
+    func probes() {
+        let harness = harness()
+        harness.settle()
+        harness.event("a")
+        harness.answer(CallResult(failure: .tls))
+        harness.pass(100)
+        harness.pass(10_000)
+        #expect(harness.calls.isEmpty)
+        harness.commitEnds(.acknowledged)
+        harness.pass(0)
+        #expect(harness.calls.count == 1)
+    }
+
+    @Test(
+        "a worker that stood still calls nothing before a commit that began afterwards was made",
+        arguments: [true, false])
+    func standstill(isAtomic: Bool) {
+        let harness = isAtomic ? harness() : EngineHarness { $0.maxUnrecorded = 1_000 }
+        harness.settle()
+        if !isAtomic { harness.acknowledgeAll() }
+        harness.pass(100)
+        harness.time += 12_000
+        harness.engine.stoodStill(for: 12_000)
+        // This one began before.
+        harness.commitEnds(.acknowledged)
+        harness.event("b")
+        #expect(harness.calls.isEmpty)
+        harness.pass(100)
+        harness.commitEnds(.acknowledged)
+        #expect(harness.usersInFlight == ["b"])
+    }
+
+    @Test("a short pause is no standstill, and new partitions end one")
+    func shortPause() {
+        let harness = harness()
+        harness.engine.stoodStill(for: 999)
+        harness.event("a")
+        #expect(harness.calls.count == 1)
+        harness.engine.stoodStill(for: 1_000)
+        harness.event("b")
+        #expect(harness.calls.count == 1)
+        harness.lose()
+        harness.reassign()
+        harness.event("c")
+        #expect(harness.usersInFlight.contains("c"))
+    }
+}
+
+extension EngineHarness {
+    /// Has the next event come and its call, the latest one, answered with 200.
+    fileprivate func settleOther() {
+        event("other")
+        answer(takeCall(at: calls.count - 1), CallResult(status: 200))
+    }
+}
