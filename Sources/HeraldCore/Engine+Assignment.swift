@@ -16,6 +16,7 @@ extension Engine {
         for index in partitions.indices { addToSource(Int32(index)) }
         divideRetryWeight()
         divideCalls()
+        gate.forgetDeferrals()
         cursor = 0
         lastResumed = 0
         membership = .assigned

@@ -165,17 +165,24 @@ extension Engine {
         switch meaning {
         case .answered(.transient) where result.status == 429 || result.status == 503 && result.retryAfter != nil:
             budget.failed()
-            throttled(service, result, now: now)
+            gate.refused(service, sentAt: began(result, now), retryAfter: result.retryAfter, now: now.monotonic)
         case .answered(.transient), .failedForNow:
             budget.failed()
             if breaker.note(service: service, failed: true, now: now.monotonic) { beginHold(.breaker, now: now) }
         case .answered(.delivered), .answered(.rejected):
             budget.succeeded()
-            gate.passed(service, now: now.monotonic)
+            gate.passed(service, sentAt: began(result, now), now: now.monotonic)
             if breaker.note(service: service, failed: false, now: now.monotonic) { beginHold(.breaker, now: now) }
             if meaning == .answered(.delivered) { fuse.pass(source: slots[Int(slot)].sourceHash) }
         case .answered(.credentials), .unreachable: break
         }
+    }
+
+    /// When a call began.
+    private func began(_ result: CallResult, _ now: Moment) -> MonotonicTime {
+        // Its duration is rounded down. Taken for later than it was, the rest of a burst would count against the limit
+        // that its beginning has led to.
+        now.monotonic.advanced(byMilliseconds: -Int64(result.durationMilliseconds) - 1)
     }
 
     /// Counts an answer that would make a dead letter; true when the fuse has blown, and the event waits.
