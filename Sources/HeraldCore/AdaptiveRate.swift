@@ -26,8 +26,9 @@ struct AdaptiveRate: Sendable, Equatable {
     static let longestRest: Int64 = 60_000
     /// A limit that met no refusal for so long (milliseconds) is forgotten.
     static let forgottenAfter: Int64 = 600_000
-    /// What was sent before the last decrease says nothing about it; the next one is this much later (milliseconds).
-    static let epoch: Int64 = 1_000
+    /// What was sent before the last decrease says nothing about it, nor what was sent so soon (milliseconds) after it: a
+    /// backend that counts the calls of a second refuses what is left of it.
+    static let settling: Int64 = 1_000
     /// After so long without an answer (milliseconds) the calls begin anew.
     static let idle: Int64 = 3_000
 
@@ -53,6 +54,10 @@ struct AdaptiveRate: Sendable, Equatable {
     private var edge = RefusalSum()
     /// The shortest pause that the refusals of ``crowd`` asked for (milliseconds); 0 when one of them did not.
     private var pause: Int64 = 0
+    /// No pause is longer (milliseconds): the first ones may have been asked for by events that a backend refuses for their own
+    /// sake. It doubles while each pause is followed by a crowd of refusals.
+    private var longestPause = Self.firstPause
+    static let firstPause: Int64 = 5_000
     private var trial: RateTrial?
     /// The calls since the limit was lowered last, and how many of them were refused.
     private var callsSince = 0
@@ -64,6 +69,7 @@ struct AdaptiveRate: Sendable, Equatable {
         var borne = 0.0
         var rest = AdaptiveRate.firstRest
         var loweredAt = MonotonicTime(nanoseconds: .min)
+        var settledAt = MonotonicTime(nanoseconds: .min)
         /// Too little is known to stay anywhere: the limit doubles every second.
         var isSearching = false
     }
@@ -74,12 +80,12 @@ struct AdaptiveRate: Sendable, Equatable {
     mutating func passed(sentAt: MonotonicTime, now: MonotonicTime) -> Bool {
         answered(now)
         through.add(now)
-        guard sentAt >= state.loweredAt else { return false }
+        guard sentAt >= state.settledAt else { return false }
         crowd.passed(allowing: expected.crowd)
         guard state.limit != nil else { return false }
         edge.passed(allowing: expected.edge)
         callsSince += 1
-        return judge(refused: false, sentAt, now)
+        return judge(refused: false, now)
     }
 
     /// The backend refused a call because it can't take more.
@@ -91,7 +97,7 @@ struct AdaptiveRate: Sendable, Equatable {
     mutating func refusedCall(sentAt: MonotonicTime, retryAfter: Int64?, now: MonotonicTime) -> Int64 {
         answered(now)
         refused.add(now)
-        guard sentAt >= state.loweredAt else { return 0 }
+        guard sentAt >= state.settledAt else { return 0 }
         let asked = retryAfter ?? 0
         pause = crowd.isEmpty ? asked : min(pause, asked)
         crowd.refused(allowing: expected.crowd)
@@ -101,18 +107,17 @@ struct AdaptiveRate: Sendable, Equatable {
             refusalsSince += 1
         }
         expectFewer(now)
-        if judge(refused: true, sentAt, now) { return 0 }
-        guard state.limit == nil || now >= state.loweredAt.advanced(byMilliseconds: Self.epoch) else { return 0 }
+        if judge(refused: true, now) { return 0 }
         if crowd.sum >= expected.crowdBound {
             // Who is being tried is not lowered again before the verdict, or a slow service would never hear it.
             if let trial, trial.isFair(at: state.limit) { return 0 }
+            let isAgain = now < resumedAt.advanced(byMilliseconds: RateTrial.longest)
+            longestPause = isAgain ? min(2 * longestPause, 3_600_000) : Self.firstPause
             lowerForCrowd(now)
-            return pause
+            return min(pause, longestPause)
         }
-        // Who searches finds the edge with a crowd; and the last second must not have begun before the last decrease.
-        guard trial == nil, !state.isSearching, edge.sum >= expected.edgeBound,
-            now >= state.loweredAt.advanced(byMilliseconds: 2 * Self.epoch)
-        else { return 0 }
+        // Who searches finds the edge with a crowd.
+        guard trial == nil, !state.isSearching, edge.sum >= expected.edgeBound else { return 0 }
         lowerAtEdge(now)
         return 0
     }
@@ -120,7 +125,8 @@ struct AdaptiveRate: Sendable, Equatable {
     /// Sending to this push service pauses until `moment`: what gets through meanwhile says nothing.
     mutating func pause(until moment: MonotonicTime) {
         resumedAt = max(resumedAt, moment)
-        trial?.wait(until: resumedAt)
+        state.settledAt = max(state.settledAt, moment)
+        trial?.wait(until: moment)
     }
 
     /// A call waited because of the limit.
@@ -138,7 +144,7 @@ struct AdaptiveRate: Sendable, Equatable {
         let elapsed = min(now.nanoseconds - grownAt.nanoseconds, 1_000_000_000)
         guard elapsed >= 50_000_000 else { return false }
         grownAt = now
-        guard wasReached, state.isSearching || quiet > state.rest else { return false }
+        guard wasReached, state.isSearching ? now >= state.settledAt : quiet > state.rest else { return false }
         wasReached = false
         state.limit = limit * (1 + speed(at: limit) * Double(elapsed) / 1e9)
         return true
@@ -157,8 +163,8 @@ struct AdaptiveRate: Sendable, Equatable {
     }
 
     /// Counts an answer for the trial; true when its verdict changed the limit.
-    private mutating func judge(refused: Bool, _ sentAt: MonotonicTime, _ now: MonotonicTime) -> Bool {
-        trial?.count(refused: refused, sentAt: sentAt)
+    private mutating func judge(refused: Bool, _ now: MonotonicTime) -> Bool {
+        trial?.count(refused: refused)
         guard let trial, trial.isOver(now) else { return false }
         self.trial = nil
         guard trial.isUnrelated(at: state.limit) else {
@@ -170,7 +176,7 @@ struct AdaptiveRate: Sendable, Equatable {
         guard trial.isSecond else {
             let most = RateTrial.second * (state.limit ?? 0)
             lower(to: through.latest(now), atMost: most, now)
-            self.trial = RateTrial(again: trial, isSecond: true, begins: now)
+            self.trial = RateTrial(again: trial, isSecond: true, begins: state.settledAt)
             return true
         }
         expected = ExpectedRefusals(share: trial.share)
@@ -206,7 +212,7 @@ struct AdaptiveRate: Sendable, Equatable {
         let offered = refused.latest(now) + through.latest(now)
         lower(isEarly: isEarly, now)
         let elapsed = isEarly ? max(0.05, Double(now.milliseconds(since: activeSince)) / 1_000) : 1
-        let begins = max(now, resumedAt)
+        let begins = max(state.settledAt, resumedAt)
         if let trial, !trial.isFair(at: before.limit) {
             // The limit was not low enough yet to say anything.
             self.trial = RateTrial(again: trial, isSecond: false, begins: begins)
@@ -226,13 +232,15 @@ struct AdaptiveRate: Sendable, Equatable {
         // When there were hardly any before the limit grew, it is the limit.
         guard shareSince - expected.share > (share - expected.share) / 4, let limit = state.limit else { return }
         state.limit = max(Self.floor, RateTrial.second * limit)
-        trial = RateTrial(before: before, refusedShare: share, expected: expected.share, begins: now)
+        trial = RateTrial(before: before, refusedShare: share, expected: expected.share, begins: state.settledAt)
     }
 
     private mutating func lower(isEarly: Bool, _ now: MonotonicTime) {
         if let limit = state.limit, now < resumedAt.advanced(byMilliseconds: 3_000) {
             // The last seconds were in part a pause, in which a backend that allows bursts has saved up for one.
-            state.borne = max(through.average(now), 0.9 * limit, Self.floor)
+            // But not when even then next to nothing gets through.
+            let kept = crowd.share > RateTrial.nothing ? 0.5 : 0.9
+            state.borne = max(through.average(now), kept * limit, Self.floor)
             state.limit = max(Self.floor, Self.retreat * state.borne)
             state.rest = Self.firstRest
             state.isSearching = false
@@ -266,6 +274,7 @@ struct AdaptiveRate: Sendable, Equatable {
 
     private mutating func lowered(_ now: MonotonicTime) {
         state.loweredAt = now
+        state.settledAt = now.advanced(byMilliseconds: Self.settling)
         grownAt = now
         wasReached = false
         startCounting()

@@ -37,8 +37,9 @@ struct DeferralPlan: Sendable {
         func work(_ calls: Int) -> Int64 { Int64(min(Double(calls) * Double(interval), 1e18)) }
         busyUntil += work(queued)
         let enough = now.advanced(byMilliseconds: (delays.last ?? 0) + Self.margin).nanoseconds
-        var second = current
-        while busyUntil < enough, second * Self.second <= busyUntil, second - current < Int64(counts.count) {
+        // What was planned for this second has come back already, or does so at any moment.
+        var second = current + 1
+        while busyUntil < enough, (second - 1) * Self.second <= busyUntil, second - current < Int64(counts.count) {
             busyUntil += work(Int(counts[place(second)]))
             second += 1
         }

@@ -8,9 +8,6 @@ struct RateTrial: Sendable, Equatable {
     /// So many calls, in ``shortest`` at least, are enough, or as many as have ``telling`` refusals.
     static let enough = 100.0...1_000
     static let telling = 10.0
-    /// What is sent so soon (milliseconds) after the limit was lowered for the second trial does not count: a backend that
-    /// counts the calls of a second refuses what is left of it.
-    static let settling: Int64 = 1_000
     /// How long it takes at least, and at most if there were ``fewest`` calls (milliseconds).
     static let shortest: Int64 = 1_000
     static let longest: Int64 = 20_000
@@ -57,7 +54,7 @@ struct RateTrial: Sendable, Equatable {
         self.expected = expected
         offered = .infinity
         isSecond = true
-        self.begins = begins.advanced(byMilliseconds: Self.settling)
+        self.begins = begins
     }
 
     /// The same from the beginning, at another limit.
@@ -65,7 +62,7 @@ struct RateTrial: Sendable, Equatable {
         self = former
         self.isSecond = isSecond
         if isSecond { refusedShare = former.share }
-        self.begins = begins.advanced(byMilliseconds: isSecond ? Self.settling : 0)
+        self.begins = begins
         calls = 0
         refusals = 0
     }
@@ -76,8 +73,7 @@ struct RateTrial: Sendable, Equatable {
     /// Nothing is called until `moment`.
     mutating func wait(until moment: MonotonicTime) { begins = max(begins, moment) }
 
-    mutating func count(refused: Bool, sentAt: MonotonicTime) {
-        guard sentAt >= begins else { return }
+    mutating func count(refused: Bool) {
         calls += 1
         if refused { refusals += 1 }
     }
