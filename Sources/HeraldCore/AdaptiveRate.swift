@@ -2,12 +2,16 @@ import HeraldTime
 
 /// Finds how many calls a second a backend bears, from its refusals to take more (429, 503).
 ///
-/// There is no limit before the first refusal. Then it is a little less than what got through, and stays there for a while;
-/// after that it grows, at first hardly and then faster and faster, until the next refusal: the shape of TCP's CUBIC
-/// (RFC 9438), for a rate instead of a window. What got through in a second is known better than how much more would
-/// have, so it is what counts, and not a fraction of the former limit.
+/// One refusal speaks for one event: APNs and FCM answer 429 for a single device. Only when refusals are a real share of
+/// the calls they speak for the push service (``RefusalSum``). Then the limit is a little less than what got through, and
+/// stays there for a while; after that it grows, at first hardly and then faster and faster, until there are more
+/// refusals again: the shape of TCP's CUBIC (RFC 9438), for a rate instead of a window. What got through in a second is known
+/// better than how much more would have, so it is what counts, and not a fraction of the former limit.
+///
+/// Each lower limit is on trial (``RateTrial``): refusals that do not become rarer were not about the rate, and the limit
+/// goes back to what it was. Their share is what is expected from then on.
 struct AdaptiveRate: Sendable, Equatable {
-    /// The limit after a refusal, as a share of what got through.
+    /// The limit after refusals, as a share of what got through.
     static let retreat = 0.97
     /// When so large a share of a second's calls is refused, what got through before that was borrowed (a bucket of tokens):
     /// only the last second counts.
@@ -22,48 +26,107 @@ struct AdaptiveRate: Sendable, Equatable {
     static let longestRest: Int64 = 60_000
     /// A limit that met no refusal for so long (milliseconds) is forgotten.
     static let forgottenAfter: Int64 = 600_000
-    /// What was sent before the last decrease says nothing about it; the next one is this much later (milliseconds).
-    static let epoch: Int64 = 1_000
+    /// What was sent before the last decrease says nothing about it, nor what was sent so soon (milliseconds) after it: a
+    /// backend that counts the calls of a second refuses what is left of it.
+    static let settling: Int64 = 1_000
+    /// After so long without an answer (milliseconds) the calls begin anew.
+    static let idle: Int64 = 3_000
 
-    /// Calls a second; `nil` when nothing was ever refused.
-    private(set) var limit: Double?
+    /// What a trial may take back.
+    private(set) var state = State()
+    /// Calls a second; `nil` when too few were refused to say.
+    var limit: Double? { state.limit }
 
     private var through = SecondCount()
     private var refused = SecondCount()
-    private var firstAnswer: MonotonicTime?
-    private var loweredAt = MonotonicTime(nanoseconds: .min)
+    private var activeSince = MonotonicTime(nanoseconds: .min)
+    private var lastAnswer = MonotonicTime(nanoseconds: .min)
     /// Sending began, or began again after a pause.
     private var resumedAt = MonotonicTime(nanoseconds: .min)
-    /// What got through when the limit was lowered.
-    private var borne = 0.0
-    private var rest = Self.firstRest
     private var grownAt = MonotonicTime(nanoseconds: .min)
     /// Whether calls waited because of the limit since it grew last.
     private var wasReached = false
-    /// Too little is known to stay anywhere: the limit doubles every second.
-    private var isSearching = false
 
-    /// A call was answered, and not refused.
-    mutating func passed(now: MonotonicTime) {
-        if firstAnswer == nil { firstAnswer = now }
+    /// The share of the calls that is refused whatever the rate.
+    private(set) var expected = ExpectedRefusals(share: 0)
+    /// Whether refusals are a real share of the calls, and whether they are more than expected at a limit.
+    private var crowd = RefusalSum()
+    private var edge = RefusalSum()
+    /// The shortest pause that the refusals of ``crowd`` asked for (milliseconds); 0 when one of them did not.
+    private var pause: Int64 = 0
+    /// No pause is longer (milliseconds): the first ones may have been asked for by events that a backend refuses for their own
+    /// sake. It doubles while each pause is followed by a crowd of refusals.
+    private var longestPause = Self.firstPause
+    static let firstPause: Int64 = 5_000
+    private var trial: RateTrial?
+    /// The calls since the limit was lowered last, and how many of them were refused.
+    private var callsSince = 0
+    private var refusalsSince = 0
+
+    struct State: Sendable, Equatable {
+        var limit: Double?
+        /// What got through when the limit was lowered.
+        var borne = 0.0
+        var rest = AdaptiveRate.firstRest
+        var loweredAt = MonotonicTime(nanoseconds: .min)
+        var settledAt = MonotonicTime(nanoseconds: .min)
+        /// Too little is known to stay anywhere: the limit doubles every second.
+        var isSearching = false
+    }
+
+    /// A call was answered, and not refused; true when the limit changed.
+    ///
+    /// - Parameter sentAt: when the call began.
+    mutating func passed(sentAt: MonotonicTime, now: MonotonicTime) -> Bool {
+        answered(now)
         through.add(now)
+        guard sentAt >= state.settledAt else { return false }
+        crowd.passed(allowing: expected.crowd)
+        guard state.limit != nil else { return false }
+        edge.passed(allowing: expected.edge)
+        callsSince += 1
+        return judge(refused: false, now)
     }
 
     /// The backend refused a call because it can't take more.
     ///
-    /// - Parameter sentAt: when the call began.
-    mutating func refusedCall(sentAt: MonotonicTime, now: MonotonicTime) {
-        if firstAnswer == nil { firstAnswer = now }
-        guard limit == nil || sentAt >= loweredAt else { return }
+    /// - Parameters:
+    ///   - sentAt: when the call began.
+    ///   - retryAfter: how long the event shall wait (milliseconds), if the backend said so.
+    /// - Returns: how long the push service has to be left in peace (milliseconds).
+    mutating func refusedCall(sentAt: MonotonicTime, retryAfter: Int64?, now: MonotonicTime) -> Int64 {
+        answered(now)
         refused.add(now)
-        isSearching = false
-        guard limit == nil || now >= loweredAt.advanced(byMilliseconds: Self.epoch) else { return }
-        lower(now)
+        guard sentAt >= state.settledAt else { return 0 }
+        let asked = retryAfter ?? 0
+        pause = crowd.isEmpty ? asked : min(pause, asked)
+        crowd.refused(allowing: expected.crowd)
+        if state.limit != nil {
+            edge.refused(allowing: expected.edge)
+            callsSince += 1
+            refusalsSince += 1
+        }
+        expectFewer(now)
+        if judge(refused: true, now) { return 0 }
+        if crowd.sum >= expected.crowdBound {
+            // Who is being tried is not lowered again before the verdict, or a slow service would never hear it.
+            if let trial, trial.isFair(at: state.limit) { return 0 }
+            let isAgain = now < resumedAt.advanced(byMilliseconds: RateTrial.longest)
+            longestPause = isAgain ? min(2 * longestPause, 3_600_000) : Self.firstPause
+            lowerForCrowd(now)
+            return min(pause, longestPause)
+        }
+        // Who searches finds the edge with a crowd.
+        guard trial == nil, !state.isSearching, edge.sum >= expected.edgeBound else { return 0 }
+        lowerAtEdge(now)
+        return 0
     }
 
     /// Sending to this push service pauses until `moment`: what gets through meanwhile says nothing.
     mutating func pause(until moment: MonotonicTime) {
         resumedAt = max(resumedAt, moment)
+        state.settledAt = max(state.settledAt, moment)
+        trial?.wait(until: moment)
     }
 
     /// A call waited because of the limit.
@@ -71,108 +134,149 @@ struct AdaptiveRate: Sendable, Equatable {
 
     /// Lets the limit grow when it is time; true when it changed.
     mutating func grow(now: MonotonicTime) -> Bool {
-        guard let limit else { return false }
-        let quiet = (now.nanoseconds - loweredAt.nanoseconds) / 1_000_000
+        guard let limit = state.limit else { return false }
+        let quiet = (now.nanoseconds - state.loweredAt.nanoseconds) / 1_000_000
         if quiet > Self.forgottenAfter {
-            self.limit = nil
-            rest = Self.firstRest
+            state = State()
+            trial = nil
             return true
         }
         let elapsed = min(now.nanoseconds - grownAt.nanoseconds, 1_000_000_000)
         guard elapsed >= 50_000_000 else { return false }
         grownAt = now
-        guard wasReached, isSearching || quiet > rest else { return false }
+        guard wasReached, state.isSearching ? now >= state.settledAt : quiet > state.rest else { return false }
         wasReached = false
-        self.limit = limit * (1 + speed(at: limit) * Double(elapsed) / 1e9)
+        state.limit = limit * (1 + speed(at: limit) * Double(elapsed) / 1e9)
         return true
     }
 
     /// By which share the limit grows in a second: by hardly anything where refusals are expected, because a backend that
     /// allows bursts shows late that it was too much, and faster the farther that is behind.
     private func speed(at limit: Double) -> Double {
-        if isSearching { return 1 }
-        return min(max(0.01, (limit / borne - 1) / 4), 1)
+        if state.isSearching { return 1 }
+        return min(max(0.01, (limit / state.borne - 1) / 4), 1)
     }
 
-    private mutating func lower(_ now: MonotonicTime) {
-        let refusals = refused.latest(now)
-        let isFlood = limit != nil && refusals > Self.flood * (refusals + through.latest(now))
-        let isEarly = now < (firstAnswer ?? now).advanced(byMilliseconds: 1_000)
-        if let limit, now < resumedAt.advanced(byMilliseconds: 3_000) {
-            // The last seconds were in part a pause, in which a backend that allows bursts has saved up for one.
-            borne = max(through.average(now), 0.9 * limit, Self.floor)
-            self.limit = max(Self.floor, Self.retreat * borne)
-            rest = Self.firstRest
-            isSearching = false
-        } else {
-            // While the limit grew, the last second says too little, and its last part more.
-            let most = limit == nil ? through.most(now) : max(through.most(now), through.recent(now))
-            let rate = isFlood ? through.latest(now) : most
-            rest = abs(rate - borne) < 0.1 * borne ? min(rest * 2, Self.longestRest) : Self.firstRest
-            // One refusal among few calls says hardly anything about the rate.
-            isSearching = limit == nil && (isEarly || rate < Self.fewest)
-            borne = max(rate, isSearching ? Self.start : Self.floor)
-            limit = Self.retreat * borne
+    private mutating func answered(_ now: MonotonicTime) {
+        if now > lastAnswer.advanced(byMilliseconds: Self.idle) { activeSince = now }
+        lastAnswer = now
+    }
+
+    /// Counts an answer for the trial; true when its verdict changed the limit.
+    private mutating func judge(refused: Bool, _ now: MonotonicTime) -> Bool {
+        trial?.count(refused: refused)
+        guard let trial, trial.isOver(now) else { return false }
+        self.trial = nil
+        guard trial.isUnrelated(at: state.limit) else {
+            guard trial.isSecond, let limit = state.limit else { return false }
+            // It was about the rate, and for the second trial the limit was lower than it has to be.
+            state.limit = max(limit, Self.retreat * state.borne)
+            return true
         }
-        loweredAt = now
+        guard trial.isSecond else {
+            let most = RateTrial.second * (state.limit ?? 0)
+            lower(to: through.latest(now), atMost: most, now)
+            self.trial = RateTrial(again: trial, isSecond: true, begins: state.settledAt)
+            return true
+        }
+        expected = ExpectedRefusals(share: trial.share)
+        state = trial.before
+        startCounting()
+        return true
+    }
+
+    /// Refusals have become much rarer than expected.
+    private mutating func expectFewer(_ now: MonotonicTime) {
+        guard expected.share > 0, refusedShare(now) < expected.share / 2 else { return }
+        expected = ExpectedRefusals(share: expected.share * 0.95)
+    }
+
+    /// The share of refused calls among those of the last three seconds.
+    private mutating func refusedShare(_ now: MonotonicTime) -> Double {
+        let refusals = refused.average(now)
+        return refusals / max(refusals + through.average(now), 1e-9)
+    }
+
+    private mutating func startCounting() {
+        crowd = RefusalSum()
+        edge = RefusalSum()
+        callsSince = 0
+        refusalsSince = 0
+    }
+
+    /// A real share of the calls is refused.
+    private mutating func lowerForCrowd(_ now: MonotonicTime) {
+        let before = state
+        let share = crowd.share
+        let isEarly = now < activeSince.advanced(byMilliseconds: 1_000)
+        let offered = refused.latest(now) + through.latest(now)
+        lower(isEarly: isEarly, now)
+        let elapsed = isEarly ? max(0.05, Double(now.milliseconds(since: activeSince)) / 1_000) : 1
+        let begins = max(state.settledAt, resumedAt)
+        if let trial, !trial.isFair(at: before.limit) {
+            // The limit was not low enough yet to say anything.
+            self.trial = RateTrial(again: trial, isSecond: false, begins: begins)
+        } else {
+            trial = RateTrial(
+                before: before, refusedShare: share, expected: expected.share, offered: offered / elapsed,
+                begins: begins)
+        }
+    }
+
+    /// There are a few more refusals than expected at this limit.
+    private mutating func lowerAtEdge(_ now: MonotonicTime) {
+        let before = state
+        let share = refusedShare(now)
+        let shareSince = Double(refusalsSince) / Double(max(callsSince, 1))
+        lower(isEarly: false, now)
+        // When there were hardly any before the limit grew, it is the limit.
+        guard shareSince - expected.share > (share - expected.share) / 4, let limit = state.limit else { return }
+        state.limit = max(Self.floor, RateTrial.second * limit)
+        trial = RateTrial(before: before, refusedShare: share, expected: expected.share, begins: state.settledAt)
+    }
+
+    private mutating func lower(isEarly: Bool, _ now: MonotonicTime) {
+        if let limit = state.limit, now < resumedAt.advanced(byMilliseconds: 3_000) {
+            // The last seconds were in part a pause, in which a backend that allows bursts has saved up for one.
+            // But not when even then next to nothing gets through.
+            let kept = crowd.share > RateTrial.nothing ? 0.5 : 0.9
+            state.borne = max(through.average(now), kept * limit, Self.floor)
+            state.limit = max(Self.floor, Self.retreat * state.borne)
+            state.rest = Self.firstRest
+            state.isSearching = false
+            lowered(now)
+            return
+        }
+        // While the limit grew, the last second says too little, and its last part more.
+        let most = state.limit == nil ? through.most(now) : max(through.most(now), through.recent(now))
+        let latest = through.latest(now)
+        let refusals = refused.latest(now)
+        let isFlood = state.limit != nil && refusals > (Self.flood + expected.share) * (refusals + latest)
+        let less = state.limit.map { Self.retreat * $0 } ?? .infinity
+        lower(to: isFlood ? latest : most, atMost: less, isEarly: isEarly, now)
+    }
+
+    /// - Parameter rate: what got through (calls a second).
+    private mutating func lower(
+        to rate: Double, atMost most: Double = .infinity, isEarly: Bool = false, _ now: MonotonicTime
+    ) {
+        let isFirst = state.limit == nil
+        // What is refused whatever the rate is borne as well.
+        let rate = rate / (1 - expected.share)
+        state.rest =
+            abs(rate - state.borne) < 0.1 * state.borne ? min(state.rest * 2, Self.longestRest) : Self.firstRest
+        // A few calls say hardly anything about the rate, and refusals of all of them nothing.
+        state.isSearching = isFirst && (isEarly || rate < Self.fewest) || rate < 0.01 * refused.latest(now)
+        state.borne = max(rate, state.isSearching && isFirst ? Self.start : Self.floor)
+        state.limit = max(min(Self.retreat * state.borne, most), Self.floor)
+        lowered(now)
+    }
+
+    private mutating func lowered(_ now: MonotonicTime) {
+        state.loweredAt = now
+        state.settledAt = now.advanced(byMilliseconds: Self.settling)
         grownAt = now
         wasReached = false
-    }
-}
-
-/// Counts in tenths of seconds, for the last three seconds.
-struct SecondCount: Sendable, Equatable {
-    static let tenth: Int64 = 100_000_000
-    private static let length = 32
-
-    private var counts = [Int32](repeating: 0, count: Self.length)
-    /// The number of the tenth that is being filled, and when it ends.
-    private var current: Int64 = 0
-    private var currentEnds: Int64 = 0
-
-    mutating func add(_ now: MonotonicTime) {
-        if now.nanoseconds >= currentEnds { move(to: now.nanoseconds / Self.tenth) }
-        counts[Int(current) & (Self.length - 1)] += 1
-    }
-
-    /// How many there were in the last second.
-    mutating func latest(_ now: MonotonicTime) -> Double {
-        move(to: now.nanoseconds / Self.tenth)
-        // The tenth that is being filled counts only if it helps.
-        return Double(max(sum(endingAt: current), sum(endingAt: current - 1)))
-    }
-
-    /// How many there were a second in the last three full tenths.
-    mutating func recent(_ now: MonotonicTime) -> Double {
-        move(to: now.nanoseconds / Self.tenth)
-        let sum = (current - 3..<current).reduce(0) { $0 + counts[Int($1) & (Self.length - 1)] }
-        return Double(sum) / 0.3
-    }
-
-    /// How many there were a second in the last three.
-    mutating func average(_ now: MonotonicTime) -> Double {
-        move(to: now.nanoseconds / Self.tenth)
-        return Double(sum(endingAt: current) + sum(endingAt: current - 10) + sum(endingAt: current - 20)) / 3
-    }
-
-    /// How many there were in the fullest second of the last three.
-    mutating func most(_ now: MonotonicTime) -> Double {
-        move(to: now.nanoseconds / Self.tenth)
-        return Double((current - 20...current).map { sum(endingAt: $0) }.max() ?? 0)
-    }
-
-    private func sum(endingAt end: Int64) -> Int32 {
-        var sum: Int32 = 0
-        for tenth in end - 9...end { sum += counts[Int(tenth) & (Self.length - 1)] }
-        return sum
-    }
-
-    private mutating func move(to tenth: Int64) {
-        guard tenth > current else { return }
-        for missed in max(current + 1, tenth - Int64(Self.length) + 1)...tenth {
-            counts[Int(missed) & (Self.length - 1)] = 0
-        }
-        current = tenth
-        currentEnds = (tenth + 1) * Self.tenth
+        startCounting()
     }
 }

@@ -14,8 +14,8 @@ struct CallGate: Sendable {
         /// The backend asked for quiet until then.
         var pausedUntil: MonotonicTime?
         var lastCall = MonotonicTime(nanoseconds: .min)
-        /// The moment that the last call was put off to because too many wait for this service.
-        var putOffTo = MonotonicTime(nanoseconds: .min)
+        /// When calls come back that were put off because too many wait for this service.
+        var deferrals: DeferralPlan?
     }
 
     private var total: Pace?
@@ -67,16 +67,18 @@ struct CallGate: Sendable {
     }
 
     /// A call was answered, and not because the backend can't take more.
-    mutating func passed(_ service: Int, now: MonotonicTime) {
-        services[service].rate.passed(now: now)
+    mutating func passed(_ service: Int, sentAt: MonotonicTime, now: MonotonicTime) {
+        guard services[service].rate.passed(sentAt: sentAt, now: now) else { return }
+        follow(service)
+        updateLimited()
     }
 
-    /// The backend said that it can't take more.
+    /// The backend said that it can't take more: of this event, or when it says so often of this push service.
     ///
-    /// - Parameter pause: how long it wants quiet (milliseconds), if it said so.
-    mutating func refused(_ service: Int, sentAt: MonotonicTime, pause: Int64?, now: MonotonicTime) {
-        services[service].rate.refusedCall(sentAt: sentAt, now: now)
-        if let pause {
+    /// - Parameter retryAfter: how long it wants quiet (milliseconds), if it said so.
+    mutating func refused(_ service: Int, sentAt: MonotonicTime, retryAfter: Int64?, now: MonotonicTime) {
+        let pause = services[service].rate.refusedCall(sentAt: sentAt, retryAfter: retryAfter, now: now)
+        if pause > 0 {
             let until = now.advanced(byMilliseconds: pause)
             services[service].pausedUntil = max(services[service].pausedUntil ?? until, until)
             services[service].rate.pause(until: until)
@@ -102,25 +104,26 @@ struct CallGate: Sendable {
         if changed { updateLimited() }
     }
 
-    /// How long a push service is paused yet (milliseconds); `nil` when it is not.
-    func pause(of service: Int, now: MonotonicTime) -> Int64? {
-        guard let until = services[service].pausedUntil, until > now else { return nil }
-        return (until.nanoseconds - now.nanoseconds + 999_999) / 1_000_000
+    /// Whether calls to this push service may have to wait for its own sake: for a limit, or because it is paused.
+    func isLimited(_ service: Int) -> Bool {
+        services[service].limit != nil || services[service].borne != nil || services[service].pausedUntil != nil
     }
 
-    /// Whether calls to this push service have to wait for a limit of its own.
-    func isPaced(_ service: Int) -> Bool { services[service].limit != nil || services[service].borne != nil }
-
-    /// The next moment for a call that is put off because too many wait for its push service: one after the other, as fast
-    /// as it may be called.
+    /// The index of the delay by which a call is put off because too many wait for its push service.
     ///
-    /// - Parameter least: the least wait (milliseconds).
-    mutating func putOff(_ service: Int, least: Int64, now: MonotonicTime) -> Int64 {
+    /// - Parameters:
+    ///   - queued: how many calls to it wait in memory.
+    ///   - delays: the delays (milliseconds), rising; at least one.
+    mutating func putOff(_ service: Int, queued: Int, delays: [Int64], now: MonotonicTime) -> Int {
         let interval = max(services[service].limit?.interval ?? 0, services[service].borne?.interval ?? 0)
-        let first = now.advanced(byMilliseconds: least)
-        let moment = MonotonicTime(nanoseconds: max(services[service].putOffTo, first).nanoseconds + interval)
-        services[service].putOffTo = moment
-        return (moment.nanoseconds - now.nanoseconds) / 1_000_000
+        let opens = opening(of: service)
+        if services[service].deferrals == nil { services[service].deferrals = DeferralPlan(delays: delays) }
+        return services[service].deferrals?.putOff(queued: queued, interval: interval, opens: opens, now: now) ?? 0
+    }
+
+    /// Other partitions come: what was put off comes back somewhere else.
+    mutating func forgetDeferrals() {
+        for service in services.indices { services[service].deferrals = nil }
     }
 
     private func opening(of service: Int) -> MonotonicTime {

@@ -23,6 +23,7 @@ extension Engine {
         for index in partitions.indices { addToSource(Int32(index)) }
         divideRetryWeight()
         divideCalls()
+        gate.forgetDeferrals()
         cursor = 0
         lastResumed = 0
         fetchedAhead = FetchedAhead(sources: sources.count, fetched: fetched)

@@ -173,16 +173,23 @@ extension Engine {
         switch meaning {
         case .answered(.transient) where result.status == 429 || result.status == 503 && result.retryAfter != nil:
             budget.failed()
-            throttled(service, result, now: now)
+            gate.refused(service, sentAt: began(result, now), retryAfter: result.retryAfter, now: now.monotonic)
         case .answered(.transient), .failedForNow:
             budget.failed()
             noteFailure(slot, service, result, now: now)
         case .answered(.delivered), .answered(.rejected):
             budget.succeeded()
-            gate.passed(service, now: now.monotonic)
+            gate.passed(service, sentAt: began(result, now), now: now.monotonic)
             notePass(slot, service, isDelivered: meaning == .answered(.delivered), now: now)
         case .answered(.credentials), .unreachable: break
         }
+    }
+
+    /// When a call began.
+    private func began(_ result: CallResult, _ now: Moment) -> MonotonicTime {
+        // Its duration is rounded down. Taken for later than it was, the rest of a burst would count against the limit
+        // that its beginning has led to.
+        now.monotonic.advanced(byMilliseconds: -Int64(result.durationMilliseconds) - 1)
     }
 
     /// The backend does not want this call, now or ever.

@@ -23,7 +23,6 @@ extension Engine {
         actions.append(.notice(.holdEnded(hold.reason)))
         // Who waited for the backend's end of the hold was not held up by another event.
         for index in slots.indices where slots[index].phase == .active { slots[index].activeSince = now.monotonic }
-        for service in wanted.services { putOffWaiting(service, now: now) }
     }
 
     /// A hold ends when its probe is answered with any status that shows its cause to be gone; no answer at all proves

@@ -6,7 +6,7 @@ extension Engine {
     /// So many calls may be wanted beyond those that may be in flight, so that there is always one to begin.
     static let wantedAhead = 64
     /// A push service that was not called for longer than this (milliseconds) is none that could go on.
-    static let recently: Int64 = 5_000
+    static let recently: Int64 = 600_000
 
     /// How many calls may be in flight, as was found by the time that they take.
     public var inFlightLimit: Int { concurrency.limit }
@@ -66,48 +66,22 @@ extension Engine {
         if gate.isLimited || !held.isEmpty { holdBack(now: now) }
     }
 
-    /// Puts a call off whose push service has to be left in peace for longer than memory is for.
+    /// Puts a call off when so many wait for its push service that they would hold up the others.
     ///
-    /// False when it can wait in memory.
+    /// False when it can wait in memory, which is the normal thing: then less is taken. Each request topic's events, and those
+    /// that come back, have room of their own.
     mutating func putOff(_ slot: Int32, _ service: Int, now: Moment) -> Bool {
-        guard gate.isLimited, hold == nil, let shortest = configuration.retry.delays.first else { return false }
-        let isCrowded = wanted.count(toService: service) >= configuration.maxInFlight / 4
-        var wait: Int64
-        if let pause = gate.pause(of: service, now: now.monotonic) {
-            guard pause >= shortest || isCrowded else { return false }
-            wait = max(pause, shortest)
-        } else {
-            guard isCrowded, held.contains(service) else { return false }
-            wait = gate.putOff(service, least: shortest, now: now.monotonic)
-        }
-        wait = min(wait, configuration.retry.retryAfterLimit)
-        decide(
-            slot, service,
-            .retry(
-                delay: configuration.retry.hop(for: wait) ?? 0, due: now.wall.advanced(byMilliseconds: wait),
-                reason: .throttled), now: now)
+        guard held.contains(service), hold == nil, !configuration.retry.delays.isEmpty else { return false }
+        let room = max(1, configuration.maxInFlight / 4)
+        let callClass = sources[Int(slots[Int(slot)].source)].callClass
+        guard
+            wanted.count(ofClass: callClass, toService: service) >= room || heldBack >= configuration.maxInFlight
+        else { return false }
+        let delay = gate.putOff(
+            service, queued: wanted.count(toService: service), delays: configuration.retry.delays, now: now.monotonic)
+        let due = now.wall.advanced(byMilliseconds: configuration.retry.delays[delay])
+        decide(slot, service, .retry(delay: delay, due: due, reason: .throttled), now: now)
         return true
-    }
-
-    /// The backend can't take more calls to this push service at the moment.
-    mutating func throttled(_ service: Int, _ result: CallResult, now: Moment) {
-        // Its duration is rounded down. Taken for later than it was, the rest of a burst would count against the limit
-        // that its beginning has led to.
-        let sentAt = now.monotonic.advanced(byMilliseconds: -Int64(result.durationMilliseconds) - 1)
-        gate.refused(service, sentAt: sentAt, pause: result.retryAfter, now: now.monotonic)
-        putOffWaiting(service, now: now)
-    }
-
-    /// What waits already for a push service that is paused for long need not wait in memory either.
-    mutating func putOffWaiting(_ service: Int, now: Moment) {
-        guard hold == nil, case .assigned = membership, let shortest = configuration.retry.delays.first,
-            let pause = gate.pause(of: service, now: now.monotonic), pause >= shortest
-        else { return }
-        while let token = wanted.popFirst(toService: service) {
-            let index = serviceIndex(token.slot.index, service)
-            guard isCurrent(token.slot), services[index].phase == .wanted else { continue }
-            _ = putOff(token.slot.index, service, now: now)
-        }
     }
 
     /// Finds the push services that have to wait while others go on.
@@ -115,15 +89,12 @@ extension Engine {
         held = PushServiceSet()
         let recent = now.monotonic.advanced(byMilliseconds: -Self.recently)
         for service in wanted.services {
-            if gate.pause(of: service, now: now.monotonic) != nil {
-                held.insert(service)
-            } else if gate.isPaced(service) {
-                let othersGoOn = gate.services.indices.contains { other in
-                    other != service && gate.services[other].lastCall > recent
-                        && wanted.count(toService: other) < configuration.maxInFlight / 8
-                }
-                if othersGoOn { held.insert(service) }
+            guard gate.isLimited(service) else { continue }
+            let othersGoOn = gate.services.indices.contains { other in
+                other != service && gate.services[other].lastCall > recent
+                    && wanted.count(toService: other) < configuration.maxInFlight / 8
             }
+            if othersGoOn { held.insert(service) }
         }
     }
 }

@@ -44,9 +44,9 @@ struct AdaptiveRateTests {
     func forgotten() {
         var rate = AdaptiveRate()
         var now = MonotonicTime(nanoseconds: 5_000_000_000)
-        for _ in 0..<100 { rate.passed(now: now) }
+        for _ in 0..<100 { _ = rate.passed(sentAt: now, now: now) }
         #expect(rate.limit == nil)
-        rate.refusedCall(sentAt: now, now: now)
+        for _ in 0..<40 { _ = rate.refusedCall(sentAt: now, retryAfter: nil, now: now) }
         #expect(rate.limit == 97)
         now = now.advanced(byMilliseconds: AdaptiveRate.forgottenAfter + 1)
         let hasChanged = rate.grow(now: now)
@@ -131,13 +131,13 @@ struct PacedWorld {
         inFlight.removeFirst(ended.count)
         for call in ended {
             concurrency.ended(milliseconds: Int32(time - call.sentAt), answered: true, now: now)
+            let sentAt = MonotonicTime(nanoseconds: call.sentAt * 1_000_000 - 1)
             if call.isTaken {
                 through += 1
-                gate.passed(0, now: now)
+                gate.passed(0, sentAt: sentAt, now: now)
             } else {
                 refused += 1
-                let sentAt = MonotonicTime(nanoseconds: call.sentAt * 1_000_000 - 1)
-                gate.refused(0, sentAt: sentAt, pause: backend.retryAfter, now: now)
+                gate.refused(0, sentAt: sentAt, retryAfter: backend.retryAfter, now: now)
             }
         }
         gate.tick(now: now)

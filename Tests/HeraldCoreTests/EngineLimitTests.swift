@@ -50,11 +50,21 @@ struct EngineLimitTests {
         #expect(harness.calls.count <= 4)
     }
 
-    @Test("Retry-After pauses its push service, and the others go on; what it holds back counts as no attempt")
-    func pause() {
+    @Test("Retry-After of one event holds up no other")
+    func oneRefusal() {
         let harness = EngineHarness()
         harness.event("a", "apns")
-        harness.answer(CallResult(status: 429, retryAfter: 500))
+        harness.answer(CallResult(status: 429, retryAfter: 3_600_000))
+        harness.event("b", "apns,gcm")
+        #expect(names(harness) == ["apns", "gcm"])
+    }
+
+    @Test(
+        "Retry-After of many events pauses their push service, and the others go on; who waits for it loses no attempt")
+    func pause() {
+        let harness = EngineHarness { $0.maxInFlight = 40 }
+        for number in 0..<20 { harness.event("a\(number)", "apns") }
+        for _ in 0..<20 { harness.answer(CallResult(status: 429, retryAfter: 500)) }
         harness.event("b", "apns,gcm")
         #expect(names(harness) == ["gcm"])
         harness.pass(499)
@@ -64,22 +74,6 @@ struct EngineLimitTests {
         harness.answer(200)
         harness.answer(200)
         #expect(harness.produced.filter { $0.production.kind == .result }.map(\.production.attempts) == [1, 1])
-    }
-
-    @Test("what a long pause holds back waits in the delay topics, its end is when it is due, and no call is counted")
-    func longPause() {
-        let harness = EngineHarness { $0.maxInFlight = 1 }
-        harness.event("a", "apns")
-        harness.event("b", "apns")
-        harness.answer(CallResult(status: 429, retryAfter: 11_000))
-        harness.event("c", "apns")
-        let retries = harness.produced.map(\.production).filter { $0.kind == .retry }
-        let due = harness.now.wall.advanced(byMilliseconds: 11_000)
-        #expect(retries.count == 3)
-        for retry in retries {
-            #expect(retry.retryReason == .throttled && retry.delay == 1 && retry.dueAt == due)
-        }
-        #expect(retries.map(\.attempts).sorted() == [0, 0, 1])
     }
 
     @Test("a push service that is far slower than the others is put off to its turn, and they are not held up")

@@ -1,0 +1,60 @@
+import HeraldTime
+
+/// When calls that were put off come back through the delay topics, so that their push service always has some to call.
+///
+/// A call is put off by one whole delay: any other wait is a chain of hops. It gets the longest delay that is over before the
+/// push service could run out of calls, and so the backlog comes back in time for being called or put off once more. It is counted by the
+/// second in which it comes back, not as time, so that another rate changes nothing about the plan.
+struct DeferralPlan: Sendable {
+    /// No call is put off for longer at once (milliseconds), unless even the shortest delay is longer: when the rate rises, the
+    /// push service waits for no more than what was put off last.
+    static let longest: Int64 = 1_800_000
+    /// So much earlier than it is needed a call comes back (milliseconds).
+    static let margin: Int64 = 1_000
+    private static let second: Int64 = 1_000_000_000
+
+    private let delays: [Int64]
+    /// How many calls come back in each second, the current one at `current % counts.count`.
+    private var counts: [Int32]
+    private var current: Int64 = .min
+
+    /// - Parameter delays: the delays (milliseconds), rising; at least one.
+    init(delays: [Int64]) {
+        let usable = delays.filter { $0 <= Self.longest }
+        self.delays = usable.isEmpty ? [delays[0]] : usable
+        counts = Array(repeating: 0, count: Int((self.delays.last ?? 0) / 1_000) + 2)
+    }
+
+    /// The index of the delay by which one more call is put off.
+    ///
+    /// - Parameters:
+    ///   - queued: how many calls wait in memory.
+    ///   - interval: the time between two calls (nanoseconds).
+    ///   - opens: when the next one may be made.
+    mutating func putOff(queued: Int, interval: Int64, opens: MonotonicTime, now: MonotonicTime) -> Int {
+        move(to: now.nanoseconds / Self.second)
+        var busyUntil = max(opens, now).nanoseconds
+        func work(_ calls: Int) -> Int64 { Int64(min(Double(calls) * Double(interval), 1e18)) }
+        busyUntil += work(queued)
+        let enough = now.advanced(byMilliseconds: (delays.last ?? 0) + Self.margin).nanoseconds
+        // What was planned for this second has come back already, or does so at any moment.
+        var second = current + 1
+        while busyUntil < enough, (second - 1) * Self.second <= busyUntil, second - current < Int64(counts.count) {
+            busyUntil += work(Int(counts[place(second)]))
+            second += 1
+        }
+        let busyFor = (busyUntil - now.nanoseconds) / 1_000_000 - Self.margin
+        let index = delays.lastIndex { $0 <= busyFor } ?? 0
+        counts[place(now.advanced(byMilliseconds: delays[index]).nanoseconds / Self.second)] += 1
+        return index
+    }
+
+    private func place(_ second: Int64) -> Int { Int(second % Int64(counts.count)) }
+
+    private mutating func move(to second: Int64) {
+        guard second > current else { return }
+        let first = max(current, second - Int64(counts.count), 0)
+        for past in first..<second { counts[place(past)] = 0 }
+        current = second
+    }
+}

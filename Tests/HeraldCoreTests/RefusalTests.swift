@@ -1,0 +1,123 @@
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@testable import HeraldCore
+
+@Suite("Refusals")
+struct RefusalTests {
+    /// Which events a backend refuses, and how many calls a second it bears.
+    final class Backend {
+        var capacity: LimitedBackend?
+        var refuses: (Int, Int64) -> CallResult?
+        private var refused: Set<Int> = []
+
+        init(capacity: LimitedBackend? = nil, refuses: @escaping (Int, Int64) -> CallResult? = { _, _ in nil }) {
+            self.capacity = capacity
+            self.refuses = refuses
+        }
+
+        /// Refuses this share of the events once.
+        static func refusingOnce(
+            _ share: Double, retryAfter: Int64?, capacity: LimitedBackend? = nil
+        ) -> Backend {
+            let backend = Backend(capacity: capacity)
+            backend.refuses = { [unowned backend] event, _ in
+                let hash = (UInt64(event) &* 0x9E37_79B9_7F4A_7C15) >> 40
+                guard Double(hash % 10_000) < share * 10_000, backend.refused.insert(event).inserted else { return nil }
+                return CallResult(status: 429, retryAfter: retryAfter, durationMilliseconds: 20)
+            }
+            return backend
+        }
+
+        func answer(_ event: Int, _ time: Int64) -> CallResult {
+            if let refusal = refuses(event, time) { return refusal }
+            if capacity?.takes(at: time) == false {
+                return CallResult(status: 429, retryAfter: capacity?.retryAfter, durationMilliseconds: 20)
+            }
+            return CallResult(status: 200, durationMilliseconds: 20)
+        }
+    }
+
+    private static func world(_ backend: Backend, inFlight: Int = 20) -> BacklogWorld {
+        BacklogWorld(backend: backend.answer) { $0.maxInFlight = inFlight }
+    }
+
+    private static let seconds: Int64 = 30
+
+    /// How many are delivered in that time.
+    private static func run(_ backend: Backend) -> BacklogWorld {
+        var world = world(backend)
+        world.publish(35_000)
+        world.run(for: seconds * 1_000)
+        return world
+    }
+
+    @Test(
+        "a backend that refuses a few events once gets the others as fast as without them",
+        arguments: [0.01, 0.05], [nil, 1_000, 3_600_000] as [Int64?])
+    func ofSomeEvents(share: Double, retryAfter: Int64?) {
+        let without = Self.run(Backend()).delivered
+        let world = Self.run(.refusingOnce(share, retryAfter: retryAfter))
+        let goal = share == 0.01 ? 0.95 : 0.9
+        let delivered = world.delivered
+        #expect(Double(delivered) >= goal * Double(without), "\(delivered) instead of \(without)")
+        let limit = world.rateLimit
+        #expect(limit == nil)
+        let records = world.retryRecords
+        let refused = world.refused
+        #expect(Double(records) <= 1.5 * Double(refused), "\(records) retry records for \(refused) refused calls")
+    }
+
+    @Test(
+        "a backend that bears 500 calls a second gets them, and hardly more, also when it refuses some events for their own sake",
+        arguments: [nil, 1_000] as [Int64?], [0, 0.01])
+    func ofCapacity(retryAfter: Int64?, share: Double) {
+        let limited = LimitedBackend(burst: 20, latency: 20, retryAfter: retryAfter)
+        let backend = Backend.refusingOnce(share, retryAfter: 1_000, capacity: limited)
+        var world = Self.world(backend, inFlight: 1_000)
+        world.publish(80_000)
+        world.run(for: 120_000)
+        let goal = share == 0 ? 0.95 : 0.9
+        let (delivered, refused, calls) = (world.delivered, world.refused, world.calls)
+        #expect(Double(delivered) >= goal * 500 * 120, "\(delivered) delivered")
+        #expect(Double(refused) < (0.02 + share) * Double(calls), "\(refused) of \(calls) calls were refused")
+        let (dead, records) = (world.dead, world.retryRecords)
+        #expect(dead == 0)
+        #expect(Double(records) <= 1.5 * Double(refused), "\(records) retry records for \(refused) refused calls")
+    }
+
+    @Test(
+        "a backend that refuses everything for a minute is left in peace, and nobody dies of it",
+        arguments: [nil, 1_000] as [Int64?])
+    func ofEverything(retryAfter: Int64?) {
+        let backend = Backend { _, time in
+            let isBad = time - 1_000_000_000 > 10_000 && time - 1_000_000_000 <= 70_000
+            return isBad ? CallResult(status: 429, retryAfter: retryAfter, durationMilliseconds: 20) : nil
+        }
+        var world = Self.world(backend)
+        world.publish(60_000)
+        world.run(for: 15_000)
+        let before = world.calls
+        world.run(for: 55_000)
+        let during = world.calls - before
+        #expect(during < 500, "\(during) calls in 55 seconds")
+        world.run(for: 30_000)
+        let delivered = world.delivered
+        world.run(for: 10_000)
+        let more = world.delivered - delivered
+        #expect(more > 5_000, "\(more) in ten seconds")
+        let dead = world.dead
+        #expect(dead == 0)
+    }
+
+    @Test("when most calls are refused for their own sake the limit goes again")
+    func ofMany() {
+        let world = Self.run(.refusingOnce(0.3, retryAfter: 1_000))
+        let without = Self.run(Backend()).delivered
+        let delivered = world.delivered
+        #expect(Double(delivered) > 0.7 * 0.7 * Double(without), "\(delivered) of \(without)")
+        let limit = world.rateLimit
+        #expect(limit == nil)
+    }
+}
