@@ -59,14 +59,24 @@ public struct DeadLetterView: Sendable {
     public let message: String?
     /// The record's value, untouched.
     public let value: [UInt8]?
+    /// What the dead letter lacks because it would not have fit its topic.
+    public let omissions: Omissions
+    /// Whether message and value are the request's, which its topic still has.
+    public let isFromOrigin: Bool
 
     /// The view of a dead letter.
-    public init(_ entry: inout DeadLetterEntry, _ book: MarkBook?) {
+    ///
+    /// - Parameter original: the request that it was made of, for what it lacks; `nil` when it is not there any more.
+    public init(_ entry: inout DeadLetterEntry, _ book: MarkBook?, original: DeadLetterEntry? = nil) {
+        omissions = entry.omissions
+        var event = entry
+        isFromOrigin = omissions.contains(.value) && original != nil
+        if isFromOrigin, let original { event = original }
         place = entry.place
         partition = entry.partition
         offset = entry.offset
         id = entry.text(.id)
-        user = entry.text(of: .user)
+        user = event.text(of: .user)
         pushServices = entry.pushServices
         reason = entry.text(.reason)
         status = entry.number(.status)
@@ -81,9 +91,9 @@ public struct DeadLetterView: Sendable {
         detail = entry.text(.detail)
         history = entry.history
         state = Self.state(entry, book)
-        expiresAt = entry.expiresAt()
-        message = entry.message()
-        value = entry.value
+        expiresAt = event.expiresAt()
+        message = event.message()
+        value = event.value
     }
 
     private static func state(_ entry: DeadLetterEntry, _ book: MarkBook?) -> State {

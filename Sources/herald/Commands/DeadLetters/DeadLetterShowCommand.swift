@@ -25,10 +25,15 @@ enum DeadLetterShowCommand: HeraldCommand {
         let isRevealed = invocation.parsed[DeadLetterOptions.reveal]
         var look = try DeadLetterLook(invocation, selection)
         if isRevealed { try look.recordReveal("show") }
-        var letters: [DeadLetterView] = []
+        var found: [(entry: DeadLetterEntry, book: MarkBook?)] = []
         try look.visit { entry, book in
-            letters.append(DeadLetterView(&entry, book))
-            return letters.count < limit
+            found.append((entry, book))
+            return found.count < limit
+        }
+        var letters: [DeadLetterView] = []
+        for index in found.indices {
+            let original = try look.original(of: found[index].entry)
+            letters.append(DeadLetterView(&found[index].entry, found[index].book, original: original))
         }
         guard !letters.isEmpty else {
             throw CommandFailure("there is no dead letter \(SafeText.escaped(invocation.parsed[id]))")

@@ -133,6 +133,7 @@ extension ReplayRules.Omission {
         case .expired: "expired: too late to send"
         case .overTheCap: "replayed as often as retry.replays allows"
         case .otherPushServices: "none of --only-pns failed"
+        case .incomplete: "too large for their value or key to be kept: publish their requests (herald-origin) again"
         case .unreadable: "no dead letters of Herald's"
         }
     }
