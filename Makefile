@@ -69,8 +69,9 @@ sanitize: deps ## runs the unit tests under the thread sanitizer and under the a
 	@scripts/contained scripts/sanitize thread
 	@scripts/contained scripts/sanitize address
 
-fuzz: deps ## fuzzes the event decoder, the reader of HTTP answers and the map in a commit, FUZZ_SECONDS each
+fuzz: deps ## fuzzes the event decoder, whole records, the reader of HTTP answers and the map in a commit, FUZZ_SECONDS each
 	@scripts/contained scripts/fuzz event-decoder $(FUZZ_SECONDS)
+	@scripts/contained scripts/fuzz whole-record $(FUZZ_SECONDS)
 	@scripts/contained scripts/fuzz answer-reader $(FUZZ_SECONDS)
 	@scripts/contained scripts/fuzz completion-map $(FUZZ_SECONDS)
 

@@ -41,7 +41,7 @@ public final class BackendCalls {
     /// keep theirs.
     public func use(_ access: BackendAccess, now: MonotonicTime) {
         writer = RequestWriter(configuration, authorization: access.authorization?.value)
-        redaction = Redaction(authorization: access.authorization?.value)
+        redaction.learn(access.authorization?.value)
         guard access.filesRevision != filesRevision else { return }
         filesRevision = access.filesRevision
         pool.renewConnections(proxy: access.proxy, tls: access.tls, now: now)
@@ -131,12 +131,14 @@ public final class BackendCalls {
 
     private func answer(_ completion: Completion) -> Answer {
         if let failure = completion.failure {
-            let detail = pool.withText(completion.body) { OneLine.text($0) }.map(redaction.hidingSecrets)
+            let detail = pool.withText(completion.body) { OneLine.text($0, hiding: redaction) }
             return .failure(failure, detail: detail ?? failure.rawValue)
         }
         let retryAfter = completion.retryAfter.isEmpty ? nil : pool.withText(completion.retryAfter) { OneLine.text($0) }
         let isSuccess = completion.status < 300
-        let detail = isSuccess || completion.body.isEmpty ? nil : pool.withText(completion.body) { ErrorBody.line($0) }
-        return .status(completion.status, retryAfter: retryAfter, detail: detail.map(redaction.hidingSecrets))
+        let detail =
+            isSuccess || completion.body.isEmpty
+            ? nil : pool.withText(completion.body) { ErrorBody.line($0, hiding: redaction) }
+        return .status(completion.status, retryAfter: retryAfter, detail: detail)
     }
 }

@@ -9,16 +9,18 @@ enum ErrorBody {
         "error", "title", "message", "messagedetail", "error_description", "detail", "exceptionmessage",
     ]
 
-    /// The line; `nil` when the body is not text or says nothing.
-    static func line(_ bytes: RawSpan) -> String? {
-        let data = bytes.withUnsafeBytes { Data($0) }
-        guard let text = String(data: data, encoding: .utf8) else { return nil }
+    /// The line without secrets; `nil` when the body is not text or says nothing.
+    ///
+    /// Secrets are taken out of the body as it came, and again of what it says: there they may have been escaped.
+    static func line(_ bytes: RawSpan, hiding redaction: Redaction = Redaction(authorization: nil)) -> String? {
+        guard let body = String(data: bytes.withUnsafeBytes { Data($0) }, encoding: .utf8) else { return nil }
+        let text = redaction.hidingSecrets(in: body)
         guard let first = text.unicodeScalars.first(where: { !$0.properties.isWhitespace && $0 != "\u{FEFF}" }) else {
             return nil
         }
         switch first {
-        case "{", "[", "\"": return OneLine.text(json(data) ?? text)
-        case "<": return OneLine.text(xml(text))
+        case "{", "[", "\"": return OneLine.text(redaction.hidingSecrets(in: json(Data(text.utf8)) ?? text))
+        case "<": return OneLine.text(redaction.hidingSecrets(in: xml(text)))
         default: return OneLine.text(text)
         }
     }

@@ -8,6 +8,12 @@ enum OneLine {
         bytes.withUnsafeBytes { String(validating: $0, as: UTF8.self) }.flatMap(text)
     }
 
+    /// The bytes as one line without secrets, which are taken out before the end is cut.
+    static func text(_ bytes: RawSpan, hiding redaction: Redaction) -> String? {
+        bytes.withUnsafeBytes { String(validating: $0, as: UTF8.self) }
+            .flatMap { text(redaction.hidingSecrets(in: $0)) }
+    }
+
     /// The text as one line: control and format characters become spaces, spaces are joined, the end is cut.
     static func text(_ text: String) -> String? {
         var line = String.UnicodeScalarView()

@@ -9,23 +9,36 @@ public struct Redaction: Sendable {
     /// Shorter texts than this are left alone.
     private static let shortestText = 4
 
-    private let secrets: [String]
+    /// Answers to calls with former credentials come late: those of so many changes are looked for, too.
+    private static let generations = 8
+
+    /// The newest last.
+    private var secrets: [[String]] = []
 
     /// Looks for what a header `Authorization` says, and for the password in it.
     init(authorization: String?) {
-        guard let authorization, let space = authorization.firstIndex(of: " ") else {
-            secrets = []
-            return
-        }
+        learn(authorization)
+    }
+
+    /// Looks for what another header says, too.
+    mutating func learn(_ authorization: String?) {
+        let found = Self.secrets(in: authorization)
+        guard !found.isEmpty, found != secrets.last else { return }
+        secrets.append(found)
+        if secrets.count > Self.generations { secrets.removeFirst() }
+    }
+
+    private static func secrets(in authorization: String?) -> [String] {
+        guard let authorization, let space = authorization.firstIndex(of: " ") else { return [] }
         let value = String(authorization[authorization.index(after: space)...])
         let pair = Data(base64Encoded: value).flatMap { String(data: $0, encoding: .utf8) }
         let password = pair.flatMap { pair in pair.firstIndex(of: ":").map { String(pair[pair.index(after: $0)...]) } }
-        secrets = [value, password].compactMap { $0 }.filter { $0.utf8.count >= Self.shortest }
+        return [value, password].compactMap { $0 }.filter { $0.utf8.count >= shortest }
     }
 
-    /// The line with stars in place of secrets.
-    func hidingSecrets(in line: String) -> String {
-        secrets.reduce(line) { $0.replacing($1, with: "***") }
+    /// The text with stars in place of secrets; of a text that was cut already a part of one may be left.
+    func hidingSecrets(in text: String) -> String {
+        secrets.joined().reduce(text) { $0.replacing($1, with: "***") }
     }
 
     /// The line with a mark in place of the message, or of as much of it as is there.

@@ -55,7 +55,7 @@ public enum Notice: Sendable, Equatable {
     /// The group's offset of a partition carries metadata that Herald did not write, or that is damaged: it is ignored,
     /// and what an earlier owner did beyond the offset may be done again.
     case foreignMetadata(topic: String, partition: Int32)
-    /// The broker refuses a record although everything that could be was trimmed; it is offered again and again.
+    /// The broker refuses a record although everything that could be was left out; it is offered again and again.
     case recordRefused
     /// Somebody else produces under this worker's name (`kafka.instance`): the worker can't go on.
     case rival
@@ -117,13 +117,31 @@ public struct Production: Sendable, Equatable {
     public var status = 0
     /// When the outcome was decided.
     public var decidedAt = WallTime(milliseconds: 0)
-    /// Leave the diagnostics (history, detail) out: with them the record was too large.
-    public var isTrimmed = false
+    /// What to leave out, because the record was too large with it.
+    public var omissions: Omissions = []
+
+    /// Leaves the next part out; false when nothing is left that could be.
+    ///
+    /// Diagnostics go first, then what the call does not need. A retry has to stay an event; of a dead letter the long key
+    /// goes before the value, which `herald-origin` has as long as the request topic does.
+    mutating func omitMore() -> Bool {
+        let steps: [Omissions] =
+            kind == .deadLetter ? [.diagnostics, .headers, .key, .value] : [.diagnostics, .headers]
+        guard kind != .result, let next = steps.first(where: { !omissions.isSuperset(of: $0) }) else { return false }
+        omissions.formUnion(next)
+        return true
+    }
+}
+
+extension Omissions {
+    fileprivate static let diagnostics: Self = [.history, .detail]
 }
 
 /// Why a record was not produced.
 public enum ProductionFailure: Sendable, Equatable {
-    /// Larger than the topic or the producer takes.
+    /// Larger than its topic takes, which was known before the broker had it: a transaction goes on.
+    case doesNotFit
+    /// The broker or the producer refused it, or a batch with it, as too large.
     case tooLarge
     /// The producer's queue is full: try again in a moment.
     case queueFull

@@ -7,6 +7,8 @@ public struct OutputRecord: Sendable {
     public var value: [UInt8] = []
     /// A retry's or dead letter's headers.
     public var headers = HeaderList()
+    /// Whether the original's key and value stay away.
+    public var omissions: Omissions = []
 
     fileprivate var diagnostics = Diagnostics()
 
@@ -17,6 +19,7 @@ public struct OutputRecord: Sendable {
     public mutating func removeAll() {
         value.removeAll(keepingCapacity: true)
         headers.removeAll(keepingCapacity: true)
+        omissions = []
     }
 }
 
@@ -45,28 +48,39 @@ extension Engine {
     /// Writes what Herald adds to a record.
     ///
     /// - Parameters:
+    ///   - keyByteCount: How long its key is.
     ///   - value: The value of the record that is settled.
     ///   - original: Its headers; not needed for a result.
     public func write(
-        _ production: Production, value: RawSpan, headers original: HeaderList, into output: inout OutputRecord
+        _ production: Production, keyByteCount: Int, value: RawSpan, headers original: HeaderList,
+        into output: inout OutputRecord
     ) {
         switch production.kind {
-        case .result: writeResult(production, value: value, to: &output.value)
+        case .result:
+            // No user is as long as that: such a key is nobody's, and a result is small whatever its event was.
+            if keyByteCount > Omissions.longestKey { output.omissions = .key }
+            if production.outcome == .deadLettered {
+                output.diagnostics.removeAll()
+                withSlot(production.slot.index) { slot in
+                    appendDetail(of: production, in: slot, to: &output.diagnostics.detail)
+                }
+            }
+            writeResult(production, value: value, diagnostics: output.diagnostics, to: &output.value)
         case .retry, .deadLetter:
             output.diagnostics.removeAll()
             withSlot(production.slot.index) { slot in
-                if !production.isTrimmed {
-                    appendDetail(of: production, in: slot, to: &output.diagnostics.detail)
-                    appendHistory(of: production, in: slot, value: value, to: &output.diagnostics)
-                }
-                writeHeaders(
-                    production, of: slot, value: value, original: original, diagnostics: output.diagnostics,
-                    to: &output.headers)
+                appendDetail(of: production, in: slot, to: &output.diagnostics.detail)
+                appendHistory(of: production, in: slot, value: value, to: &output.diagnostics)
+                output.omissions = writeHeaders(
+                    production, of: slot, keyByteCount: keyByteCount, value: value, original: original,
+                    diagnostics: output.diagnostics, to: &output.headers)
             }
         }
     }
 
-    private func writeResult(_ production: Production, value: RawSpan, to output: inout [UInt8]) {
+    private func writeResult(
+        _ production: Production, value: RawSpan, diagnostics: borrowing Diagnostics, to output: inout [UInt8]
+    ) {
         let place = Int(production.slot.index)
         let service = production.services.first
         let facts = ResultFacts(
@@ -76,13 +90,14 @@ extension Engine {
             completedAt: production.decidedAt)
         ResultEncoder.append(
             facts, of: slots[place].event, value: value, recordTopic: topicName(of: slots[place].partition),
-            pushServices: configuration.decoder.pushServices, to: &output)
+            pushServices: configuration.decoder.pushServices,
+            detail: production.outcome == .deadLettered ? diagnostics.detail.span.bytes : nil, to: &output)
     }
 
     private func writeHeaders(
-        _ production: Production, of slot: borrowing Slot, value: RawSpan, original: HeaderList,
+        _ production: Production, of slot: borrowing Slot, keyByteCount: Int, value: RawSpan, original: HeaderList,
         diagnostics: borrowing Diagnostics, to output: inout HeaderList
-    ) {
+    ) -> Omissions {
         let destination: DeliveryHeaders.Destination =
             if let reason = production.deadLetterReason {
                 .deadLetter(reason, at: production.decidedAt)
@@ -93,9 +108,11 @@ extension Engine {
         let facts = DeliveryHeaders(
             destination: destination, pushServices: production.services, attempts: production.attempts,
             originTimestamp: slot.event.originTimestamp ?? slot.timestamp ?? production.decidedAt,
-            firstAttemptAt: slot.firstAttemptAt, status: production.status == 0 ? nil : production.status)
-        facts.append(
-            for: slot.event, value: value, recordTopic: topicName(of: slot.partition), original: original,
+            firstAttemptAt: slot.firstAttemptAt, status: production.status == 0 ? nil : production.status,
+            omissions: production.omissions)
+        return facts.append(
+            for: slot.event, keyByteCount: keyByteCount, value: value, recordTopic: topicName(of: slot.partition),
+            original: original,
             services: configuration.decoder.pushServices, detail: diagnostics.detail.span.bytes,
             history: diagnostics.history.span.bytes, to: &output)
     }

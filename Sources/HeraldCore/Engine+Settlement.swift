@@ -8,6 +8,8 @@ extension Engine {
     static let longestProductionPause: Int64 = 60_000
     /// How long to wait for room in the producer's queue (milliseconds).
     static let queueFullPause: Int64 = 10
+    /// Records that were refused in one batch are offered again so far apart (milliseconds), each in a batch of its own.
+    static let refusalSpread: Int64 = 30
 
     /// The record that an action `produce` names; `nil` when its event was given up meanwhile.
     public func production(_ id: ProductionID) -> Production? {
@@ -184,7 +186,9 @@ extension Engine {
 
     /// A record was not produced.
     ///
-    /// It is trimmed or offered again; a settlement is never given up. A transaction of which a record failed is aborted.
+    /// It is offered again, smaller if it was too large; a settlement is never given up. A record that is known not to fit
+    /// before the broker has it costs a transaction nothing. A transaction of which the broker refused a record is aborted,
+    /// and the event is set apart: it is tried again in a transaction of its own, with whose failure nobody else fails.
     public mutating func failed(_ id: ProductionID, _ failure: ProductionFailure, now: Moment) {
         guard let production = production(id) else {
             counters.stale += 1
@@ -199,66 +203,94 @@ extension Engine {
             if configuration.isAtomic { transaction.withheld += 1 }
             offerAgain(id, after: Self.queueFullPause, now: now)
             return
-        case .tooLarge where !production.isTrimmed && production.kind != .result:
-            productions[Int(id.index)].production?.isTrimmed = true
-            if !configuration.isAtomic { emit(production: id.index) }
-        case .tooLarge where production.kind == .retry:
-            // The delay topic takes less than the topic that it came from: then it can only be kept as a dead letter.
-            keepAsDeadLetter(id.index, production, now: now)
+        case .doesNotFit:
+            if makeSmaller(id.index, production, emits: true, now: now) { return }
+            setApart(id, production, isHopeless: true, now: now)
         case .tooLarge:
-            actions.append(.notice(.recordRefused))
-            if configuration.isAtomic {
-                leaveOut(production.slot, now: now)
-            } else {
-                offerAgain(id, after: Self.productionPause, now: now)
-            }
+            // In company it says nothing of one record: brokers refuse a whole batch.
+            let isToBlame = !configuration.isAtomic || transaction.isAlone
+            let isHopeless =
+                isToBlame && !makeSmaller(id.index, production, emits: !configuration.isAtomic, now: now)
+            if configuration.isAtomic || isHopeless { setApart(id, production, isHopeless: isHopeless, now: now) }
         case .other:
             if !configuration.isAtomic { offerAgain(id, after: Self.productionPause, now: now) }
         }
         if configuration.isAtomic { transactionFailed(now: now) }
     }
 
-    private mutating func keepAsDeadLetter(_ index: Int32, _ production: Production, now: Moment) {
+    /// Leaves the next part of a record out; false when nothing is left that could be.
+    ///
+    /// In a transaction that fails all of its records come again; else this one has to be emitted.
+    private mutating func makeSmaller(
+        _ index: Int32, _ production: Production, emits: Bool, now: Moment
+    ) -> Bool {
+        var smaller = production
+        if smaller.omitMore() {
+            productions[Int(index)].production = smaller
+            if emits { emit(production: index) }
+            return true
+        }
+        guard production.kind == .retry else { return false }
+        // The delay topic takes less than the topic that it came from: then it can only be kept as a dead letter.
+        keepAsDeadLetter(index, production, emits: emits, now: now)
+        return true
+    }
+
+    private mutating func keepAsDeadLetter(_ index: Int32, _ production: Production, emits: Bool, now: Moment) {
         var letter = production
         letter.kind = .deadLetter
+        letter.omissions = []
         letter.deadLetterReason = .oversized
         letter.decidedAt = now.wall
         counters.count(letter)
         productions[Int(index)].production = letter
-        // In a transaction all of them come again with the next one.
-        if !configuration.isAtomic { emit(production: index) }
+        if emits { emit(production: index) }
         for service in letter.services {
             let state = serviceIndex(letter.slot.index, service)
             services[state].verdict = .dead(.oversized)
             noteFate(state, .ended(.deadLettered))
             services[state].decidedAt = now.wall
             let result = addResult(letter.slot.index, service, services[state], .deadLettered)
-            if !configuration.isAtomic { emit(production: result) }
+            if emits { emit(production: result) }
         }
     }
 
-    /// A record of this event is refused whatever is done: the event waits outside, because each try of it costs all others
-    /// their transaction.
-    private mutating func leaveOut(_ id: SlotID, now: Moment) {
-        let slot = Int(id.index)
+    /// A record of this event was refused: in transactions the event waits until it is tried alone, which is at once, or
+    /// after a growing pause when nothing more can be left out.
+    private mutating func setApart(_ id: ProductionID, _ production: Production, isHopeless: Bool, now: Moment) {
+        if isHopeless {
+            actions.append(.notice(.recordRefused))
+            // By the next try its topic may take all of it.
+            productions[Int(id.index)].production?.omissions = []
+        }
+        guard configuration.isAtomic else {
+            let spread = Int64(id.index % 128) * Self.refusalSpread
+            offerAgain(id, after: Self.productionPause + spread, now: now)
+            return
+        }
+        transaction.hasCulprit = true
+        let slot = Int(production.slot.index)
         // Another record of it may have been refused before.
         guard slots[slot].phase != .refused else { return }
         refusedCount += 1
         slots[slot].phase = .refused
-        noteDecided(id.index, false)
-        let pause = min(Self.productionPause << min(slots[slot].refusals, 10), Self.longestProductionPause)
-        slots[slot].refusals += 1
+        noteDecided(production.slot.index, false)
+        var pause: Int64 = 0
+        if isHopeless {
+            pause = min(Self.productionPause << min(slots[slot].refusals, 10), Self.longestProductionPause)
+            slots[slot].refusals += 1
+        }
         due.add(
-            .init(due: now.monotonic.advanced(byMilliseconds: pause), slot: id, service: 0, purpose: .refusedEvent))
+            .init(
+                due: now.monotonic.advanced(byMilliseconds: pause), slot: production.slot, service: 0,
+                purpose: .refusedEvent))
     }
 
-    /// The event is offered again that had a record refused.
+    /// The event may be offered again that had a record refused: alone, when its turn comes.
     mutating func refusedEventIsDue(_ id: SlotID, now: Moment) {
         guard isCurrent(id), slots[Int(id.index)].phase == .refused else { return }
-        slots[Int(id.index)].phase = .settling
-        refusedCount -= 1
-        // The abort may take longer than the pause: at its end all members come again.
-        if transaction.members.contains(id) { noteDecided(id.index, true) } else { send(id.index, now: now) }
+        transaction.suspects.append(id)
+        advanceTransaction(now: now)
     }
 
     /// A record that had to wait is offered again.

@@ -35,6 +35,14 @@ struct Transaction: Sendable {
     var members: [SlotID] = []
     /// Settled events that wait for the next one.
     var pending: [SlotID] = []
+    /// Events of which a record was refused: each waits for a transaction of its own.
+    var suspects: [SlotID] = []
+    /// It is the one of such an event: nobody else joins, and it is committed at once.
+    var isAlone = false
+    /// The last one was: now it is the others' turn.
+    var wasAlone = false
+    /// It fails because of a record that was too large, and whose event does not come again with the others.
+    var hasCulprit = false
     /// Records that the producer's queue had no room for, and that have to get in before the commit.
     var withheld = 0
     /// The lane has not handed all records to the producer yet, which may refuse them: a commit would succeed without.
@@ -64,9 +72,10 @@ extension Engine {
         }
         noteDecided(slot, true)
         switch transaction.phase {
-        case .open where !transaction.isDoomed:
+        case .open where !transaction.isDoomed && !transaction.isAlone:
             join(slot)
-        case .none where now.monotonic >= transaction.nextBegin && transaction.pending.isEmpty:
+        case .none
+        where now.monotonic >= transaction.nextBegin && transaction.pending.isEmpty && transaction.suspects.isEmpty:
             begin(now: now)
             join(slot)
         default:
@@ -92,7 +101,14 @@ extension Engine {
             break
         case .none:
             guard now.monotonic >= transaction.nextBegin else { return }
-            if !transaction.pending.isEmpty {
+            if let suspect = nextSuspect() {
+                begin(now: now)
+                transaction.isAlone = true
+                slots[Int(suspect)].phase = .settling
+                refusedCount -= 1
+                noteDecided(suspect, true)
+                join(suspect)
+            } else if !transaction.pending.isEmpty {
                 begin(now: now)
                 let pending = transaction.pending
                 transaction.pending.removeAll(keepingCapacity: true)
@@ -119,13 +135,13 @@ extension Engine {
         switch transaction.phase {
         case .preparing: nil
         case .none:
-            if !transaction.pending.isEmpty {
+            if !transaction.pending.isEmpty || !transaction.suspects.isEmpty {
                 transaction.nextBegin
             } else {
                 hasNewWatermark ? max(nextCommit, transaction.nextBegin) : nil
             }
         case .open:
-            if transaction.isDoomed || isCrowded || isLastCommit {
+            if transaction.isDoomed || isUrgent {
                 MonotonicTime(nanoseconds: .min)
             } else {
                 transaction.withheld > 0 ? nil : nextCommit
@@ -134,7 +150,22 @@ extension Engine {
         }
     }
 
-    /// So much has gathered that the commit does not wait for its interval.
+    /// The event whose turn it is to be tried alone: every second transaction is for the others, if there are any.
+    private mutating func nextSuspect() -> Int32? {
+        if transaction.wasAlone, !transaction.pending.isEmpty { return nil }
+        while let first = transaction.suspects.first {
+            transaction.suspects.removeFirst()
+            if isCurrent(first), slots[Int(first.index)].phase == .refused { return first.index }
+        }
+        return nil
+    }
+
+    /// The commit does not wait for its interval.
+    private var isUrgent: Bool {
+        isCrowded || isLastCommit || (transaction.isAlone && transaction.withheld == 0)
+    }
+
+    /// So much has gathered.
     private var isCrowded: Bool {
         transaction.withheld == 0 && transaction.members.count >= configuration.transactionRoom / 2
     }
@@ -148,7 +179,7 @@ extension Engine {
         }
     }
 
-    private func isCommitDue(now: Moment) -> Bool { now.monotonic >= nextCommit || isCrowded || isLastCommit }
+    private func isCommitDue(now: Moment) -> Bool { now.monotonic >= nextCommit || isUrgent }
 
     private mutating func commitTransactionIfDue(now: Moment) {
         guard transaction.withheld == 0, !transaction.hasUnheardRecords, isCommitDue(now: now) else { return }
@@ -178,6 +209,7 @@ extension Engine {
     mutating func abandonTransaction(now: Moment) {
         guard configuration.isAtomic else { return }
         transaction.pending.removeAll(keepingCapacity: true)
+        transaction.suspects.removeAll(keepingCapacity: true)
         transaction.isInDoubt = false
         switch transaction.phase {
         case .open: abort()
@@ -290,10 +322,17 @@ extension Engine {
         transaction.isLeftBehind = false
         transaction.withheld = 0
         transaction.askAgain = nil
+        transaction.wasAlone = transaction.isAlone
+        transaction.isAlone = false
+        let hasCulprit = transaction.hasCulprit
+        transaction.hasCulprit = false
         forgetPositions()
         if exposure.isUnproven { hasNewWatermark = true }
         if succeeded {
             transaction.failures = 0
+        } else if hasCulprit {
+            // The next one will not fail for it.
+            hasNewWatermark = true
         } else {
             exposure.commitFailed()
             transaction.failures += 1

@@ -5,7 +5,7 @@ public import HeraldTime
 public struct DeadLetter: Equatable, Sendable {
     /// The original record's key.
     public var key: [UInt8]?
-    /// The original record's value, untouched.
+    /// The original record's value, untouched; empty when ``omissions`` says that it is not here.
     public var value: [UInt8]
     /// The event's id; absent when it could not be read.
     public var id: String?
@@ -37,6 +37,8 @@ public struct DeadLetter: Equatable, Sendable {
     public var replays: Int
     /// What stands in the id's place in the idempotency key.
     public var replayKey: String?
+    /// What is not here because it would not have fit: ``origin`` has it while its topic does.
+    public var omissions: Omissions
 
     /// Reads a record of the dead-letter topic.
     public init(key: [UInt8]?, value: [UInt8], headers: HeaderList) throws(ContractError) {
@@ -64,6 +66,11 @@ public struct DeadLetter: Equatable, Sendable {
         self.deadLetteredAt = deadLetteredAt
         replays = Int(try headers.number(.replays, 0...Int64(Int32.max)) ?? 0)
         replayKey = try headers.text(.key)
+        if let list = headers.lastValue(named: HeaderName.omitted.literal) {
+            omissions = Omissions(commaSeparated: list)
+        } else {
+            omissions = []
+        }
     }
 }
 

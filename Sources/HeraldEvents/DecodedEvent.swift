@@ -4,7 +4,8 @@ public import HeraldTime
 /// What a record says, as places in its value; one is reused for record after record.
 ///
 /// After a decoding that failed, `id`, `user`, `source` and `campaign` are there when they could be read, for the dead
-/// letter and the result, and nothing else counts.
+/// letter and the result, and nothing else counts. Whatever the record holds, the scratch stays below
+/// ``maximumScratchBytes``.
 public struct DecodedEvent: Sendable {
     /// The producer's id, or `topic/partition/offset` of the request when it gave none.
     public internal(set) var id = ByteField.absent
@@ -48,10 +49,15 @@ public struct DecodedEvent: Sendable {
     public internal(set) var originOffset: Int64 = 0
     /// The status of the last answer.
     public internal(set) var lastStatus: Int?
+    /// What the record lacks of what the publisher sent, because it would not have fit a topic on its way.
+    public internal(set) var omissions: Omissions = []
     /// The attempts so far, a JSON array that was not checked.
     public internal(set) var history = ByteField.absent
     /// The bytes that are not in the value as they are: unescaped, or from headers.
     public internal(set) var scratch: [UInt8] = []
+
+    /// More bytes than this are never in ``scratch``.
+    public static let maximumScratchBytes = 24_576
 
     /// An event without anything.
     public init() {}
@@ -83,6 +89,11 @@ public struct DecodedEvent: Sendable {
         let start = scratch.count
         scratch.append(copying: bytes)
         return ByteField(start: start, count: bytes.byteCount, isInScratch: true)
+    }
+
+    /// The text of a string in the value, unless it has more bytes than `limit`: nothing of that is kept.
+    mutating func field(_ token: JSONToken, in value: RawSpan, atMost limit: Int) -> ByteField? {
+        token.textByteCount(in: value, upTo: limit) <= limit ? field(token, in: value) : nil
     }
 
     /// The text of a string in the value: its place there, or in the scratch when it has escapes.

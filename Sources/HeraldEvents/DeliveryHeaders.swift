@@ -23,11 +23,16 @@ public struct DeliveryHeaders: Sendable {
     public var firstAttemptAt: WallTime?
     /// The status of the last answer.
     public var status: Int?
+    /// What is to be left out, of the headers and of the record's key and value.
+    public var omissions: Omissions
+
+    /// The most bytes that Herald's headers have together, names included, whatever the record holds.
+    public static let maximumByteCount = 16_384
 
     /// The headers' facts.
     public init(
         destination: Destination, pushServices: PushServiceSet, attempts: Int, originTimestamp: WallTime?,
-        firstAttemptAt: WallTime? = nil, status: Int? = nil
+        firstAttemptAt: WallTime? = nil, status: Int? = nil, omissions: Omissions = []
     ) {
         self.destination = destination
         self.pushServices = pushServices
@@ -35,16 +40,27 @@ public struct DeliveryHeaders: Sendable {
         self.originTimestamp = originTimestamp
         self.firstAttemptAt = firstAttemptAt
         self.status = status
+        self.omissions = omissions
     }
 
     /// Appends the record's own headers in their order, without those that Herald replaces, and then Herald's.
     ///
     /// The detail is made one line of at most 1 KiB; the history is written as it is, and left out when it is empty.
+    ///
+    /// - Parameter keyByteCount: how long the record's key is.
+    /// - Returns: what was left out of all that there was: the key and the value are the caller's to leave out.
+    @discardableResult
     public func append(
-        for event: DecodedEvent, value: RawSpan, recordTopic: String, original: HeaderList,
+        for event: DecodedEvent, keyByteCount: Int = 0, value: RawSpan, recordTopic: String, original: HeaderList,
         services: PushServices, detail: RawSpan, history: RawSpan, to output: inout HeaderList
-    ) {
-        output.append(originalsOf: original)
+    ) -> Omissions {
+        var omitted = omissions.intersection(.value)
+        if !omissions.contains(.headers) {
+            output.append(originalsOf: original)
+        } else if output.append(neededOf: original) {
+            omitted.insert(.headers)
+        }
+        if omissions.contains(.key), keyByteCount > Omissions.longestKey { omitted.insert(.key) }
         output.append(.id, event.id, of: event, value: value)
         if !pushServices.isEmpty {
             output.append(name: HeaderName.pushServices.literal) {
@@ -56,29 +72,35 @@ public struct DeliveryHeaders: Sendable {
             event.appendOrigin(value: value, recordTopic: recordTopic, to: &$0)
         }
         // Kafka writes a record without a timestamp as -1.
-        if let originTimestamp, originTimestamp.milliseconds >= 0 {
-            output.append(name: HeaderName.originTimestamp.literal, decimal: originTimestamp.milliseconds)
-        }
-        if let firstAttemptAt {
-            output.append(name: HeaderName.firstAttemptAt.literal, decimal: firstAttemptAt.milliseconds)
-        }
+        if let originTimestamp, originTimestamp.milliseconds >= 0 { output.append(.originTimestamp, originTimestamp) }
+        if let firstAttemptAt { output.append(.firstAttemptAt, firstAttemptAt) }
         switch destination {
         case .retry(let reason, let dueAt):
-            output.append(name: HeaderName.notBefore.literal, decimal: dueAt.milliseconds)
+            output.append(.notBefore, dueAt)
             output.append(HeaderName.reason, reason.rawValue)
         case .deadLetter(let reason, let moment):
-            output.append(name: HeaderName.deadLetteredAt.literal, decimal: moment.milliseconds)
+            output.append(.deadLetteredAt, moment)
             output.append(HeaderName.reason, reason.rawValue)
         }
         if let status { output.append(name: HeaderName.status.literal, decimal: Int64(status)) }
-        if detail.byteCount > 0 {
+        if detail.byteCount > 0, omissions.contains(.detail) {
+            omitted.insert(.detail)
+        } else if detail.byteCount > 0 {
             output.append(name: HeaderName.detail.literal) { DetailText.append(detail, to: &$0) }
         }
-        if history.byteCount > 0 { output.append(name: HeaderName.history.literal, value: history) }
+        if history.byteCount > 0, omissions.contains(.history) {
+            omitted.insert(.history)
+        } else if history.byteCount > 0 {
+            output.append(name: HeaderName.history.literal, value: history)
+        }
         output.append(.source, event.source, of: event, value: value)
         output.append(.campaign, event.campaign, of: event, value: value)
         if event.replays > 0 { output.append(name: HeaderName.replays.literal, decimal: Int64(event.replays)) }
         output.append(.key, event.replayKey, of: event, value: value)
+        // A record has a detail of its own; what else was lost on the way is lost to it too.
+        let all = omitted.union(event.omissions.subtracting(.detail))
+        if !all.isEmpty { output.append(name: HeaderName.omitted.literal) { all.append(to: &$0) } }
+        return omitted
     }
 }
 
@@ -95,6 +117,11 @@ extension HeaderList {
     ) {
         guard field.isPresent else { return }
         append(name: name.literal, value: event.bytes(of: field, value: value))
+    }
+
+    /// A moment that no header can name is written as the nearest that one can.
+    fileprivate mutating func append(_ name: HeaderName, _ moment: WallTime) {
+        append(name: name.literal, decimal: min(max(moment.milliseconds, 0), RFC3339.latest.milliseconds))
     }
 
     fileprivate mutating func append(_ name: HeaderName, _ text: String) {

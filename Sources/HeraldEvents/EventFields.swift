@@ -36,6 +36,9 @@ enum EventField: Int, CaseIterable {
         }
     }
 
+    /// The length of the longest name.
+    static let longestName = 11
+
     /// The field with this name; the length leaves at most three to compare.
     init?(named name: RawSpan) {
         let candidates: (EventField, EventField?, EventField?)

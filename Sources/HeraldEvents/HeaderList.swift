@@ -101,12 +101,24 @@ public struct HeaderList: Sendable {
         return nil
     }
 
+    /// The index of the last header with this name, which is in lower case here and may be in any there.
+    func lastIndex(namedInAnyCase name: StaticString) -> Int? {
+        for index in stride(from: entries.count - 1, through: 0, by: -1)
+        where self.name(at: index).hasSameBytes(inAnyCaseAs: name) { return index }
+        return nil
+    }
+
     /// The value of the last header with exactly this name, or nothing when there is none or it is null.
     @_lifetime(borrow self)
     public func lastValue(named name: StaticString) -> RawSpan? {
         guard let index = lastIndex(named: name) else { return nil }
         return value(at: index)
     }
+
+    func valueByteCount(at index: Int) -> Int { entries[index].end - entries[index].valueStart }
+
+    /// The bytes of all names and values.
+    public var byteCount: Int { storage.count }
 
     private mutating func appendValue(_ value: RawSpan?, nameStart: Int) {
         let valueStart = storage.count

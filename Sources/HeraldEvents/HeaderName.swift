@@ -43,10 +43,13 @@ public struct HeaderName: Sendable, CustomStringConvertible {
     /// What stands in the id's place in the idempotency key, after a replay with a fresh key.
     public static var key: Self { Self("herald-key") }
 
+    /// What the record leaves out because it would not have fit its topic, comma-separated: ``Omissions``.
+    public static var omitted: Self { Self("herald-omitted") }
+
     /// Every header that Herald writes, and replaces on the records that it makes from others.
     public static let all: [HeaderName] = [
         .id, .pushServices, .attempts, .origin, .originTimestamp, .firstAttemptAt, .notBefore, .reason, .status,
-        .detail, .history, .source, .campaign, .deadLetteredAt, .replays, .key,
+        .detail, .history, .source, .campaign, .deadLetteredAt, .replays, .key, .omitted,
     ]
 
     /// The trace context that crosses over to the backend.

@@ -93,6 +93,28 @@ enum JSONEscapes {
         output.append(copying: string.extracting(runStart..<offset))
     }
 
+    /// How many bytes ``append(_:to:)`` would append.
+    static func byteCount(of string: RawSpan) -> Int {
+        var count = 0
+        var offset = 0
+        while offset < string.byteCount {
+            guard string[byteAt: offset] == UInt8(ascii: "\\"), offset + 1 < string.byteCount else {
+                count += 1
+                offset += 1
+                continue
+            }
+            guard let unit = unit(at: offset, in: string) else {
+                count += 1
+                offset += 2
+                continue
+            }
+            let isPair = (0xD800...0xDBFF).contains(unit)
+            count += isPair ? 4 : unit < 0x80 ? 1 : unit < 0x800 ? 2 : 3
+            offset += isPair ? 12 : 6
+        }
+        return count
+    }
+
     /// The UTF-16 unit that `\uXXXX` at the offset writes, or nothing when something else is there.
     static func unit(at offset: Int, in bytes: RawSpan) -> UInt32? {
         guard offset + 6 <= bytes.byteCount, bytes[byteAt: offset] == UInt8(ascii: "\\"),

@@ -17,6 +17,8 @@ public struct NotificationResult: Equatable, Sendable {
     public var status: Int?
     /// Why it is a dead letter.
     public var reason: DeadLetterReason?
+    /// What was wrong with the event, or what the backend said of it, when it is a dead letter: one line for people.
+    public var detail: String?
     /// The calls that were made.
     public var attempts: Int?
     /// When the first call was made.
@@ -42,6 +44,7 @@ public struct NotificationResult: Equatable, Sendable {
         firstOutcome = try fields.named("firstOutcome", Outcome.init(rawValue:))
         status = try fields.integer("status", 100...599)
         reason = try fields.named("reason", DeadLetterReason.init(rawValue:))
+        detail = try fields.string("detail")
         attempts = try fields.integer("attempts", 0...Int(Int32.max))
         firstAttemptAt = try fields.time("firstAttemptAt")
         guard let completedAt = try fields.time("completedAt") else {

@@ -35,7 +35,11 @@ struct OriginPlace {
     var partition: Int32
     var offset: Int64
 
+    /// A topic's name of 249 characters, two numbers without leading zeros, and the slashes.
+    static let maximumByteCount = 249 + 10 + 19 + 2
+
     init?(_ text: RawSpan) {
+        guard text.byteCount <= Self.maximumByteCount else { return nil }
         var slashes: (first: Int, second: Int) = (-1, -1)
         for offset in 0..<text.byteCount where text[byteAt: offset] == 0x2F {
             guard slashes.second < 0 else { return nil }

@@ -5,6 +5,9 @@ public struct PushServices: Sendable {
     /// The largest number of push services, because a ``PushServiceSet`` has that many bits.
     public static let maximumCount = 64
 
+    /// The most characters that a push service's name has.
+    public static let maximumNameCount = 32
+
     /// The three push services that the backend knows: `apns`, `gcm`, which `fcm` stands for too, and `wns`.
     public static let standard = PushServices(verified: ["apns", "gcm", "wns"], aliases: ["fcm": 1])
 
@@ -25,8 +28,8 @@ public struct PushServices: Sendable {
 
     /// The push services of the settings; names are lower-cased.
     ///
-    /// Refused are an empty list, more than 64 names, an empty name or one with a comma, one that is there twice, and
-    /// an alias of something that is not in the list or that is itself in the list.
+    /// Refused are an empty list, more than 64 names, an empty name, one of more than 32 characters or with a comma, one
+    /// that is there twice, and an alias of something that is not in the list or that is itself in the list.
     public init(names: [String], aliases: [String: String] = [:]) throws(ContractError) {
         let names = names.map { $0.lowercased() }
         guard !names.isEmpty, names.count <= Self.maximumCount else {
@@ -45,8 +48,12 @@ public struct PushServices: Sendable {
             else { throw ContractError("the alias \(alias) is a push service's name or another alias already") }
         }
         for name in names + resolved.keys
-        where name.isEmpty || !name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ",") }) {
-            throw ContractError("\"\(name)\" cannot name a push service; use visible ASCII without commas")
+        where name.isEmpty || name.utf8.count > Self.maximumNameCount
+            || !name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ",") })
+        {
+            throw ContractError(
+                "\"\(name)\" cannot name a push service; use 1 to \(Self.maximumNameCount) characters of visible ASCII "
+                    + "without commas")
         }
         self.init(verified: names, aliases: resolved)
     }

@@ -40,6 +40,7 @@ extension RecordDecoder {
 
     private func field(named key: JSONToken, in bytes: RawSpan, scratch: inout [UInt8]) -> EventField? {
         guard key.hasEscapes else { return EventField(named: bytes.extracting(key.range)) }
+        guard key.textByteCount(in: bytes, upTo: EventField.longestName) <= EventField.longestName else { return nil }
         let start = scratch.count
         JSONEscapes.append(bytes.extracting(key.range), to: &scratch)
         let field = EventField(named: scratch.span.bytes.extracting(start..<scratch.count))
@@ -70,16 +71,25 @@ extension RecordDecoder {
     func readBinaryEnvelope(_ headers: HeaderList, into event: inout DecodedEvent) throws(DecodingFailure) {
         let id = try attribute(.cloudEventsID, in: headers)
         if isIDLength(id) { event.id = event.keep(id) }
-        event.source = event.keep(try attribute(.cloudEventsSource, in: headers))
+        let source = try attribute(.cloudEventsSource, in: headers)
+        try expectLength(of: HeaderName.cloudEventsSource.literal, source.byteCount, atMost: Self.maximumSourceBytes)
+        event.source = event.keep(source)
         guard try attribute(.cloudEventsSpecversion, in: headers).hasSameBytes(as: "1.0") else {
             throw .malformed("the header \(HeaderName.cloudEventsSpecversion) is not 1.0")
         }
-        _ = try attribute(.cloudEventsType, in: headers)
+        let type = try attribute(.cloudEventsType, in: headers)
+        try expectLength(of: HeaderName.cloudEventsType.literal, type.byteCount, atMost: Self.maximumTypeBytes)
         if headers.lastIndex(named: HeaderName.cloudEventsTime.literal) != nil {
             guard let value = headers.lastValue(named: HeaderName.cloudEventsTime.literal),
-                RFC3339.parse(value) != nil
+                value.byteCount <= HeaderList.longestNeededValue, RFC3339.parse(value) != nil
             else { throw .invalid("the header ce_time is no RFC 3339 date-time such as 2026-11-21T08:40:26Z") }
         }
+    }
+
+    /// Says how much longer a text is than it may be.
+    func expectLength(of name: StaticString, _ count: Int, atMost limit: Int) throws(DecodingFailure) {
+        guard count > limit else { return }
+        throw .oversized("\(name) has \(count) bytes of UTF-8; at most \(limit) are allowed")
     }
 
     /// The value of a header that a binary event has to have.
@@ -100,6 +110,13 @@ extension RecordDecoder {
 }
 
 extension JSONToken {
+    /// How many bytes the text of a string has; of one with escapes that is longer than `limit` as it is written, they
+    /// are counted.
+    func textByteCount(in value: RawSpan, upTo limit: Int) -> Int {
+        guard hasEscapes, range.count > limit else { return range.count }
+        return JSONEscapes.byteCount(of: value.extracting(range))
+    }
+
     /// What the value is, for a sentence: `user is a number`.
     var kindName: String {
         switch kind {

@@ -4,13 +4,25 @@ import HeraldTime
 extension RecordDecoder {
     /// Keeps who it is about, before any rule is checked, so that the dead letter and the result can say it.
     func readIdentity(form: RecordForm, tokens: EventTokens, value: RawSpan, into event: inout DecodedEvent) {
-        if tokens[.id].kind == .string {
-            let id = event.field(tokens[.id], in: value)
-            if isIDLength(event.bytes(of: id, value: value)) { event.id = id }
+        if let id = text(.id, tokens, in: value, atMost: Self.maximumIDCharacters * 4, &event),
+            isIDLength(event.bytes(of: id, value: value))
+        {
+            event.id = id
         }
-        if tokens[.user].kind == .string { event.user = event.field(tokens[.user], in: value) }
-        if tokens[.source].kind == .string { event.source = event.field(tokens[.source], in: value) }
-        if tokens[.campaign].kind == .string { event.campaign = event.field(tokens[.campaign], in: value) }
+        if let user = text(.user, tokens, in: value, atMost: Self.maximumKnownUserBytes, &event) { event.user = user }
+        if let source = text(.source, tokens, in: value, atMost: Self.maximumSourceBytes, &event) {
+            event.source = source
+        }
+        if let campaign = text(.campaign, tokens, in: value, atMost: Self.maximumCampaignBytes, &event) {
+            event.campaign = campaign
+        }
+    }
+
+    private func text(
+        _ field: EventField, _ tokens: EventTokens, in value: RawSpan, atMost limit: Int,
+        _ event: inout DecodedEvent
+    ) -> ByteField? {
+        tokens[field].kind == .string ? event.field(tokens[field], in: value, atMost: limit) : nil
     }
 
     /// Says what is wrong with an id that was not kept, unless the event has none.
@@ -25,21 +37,38 @@ extension RecordDecoder {
     /// Checks every field but the id by its rule and keeps what the event needs.
     func readFields(tokens: EventTokens, value: RawSpan, into event: inout DecodedEvent) throws(DecodingFailure) {
         try expectString(.user, tokens)
+        guard event.user.isPresent else { throw .invalid(Self.problem(ofLongUser: tokens[.user], in: value)) }
         if let problem = UserTag.problem(in: event.bytes(of: event.user, value: value)) { throw .invalid(problem) }
 
         try expectString(.message, tokens)
+        try expectLength(.message, tokens, in: value, atMost: Self.maximumMessageBytes)
         event.message = event.field(tokens[.message], in: value)
         guard event.message.count > 0 else { throw .invalid("message is empty") }
-        guard event.message.count <= Self.maximumMessageBytes else {
-            throw .oversized(
-                "message has \(event.message.count) bytes of UTF-8; at most \(Self.maximumMessageBytes) are allowed")
-        }
 
         event.pushServices = try readPushServices(tokens[.pns], value: value, scratch: &event.scratch)
         for field in [EventField.source, .campaign] where !tokens[field].isAbsent { try expectString(field, tokens) }
+        try expectLength(.source, tokens, in: value, atMost: Self.maximumSourceBytes)
+        try expectLength(.campaign, tokens, in: value, atMost: Self.maximumCampaignBytes)
         _ = try readTime(.time, tokens, value: value, scratch: &event.scratch)
         event.expiresAt = try readTime(.expiresAt, tokens, value: value, scratch: &event.scratch)
         event.notBefore = try readTime(.notBefore, tokens, value: value, scratch: &event.scratch)
+    }
+
+    private static func problem(ofLongUser token: JSONToken, in value: RawSpan) -> String {
+        var text: [UInt8] = []
+        if token.hasEscapes {
+            JSONEscapes.append(value.extracting(token.range), to: &text)
+        } else {
+            text.append(copying: value.extracting(token.range))
+        }
+        return UserTag.problem(in: text.span.bytes) ?? "user is too long"
+    }
+
+    private func expectLength(
+        _ field: EventField, _ tokens: EventTokens, in value: RawSpan, atMost limit: Int
+    ) throws(DecodingFailure) {
+        guard tokens[field].range.count > limit else { return }
+        try expectLength(of: field.name, tokens[field].textByteCount(in: value, upTo: limit), atMost: limit)
     }
 
     private func expectString(_ field: EventField, _ tokens: EventTokens) throws(DecodingFailure) {
@@ -57,7 +86,9 @@ extension RecordDecoder {
         let start = scratch.count
         defer { scratch.removeLast(scratch.count - start) }
         let time: WallTime?
-        if token.hasEscapes {
+        if token.textByteCount(in: value, upTo: Self.longestToken) > Self.longestToken {
+            time = nil
+        } else if token.hasEscapes {
             JSONEscapes.append(value.extracting(token.range), to: &scratch)
             time = RFC3339.parse(scratch.span.bytes.extracting(start..<scratch.count))
         } else {
@@ -104,6 +135,9 @@ extension RecordDecoder {
     private func pushService(
         _ token: JSONToken, value: RawSpan, scratch: inout [UInt8]
     ) throws(DecodingFailure) -> Int {
+        guard token.textByteCount(in: value, upTo: Self.longestToken) <= Self.longestToken else {
+            throw .invalid("pns holds a name of \(token.range.count) bytes; allowed are \(allowedPushServices)")
+        }
         let start = scratch.count
         defer { scratch.removeLast(scratch.count - start) }
         if token.hasEscapes { JSONEscapes.append(value.extracting(token.range), to: &scratch) }
@@ -112,10 +146,15 @@ extension RecordDecoder {
             ? pushServices.index(of: scratch.span.bytes.extracting(start..<scratch.count))
             : pushServices.index(of: value.extracting(token.range))
         guard let index else {
-            let allowed = (pushServices.names + pushServices.aliases.keys.sorted()).joined(separator: ", ")
             let name = token.range.prefix(64)
-            throw .invalid("pns holds \"\(value.extracting(name).text)\"; allowed are \(allowed)")
+            throw .invalid("pns holds \"\(value.extracting(name).text)\"; allowed are \(allowedPushServices)")
         }
         return index
     }
+    private var allowedPushServices: String {
+        (pushServices.names + pushServices.aliases.keys.sorted()).joined(separator: ", ")
+    }
+
+    /// A moment or a push service's name that has more bytes than this is none.
+    private static let longestToken = 512
 }

@@ -25,6 +25,9 @@ extension RecordDecoder {
         if let key = try identifier(.key, in: headers, into: &event) { event.replayKey = key }
         guard topicKind == .retry else { return }
 
+        if let list = headers.lastValue(named: HeaderName.omitted.literal) {
+            event.omissions = Omissions(commaSeparated: list)
+        }
         if let id = try identifier(.id, in: headers, into: &event) { event.id = id }
         event.attempts = Int(try number(.attempts, in: headers, 0...Int64(Int32.max)) ?? 0)
         event.originTimestamp = try time(.originTimestamp, in: headers)

@@ -17,8 +17,15 @@ public struct RecordDecoder: Sendable {
     /// The most characters that an id has.
     public static let maximumIDCharacters = 128
 
+    /// The most bytes of UTF-8 that a source has.
+    public static let maximumSourceBytes = 1_024
+    /// The most bytes of UTF-8 that a campaign has.
+    public static let maximumCampaignBytes = 256
+    /// The most bytes of UTF-8 that the type of a binary CloudEvent has.
+    public static let maximumTypeBytes = 1_024
+
     /// A user that breaks the rule is shown in the result up to this length.
-    private static let maximumFailedUserBytes = 512
+    static let maximumKnownUserBytes = 256
 
     /// The push services that events may name.
     public let pushServices: PushServices
@@ -41,14 +48,20 @@ public struct RecordDecoder: Sendable {
         event.reset()
         event.originPartition = partition
         event.originOffset = offset
+        var tokens = EventTokens()
+        var form = RecordForm.plain
+        // How far it came: what is no event is read once, too.
+        var wasRead = false
+        var isIdentified = false
         do throws(DecodingFailure) {
-            var tokens = EventTokens()
-            let form = try RecordForm(headers: headers)
+            form = try RecordForm(headers: headers)
             if form == .binary { try readBinaryEnvelope(headers, into: &event) }
             guard value.byteCount <= maxEventBytes else {
                 throw .oversized("the value has \(value.byteCount) bytes; at most \(maxEventBytes) are allowed")
             }
+            wasRead = true
             try readTokens(form: form, value: value, tokens: &tokens, into: &event)
+            isIdentified = true
             readIdentity(form: form, tokens: tokens, value: value, into: &event)
             if form == .structured { try checkEnvelope(tokens: tokens, value: value) }
             if headers.count > 0 { try readHeaders(headers, topicKind: topicKind, into: &event) }
@@ -61,7 +74,11 @@ public struct RecordDecoder: Sendable {
             keepTraceparent(headers, token: tokens[.traceparent], value: value, into: &event)
             return nil
         } catch {
-            if event.user.count > Self.maximumFailedUserBytes { event.user = .absent }
+            if !wasRead {
+                let part = value.extracting(0..<min(value.byteCount, maxEventBytes))
+                try? readTokens(form: form, value: part, tokens: &tokens, into: &event)
+            }
+            if !isIdentified { readIdentity(form: form, tokens: tokens, value: value, into: &event) }
             return error
         }
     }

@@ -22,7 +22,9 @@ enum RecordForm {
     init(headers: HeaderList) throws(DecodingFailure) {
         self = .plain
         guard headers.count > 0 else { return }
-        if let contentType = headers.lastValue(named: HeaderName.contentType.literal) {
+        if let index = headers.lastIndex(namedInAnyCase: HeaderName.contentType.literal),
+            let contentType = headers.value(at: index)
+        {
             let mediaType = Self.mediaType(of: contentType)
             if Self.begins(mediaType, with: "application/cloudevents") {
                 guard Self.begins(mediaType, with: "application/cloudevents+json"), mediaType.byteCount == 28 else {
@@ -43,7 +45,7 @@ enum RecordForm {
 
     /// The content type without its parameters and the white space around.
     @_lifetime(copy contentType)
-    private static func mediaType(of contentType: RawSpan) -> RawSpan {
+    static func mediaType(of contentType: RawSpan) -> RawSpan {
         var start = 0
         while start < contentType.byteCount, isSpace(contentType[byteAt: start]) { start += 1 }
         var end = start
@@ -55,15 +57,26 @@ enum RecordForm {
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     /// Whether the text begins with a literal of lower-case letters, in whatever case it is written.
-    private static func begins(_ text: RawSpan, with prefix: StaticString) -> Bool {
+    fileprivate static func begins(_ text: RawSpan, with prefix: StaticString) -> Bool {
         guard text.byteCount >= prefix.utf8CodeUnitCount else { return false }
         return prefix.withUTF8Buffer { prefix in
             for offset in 0..<prefix.count {
-                let byte = text[byteAt: offset]
-                let isUpperCase = byte >= 0x41 && byte <= 0x5A
-                guard (isUpperCase ? byte | 0x20 : byte) == prefix[offset] else { return false }
+                guard text[byteAt: offset].lowerCased == prefix[offset] else { return false }
             }
             return true
         }
+    }
+}
+
+extension UInt8 {
+    /// A letter of ASCII in lower case, any other byte as it is.
+    fileprivate var lowerCased: UInt8 { self >= 0x41 && self <= 0x5A ? self | 0x20 : self }
+}
+
+extension RawSpan {
+    /// Whether the span holds this text of lower-case letters, in whatever case it is written.
+    func hasSameBytes(inAnyCaseAs text: StaticString) -> Bool {
+        guard byteCount == text.utf8CodeUnitCount else { return false }
+        return RecordForm.begins(self, with: text)
     }
 }

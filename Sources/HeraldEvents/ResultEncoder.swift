@@ -39,12 +39,17 @@ public struct ResultFacts: Sendable {
 
 /// Writes the values of the records in the results topic.
 public enum ResultEncoder {
+    /// The most bytes that a result's value has, whatever its event holds.
+    public static let maximumByteCount = 16_384
+
     /// Appends a result as one line of JSON without the line's end; facts that are absent are left out.
     ///
-    /// `recordTopic` is the topic that the event's record is in; it is the origin unless a header named another.
+    /// - Parameters:
+    ///   - recordTopic: The topic that the event's record is in; it is the origin unless a header named another.
+    ///   - detail: Why it is a dead letter; made one line of at most 1 KiB, and left out when it is empty.
     public static func append(
         _ facts: ResultFacts, of event: DecodedEvent, value: RawSpan, recordTopic: String,
-        pushServices: PushServices, to output: inout [UInt8]
+        pushServices: PushServices, detail: RawSpan? = nil, to output: inout [UInt8]
     ) {
         var writer = JSONObjectWriter()
         if event.id.isPresent { writer.append("id", utf8: event.bytes(of: event.id, value: value), to: &output) }
@@ -58,6 +63,11 @@ public enum ResultEncoder {
         if let first = facts.firstOutcome { writer.append("firstOutcome", plain: first.rawValue, to: &output) }
         if let status = facts.status { writer.append("status", Int64(status), to: &output) }
         if let reason = facts.reason { writer.append("reason", plain: reason.rawValue, to: &output) }
+        if let detail, detail.byteCount > 0 {
+            var line: [UInt8] = []
+            DetailText.append(detail, to: &line)
+            writer.append("detail", utf8: line.span.bytes, to: &output)
+        }
         if let attempts = facts.attempts { writer.append("attempts", Int64(attempts), to: &output) }
         if let time = facts.firstAttemptAt { writer.append("firstAttemptAt", time, to: &output) }
         writer.append("completedAt", facts.completedAt, to: &output)

@@ -61,6 +61,8 @@ extension KafkaError {
         public static let offsetOutOfRange = RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE.rawValue
         /// The record is larger than the client or the topic allows.
         public static let messageSizeTooLarge = RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE.rawValue
+        /// A batch is larger than a segment of its topic.
+        public static let recordListTooLarge = RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE.rawValue
         /// A commit's metadata is longer than the broker allows.
         public static let offsetMetadataTooLarge = RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE.rawValue
         /// The partition has no leader at the moment.

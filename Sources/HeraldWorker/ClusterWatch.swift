@@ -16,13 +16,16 @@ final class ClusterWatch: Sendable {
 
     private let admin: Admin
     private let requiredTopics: [String]
+    /// What the topics take.
+    private let limits: RecordLimits
     private let report = Guarded(ClusterReport())
     private let end: Wakeup
     private let isStopping = Guarded(false)
 
-    init(admin: Admin, requiredTopics: [String]) throws(SystemError) {
+    init(admin: Admin, requiredTopics: [String], limits: RecordLimits) throws(SystemError) {
         self.admin = admin
         self.requiredTopics = requiredTopics
+        self.limits = limits
         end = try Wakeup()
     }
 
@@ -53,6 +56,10 @@ final class ClusterWatch: Sendable {
             let lanes = reports()
             statistics.add(lanes)
             ask(about: lanes.flatMap(\.partitions).map(\.partition))
+            // An embedded broker, and one that does not let this user know, are not asked again.
+            if limits.isKnown, !isStopping.withLock({ $0 }) {
+                _ = limits.ask(admin, about: requiredTopics, timeoutMilliseconds: Self.questionTimeout)
+            }
             let known = latest
             let partitions = reports().flatMap(\.partitions)
             let lags = partitions.compactMap { known.lag(of: $0) }

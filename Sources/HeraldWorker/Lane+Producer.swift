@@ -8,44 +8,43 @@ extension Lane {
     /// Hands a record that the engine wants to librdkafka, which copies it.
     func produce(_ id: ProductionID, now: Moment) {
         guard let production = engine.production(id), let record = held[Int(production.slot.index)] else { return }
-        let error: KafkaError? = record.withValue { value in
-            guard let value else { return nil }
+        let answer: RecordProducer.Answer = record.withValue { value in
+            guard let value else { return .taken }
             output.removeAll()
             if production.kind != .result {
                 headers.removeAll()
                 record.forEachHeader { name, value in headers.append(name: name, value: value) }
             }
-            engine.write(production, value: value, headers: headers, into: &output)
-            return record.withKey { key -> KafkaError? in
+            return record.withKey { key -> RecordProducer.Answer in
+                engine.write(
+                    production, keyByteCount: key?.byteCount ?? 0, value: value, headers: headers, into: &output)
+                let key = output.omissions.contains(.key) ? nil : key
+                let value = output.omissions.contains(.value) ? nil : value
                 switch production.kind {
                 case .result:
                     let result = output.value
                     return records.produceResult(key: key, value: result.span.bytes, token: id.rawValue)
                 case .retry:
                     return records.produceRetry(
-                        delay: production.delay, key: key, value: value, headers: producerHeaders(), token: id.rawValue)
+                        delay: production.delay, key: key, value: value, headers: output.headers, token: id.rawValue)
                 case .deadLetter:
                     return records.produceDeadLetter(
-                        key: key, value: value, headers: producerHeaders(), token: id.rawValue)
+                        key: key, value: value, headers: output.headers, token: id.rawValue)
                 }
             }
         }
-        if let error { failed(id, error, now: now) }
-    }
-
-    private func producerHeaders() -> ProducerHeaders {
-        let list = ProducerHeaders(capacity: output.headers.count)
-        for index in 0..<output.headers.count {
-            list.append(name: output.headers.name(at: index), value: output.headers.value(at: index))
+        switch answer {
+        case .taken: break
+        case .doesNotFit: engine.failed(id, .doesNotFit, now: now)
+        case .refused(let error): failed(id, error, now: now)
         }
-        return list
     }
 
     private func failed(_ id: ProductionID, _ error: KafkaError, now: Moment) {
         switch error.code {
         case KafkaError.Code.queueFull:
             engine.failed(id, .queueFull, now: now)
-        case KafkaError.Code.messageSizeTooLarge:
+        case KafkaError.Code.messageSizeTooLarge, KafkaError.Code.recordListTooLarge:
             engine.failed(id, .tooLarge, now: now)
         case KafkaError.Code.purgedInQueue, KafkaError.Code.purgedInFlight:
             // Of a transaction that is aborted.

@@ -18,6 +18,7 @@ extension Lane {
             nextProgress = now.advanced(byMilliseconds: Self.progressInterval)
             partitionReports = progress()
         }
+        records.take(configuration.limits)
         // Somebody reads: a turn later, then.
         guard board.leave(report(now: now)) else { return }
         nextReport = now.advanced(byMilliseconds: Self.reportInterval)

@@ -20,6 +20,8 @@ public struct LaneConfiguration: Sendable {
     public var engine: EngineConfiguration
     /// The backend.
     public var backend: BackendConfiguration
+    /// What the topics take, which the worker finds out.
+    var limits = RecordLimits()
 
     /// A lane's configuration.
     public init(

@@ -22,8 +22,8 @@ extension Lane {
                 ["topic": .string(topic), "partition": .int(Int(partition))])
         case .recordRefused:
             logger.error(
-                "a record is too large for its topic even without diagnostics; raise the topic's max.message.bytes. "
-                    + "It is offered again and nothing of its partition is committed beyond it.")
+                "a record is too large for its topic whatever is left out of it; raise the topic's max.message.bytes. "
+                    + "It is offered again by itself; others go on.")
         case .rival:
             end = .failed(
                 "another process writes under this worker's name: two workers must never share kafka.instance. "

@@ -7,41 +7,88 @@ import HeraldKafka
 /// All of it is made anew when the broker does not know the producer any more. It belongs to the lane's thread until the
 /// lane is done with it; another thread may then let go of it, hence `@unchecked Sendable`.
 final class RecordProducer: @unchecked Sendable {
+    /// A topic, and the largest batch that it takes.
+    private struct Target {
+        let topic: ProducerTopic
+        var limit: Int
+    }
+
     /// The client.
     let client: Producer
-    private let results: ProducerTopic
-    private let deadLetters: ProducerTopic
+    private var results: Target
+    private var deadLetters: Target
     /// In the order of `retry.delays`.
-    private let retries: [ProducerTopic]
+    private var retries: [Target]
+    /// What is compressed may be smaller than it looks: then the brokers judge.
+    private let isCompressed: Bool
 
     /// Makes the client; no broker is asked.
     init(configuration: LaneConfiguration) throws(KafkaError) {
         client = try Producer(properties: configuration.producerProperties)
-        results = try client.topic(configuration.topics.results)
-        deadLetters = try client.topic(configuration.topics.deadLetter)
-        var retries: [ProducerTopic] = []
+        isCompressed = configuration.producerProperties.contains {
+            ["compression.type", "compression.codec"].contains($0.0) && $0.1 != "none"
+        }
+        results = Target(topic: try client.topic(configuration.topics.results), limit: .max)
+        deadLetters = Target(topic: try client.topic(configuration.topics.deadLetter), limit: .max)
+        var retries: [Target] = []
         for delay in configuration.engine.retryDelays {
-            retries.append(try client.topic(configuration.topics.retryTopic(delay)))
+            retries.append(Target(topic: try client.topic(configuration.topics.retryTopic(delay)), limit: .max))
         }
         self.retries = retries
+        take(configuration.limits)
+    }
+
+    /// Knows from now on what the topics take.
+    func take(_ limits: RecordLimits) {
+        guard !isCompressed else { return }
+        results.limit = limits.limit(of: results.topic.name)
+        deadLetters.limit = limits.limit(of: deadLetters.topic.name)
+        for index in retries.indices { retries[index].limit = limits.limit(of: retries[index].topic.name) }
+    }
+
+    /// What became of a record that was offered.
+    enum Answer {
+        /// The client has a copy of it.
+        case taken
+        /// Its topic does not take a record as large as that.
+        case doesNotFit
+        case refused(KafkaError)
     }
 
     /// Hands a result to librdkafka, which copies it.
-    func produceResult(key: RawSpan?, value: RawSpan, token: UInt64) -> KafkaError? {
-        client.produce(topic: results, key: key, value: value, token: token)
+    func produceResult(key: RawSpan?, value: RawSpan, token: UInt64) -> Answer {
+        let size = RecordSize.alone(
+            keyByteCount: key?.byteCount, valueByteCount: value.byteCount, headers: nil)
+        guard size <= results.limit else { return .doesNotFit }
+        return Self.answer(client.produce(topic: results.topic, key: key, value: value, token: token))
     }
 
     /// Hands a dead letter to librdkafka.
-    func produceDeadLetter(key: RawSpan?, value: RawSpan, headers: consuming ProducerHeaders, token: UInt64)
-        -> KafkaError?
-    {
-        client.produce(topic: deadLetters, key: key, value: value, headers: headers, token: token)
+    func produceDeadLetter(key: RawSpan?, value: RawSpan?, headers: HeaderList, token: UInt64) -> Answer {
+        produce(to: deadLetters, key: key, value: value, headers: headers, token: token)
     }
 
     /// Hands a retry with the delay of this index to librdkafka.
-    func produceRetry(
-        delay: Int, key: RawSpan?, value: RawSpan, headers: consuming ProducerHeaders, token: UInt64
-    ) -> KafkaError? {
-        client.produce(topic: retries[delay], key: key, value: value, headers: headers, token: token)
+    func produceRetry(delay: Int, key: RawSpan?, value: RawSpan?, headers: HeaderList, token: UInt64) -> Answer {
+        produce(to: retries[delay], key: key, value: value, headers: headers, token: token)
+    }
+
+    private func produce(
+        to target: Target, key: RawSpan?, value: RawSpan?, headers: HeaderList, token: UInt64
+    ) -> Answer {
+        let size = RecordSize.alone(
+            keyByteCount: key?.byteCount, valueByteCount: value?.byteCount, headers: headers)
+        guard size <= target.limit else { return .doesNotFit }
+        let list = ProducerHeaders(capacity: headers.count)
+        for index in 0..<headers.count {
+            list.append(name: headers.name(at: index), value: headers.value(at: index))
+        }
+        return Self.answer(
+            client.produce(topic: target.topic, key: key, value: value, headers: list, token: token))
+    }
+
+    private static func answer(_ error: KafkaError?) -> Answer {
+        guard let error else { return .taken }
+        return error.code == KafkaError.Code.messageSizeTooLarge ? .doesNotFit : .refused(error)
     }
 }

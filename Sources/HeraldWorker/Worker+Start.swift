@@ -1,3 +1,4 @@
+import HeraldEvents
 import HeraldKafka
 import HeraldTelemetry
 import HeraldTime
@@ -15,7 +16,11 @@ extension Worker {
                 watch.note(reachable: true)
                 let present = Set(metadata.topics.map(\.name))
                 let missing = configuration.requiredTopics.filter { !present.contains($0) }
-                if missing.isEmpty { return checkTransactions(admin) }
+                if missing.isEmpty {
+                    if let end = checkTransactions(admin) { return end }
+                    checkLimits(admin)
+                    return nil
+                }
                 let verb = missing.count == 1 ? "is" : "are"
                 return .failed(
                     "\(missing.joined(separator: ", ")) \(verb) missing, or Herald may not see "
@@ -32,11 +37,40 @@ extension Worker {
         return .stopped
     }
 
+    /// Finds out what the topics take, and says what does not fit together; nothing of it keeps a worker from starting.
+    private func checkLimits(_ admin: Admin) {
+        guard let topics = configuration.lanes.first?.topics, !isEmbedded(admin) else { return }
+        let error = limits.ask(
+            admin, about: configuration.requiredTopics, timeoutMilliseconds: Self.questionTimeout)
+        if let error {
+            logger.warning(
+                "how large records may be is not known, so a transaction may be refused for one and be written again "
+                    + "without it; allow DescribeConfigs on Herald's topics: \(error)")
+        }
+        for mismatch in limits.mismatches(of: topics, required: configuration.requiredTopics) {
+            logger.warning("\(mismatch); run `herald topics apply`")
+        }
+    }
+
+    /// The lane's configuration with what the topics take: no batch may be larger than that.
+    func knowingLimits(_ lane: LaneConfiguration) -> LaneConfiguration {
+        var lane = lane
+        lane.limits = limits
+        let written = configuration.requiredTopics.filter { !lane.topics.requests.contains($0) }
+        let batch = limits.batch(for: written)
+        if batch < RecordLimits.largestBatch, !lane.producerProperties.contains(where: { $0.0 == "batch.size" }) {
+            lane.producerProperties.append(("batch.size", String(batch)))
+        }
+        return lane
+    }
+
+    private func isEmbedded(_ admin: Admin) -> Bool {
+        admin.clusterID(timeoutMilliseconds: Self.questionTimeout)?.hasPrefix("mockCluster") == true
+    }
+
     /// librdkafka's embedded broker answers to transactions, and throws their offsets away.
     private func checkTransactions(_ admin: Admin) -> WorkerEnd? {
-        guard configuration.needsTransactions,
-            admin.clusterID(timeoutMilliseconds: Self.questionTimeout)?.hasPrefix("mockCluster") == true
-        else { return nil }
+        guard configuration.needsTransactions, isEmbedded(admin) else { return nil }
         return .failed(
             "this is librdkafka's embedded broker, which has no real transactions: set delivery.guarantee to at-least-once."
         )

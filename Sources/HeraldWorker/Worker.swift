@@ -60,6 +60,7 @@ public final class Worker: Sendable {
     let logger: Logger
     let troubles: TroubleLog
     private let state = Guarded(State())
+    let limits = RecordLimits()
 
     /// A worker that does nothing before ``run()``.
     public init(configuration: WorkerConfiguration, logger: Logger) {
@@ -84,7 +85,7 @@ public final class Worker: Sendable {
         let campaigns: CampaignWatch
         do {
             let admin = try Admin(properties: configuration.adminProperties)
-            watch = try ClusterWatch(admin: admin, requiredTopics: configuration.requiredTopics)
+            watch = try ClusterWatch(admin: admin, requiredTopics: configuration.requiredTopics, limits: limits)
             state.withLock { $0.watch = watch }
             if let end = checkTopics(admin, watch) { return end }
             campaigns = CampaignWatch(configuration: configuration.campaigns, admin: admin, logger: logger)
@@ -165,6 +166,7 @@ public final class Worker: Sendable {
             return state.isStopping
         }
         if mustDrain { mailbox.post(.drain) }
+        let lane = knowingLimits(lane)
         return try OwnThread(name: "lane-\(lane.number)") { [self] in run(lane, mailbox, board, credentials, campaigns)
         }
     }

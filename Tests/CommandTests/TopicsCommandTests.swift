@@ -77,7 +77,7 @@ struct TopicsCommandTests {
             steps == [
                 "partitions none", "retention.ms none", "partitions change", "retention.ms change",
                 "cleanup.policy change", "max.message.bytes change", "topic create", "partitions change",
-                "topic create", "topic create", "topic create",
+                "max.message.bytes change", "topic create", "topic create", "topic create",
             ])
         #expect(try await partitions(world, of: world.requests) == 5)
         #expect(try await configuration(world, of: world.requests).value("retention.ms") == "800000000")

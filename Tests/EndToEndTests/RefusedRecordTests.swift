@@ -32,12 +32,31 @@ struct RefusedRecordTests {
         }
     }
 
+    @Test("A dead letter is too large for its topic: it is kept without its value, and says so")
+    func withoutValue() async throws {
+        var plan = World.Plan()
+        plan.topicConfigurations = ["notifications.dead-letter": ["max.message.bytes": "2000"]]
+        plan.misbehaviour = [.status(400) { $0.user = "large" }]
+        try await World.run(plan) { world in
+            let worker = try await world.startWorker()
+            _ = try await worker.waitForLog("run `herald topics apply`")
+            let large = Publication(id: "large", user: "large", message: String(repeating: "x", count: 3_000))
+            try await world.publish([large] + Batch.events(0..<50))
+            try await world.waitForResults(51)
+            try await world.waitUntilAllIsCommitted()
+            let letter = try #require(world.deadLetters.first)
+            #expect(letter.value == nil && letter.key == large.key)
+            #expect(letter.heraldHeaders["herald-omitted"] == "history,detail,value")
+            #expect(letter.heraldHeaders["herald-reason"] == "rejected")
+        }
+    }
+
     @Test(
-        "A dead letter is too large for its topic: others are recorded, an alarm, and it is there when the limit is raised"
+        "A dead letter is too large for its topic whatever is left out: others are recorded, an alarm, and it is there when the limit is raised"
     )
     func dead() async throws {
         var plan = World.Plan()
-        plan.topicConfigurations = ["notifications.dead-letter": ["max.message.bytes": "2000"]]
+        plan.topicConfigurations = ["notifications.dead-letter": ["max.message.bytes": "300"]]
         plan.misbehaviour = [.status(400) { $0.user = "large" }]
         try await World.run(plan) { world in
             let worker = try await world.startWorker()

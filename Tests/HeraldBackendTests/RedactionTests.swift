@@ -15,6 +15,26 @@ struct RedactionTests {
         #expect(Redaction(authorization: nil).hidingSecrets(in: "all is well") == "all is well")
     }
 
+    @Test(
+        "A secret that lies across the cut is taken out whole, in text, JSON and XML",
+        arguments: [("", ""), (#"{"message":""#, #""}"#), ("<error><message>", "</message></error>")])
+    func cut(before: String, after: String) {
+        let redaction = Redaction(authorization: "Bearer \(String(repeating: "s", count: 40))")
+        for padding in 980...1_024 {
+            let text = before + String(repeating: "x", count: padding) + String(repeating: "s", count: 40) + after
+            let body = Array(text.utf8)
+            let line = ErrorBody.line(body.span.bytes, hiding: redaction) ?? "s"
+            #expect(!line.contains("s") && line.utf8.count <= OneLine.limit, "\(padding)")
+        }
+    }
+
+    @Test("Secrets of former credentials are taken out of answers that come late")
+    func former() {
+        var redaction = Redaction(authorization: "Bearer first-token")
+        redaction.learn("Bearer second-token")
+        #expect(redaction.hidingSecrets(in: "first-token, second-token") == "***, ***")
+    }
+
     @Test("What is too short to be told from a word stays")
     func short() {
         #expect(Redaction(authorization: "Bearer not").hidingSecrets(in: "not found") == "not found")

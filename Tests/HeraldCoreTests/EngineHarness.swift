@@ -285,12 +285,24 @@ final class EngineHarness {
         }
     }
 
+    /// The value of a produced result, as text.
+    func result(at index: Int) -> String {
+        let production = produced[index].production
+        guard let record = records[production.slot.index] else { return "" }
+        var output = OutputRecord()
+        engine.write(
+            production, keyByteCount: 0, value: record.value.span.bytes, headers: record.headers, into: &output)
+        return String(decoding: output.value, as: UTF8.self)
+    }
+
     /// The headers of a produced record, as text.
-    func headers(at index: Int) -> [String: String] {
+    func headers(at index: Int, keyByteCount: Int = 0) -> [String: String] {
         let production = produced[index].production
         guard let record = records[production.slot.index] else { return [:] }
         var output = OutputRecord()
-        engine.write(production, value: record.value.span.bytes, headers: record.headers, into: &output)
+        engine.write(
+            production, keyByteCount: keyByteCount, value: record.value.span.bytes, headers: record.headers,
+            into: &output)
         var texts: [String: String] = [:]
         for index in 0..<output.headers.count {
             if let value = output.headers.value(at: index) {

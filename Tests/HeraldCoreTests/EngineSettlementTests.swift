@@ -141,25 +141,48 @@ struct EngineSettlementTests {
         #expect(harness.headers(at: 1)["herald-attempts"] == "4")
     }
 
-    @Test("leaves diagnostics out of a record that is too large, then keeps it as a dead letter, and never gives it up")
+    @Test("leaves out of a record that is too large what is needed least, and never gives it up")
     func tooLarge() {
         let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [1_000]) }
-        harness.event("u")
+        harness.event("u", headers: [("x-trace", "1"), ("ce_source", "s")])
         harness.answer(CallResult(status: 503, detail: "busy"))
-        #expect(harness.headers(at: 0)["herald-history"] != nil)
         let id = harness.produced[0].id
+        #expect(harness.headers(at: 0)["herald-history"] != nil)
         harness.fail(id, .tooLarge)
-        #expect(harness.headers(at: 1)["herald-history"] == nil)
-        #expect(harness.headers(at: 1)["herald-detail"] == nil)
-        #expect(harness.headers(at: 1)["herald-pns"] == "apns")
+        #expect(harness.headers(at: 1)["herald-omitted"] == "history,detail")
+        #expect(harness.headers(at: 1)["herald-history"] == nil && harness.headers(at: 1)["herald-detail"] == nil)
+        #expect(harness.headers(at: 1)["x-trace"] == "1" && harness.headers(at: 1)["herald-pns"] == "apns")
+        harness.fail(id, .tooLarge)
+        #expect(harness.headers(at: 2)["herald-omitted"] == "history,detail,headers")
+        #expect(harness.headers(at: 2)["x-trace"] == nil && harness.headers(at: 2)["ce_source"] == "s")
         harness.fail(id, .tooLarge)
         #expect(harness.summaries.suffix(2) == ["dead apns oversized 503", "result apns dead-lettered"])
-        let count = harness.produced.count
+        #expect(harness.headers(at: 3)["herald-omitted"] == nil)
+        for _ in 0..<4 { harness.fail(id, .tooLarge) }
+        let last = harness.produced.count - 1
+        #expect(harness.headers(at: last, keyByteCount: 1_024)["herald-omitted"] == "history,detail,headers,value")
+        #expect(harness.headers(at: last, keyByteCount: 1_025)["herald-omitted"] == "history,detail,headers,key,value")
+        #expect(harness.takeOthers().isEmpty)
         harness.fail(id, .tooLarge)
         #expect(harness.takeOthers() == [.notice(.recordRefused)])
-        harness.pass(1_000)
-        #expect(harness.produced.count == count + 1)
+        harness.pass(1_000 + 128 * Engine.refusalSpread)
+        #expect(harness.produced.count == last + 2)
         #expect(harness.engine.load.events == 1)
+    }
+
+    @Test("says in the result why an event is a dead letter, and who it was for as far as that can be read")
+    func detail() {
+        let harness = EngineHarness()
+        harness.record(#"{"id":"i","user":"u","message":"m","pns":["fax"]}"#)
+        #expect(harness.result(at: 1).contains(#""id":"i","user":"u""#))
+        #expect(harness.result(at: 1).contains(#""detail":"pns holds \"fax\"; allowed are apns, gcm, wns""#))
+        harness.record(#"{"id":"j","user":"v","message":"#)
+        #expect(harness.result(at: 3).contains(#""id":"j","user":"v""#))
+        harness.record(#"{"id":"k","padding":"\#(String(repeating: "x", count: 990))"}"#)
+        #expect(harness.result(at: 5).contains(#""id":"k""#) && harness.result(at: 5).contains("at most 1000"))
+        harness.event("w")
+        harness.answer(200)
+        #expect(!harness.result(at: 6).contains("detail"))
     }
 
     @Test("offers a record again that the broker would not take")

@@ -59,6 +59,8 @@ enum EventDecoderProperties {
         try expect((1...4_096).contains(event.message.count), "the message has \(event.message.count) bytes")
         try expect(!event.pushServices.isEmpty, "there is no push service")
         try expect(event.pushServices.isSubset(of: PushServices.standard.all), "there is an unknown push service")
+        try expect(event.source.count <= 1_024, "the source has \(event.source.count) bytes")
+        try expect(event.campaign.count <= 256, "the campaign has \(event.campaign.count) bytes")
         try expect(!event.traceparent.isPresent || event.traceparent.count == 55, "the traceparent is too long")
     }
 

@@ -99,6 +99,14 @@ struct ReplayRulesTests {
         #expect(try decision(SampleEntry.make(["herald-replays": "99999999999999999999"])) == replay())
     }
 
+    @Test("What lacks its value or key because it was too large is left out, and what lacks only headers is not")
+    func incomplete() throws {
+        #expect(try decision(SampleEntry.make(["herald-omitted": "history,detail,headers"])) == replay())
+        for part in ["key", "history,detail,headers,value"] {
+            #expect(try decision(SampleEntry.make(["herald-omitted": part])) == .leaveOut(.incomplete))
+        }
+    }
+
     @Test("What does not decode can be replayed too, for after the settings were mended")
     func malformed() throws {
         let entry = SampleEntry.make(value: "no json", ["herald-pns": "", "herald-reason": "malformed"])

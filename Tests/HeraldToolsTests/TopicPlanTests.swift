@@ -32,6 +32,11 @@ struct TopicPlanTests {
         for name in wishes().topicNames {
             all[name] = TopicState(partitions: 6, replication: 1, configuration: good)
         }
+        // A retry or dead letter is a request with Herald's headers.
+        let failed = good.merging(["max.message.bytes": "1064972"]) { $1 }
+        for name in wishes().retryDelays.map(Topics().retryTopic) + [Topics().deadLetter] {
+            all[name] = TopicState(partitions: 6, replication: 1, configuration: failed)
+        }
         for name in [Topics().campaigns, Topics().state] {
             all[name] = TopicState(
                 partitions: 1, replication: 1, configuration: good.merging(["cleanup.policy": "compact"]) { $1 })
@@ -41,12 +46,12 @@ struct TopicPlanTests {
         if !changed.isEmpty {
             all[changed] = TopicState(
                 partitions: partitions, replication: replication,
-                configuration: good.merging(configuration) { $1 })
+                configuration: (all[changed]?.configuration ?? good).merging(configuration) { $1 })
         }
         return all
     }
 
-    @Test("Nothing differs when the topics have what Kafka gives by default, and nothing would be done")
+    @Test("Nothing differs when the topics have what is wanted, and nothing would be done")
     func fulfilled() {
         let plan = TopicPlan(Self.wishes(), existing: Self.existing())
         #expect(plan.isFulfilled && plan.steps.isEmpty && !plan.hasChanges && !plan.needsHands)
@@ -133,8 +138,12 @@ struct TopicPlanTests {
             testDescription: "failed events must fit where requests fit",
             configuration: ["max.message.bytes": "2000000"],
             expected: ["notifications.retry.5s", "notifications.retry.2h", "notifications.dead-letter"].map {
-                "\($0) max.message.bytes 1048588>2016384 change"
+                "\($0) max.message.bytes 1064972>2016384 change"
             }),
+        Case(
+            testDescription: "a dead-letter topic that takes no more than the requests' has no room for the headers",
+            topic: "notifications.dead-letter", configuration: ["max.message.bytes": "1048588"],
+            expected: ["max.message.bytes 1048588>1064972 change"]),
         Case(
             testDescription: "compaction beside deletion ends", configuration: ["cleanup.policy": "compact, delete"],
             expected: ["cleanup.policy compact, delete>delete change"]),

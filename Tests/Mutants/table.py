@@ -80,8 +80,33 @@ MUTANTS = [
     Mutant(
         "what is settled during a commit belongs to it",
         "Engine+Transactions.swift",
-        "        case .open where !transaction.isDoomed:\n            join(slot)",
-        "        case .open where !transaction.isDoomed, .committing:\n            join(slot)",
+        "        case .open where !transaction.isDoomed && !transaction.isAlone:\n            join(slot)",
+        "        case .open where !transaction.isDoomed && !transaction.isAlone, .committing:\n            join(slot)",
+    ),
+    # Records that are too large.
+    Mutant(
+        "a record that does not fit is left out of its transaction",
+        "Engine+Settlement.swift",
+        "if makeSmaller(id.index, production, emits: true, now: now) { return }",
+        "if makeSmaller(id.index, production, emits: false, now: now) { return }",
+    ),
+    Mutant(
+        "an event that was set apart is never tried again",
+        "Engine+Settlement.swift",
+        "        transaction.suspects.append(id)",
+        "        _ = id",
+    ),
+    Mutant(
+        "a retry that is too large loses its value",
+        "Action.swift",
+        "kind == .deadLetter ? [.diagnostics, .headers, .key, .value] : [.diagnostics, .headers]",
+        "[.diagnostics, .headers, .key, .value]",
+    ),
+    Mutant(
+        "an event of which a record is refused comes again with the others, too",
+        "Engine+Settlement.swift",
+        "        slots[slot].phase = .refused\n",
+        "",
     ),
     Mutant(
         "an abort drops what was settled",

@@ -17,6 +17,18 @@ extension Checkers {
         return found
     }
 
+    // MARK: Records that were too large
+
+    /// A record says what it leaves out, and only a dead letter leaves out the event.
+    mutating func written(_ record: LogRecord, for name: RecordName, mayLackValue: Bool) {
+        let omitted = record.headers.text(.omitted)?.split(separator: ",") ?? []
+        guard record.value == nil else { return }
+        if !mayLackValue { fail("a record that \(text(name)) causes has no value, and is no dead letter") }
+        if !omitted.contains("value") {
+            fail("the dead letter of \(text(name)) does not say that its value is missing")
+        }
+    }
+
     // MARK: Records for all to see
 
     /// A record was written without a transaction.

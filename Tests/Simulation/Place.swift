@@ -29,10 +29,12 @@ struct LogRecord {
         case usual
         /// With diagnostics it is too large for a topic.
         case large
-        /// Even without, the retry topics do not take it.
+        /// Even without, no topic takes it with the publisher's headers.
         case huge
-        /// No topic takes more of it than its results, until somebody changes that.
+        /// Nor without those: only a dead letter without its value.
         case enormous
+        /// No topic takes more of it than its results, until somebody changes that.
+        case impossible
     }
 
     var key: [UInt8]?

@@ -33,7 +33,7 @@ extension Scenario {
             published.services = [-1]
             return published
         }
-        if chance.happens(oversized) { published.record.size = chance.pick([.large, .large, .huge, .enormous]) }
+        if chance.happens(oversized) { published.record.size = chance.pick([.large, .huge, .enormous, .impossible]) }
         let names = pushServices.names
         published.services = names.indices.filter { _ in chance.below(2) == 0 }
         if published.services.isEmpty { published.services = [0] }

@@ -39,6 +39,8 @@ package struct Scenario: Sendable {
     package var rivals = 0
     /// Share of records that come to the producer too large with their diagnostics, and some without.
     package var oversized = 10_000
+    /// Share of those of which the broker says it, and not what is known of the topic before.
+    package var unknownLimits = 300_000
     /// Share of records that find the producer's queue full.
     package var fullQueues = 5_000
     /// Share of records that the broker refuses.

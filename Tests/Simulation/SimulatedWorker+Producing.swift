@@ -15,9 +15,13 @@ extension SimulatedWorker {
         }
         produced.insert(id)
         if production.kind == .retry { simulation.checkers.movedToRetry(name) }
+        var output = OutputRecord()
+        engine.write(
+            production, keyByteCount: record.key?.count ?? 0, value: value.span.bytes, headers: record.headers,
+            into: &output)
         if let failure = refusal(of: production, record) {
             log("the record for \(simulation.checkers.text(name)) is refused: \(failure)")
-            if isAtomic {
+            if isAtomic || failure == .doesNotFit {
                 produced.remove(id)
                 simulation.inputs += 1
                 engine.failed(id, failure, now: moment)
@@ -27,12 +31,12 @@ extension SimulatedWorker {
             }
             return
         }
-        var output = OutputRecord()
-        engine.write(production, value: value.span.bytes, headers: record.headers, into: &output)
         let effect = effect(of: production, settling: name, record, output)
         var written = LogRecord(
-            key: record.key, value: production.kind == .result ? output.value : value, headers: output.headers,
-            timestamp: moment.wall.milliseconds)
+            key: output.omissions.contains(.key) ? nil : record.key,
+            value: production.kind == .result ? output.value : output.omissions.contains(.value) ? nil : value,
+            headers: output.headers, timestamp: moment.wall.milliseconds)
+        simulation.checkers.written(written, for: name, mayLackValue: production.kind == .deadLetter)
         written.user = record.user
         written.event = record.event
         written.size = record.size
@@ -49,12 +53,20 @@ extension SimulatedWorker {
     /// Why the producer or the broker does not take a record, if so.
     private func refusal(of production: Production, _ record: LogRecord) -> ProductionFailure? {
         if production.kind != .result {
-            switch record.size {
-            case .usual: break
-            case .large: if !production.isTrimmed { return .tooLarge }
-            case .huge: if !production.isTrimmed || production.kind == .retry { return .tooLarge }
-            case .enormous: if simulation.now < Simulation.start + Self.topicsAreMended { return .tooLarge }
+            let isTooLarge =
+                switch record.size {
+                case .usual: false
+                case .large: !production.omissions.contains(.history)
+                case .huge: !production.omissions.contains(.headers)
+                case .enormous: !production.omissions.contains(.value)
+                case .impossible: simulation.now < Simulation.start + Self.topicsAreMended
+                }
+            // Most topics are known beforehand, and the others' brokers say so.
+            if isTooLarge {
+                return simulation.chance.happens(simulation.scenario.unknownLimits) ? .tooLarge : .doesNotFit
             }
+            // A batch with too large a record is refused as a whole.
+            if isAtomic, record.size != .usual, simulation.chance.happens(200_000) { return .tooLarge }
         }
         if simulation.chance.happens(simulation.scenario.fullQueues) { return .queueFull }
         return !isAtomic && simulation.chance.happens(simulation.scenario.refusedRecords) ? .other : nil

@@ -127,7 +127,7 @@ struct EngineDriver: ~Copyable {
         guard let production = engine.production(id) else { return }
         output.removeAll()
         let value = events[eventInSlot[Int(production.slot.index)]]
-        engine.write(production, value: value.span.bytes, headers: noHeaders, into: &output)
+        engine.write(production, keyByteCount: 8, value: value.span.bytes, headers: noHeaders, into: &output)
         producedBytes += output.value.count
         // A transaction's commit stands for all of its records.
         if !isAtomic { productions.append(id) }

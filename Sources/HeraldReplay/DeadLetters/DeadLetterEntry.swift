@@ -79,6 +79,12 @@ public struct DeadLetterEntry: Sendable {
     /// The request record; `nil` when the header is missing or wrong.
     public var origin: Origin? { text(.origin).flatMap(Origin.init) }
 
+    /// What it lacks because it would not have fit its topic.
+    public var omissions: Omissions {
+        guard let list = headers.lastValue(named: HeaderName.omitted.literal) else { return [] }
+        return Omissions(commaSeparated: list)
+    }
+
     /// The calls, the oldest first; none when the header is damaged.
     public var history: [AttemptEntry] {
         guard let history = headers.lastValue(named: HeaderName.history.literal) else { return [] }

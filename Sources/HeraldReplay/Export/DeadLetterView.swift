@@ -61,14 +61,27 @@ public struct DeadLetterView: Sendable {
     public private(set) var message: String?
     /// The record's value, untouched.
     public private(set) var value: [UInt8]?
+    /// What the dead letter lacks because it would not have fit its topic.
+    public let omissions: Omissions
+    /// Whether message and value are the request's, which its topic still has.
+    public let isFromOrigin: Bool
 
     /// The view of a dead letter.
-    public init(_ entry: inout DeadLetterEntry, _ book: MarkBook?, _ outcomes: ReplayOutcomes) {
+    ///
+    /// - Parameter original: the request that it was made of, for what it lacks; `nil` when it is not there any more.
+    public init(
+        _ entry: inout DeadLetterEntry, _ book: MarkBook?, _ outcomes: ReplayOutcomes,
+        original: DeadLetterEntry? = nil
+    ) {
+        omissions = entry.omissions
+        var event = entry
+        isFromOrigin = omissions.contains(.value) && original != nil
+        if isFromOrigin, let original { event = original }
         place = entry.place
         partition = entry.partition
         offset = entry.offset
         id = entry.text(.id)
-        user = entry.text(of: .user)
+        user = event.text(of: .user)
         pushServices = entry.pushServices
         reason = entry.text(.reason)
         status = entry.number(.status)
@@ -84,9 +97,9 @@ public struct DeadLetterView: Sendable {
         history = entry.history
         state = Self.state(entry, book)
         replayOutcome = outcomes.outcome(of: entry, book)
-        expiresAt = entry.expiresAt()
-        message = entry.message()
-        value = entry.value
+        expiresAt = event.expiresAt()
+        message = event.message()
+        value = event.value
     }
 
     /// Without what makes it large, for who keeps many: message, value and history.

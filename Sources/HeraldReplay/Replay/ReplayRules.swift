@@ -37,6 +37,8 @@ public struct ReplayRules: Sendable {
         case overTheCap = "over-the-cap"
         /// None of the chosen push services failed.
         case otherPushServices = "other-push-services"
+        /// Its value or its key was left out because it would not have fit: the request has to be published again.
+        case incomplete
         /// It is no dead letter of Herald's: `herald-origin` is missing or wrong.
         case unreadable
     }
@@ -65,6 +67,7 @@ public struct ReplayRules: Sendable {
 
     /// What happens to this dead letter, given what was done before.
     public func decision(for entry: inout DeadLetterEntry, _ book: MarkBook, now: WallTime) -> Decision {
+        if !entry.omissions.isDisjoint(with: [.key, .value]) { return .leaveOut(.incomplete) }
         guard let origin = entry.origin, entry.value != nil else { return .leaveOut(.unreadable) }
         if let campaign = entry.text(.campaign), cancelledCampaigns.contains(campaign) {
             return .leaveOut(.campaignCancelled)

@@ -85,6 +85,22 @@ public struct ReplayWorld: Sendable {
         try DeadLetterReader(properties: readerProperties, topic: topics.deadLetter, decoder: decoder)
     }
 
+    /// The request that a dead letter was made of; `nil` when its topic does not have it any more.
+    public func original(of entry: DeadLetterEntry) throws(ToolFailure) -> DeadLetterEntry? {
+        guard let origin = entry.origin else { return nil }
+        let reader = try DeadLetterReader(properties: readerProperties, topic: origin.topic, decoder: decoder)
+        defer { reader.close() }
+        let place = ReadBounds(partitions: [origin.partition], offsets: origin.offset...origin.offset)
+        var found: DeadLetterEntry?
+        try reader.scan(try reader.ranges(place, partitions: [origin.partition])) { _ in
+            true
+        } _: { request throws(ToolFailure) in
+            found = request
+            return false
+        }
+        return found
+    }
+
     /// A reader of what became of them; `nil` when there is no state topic.
     public func state(_ layout: Layout) throws(ToolFailure) -> StateReader? {
         guard !layout.state.isEmpty else { return nil }

@@ -54,13 +54,15 @@ public struct TopicWishes: Sendable, Equatable {
                 name: names.retryTopic(delay), partitions: partitions,
                 // What waits longest comes at the end of the time for retries, and must not be deleted before it is due.
                 retentionMilliseconds: max(retentionMilliseconds, maxElapsedMilliseconds + delay.milliseconds),
-                messageBytes: failureBytes, newMessageBytes: failureBytes + Self.headerRoomBytes)
+                messageBytes: failureBytes + DeliveryHeaders.maximumByteCount,
+                newMessageBytes: failureBytes + DeliveryHeaders.maximumByteCount)
         }
         topics.append(
             WantedTopic(
                 name: names.deadLetter, partitions: max(partitions, largest),
-                retentionMilliseconds: retentionMilliseconds, messageBytes: failureBytes,
-                newMessageBytes: failureBytes + Self.headerRoomBytes))
+                retentionMilliseconds: retentionMilliseconds,
+                messageBytes: failureBytes + DeliveryHeaders.maximumByteCount,
+                newMessageBytes: failureBytes + DeliveryHeaders.maximumByteCount))
         // Small, and read as a whole: one partition, whose order says what came first.
         topics += [names.campaigns, names.state].map { name in
             WantedTopic(
@@ -78,8 +80,8 @@ public struct TopicWishes: Sendable, Equatable {
     /// A year: who did what is asked long after the dead letters are gone.
     private static let auditMilliseconds: Int64 = 365 * 86_400_000
 
-    /// Room for a record's key, its headers (the history alone may have 8 KiB) and the batch around it.
-    private static let headerRoomBytes = 16_384
+    /// Room for a key, for headers or a result (16 KiB each at most), and for the batch around them.
+    private static let headerRoomBytes = 18_432
 
     /// Kafka's own default for a topic.
     private static let standardMessageBytes = 1_048_588

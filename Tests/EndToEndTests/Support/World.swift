@@ -166,6 +166,8 @@ final class World: Sendable {
         try await Blocking.run { [self] in
             let producer = try Producer(properties: [
                 ("bootstrap.servers", bootstrapServers), ("enable.idempotence", "true"), ("linger.ms", "5"),
+                // The topics decide what is too large.
+                ("message.max.bytes", "10000000"),
             ])
             for publication in publications {
                 try producer.publish(publication, to: producer.topic(topic(publication.topic)))

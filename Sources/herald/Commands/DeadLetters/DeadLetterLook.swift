@@ -1,4 +1,5 @@
 import HeraldCommandLine
+import HeraldEvents
 import HeraldReplay
 import HeraldSettings
 import HeraldTime
@@ -86,6 +87,12 @@ struct DeadLetterLook {
             }
             return found
         }
+    }
+
+    /// The request that a dead letter without its value was made of, while its topic has it.
+    func original(of entry: DeadLetterEntry) throws -> DeadLetterEntry? {
+        guard entry.omissions.contains(.value) else { return nil }
+        return try CommandFailure.translating { () throws(ToolFailure) in try replayer.world.original(of: entry) }
     }
 
     /// Calls `body` for each until it answers `false`; how many there were.

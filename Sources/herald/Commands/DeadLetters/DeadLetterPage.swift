@@ -32,12 +32,23 @@ struct DeadLetterPage {
         add("origin", letter.origin)
         add("source", letter.source)
         add("campaign", letter.campaign)
+        add("left out", leftOut(letter))
         add("expires at", letter.expiresAt?.text)
         add("message", message(letter))
         var lines = rows.map { "\($0.0.fitted(toColumns: 12))\($0.1)" }
         lines += ["", "timeline"] + timeline(letter).map { "  \($0)" }
         if let command = replayCommand(letter) { lines += ["", "replay it", "  \(SafeText.escaped(command))"] }
         return lines
+    }
+
+    /// What would not have fit, and where it is.
+    private func leftOut(_ letter: DeadLetterView) -> String? {
+        guard !letter.omissions.isEmpty else { return nil }
+        let words = letter.omissions.words.joined(separator: ", ")
+        guard letter.omissions.contains(.value) else { return words + " (too large; the request has it)" }
+        return words
+            + (letter.isFromOrigin
+                ? " (too large; what is shown is the request's)" : " (too large, and the request is gone)")
     }
 
     private func message(_ letter: DeadLetterView) -> String {
@@ -78,7 +89,7 @@ struct DeadLetterPage {
     }
 
     private func replayCommand(_ letter: DeadLetterView) -> String? {
-        guard letter.state != .resolved else { return nil }
+        guard letter.state != .resolved, letter.omissions.isDisjoint(with: [.key, .value]) else { return nil }
         let file = configuration.map { " --config \(Selection.quoted($0))" } ?? ""
         return "herald dlq replay \(letter.place)\(letter.state == .replayed ? " --again" : "")\(file)"
     }
@@ -96,7 +107,9 @@ struct DeadLetterPage {
             .init("origin", .text(letter.origin)), .init("originTimestamp", .text(letter.originTimestamp?.text)),
             .init("firstAttemptAt", .text(letter.firstAttemptAt?.text)),
             .init("deadLetteredAt", .string(letter.deadLetteredAt.text)), .init("source", .text(letter.source)),
-            .init("campaign", .text(letter.campaign)), .init("expiresAt", .text(letter.expiresAt?.text)),
+            .init("campaign", .text(letter.campaign)),
+            .init("omitted", letter.omissions.isEmpty ? .null : .array(letter.omissions.words.map(JSONValue.string))),
+            .init("expiresAt", .text(letter.expiresAt?.text)),
             .init("history", .array(letter.history.map(Self.object))),
             .init("messageBytes", letter.message.map { .integer($0.utf8.count) } ?? .null),
             .init("replay", .text(replayCommand(letter))),

@@ -25,10 +25,16 @@ enum DeadLetterShowCommand: HeraldCommand {
         let isRevealed = invocation.parsed[DeadLetterOptions.reveal]
         var look = try DeadLetterLook(invocation, selection)
         if isRevealed { try look.recordReveal("show") }
-        var letters: [DeadLetterView] = []
+        var found: [(entry: DeadLetterEntry, book: MarkBook?, outcomes: ReplayOutcomes)] = []
         try look.visit { entry, book, outcomes in
-            letters.append(DeadLetterView(&entry, book, outcomes))
-            return letters.count < limit
+            found.append((entry, book, outcomes))
+            return found.count < limit
+        }
+        var letters: [DeadLetterView] = []
+        for index in found.indices {
+            let original = try look.original(of: found[index].entry)
+            letters.append(
+                DeadLetterView(&found[index].entry, found[index].book, found[index].outcomes, original: original))
         }
         guard !letters.isEmpty else {
             throw CommandFailure("there is no dead letter \(SafeText.escaped(invocation.parsed[id]))")

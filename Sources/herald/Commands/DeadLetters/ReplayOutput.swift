@@ -151,6 +151,7 @@ extension ReplayRules.Omission {
         case .campaignCancelled: "their campaign was cancelled"
         case .overTheCap: "replayed as often as retry.replays allows"
         case .otherPushServices: "none of --only-pns failed"
+        case .incomplete: "too large for their value or key to be kept: publish their requests (herald-origin) again"
         case .unreadable: "no dead letters of Herald's"
         }
     }

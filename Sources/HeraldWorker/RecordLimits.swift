@@ -1,0 +1,98 @@
+import HeraldEvents
+import HeraldKafka
+import HeraldThreads
+
+/// How large a record each topic takes (`max.message.bytes`), as the brokers said last.
+///
+/// Lanes choose by it what to leave out before a record is produced: one that the broker refuses costs a transaction.
+final class RecordLimits: Sendable {
+    /// The setting's name.
+    static let property = "max.message.bytes"
+    /// A batch of several records is never larger than this, whatever topics take: librdkafka's default for `batch.size`.
+    static let largestBatch = 1_000_000
+
+    private let bytes = Guarded([String: Int]())
+
+    /// Whether the brokers have said anything.
+    var isKnown: Bool { bytes.withLock { !$0.isEmpty } }
+
+    /// What is known of a topic; no limit when nothing is.
+    func limit(of topic: String) -> Int { bytes.withLock { $0[topic] ?? .max } }
+
+    /// The largest batch that each of these topics takes.
+    func batch(for topics: [String]) -> Int {
+        topics.reduce(Self.largestBatch) { min($0, limit(of: $1)) }
+    }
+
+    /// Asks the brokers; what they do not say stays as it was.
+    ///
+    /// - Returns: why nothing is known of a topic, if that is so.
+    func ask(_ admin: Admin, about topics: [String], timeoutMilliseconds: Int) -> KafkaError? {
+        do throws(KafkaError) {
+            var refusal: KafkaError?
+            for answer in try admin.describeConfigs(topics: topics, timeoutMilliseconds: timeoutMilliseconds) {
+                refusal = refusal ?? answer.error
+                guard let text = answer.entries.first(where: { $0.name == Self.property })?.value,
+                    let limit = Int(text)
+                else { continue }
+                bytes.withLock { $0[answer.topic] = limit }
+            }
+            return refusal
+        } catch {
+            return error
+        }
+    }
+
+    /// What does not fit together: sentences for people.
+    ///
+    /// A retry or dead letter is its request with Herald's headers, and loses what does not fit.
+    func mismatches(of topics: Topics, required: [String]) -> [String] {
+        let requests = topics.requests.map { (name: $0, limit: limit(of: $0)) }.filter { $0.limit < .max }
+        let largest = requests.max { $0.limit < $1.limit }
+        return required.filter { !topics.requests.contains($0) }.compactMap { topic in
+            let limit = limit(of: topic)
+            guard topic != topics.results else {
+                let wanted = RecordSize.largestResult
+                return limit < wanted
+                    ? "\(topic) takes records of \(limit) bytes, and a result may have \(wanted): larger ones are never "
+                        + "recorded" : nil
+            }
+            guard let largest, limit - largest.limit < DeliveryHeaders.maximumByteCount else { return nil }
+            return
+                "\(topic) takes records of \(limit) bytes and \(largest.name) of \(largest.limit): the largest leave out "
+                + "history, headers or their value when they fail"
+        }
+    }
+}
+
+/// What a record counts for against a topic's limit.
+enum RecordSize {
+    /// What a batch has around its records.
+    private static let batchOverhead = 61
+    /// The largest result there is, with its key.
+    static let largestResult = ResultEncoder.maximumByteCount + Omissions.longestKey + 128
+
+    /// The bytes of a batch that holds only this record, uncompressed.
+    static func alone(keyByteCount: Int?, valueByteCount: Int?, headers: HeaderList?) -> Int {
+        // Attributes, and two differences of 0 to the first record of the batch.
+        var record = 3 + field(keyByteCount) + field(valueByteCount) + 1
+        if let headers {
+            record += number(headers.count) - 1
+            for index in 0..<headers.count {
+                record += field(headers.name(at: index).byteCount) + field(headers.value(at: index)?.byteCount)
+            }
+        }
+        return batchOverhead + number(record) + record
+    }
+
+    /// A field behind its length, which is -1 for null.
+    private static func field(_ byteCount: Int?) -> Int {
+        guard let byteCount else { return 1 }
+        return number(byteCount) + byteCount
+    }
+
+    /// The bytes of a number as a varint in zigzag coding.
+    private static func number(_ number: Int) -> Int {
+        (Int.bitWidth - (number << 1 | 1).leadingZeroBitCount + 6) / 7
+    }
+}

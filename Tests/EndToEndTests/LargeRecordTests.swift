@@ -1,0 +1,111 @@
+import Foundation
+import HeraldSandbox
+import TestSupport
+import Testing
+
+@Suite(
+    "Records that are as large as the topics allow", .realKafka("Records that are as large as the topics allow"),
+    .timeLimit(.minutes(10)))
+struct LargeRecordTests {
+    /// A binary CloudEvent for `user` with this source.
+    private static func binary(_ id: String, user: String, source: String, more: [StoredRecord.Header] = [])
+        -> Publication
+    {
+        var event = Publication(user: user, text: #"{"user":"\#(user)","pns":["apns"],"message":"Hello"}"#)
+        event.headers =
+            [
+                .init("ce_specversion", "1.0"), .init("ce_type", "test"), .init("ce_id", id),
+                .init("ce_source", source),
+            ] + more
+        return event
+    }
+
+    /// A plain event with a header of the publisher's own.
+    private static func padded(_ id: String, user: String, bytes: Int, more: [String: String] = [:]) -> Publication {
+        var event = Publication(id: id, user: user, more: more)
+        event.headers = [.init("x-padding", String(repeating: "x", count: bytes))]
+        return event
+    }
+
+    @Test(
+        "Four records that would be too large again as results, retries and dead letters hold up nobody",
+        arguments: ["atomic", "at-least-once"])
+    func four(guarantee: String) async throws {
+        var plan = World.Plan()
+        plan.settings = ["delivery.guarantee": guarantee]
+        plan.misbehaviour = [.status(400) { $0.user = "refused" }, .status(503) { $0.user = "failing" }]
+        try await World.run(plan) { world in
+            let text = String(repeating: "s", count: 60_000)
+            let four = [
+                Self.binary("quotes", user: "anna", source: String(repeating: "\"", count: 530_000)),
+                Self.binary("plain", user: "refused", source: String(repeating: "s", count: 600_000)),
+                Self.padded("source", user: "refused", bytes: 980_000, more: ["source": text]),
+                Self.padded("campaign", user: "failing", bytes: 980_000, more: ["campaign": text]),
+            ]
+            _ = try await world.startWorker()
+            try await world.publish(four + Batch.events(0..<600))
+            try await world.waitForResults(604, within: 60)
+            try await world.waitUntilAllIsCommitted()
+            let oracle = try await Oracle(world)
+            let dead = ["": "dead-lettered oversized"]
+            oracle.expectResults(
+                Batch.delivered(0..<600).merging(["quotes": dead, "plain": dead, "source": dead, "campaign": dead]) {
+                    $1
+                })
+            oracle.expectCalls { _ in 1 }
+            #expect(world.deadLetters.count == 4)
+            for letter in world.deadLetters {
+                #expect(letter.value != nil)
+                #expect(letter.heraldHeaders["herald-detail"]?.contains("at most") == true)
+                #expect(letter.heraldHeaders["herald-source"] == nil && letter.heraldHeaders["herald-campaign"] == nil)
+            }
+        }
+    }
+
+    @Test(
+        "A record that just fits its topic is retried and kept without what the call does not need, which is named",
+        arguments: ["atomic", "at-least-once"])
+    func degraded(guarantee: String) async throws {
+        var plan = World.Plan()
+        plan.settings = ["delivery.guarantee": guarantee, "retry.immediate": "0", "retry.delays": "[1s]"]
+        plan.misbehaviour = [.status(400) { $0.user = "refused" }, .status(503) { $0.user = "failing" }]
+        try await World.run(plan) { world in
+            // 1 048 588 bytes is what a topic takes; these leave some 300 of them.
+            let records = [
+                Self.binary(
+                    "retried", user: "failing", source: "shop",
+                    more: [.init("x-padding", String(repeating: "x", count: 1_048_200))]),
+                Self.padded("refused", user: "refused", bytes: 1_048_300),
+                Publication(key: Array("value".utf8), value: Array(repeating: UInt8(ascii: "v"), count: 1_048_480)),
+                Publication(key: Array(repeating: UInt8(ascii: "k"), count: 1_048_400), value: Array("key".utf8)),
+                {
+                    var event = Publication(id: "key", user: "carla")
+                    event.key = Array(repeating: UInt8(ascii: "k"), count: 1_048_400)
+                    return event
+                }(),
+            ]
+            _ = try await world.startWorker()
+            try await world.publish(records + Batch.events(0..<100))
+            try await world.waitForResults(105, within: 60)
+            try await world.waitUntilAllIsCommitted()
+            let oracle = try await Oracle(world)
+            func outcome(_ id: String) -> [String] { oracle.results.filter { $0.id == id }.map(\.summary) }
+            #expect(outcome("retried") == ["dead-lettered attempts-exhausted 503 attempts 2"])
+            #expect(outcome("refused") == ["dead-lettered rejected 400 attempts 1"])
+            #expect(outcome("key") == ["delivered 200 attempts 1"])
+            #expect(oracle.results.filter { $0.outcome == "delivered" }.count == 101)
+
+            let retry = try #require(world.retries.first)
+            #expect(retry.value == records[0].value)
+            #expect(retry.originalHeaders.map(\.name) == ["ce_specversion", "ce_type", "ce_id", "ce_source"])
+            #expect(retry.heraldHeaders["herald-omitted"] == "history,detail,headers")
+            let omitted = Dictionary(
+                world.deadLetters.map { ($0.heraldHeaders["herald-reason"] ?? "", $0.heraldHeaders["herald-omitted"]) }
+            ) { first, _ in first }
+            #expect(omitted["attempts-exhausted"] == "history,headers")
+            #expect(omitted["rejected"] == "history,detail,headers")
+            #expect(omitted["oversized"] == "detail,value")
+            #expect(omitted["malformed"] == "detail,key")
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@testable import HeraldCore
+
+@Suite("Records that are too large for a transaction")
+struct EngineTooLargeTests {
+    private func id(of kind: Production.Kind, _ harness: EngineHarness) throws -> ProductionID {
+        try #require(harness.produced.first { $0.production.kind == kind }).id
+    }
+
+    /// Lets the transaction be aborted that a record has doomed; the next begins at once.
+    private func nextTransaction(_ harness: EngineHarness) {
+        _ = harness.takeSummaries()
+        harness.abortEnds()
+        begin(harness)
+    }
+
+    /// The next transaction begins, and is committed if nobody may join.
+    private func begin(_ harness: EngineHarness) {
+        harness.pass(0)
+        harness.pass(0)
+    }
+
+    @Test("what is known not to fit is made smaller in the same transaction, which nobody else notices")
+    func doesNotFit() throws {
+        let harness = EngineHarness.atomic { $0.retry = RetryPolicy(immediate: 0, delays: [1_000]) }
+        harness.event("other")
+        harness.answer(200)
+        harness.event("u")
+        harness.answer(503)
+        let retry = try id(of: .retry, harness)
+        _ = harness.takeSummaries()
+        for _ in 0..<3 { harness.fail(retry, .doesNotFit) }
+        #expect(
+            harness.summaries == [
+                "retry 1s apns transient 1", "retry 1s apns transient 1", "dead apns oversized 503",
+                "result apns dead-lettered",
+            ])
+        harness.pass(100)
+        #expect(harness.takeOthers() == [.begin, .commit(sequence: 1)])
+        #expect(harness.engine.commitPositions.map(\.offset) == [2])
+    }
+
+    @Test("what the broker refuses is tried alone, and the others' records go into the next transaction at once")
+    func setApart() throws {
+        let harness = EngineHarness.atomic()
+        harness.event("big")
+        harness.answer(CallResult(status: 400, detail: "no"))
+        harness.settle(3)
+        harness.fail(try id(of: .deadLetter, harness), .tooLarge)
+        nextTransaction(harness)
+        // It was in company: perhaps it was not to blame.
+        #expect(harness.summaries == ["result apns dead-lettered", "dead apns rejected 400"])
+        #expect(harness.headers(at: 1)["herald-omitted"] == nil)
+        #expect(harness.others == [.begin, .commit(sequence: 1)])
+        harness.fail(try id(of: .deadLetter, harness), .tooLarge)
+        harness.commitEnds(.abortable)
+        nextTransaction(harness)
+        #expect(harness.takeSummaries() == Array(repeating: "result apns delivered", count: 3))
+        harness.pass(100)
+        #expect(harness.engine.commitPositions.map(\.offset) == [0])
+        harness.commitEnds(.acknowledged)
+        // The others are durable; now it is alone again, and smaller.
+        begin(harness)
+        #expect(harness.summaries == ["result apns dead-lettered", "dead apns rejected 400"])
+        #expect(harness.headers(at: 1)["herald-omitted"] == "history,detail")
+        harness.commitEnds(.acknowledged)
+        #expect(harness.engine.load == (0, 0, 0))
+    }
+
+    @Test("four events whose records are refused again and again keep nobody from being recorded")
+    func four() throws {
+        let harness = EngineHarness.atomic()
+        for user in ["a", "b", "c", "d"] { harness.event(user) }
+        for _ in 0..<4 { harness.answer(CallResult(status: 400, detail: "no")) }
+        harness.settle(3)
+        let begun = harness.time
+        var recorded = 0
+        while recorded < 3 {
+            recorded = 0
+            let letters = harness.produced.filter { $0.production.kind == .deadLetter }
+            for letter in letters { harness.fail(letter.id, .tooLarge) }
+            if letters.isEmpty, harness.others.contains(where: { if case .commit = $0 { true } else { false } }) {
+                recorded = harness.summaries.count { $0 == "result apns delivered" }
+                harness.commitEnds(.acknowledged)
+            } else if harness.others.contains(.abort) {
+                nextTransaction(harness)
+            } else {
+                harness.commitEnds(.abortable)
+                harness.pass(10)
+            }
+            #expect(harness.time < begun + 2_000)
+            guard harness.time < begun + 2_000 else { return }
+        }
+    }
+
+    /// An event whose dead letter is refused whatever is left out of it, with its transaction being aborted.
+    private func hopeless(_ change: (inout EngineConfiguration) -> Void = { _ in }) throws -> EngineHarness {
+        let harness = EngineHarness.atomic(change)
+        harness.event("big")
+        harness.answer(400)
+        try refuse(harness)
+        return harness
+    }
+
+    /// The topic does not take the dead letter in any form.
+    private func refuse(_ harness: EngineHarness) throws {
+        for _ in 0..<5 { harness.fail(try id(of: .deadLetter, harness), .doesNotFit) }
+    }
+
+    @Test("an event that is refused whatever is done is left out for growing pauses, while others commit")
+    func leftOut() throws {
+        let harness = try hopeless()
+        #expect(harness.others.contains(.notice(.recordRefused)))
+        var pauses: [Int64] = []
+        for round in 0..<9 {
+            harness.abortEnds()
+            let left = harness.time
+            _ = harness.takeSummaries()
+            harness.settle()
+            while !harness.produced.contains(where: { $0.production.kind == .deadLetter }),
+                harness.time < left + 100_000
+            {
+                harness.pass(100)
+                if harness.others.contains(where: { if case .commit = $0 { true } else { false } }),
+                    !harness.produced.contains(where: { $0.production.kind == .deadLetter })
+                {
+                    let position = harness.engine.commitPositions[0]
+                    #expect(position.offset == 0, "nothing is committed beyond it but in the map")
+                    let map = CompletionMap(text: position.metadata, committed: 0)
+                    #expect(map?.done == [1..<Int64(round) + 2])
+                    harness.commitEnds(.acknowledged)
+                }
+            }
+            pauses.append(harness.time - left)
+            try refuse(harness)
+        }
+        #expect(pauses == [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000])
+    }
+
+    @Test("two records of an event that are refused set it apart once")
+    func twoRecords() throws {
+        let harness = EngineHarness.atomic()
+        harness.event("u", "apns,gcm")
+        harness.answer(400)
+        harness.answer(404)
+        let letters = harness.produced.filter { $0.production.kind == .deadLetter }.map(\.id)
+        for letter in letters { harness.fail(letter, .tooLarge) }
+        nextTransaction(harness)
+        #expect(harness.summaries.count == 4)
+        harness.pass(100)
+        #expect(harness.summaries.count == 4)
+    }
+
+    @Test("when the partitions go it may be mended until the deadline, and is given back then")
+    func stopped() throws {
+        let harness = try hopeless { $0.revokeTimeout = 500 }
+        harness.abortEnds()
+        harness.revoke()
+        _ = harness.takeOthers()
+        harness.pass(500)
+        #expect(harness.takeOthers() == [.notice(.gaveUp(events: 1)), .unassign])
+    }
+}
