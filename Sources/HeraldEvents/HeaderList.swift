@@ -117,9 +117,6 @@ public struct HeaderList: Sendable {
 
     func valueByteCount(at index: Int) -> Int { entries[index].end - entries[index].valueStart }
 
-    /// The bytes of all names and values.
-    public var byteCount: Int { storage.count }
-
     private mutating func appendValue(_ value: RawSpan?, nameStart: Int) {
         let valueStart = storage.count
         if let value { storage.append(copying: value) }

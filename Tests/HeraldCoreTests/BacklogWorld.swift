@@ -167,7 +167,8 @@ struct BacklogWorld: ~Copyable {
             retryRecords += 1
             if production.retryReason == .throttled { throttled += 1 }
             var output = OutputRecord()
-            engine.write(production, value: record.value.span.bytes, headers: record.headers, into: &output)
+            engine.write(
+                production, keyByteCount: 0, value: record.value.span.bytes, headers: record.headers, into: &output)
             retries[production.delay].append(
                 Record(value: record.value, headers: output.headers, timestamp: time, event: record.event))
         }

@@ -170,7 +170,8 @@ private final class FailingUsers {
         guard let production = engine.production(id), let record = records[production.slot.index] else { return }
         if production.kind == .retry {
             var output = OutputRecord()
-            engine.write(production, value: record.value.span.bytes, headers: record.headers, into: &output)
+            engine.write(
+                production, keyByteCount: 0, value: record.value.span.bytes, headers: record.headers, into: &output)
             topics[Self.firstRetryTopic + production.delay].append(
                 Record(value: record.value, headers: output.headers, timestamp: now))
             engine.recordsArrived()

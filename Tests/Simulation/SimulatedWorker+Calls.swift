@@ -134,14 +134,11 @@ extension SimulatedWorker {
 
     // MARK: Limits
 
-    /// No more calls a second than allowed, and none to a push service that is paused.
+    /// No more calls a second than allowed.
     private func checkLimits(_ token: CallToken) {
         let now = simulation.now
         let service = Int(token.service)
         if engine.hold == nil {
-            if now < pausedUntil[service, default: 0] {
-                simulation.checkers.fail("\(process) calls service \(service), which is paused")
-            }
             limitedCalls.append((now, service))
             limitedCalls.removeAll { $0.at <= now - 1_000 }
             let limits =
@@ -177,9 +174,6 @@ extension SimulatedWorker {
     private func noteLimits(_ token: CallToken, _ result: CallResult, isCurrent: Bool) {
         probes.remove(token)
         guard isCurrent else { return }
-        if result.status == 429, let pause = result.retryAfter {
-            pausedUntil[Int(token.service)] = max(pausedUntil[Int(token.service), default: 0], simulation.now + pause)
-        }
         guard configuration.fuse.of > 0 else { return }
         if engine.hold?.reason == .fuse { mayHaveExcused = true }
         if result.status == 200 { lastDelivery = simulation.now }

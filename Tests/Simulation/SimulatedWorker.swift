@@ -71,9 +71,8 @@ final class SimulatedWorker {
     var produced: Set<ProductionID> = []
     /// Calls that count as an attempt.
     var counted: Set<CallToken> = []
-    /// The calls of the last second, and until when push services are paused.
+    /// The calls of the last second.
     var limitedCalls: [(at: Int64, service: Int)] = []
-    var pausedUntil: [Int: Int64] = [:]
     /// Probes under way.
     var probes: Set<CallToken> = []
     /// Dead letters with the same status in a row.
@@ -141,7 +140,6 @@ final class SimulatedWorker {
         isZombie = false
         forgetAssignment()
         limitedCalls = []
-        pausedUntil = [:]
         rejectedInARow = 0
         mayHaveExcused = false
         log("starts")

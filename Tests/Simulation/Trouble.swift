@@ -21,10 +21,10 @@ package struct Trouble: Sendable {
 
         var hangs: Bool { if case .timeout = self { true } else { false } }
 
-        /// Many such answers in a row are what a hanging backend or a wrong password look like.
+        /// Many such answers in a row are what a backend that hangs or has enough, or a wrong password, look like.
         var looksGeneral: Bool {
             switch self {
-            case .timeout, .status(403, _): true
+            case .timeout, .status(403, _), .status(429, _), .status(_, retryAfter: .some): true
             case .status, .reset: false
             }
         }
