@@ -226,6 +226,7 @@ struct EngineRenewalTests {
         #expect(harness.takeOthers() == [.renewCredentials])
         harness.credentialsRenewed()
         harness.answer(401)
+        harness.pass(Engine.suspectPatience)
         #expect(harness.takeOthers() == [.notice(.holdBegan(.credentials))])
     }
 

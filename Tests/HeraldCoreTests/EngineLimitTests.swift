@@ -56,7 +56,7 @@ struct EngineLimitTests {
         harness.event("a", "apns")
         harness.answer(CallResult(status: 429, retryAfter: 3_600_000))
         harness.event("b", "apns,gcm")
-        #expect(names(harness) == ["apns", "gcm"])
+        #expect(Set(names(harness)) == ["apns", "gcm"])
     }
 
     @Test(

@@ -175,7 +175,7 @@ struct EngineSettlementTests {
         let harness = EngineHarness()
         harness.record(#"{"id":"i","user":"u","message":"m","pns":["fax"]}"#)
         #expect(harness.result(at: 1).contains(#""id":"i","user":"u""#))
-        #expect(harness.result(at: 1).contains(#""detail":"pns holds \"fax\"; allowed are apns, gcm, wns""#))
+        #expect(harness.result(at: 1).contains(#""detail":"pns holds \"fax\"; allowed are apns, gcm, wns, fcm""#))
         harness.record(#"{"id":"j","user":"v","message":"#)
         #expect(harness.result(at: 3).contains(#""id":"j","user":"v""#))
         harness.record(#"{"id":"k","padding":"\#(String(repeating: "x", count: 990))"}"#)

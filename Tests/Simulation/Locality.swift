@@ -9,7 +9,7 @@ package struct Locality {
     /// So much later (milliseconds) a call may come that has nothing to do with the trouble.
     ///
     /// The workers' messages to brokers take other times in both runs, some tens of milliseconds each.
-    static let bound: Int64 = 2_000
+    static let bound: Int64 = 5_000
 
     package let scenario: Scenario
     /// Inputs that engines were given, in both runs.

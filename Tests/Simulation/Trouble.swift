@@ -21,6 +21,14 @@ package struct Trouble: Sendable {
 
         var hangs: Bool { if case .timeout = self { true } else { false } }
 
+        /// The backend says that it has enough.
+        var throttles: Bool {
+            switch self {
+            case .status(429, _), .status(_, retryAfter: .some): true
+            case .status, .timeout, .reset: false
+            }
+        }
+
         /// Many such answers in a row are what a backend that hangs or has enough, or a wrong password, look like.
         var looksGeneral: Bool {
             switch self {
@@ -69,9 +77,12 @@ package struct Trouble: Sendable {
         shape = chance.pick(Self.shapes)
         service = chance.below(6) == 0 ? chance.below(3) : nil
         // Near a half of all calls nobody can tell it from a wrong path.
-        users = service == nil ? chance.pick([0, 20, 100, 200, 350]) : 0
-        events = users == 0 && service == nil ? 50 : chance.pick([0, 10, 10, 50])
+        // Refusals that are a real share of a push service's calls speak for the service.
+        let shares = shape.throttles ? [0, 20] : [0, 20, 100, 200, 350]
+        users = service == nil ? chance.pick(shares) : 0
         isOnce = chance.below(2) == 0
+        let most = shape.throttles && !isOnce ? 20 : 50
+        events = users == 0 && service == nil ? most : chance.pick([0, 10, 10, most])
         oversized = chance.pick([0, 0, 5, 20])
         // Calls that hang in every place at once keep others from showing that the backend is well: not promised.
         let size = users > 0 && !shape.looksGeneral ? chance.pick([0, 0, 100, 400]) : 0
