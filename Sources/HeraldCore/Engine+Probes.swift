@@ -8,7 +8,7 @@ extension Engine {
     /// Starts the next probe when its time has come.
     mutating func probe(now: Moment) {
         guard let held = hold, held.reason != .tokenUnavailable, held.probe == nil, now.monotonic >= held.nextOther,
-            mayCall(now: now)
+            callsInFlight < configuration.maxInFlight, mayCall(now: now)
         else { return }
         while let token = nextProbe(now: now.monotonic) {
             wanted.remove(token, ofClass: callClass(of: token.slot.index))
@@ -21,7 +21,9 @@ extension Engine {
 
     /// When the next probe is due; `nil` when there is none to make.
     var nextProbeTime: MonotonicTime? {
-        guard let hold, hold.probe == nil, hold.reason != .tokenUnavailable, !wanted.isEmpty else { return nil }
+        guard let hold, hold.probe == nil, hold.reason != .tokenUnavailable, !wanted.isEmpty,
+            callsInFlight < configuration.maxInFlight
+        else { return nil }
         return hold.hasOthers ? hold.nextOther : hold.nextProbe
     }
 
@@ -44,6 +46,8 @@ extension Engine {
             let number = (held.probes + step) % wanted.classes
             if let token = candidate(ofClass: number, newest: false, among: .all) { return token }
         }
+        // What is left in the queue was decided meanwhile, or its event is gone.
+        wanted.removeAll()
         return nil
     }
 

@@ -195,7 +195,10 @@ extension Engine {
         }
         transaction.phase = .committing
         commitSequence += 1
-        exposure.commitBegan(coversAll: true, now: now.monotonic)
+        // The others wait on beside a transaction that one event has for itself.
+        if !transaction.isAlone || transaction.pending.isEmpty {
+            exposure.commitBegan(coversAll: true, now: now.monotonic)
+        }
         actions.append(.commit(sequence: commitSequence))
     }
 
