@@ -117,10 +117,12 @@ struct OutcomeTests {
             failing("josé", Publication(id: "josé", user: "josé"), ["": "dead-lettered invalid"]),
             failing("empty", Publication(id: "empty", user: "hans", message: ""), ["": "dead-lettered invalid"]),
             Case(
+                id: "big",
                 publication: Publication(
                     id: "big", user: "ida", more: ["note": String(repeating: "x", count: 66_000)]),
                 results: ["": "dead-lettered oversized"]),
             Case(
+                id: "broken",
                 publication: Publication(user: "kurt", text: #"{"id":"broken","user":"#),
                 results: ["": "dead-lettered malformed"]),
         ]
@@ -145,7 +147,7 @@ struct OutcomeTests {
             for (id, members) in [
                 "traced": always.union(["id", "pns", "user", "status", "attempts", "firstAttemptAt", "source"]),
                 "late": always.union(["id", "pns", "user", "attempts", "campaign"]),
-                "": always.union(["reason"]),
+                "": always.union(["reason", "detail"]),
             ] {
                 let result = try #require(results.first { $0.id ?? "" == id })
                 #expect(result.members == members)

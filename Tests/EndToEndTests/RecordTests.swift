@@ -107,7 +107,7 @@ struct RecordTests {
     }
 
     private static let undeliverable: [(reason: String, value: String, id: String?)] = [
-        ("malformed", #"{"id":"m","user""#, nil),
+        ("malformed", #"{"id":"m","user""#, "m"),
         ("malformed", "\u{FEFF}[1,2]", nil),
         ("invalid", #"{"id":"i1","user":"a b","pns":"apns","message":"x"}"#, "i1"),
         ("invalid", #"{"id":"i2","user":"anna","pns":[],"message":"x"}"#, "i2"),
