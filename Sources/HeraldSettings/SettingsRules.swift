@@ -19,7 +19,6 @@ struct SettingsRules {
         self.isComplete = isComplete
         checkKafka()
         checkTopics()
-        checkDelivery()
         checkPushServices()
         checkRates()
         checkSecrets()
@@ -75,16 +74,6 @@ struct SettingsRules {
             refuse(
                 written(Table.topicsRetention, or: Table.retryMaxElapsed),
                 "topics.retention is shorter than retry.maxElapsed: events that wait would be deleted")
-        }
-    }
-
-    private mutating func checkDelivery() {
-        if let interval = values.valid(Table.deliveryCommitInterval),
-            let limit = values.valid(Table.deliveryMaxUnrecorded), limit < interval * 2
-        {
-            refuse(
-                written(Table.deliveryCommitInterval, or: Table.deliveryMaxUnrecorded),
-                "delivery.maxUnrecorded is less than twice delivery.commitInterval: calls would wait for every commit")
         }
     }
 

@@ -154,7 +154,7 @@ enum SettingsTable {
     static let deliveryMaxUnrecorded = Setting(
         "delivery.maxUnrecorded", .duration(.milliseconds(100)...(.seconds(60))), default: "1s",
         "No new call begins while the outcome of an earlier one has waited this long for its commit: a kill repeats no "
-            + "more. At least twice delivery.commitInterval.")
+            + "more. Twice delivery.commitInterval when that is more.")
     static let deliveryDrainTimeout = Setting(
         "delivery.drainTimeout", .duration(.zero...(.seconds(3_600))), default: "30s",
         "How long a stopping worker waits for calls on their way.")

@@ -91,7 +91,8 @@ extension Settings {
         engine.duplicateSize = delivery.dedupe.window == .zero ? 0 : delivery.dedupe.size / delivery.lanes
         engine.maxInFlight = maxInFlight
         engine.commitInterval = delivery.commitInterval.milliseconds
-        engine.maxUnrecorded = delivery.maxUnrecorded.milliseconds
+        // Who commits rarely has calls unrecorded for as long: they would wait for every commit.
+        engine.maxUnrecorded = max(delivery.maxUnrecorded, delivery.commitInterval * 2).milliseconds
         engine.drainTimeout = delivery.drainTimeout.milliseconds
         engine.retry = RetryPolicy(
             immediate: retry.immediate, delays: delays.map(\.milliseconds), maxElapsed: retry.maxElapsed.milliseconds)
