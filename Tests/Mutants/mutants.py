@@ -72,7 +72,7 @@ def simulate() -> tuple[bool, str]:
         return True, f"does not end within {SECONDS} s"
     if result.returncode == 0:
         return False, result.stdout.strip()
-    lines = [line for line in result.stderr.splitlines() if line.startswith(("seed", "Fatal error", "crashed"))]
+    lines = [line for line in result.stderr.splitlines() if line.startswith(("SEED", "LOCALITY", "Fatal error", "crashed"))]
     return True, (lines or [f"status {result.returncode}"])[0].strip()
 
 
