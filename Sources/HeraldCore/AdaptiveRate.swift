@@ -113,8 +113,10 @@ struct AdaptiveRate: Sendable, Equatable {
             if let trial, trial.isFair(at: state.limit) { return 0 }
             let isAgain = now < resumedAt.advanced(byMilliseconds: RateTrial.longest)
             longestPause = isAgain ? min(2 * longestPause, 3_600_000) : Self.firstPause
+            // As long as a good part gets through, a lower rate is enough.
+            let asksForQuiet = crowd.share > RateTrial.nothing
             lowerForCrowd(now)
-            return min(pause, longestPause)
+            return asksForQuiet ? min(pause, longestPause) : 0
         }
         // Who searches finds the edge with a crowd.
         guard trial == nil, !state.isSearching, edge.sum >= expected.edgeBound else { return 0 }
@@ -197,6 +199,9 @@ struct AdaptiveRate: Sendable, Equatable {
         return refusals / max(refusals + through.average(now), 1e-9)
     }
 
+    /// The share of refused calls since the limit was lowered last.
+    private var refusedShareSince: Double { Double(refusalsSince) / Double(max(callsSince, 1)) }
+
     private mutating func startCounting() {
         crowd = RefusalSum()
         edge = RefusalSum()
@@ -227,7 +232,7 @@ struct AdaptiveRate: Sendable, Equatable {
     private mutating func lowerAtEdge(_ now: MonotonicTime) {
         let before = state
         let share = refusedShare(now)
-        let shareSince = Double(refusalsSince) / Double(max(callsSince, 1))
+        let shareSince = refusedShareSince
         lower(isEarly: false, now)
         // When there were hardly any before the limit grew, it is the limit.
         guard shareSince - expected.share > (share - expected.share) / 4, let limit = state.limit else { return }
@@ -239,7 +244,7 @@ struct AdaptiveRate: Sendable, Equatable {
         if let limit = state.limit, now < resumedAt.advanced(byMilliseconds: 3_000) {
             // The last seconds were in part a pause, in which a backend that allows bursts has saved up for one.
             // But not when even then next to nothing gets through.
-            let kept = crowd.share > RateTrial.nothing ? 0.5 : 0.9
+            let kept = refusedShareSince > RateTrial.nothing ? 0.1 : crowd.share > RateTrial.nothing ? 0.5 : 0.9
             state.borne = max(through.average(now), kept * limit, Self.floor)
             state.limit = max(Self.floor, Self.retreat * state.borne)
             state.rest = Self.firstRest
