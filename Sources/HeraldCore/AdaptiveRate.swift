@@ -243,9 +243,7 @@ struct AdaptiveRate: Sendable, Equatable {
     private mutating func lower(isEarly: Bool, _ now: MonotonicTime) {
         if let limit = state.limit, now < resumedAt.advanced(byMilliseconds: 3_000) {
             // The last seconds were in part a pause, in which a backend that allows bursts has saved up for one.
-            // But not when even then next to nothing gets through.
-            let kept = refusedShareSince > RateTrial.nothing ? 0.1 : crowd.share > RateTrial.nothing ? 0.5 : 0.9
-            state.borne = max(through.average(now), kept * limit, Self.floor)
+            state.borne = max(through.average(now), keptAfterPause * limit, Self.floor)
             state.limit = max(Self.floor, Self.retreat * state.borne)
             state.rest = Self.firstRest
             state.isSearching = false
@@ -259,6 +257,15 @@ struct AdaptiveRate: Sendable, Equatable {
         let isFlood = state.limit != nil && refusals > (Self.flood + expected.share) * (refusals + latest)
         let less = state.limit.map { Self.retreat * $0 } ?? .infinity
         lower(to: isFlood ? latest : most, atMost: less, isEarly: isEarly, now)
+    }
+
+    /// The share of the limit that is left when a crowd is refused soon after a pause.
+    private var keptAfterPause: Double {
+        // Even what the backend has saved up is next to nothing.
+        if refusedShareSince > RateTrial.nothing { return 0.1 }
+        // The limit has doubled, perhaps far beyond what the backend bears.
+        if state.isSearching { return 1 - crowd.share }
+        return crowd.share > RateTrial.nothing ? 0.5 : 0.9
     }
 
     /// - Parameter rate: what got through (calls a second).
