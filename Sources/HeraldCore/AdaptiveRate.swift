@@ -54,8 +54,10 @@ struct AdaptiveRate: Sendable, Equatable {
     private var edge = RefusalSum()
     /// The shortest pause that the refusals of ``crowd`` asked for (milliseconds); 0 when one of them did not.
     private var pause: Int64 = 0
-    /// No pause is longer (milliseconds): the first ones may have been asked for by events that a backend refuses for their own
-    /// sake. It doubles while each pause is followed by a crowd of refusals.
+    /// No pause is longer (milliseconds).
+    ///
+    /// The first ones may have been asked for by events that a backend refuses for their own sake. It doubles while each pause is
+    /// followed by a crowd of refusals.
     private var longestPause = Self.firstPause
     static let firstPause: Int64 = 5_000
     private var trial: RateTrial?
