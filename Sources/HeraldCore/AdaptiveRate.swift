@@ -54,8 +54,10 @@ struct AdaptiveRate: Sendable, Equatable {
     private var edge = RefusalSum()
     /// The shortest pause that the refusals of ``crowd`` asked for (milliseconds); 0 when one of them did not.
     private var pause: Int64 = 0
-    /// No pause is longer (milliseconds): the first ones may have been asked for by events that a backend refuses for their own
-    /// sake. It doubles while each pause is followed by a crowd of refusals.
+    /// No pause is longer (milliseconds).
+    ///
+    /// The first ones may have been asked for by events that a backend refuses for their own sake. It doubles while each pause is
+    /// followed by a crowd of refusals.
     private var longestPause = Self.firstPause
     static let firstPause: Int64 = 5_000
     private var trial: RateTrial?
@@ -113,8 +115,10 @@ struct AdaptiveRate: Sendable, Equatable {
             if let trial, trial.isFair(at: state.limit) { return 0 }
             let isAgain = now < resumedAt.advanced(byMilliseconds: RateTrial.longest)
             longestPause = isAgain ? min(2 * longestPause, 3_600_000) : Self.firstPause
+            // As long as a good part gets through, a lower rate is enough.
+            let asksForQuiet = crowd.share > RateTrial.nothing
             lowerForCrowd(now)
-            return min(pause, longestPause)
+            return asksForQuiet ? min(pause, longestPause) : 0
         }
         // Who searches finds the edge with a crowd.
         guard trial == nil, !state.isSearching, edge.sum >= expected.edgeBound else { return 0 }
@@ -197,6 +201,9 @@ struct AdaptiveRate: Sendable, Equatable {
         return refusals / max(refusals + through.average(now), 1e-9)
     }
 
+    /// The share of refused calls since the limit was lowered last.
+    private var refusedShareSince: Double { Double(refusalsSince) / Double(max(callsSince, 1)) }
+
     private mutating func startCounting() {
         crowd = RefusalSum()
         edge = RefusalSum()
@@ -227,7 +234,7 @@ struct AdaptiveRate: Sendable, Equatable {
     private mutating func lowerAtEdge(_ now: MonotonicTime) {
         let before = state
         let share = refusedShare(now)
-        let shareSince = Double(refusalsSince) / Double(max(callsSince, 1))
+        let shareSince = refusedShareSince
         lower(isEarly: false, now)
         // When there were hardly any before the limit grew, it is the limit.
         guard shareSince - expected.share > (share - expected.share) / 4, let limit = state.limit else { return }
@@ -238,9 +245,7 @@ struct AdaptiveRate: Sendable, Equatable {
     private mutating func lower(isEarly: Bool, _ now: MonotonicTime) {
         if let limit = state.limit, now < resumedAt.advanced(byMilliseconds: 3_000) {
             // The last seconds were in part a pause, in which a backend that allows bursts has saved up for one.
-            // But not when even then next to nothing gets through.
-            let kept = crowd.share > RateTrial.nothing ? 0.5 : 0.9
-            state.borne = max(through.average(now), kept * limit, Self.floor)
+            state.borne = max(through.average(now), keptAfterPause * limit, Self.floor)
             state.limit = max(Self.floor, Self.retreat * state.borne)
             state.rest = Self.firstRest
             state.isSearching = false
@@ -254,6 +259,15 @@ struct AdaptiveRate: Sendable, Equatable {
         let isFlood = state.limit != nil && refusals > (Self.flood + expected.share) * (refusals + latest)
         let less = state.limit.map { Self.retreat * $0 } ?? .infinity
         lower(to: isFlood ? latest : most, atMost: less, isEarly: isEarly, now)
+    }
+
+    /// The share of the limit that is left when a crowd is refused soon after a pause.
+    private var keptAfterPause: Double {
+        // Even what the backend has saved up is next to nothing.
+        if refusedShareSince > RateTrial.nothing { return 0.1 }
+        // The limit has doubled, perhaps far beyond what the backend bears.
+        if state.isSearching { return 1 - crowd.share }
+        return crowd.share > RateTrial.nothing ? 0.5 : 0.9
     }
 
     /// - Parameter rate: what got through (calls a second).

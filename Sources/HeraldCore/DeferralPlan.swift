@@ -39,13 +39,17 @@ struct DeferralPlan: Sendable {
         let enough = now.advanced(byMilliseconds: (delays.last ?? 0) + Self.margin).nanoseconds
         // What was planned for this second has come back already, or does so at any moment.
         var second = current + 1
-        while busyUntil < enough, (second - 1) * Self.second <= busyUntil, second - current < Int64(counts.count) {
-            busyUntil += work(Int(counts[place(second)]))
+        var place = self.place(second)
+        let (count, end) = (counts.count, current + Int64(counts.count))
+        while busyUntil < enough, (second - 1) * Self.second <= busyUntil, second < end {
+            let calls = counts[place]
+            if calls > 0 { busyUntil += work(Int(calls)) }
+            place = place + 1 == count ? 0 : place + 1
             second += 1
         }
         let busyFor = (busyUntil - now.nanoseconds) / 1_000_000 - Self.margin
         let index = delays.lastIndex { $0 <= busyFor } ?? 0
-        counts[place(now.advanced(byMilliseconds: delays[index]).nanoseconds / Self.second)] += 1
+        counts[self.place(now.advanced(byMilliseconds: delays[index]).nanoseconds / Self.second)] += 1
         return index
     }
 

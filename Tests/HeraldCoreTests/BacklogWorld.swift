@@ -11,6 +11,7 @@ struct BacklogWorld: ~Copyable {
         var headers: HeaderList
         var timestamp: Int64
         var event: Int
+        var service: String
     }
 
     /// What the backend answers to a call of this event at this moment (milliseconds).
@@ -26,11 +27,14 @@ struct BacklogWorld: ~Copyable {
     private var inFlight = Queue<(due: Int64, token: CallToken, result: CallResult)>()
     private var backend: Backend
     private let latency: Int64
+    private let poll: Int64
     private let delays: [DelayName]
     private let change: (inout EngineConfiguration) -> Void
 
     private(set) var calls = 0
     private(set) var delivered = 0
+    /// The same for each push service.
+    private(set) var deliveredTo: [String: Int] = [:]
     private(set) var refused = 0
     private(set) var dead = 0
     private(set) var retryRecords = 0
@@ -38,12 +42,14 @@ struct BacklogWorld: ~Copyable {
     private(set) var throttled = 0
     private var published = 0
 
+    /// - Parameter poll: no step is longer (milliseconds).
     init(
-        delays: [String] = ["5s", "30s", "5m", "30m", "2h"], latency: Int64 = 20,
+        delays: [String] = ["5s", "30s", "5m", "30m", "2h"], latency: Int64 = 20, poll: Int64 = 1_000,
         backend: @escaping Backend, _ change: @escaping (inout EngineConfiguration) -> Void = { _ in }
     ) {
         self.delays = delays.compactMap { DelayName($0) }
         self.latency = latency
+        self.poll = poll
         self.backend = backend
         self.change = change
         retries = self.delays.map { _ in Queue() }
@@ -83,7 +89,8 @@ struct BacklogWorld: ~Copyable {
     mutating func publish(_ count: Int, to service: String = "apns") {
         for _ in 0..<count {
             let value = Array(#"{"id":"\#(published)","user":"u\#(published)","message":"m","pns":"\#(service)"}"#.utf8)
-            requests.append(Record(value: value, headers: HeaderList(), timestamp: time, event: published))
+            requests.append(
+                Record(value: value, headers: HeaderList(), timestamp: time, event: published, service: service))
             published += 1
         }
     }
@@ -105,7 +112,7 @@ struct BacklogWorld: ~Copyable {
         let end = time + milliseconds
         while time < end {
             step()
-            var next = min(end, time + 1_000)
+            var next = min(end, time + poll)
             if let due = inFlight.first?.due { next = min(next, due) }
             if let wake = engine.nextWake { next = min(next, wake.nanoseconds / 1_000_000 + 1) }
             time = max(next, time + 1)
@@ -161,7 +168,10 @@ struct BacklogWorld: ~Copyable {
     private mutating func produce(_ id: ProductionID) {
         guard let production = engine.production(id), let record = kept[production.slot.index] else { return }
         switch production.kind {
-        case .result: if production.outcome == .delivered { delivered += 1 }
+        case .result:
+            guard production.outcome == .delivered else { break }
+            delivered += 1
+            deliveredTo[record.service, default: 0] += 1
         case .deadLetter: dead += 1
         case .retry:
             retryRecords += 1
@@ -170,7 +180,9 @@ struct BacklogWorld: ~Copyable {
             engine.write(
                 production, keyByteCount: 0, value: record.value.span.bytes, headers: record.headers, into: &output)
             retries[production.delay].append(
-                Record(value: record.value, headers: output.headers, timestamp: time, event: record.event))
+                Record(
+                    value: record.value, headers: output.headers, timestamp: time, event: record.event,
+                    service: record.service))
         }
         engine.delivered(id, now: now)
     }
