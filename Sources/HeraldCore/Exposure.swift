@@ -92,7 +92,7 @@ extension Engine {
     /// Whether anything decided waits for a commit; what is left out of transactions does not.
     private var isRecording: Bool {
         configuration.isAtomic
-            ? !transaction.members.isEmpty || !transaction.pending.isEmpty
+            ? !transaction.members.isEmpty || !transaction.pending.isEmpty || !transaction.suspects.isEmpty
             : productionsOut > 0 || commitInFlight || hasNewWatermark
     }
 

@@ -94,7 +94,9 @@ struct Fuse: Sendable {
     private func isBlown(by status: UInt16) -> Bool {
         let bad = answers.count { $0.status == status }
         // With few users the places are never full.
-        if inARow >= rule.of { return rule.share <= 1 && bad >= min(max(Self.fewestUsers, rule.of / 4), rule.of) }
+        if inARow >= rule.of {
+            return rule.share <= 1 && bad >= min(max(Self.fewestUsers, rule.of / 4), (rule.of + 1) / 2)
+        }
         guard answers.count == rule.of, Double(bad) >= rule.share * Double(answers.count) else { return false }
         var sources: [UInt64: (answers: Int, bad: Int)] = [:]
         for answer in answers {

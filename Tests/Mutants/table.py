@@ -321,7 +321,7 @@ MUTANTS = [
     Mutant(
         "few users look like a wrong path",
         "Fuse.swift",
-        "bad >= min(max(Self.fewestUsers, rule.of / 4), rule.of)",
+        "bad >= min(max(Self.fewestUsers, rule.of / 4), (rule.of + 1) / 2)",
         "bad >= 1",
     ),
     Mutant(
