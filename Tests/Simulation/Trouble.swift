@@ -78,7 +78,13 @@ package struct Trouble: Sendable {
         service = chance.below(6) == 0 ? chance.below(3) : nil
         // Near a half of all calls nobody can tell it from a wrong path.
         // Refusals that are a real share of a push service's calls speak for the service.
-        let shares = shape.throttles ? [0, 20] : [0, 20, 100, 200, 350]
+        let shares =
+            switch shape {
+            case _ where shape.throttles: [0, 20]
+            // So do they for the credentials, when many users in a row are refused.
+            case .status(403, _): [0, 20, 100]
+            case .status, .timeout, .reset: [0, 20, 100, 200, 350]
+            }
         users = service == nil ? chance.pick(shares) : 0
         isOnce = chance.below(2) == 0
         let most = shape.throttles && !isOnce ? 20 : 50
