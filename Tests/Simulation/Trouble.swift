@@ -75,7 +75,8 @@ package struct Trouble: Sendable {
         var chance = Chance(seed: seed ^ 0xA076_1D64_78BD_642F)
         self.seed = seed
         shape = chance.pick(Self.shapes)
-        service = chance.below(6) == 0 ? chance.below(3) : nil
+        let mayHitService = if case .status(403, _) = shape { false } else { true }
+        service = mayHitService && chance.below(6) == 0 ? chance.below(3) : nil
         // Near a half of all calls nobody can tell it from a wrong path.
         // Refusals that are a real share of a push service's calls speak for the service.
         let shares =

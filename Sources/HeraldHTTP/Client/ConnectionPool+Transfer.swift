@@ -6,9 +6,11 @@ extension ConnectionPool {
     mutating func dispatch(_ now: MonotonicTime) {
         while calls.longestWaiting != CallTable.none, let slot = idle.popLast() {
             guard let connection = connection(in: slot) else { continue }
-            // What came since it was read last is no answer to this call. In a backlog a connection goes on at once.
-            let isSilent = states[Int(slot)].idleSince == now || hasNothingLeft(connection)
-            if states[Int(slot)].retireAt <= now || !isSilent {
+            // What came since it was read last is no answer to this call. In a backlog a connection goes on at once, and on a
+            // new one some servers answer before they are asked, to say that they have enough.
+            let state = states[Int(slot)]
+            let isSilent = !state.isPooled || state.idleSince == now || hasNothingLeft(connection)
+            if state.retireAt <= now || !isSilent {
                 drop(connection)
                 continue
             }
