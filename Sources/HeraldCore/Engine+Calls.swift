@@ -171,7 +171,7 @@ extension Engine {
                 milliseconds: result.durationMilliseconds, answered: result.status != 0, now: now.monotonic)
         }
         switch meaning {
-        case .answered(.transient) where result.status == 429 || result.status == 503 && result.retryAfter != nil:
+        case .answered(.transient) where result.isThrottled:
             budget.failed()
             gate.refused(service, sentAt: began(result, now), retryAfter: result.retryAfter, now: now.monotonic)
         case .answered(.transient), .failedForNow:
@@ -229,7 +229,8 @@ extension Engine {
             expiresAt: slots[Int(slot)].event.expiresAt)
         let decision = configuration.retry.decide(
             failure, now: now.wall,
-            quickAllowed: membership == .assigned && !slots[Int(slot)].isBlocking && budget.allowsRetry,
+            quickAllowed: membership == .assigned && !slots[Int(slot)].isBlocking && budget.allowsRetry
+                && !(result.isThrottled && gate.isLimited(service)),
             entropy: entropy)
         switch decision {
         case .quick(let wait):
@@ -249,4 +250,9 @@ extension Engine {
         case .expired: decide(slot, service, .expired, now: now)
         }
     }
+}
+
+extension CallResult {
+    /// The backend can't take more, of this event or of all: to ask again at once would only be refused again.
+    fileprivate var isThrottled: Bool { status == 429 || status == 503 && retryAfter != nil }
 }

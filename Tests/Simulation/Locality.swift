@@ -9,7 +9,7 @@ package struct Locality {
     /// So much later (milliseconds) a call may come that has nothing to do with the trouble.
     static let bound: Int64 = 5_000
     /// The same where some are refused with 429: when they happen to come close together, a lower rate is tried.
-    static let boundAmidRefusals: Int64 = 15_000
+    static let boundAmidRefusals: Int64 = 30_000
 
     package let scenario: Scenario
     /// Inputs that engines were given, in both runs.
