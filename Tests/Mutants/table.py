@@ -244,9 +244,9 @@ MUTANTS = [
     ),
     Mutant(
         "calls in flight have no bound",
-        "Engine+Limits.swift",
-        "guard callsInFlight < concurrency.limit else {",
-        "guard callsInFlight <= concurrency.limit else {",
+        "Engine+Hanging.swift",
+        "busyCalls < concurrency.limit && callsInFlight < configuration.maxInFlight",
+        "true",
     ),
     Mutant(
         "a part of a split event is lost",
@@ -372,5 +372,18 @@ MUTANTS = [
         "Engine+Settlement.swift",
         "case .delivered, .duplicate, .cancelled: false\n        case .none,",
         "case .delivered, .duplicate: false\n        case .cancelled, .none,",
+    ),
+    # Others' trouble: promise 7.
+    Mutant(
+        "one user who is refused blames the credentials at once",
+        "Engine+Credentials.swift",
+        "if suspects.count >= Self.mostSuspects, suspectUsers.count >= Self.mostSuspects { blameCredentials(now: now) }",
+        "blameCredentials(now: now)",
+    ),
+    Mutant(
+        "calls that hang keep their places",
+        "Engine+Hanging.swift",
+        "var busyCalls: Int { callsInFlight - hangingCalls }",
+        "var busyCalls: Int { callsInFlight }",
     ),
 ]
