@@ -39,9 +39,9 @@ demo: build ## shows every outcome live on an embedded broker; without a termina
 test: deps ## checks the contract and runs all tests; with KAFKA_HOME or KAFKA_BOOTSTRAP_SERVERS on a real broker too
 	@scripts/contained scripts/test
 
-simulate: deps ## runs the simulation for MINUTES (10) with new seeds, or replays SEED with a trace
+simulate: deps ## runs the simulation for MINUTES (10) with new seeds, or replays SEED (or LOCALITY) with a trace
 	swift build --configuration release --product simulate
-	@.build/release/simulate $(if $(SEED),--seed $(SEED),--minutes $(or $(MINUTES),10))
+	@.build/release/simulate $(if $(SEED),--seed $(SEED),$(if $(LOCALITY),--locality $(LOCALITY),--minutes $(or $(MINUTES),10)))
 
 soak: deps ## kills workers and brokers (of KAFKA_HOME) under 500000 events for half an hour, and checks every promise
 	@Soak/soak.py --check

@@ -375,12 +375,6 @@ MUTANTS = [
     ),
     # Others' trouble: promise 7.
     Mutant(
-        "one user who is refused blames the credentials at once",
-        "Engine+Credentials.swift",
-        "if suspects.count >= Self.mostSuspects, suspectUsers.count >= Self.mostSuspects { blameCredentials(now: now) }",
-        "blameCredentials(now: now)",
-    ),
-    Mutant(
         "calls that hang keep their places",
         "Engine+Hanging.swift",
         "var busyCalls: Int { callsInFlight - hangingCalls }",
