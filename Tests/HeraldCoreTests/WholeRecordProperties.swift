@@ -181,9 +181,9 @@ extension HeaderList {
         var count = 0
         for index in 0..<self.count {
             let name = name(at: index)
-            guard name.byteCount > 7, name.withUnsafeBytes({ $0.prefix(7).elementsEqual("herald-".utf8) }) else {
-                continue
-            }
+            // A producer may begin the names of his own headers so, too.
+            let text = name.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+            guard HeaderName.all.contains(where: { $0.description == text }) else { continue }
             count += name.byteCount + (value(at: index)?.byteCount ?? 0)
         }
         return count

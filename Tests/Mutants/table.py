@@ -373,11 +373,4 @@ MUTANTS = [
         "case .delivered, .duplicate, .cancelled: false\n        case .none,",
         "case .delivered, .duplicate: false\n        case .cancelled, .none,",
     ),
-    # Others' trouble: promise 7.
-    Mutant(
-        "calls that hang keep their places",
-        "Engine+Hanging.swift",
-        "var busyCalls: Int { callsInFlight - hangingCalls }",
-        "var busyCalls: Int { callsInFlight }",
-    ),
 ]
