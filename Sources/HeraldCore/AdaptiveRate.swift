@@ -29,6 +29,8 @@ struct AdaptiveRate: Sendable, Equatable {
     /// What was sent before the last decrease says nothing about it, nor what was sent so soon (milliseconds) after it: a
     /// backend that counts the calls of a second refuses what is left of it.
     static let settling: Int64 = 1_000
+    /// When so many calls in a row are refused meanwhile, it takes none before the next second.
+    static let silence = 10
     /// After so long without an answer (milliseconds) the calls begin anew.
     static let idle: Int64 = 3_000
 
@@ -64,6 +66,8 @@ struct AdaptiveRate: Sendable, Equatable {
     /// The calls since the limit was lowered last, and how many of them were refused.
     private var callsSince = 0
     private var refusalsSince = 0
+    /// How many calls in a row were refused while the last decrease settled.
+    private var refusedInRow = 0
 
     struct State: Sendable, Equatable {
         var limit: Double?
@@ -82,7 +86,10 @@ struct AdaptiveRate: Sendable, Equatable {
     mutating func passed(sentAt: MonotonicTime, now: MonotonicTime) -> Bool {
         answered(now)
         through.add(now)
-        guard sentAt >= state.settledAt else { return false }
+        guard sentAt >= state.settledAt else {
+            if sentAt >= state.loweredAt { refusedInRow = 0 }
+            return false
+        }
         crowd.passed(allowing: expected.crowd)
         guard state.limit != nil else { return false }
         edge.passed(allowing: expected.edge)
@@ -99,7 +106,7 @@ struct AdaptiveRate: Sendable, Equatable {
     mutating func refusedCall(sentAt: MonotonicTime, retryAfter: Int64?, now: MonotonicTime) -> Int64 {
         answered(now)
         refused.add(now)
-        guard sentAt >= state.settledAt else { return 0 }
+        guard sentAt >= state.settledAt else { return refusedWhileSettling(sentAt: sentAt, now) }
         let asked = retryAfter ?? 0
         pause = crowd.isEmpty ? asked : min(pause, asked)
         crowd.refused(allowing: expected.crowd)
@@ -118,7 +125,10 @@ struct AdaptiveRate: Sendable, Equatable {
             // As long as a good part gets through, a lower rate is enough.
             let asksForQuiet = crowd.share > RateTrial.nothing
             lowerForCrowd(now)
-            return asksForQuiet ? min(pause, longestPause) : 0
+            guard asksForQuiet else { return 0 }
+            let quiet = min(pause, longestPause)
+            resume(at: now.advanced(byMilliseconds: quiet))
+            return quiet
         }
         // Who searches finds the edge with a crowd.
         guard trial == nil, !state.isSearching, edge.sum >= expected.edgeBound else { return 0 }
@@ -126,8 +136,20 @@ struct AdaptiveRate: Sendable, Equatable {
         return 0
     }
 
+    /// A call was refused that was sent after the last decrease, or before it.
+    ///
+    /// - Returns: how long the push service has to be left in peace (milliseconds).
+    private mutating func refusedWhileSettling(sentAt: MonotonicTime, _ now: MonotonicTime) -> Int64 {
+        guard sentAt >= state.loweredAt else { return 0 }
+        refusedInRow += 1
+        guard refusedInRow == Self.silence, now < state.settledAt else { return 0 }
+        // What got through was a whole second's worth, however soon: there is nothing to search for above it.
+        if state.borne >= Self.fewest { state.isSearching = false }
+        return state.settledAt.milliseconds(since: now)
+    }
+
     /// Sending to this push service pauses until `moment`: what gets through meanwhile says nothing.
-    mutating func pause(until moment: MonotonicTime) {
+    private mutating func resume(at moment: MonotonicTime) {
         resumedAt = max(resumedAt, moment)
         state.settledAt = max(state.settledAt, moment)
         trial?.wait(until: moment)
@@ -209,6 +231,7 @@ struct AdaptiveRate: Sendable, Equatable {
         edge = RefusalSum()
         callsSince = 0
         refusalsSince = 0
+        refusedInRow = 0
     }
 
     /// A real share of the calls is refused.

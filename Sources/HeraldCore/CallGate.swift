@@ -81,7 +81,6 @@ struct CallGate: Sendable {
         if pause > 0 {
             let until = now.advanced(byMilliseconds: pause)
             services[service].pausedUntil = max(services[service].pausedUntil ?? until, until)
-            services[service].rate.pause(until: until)
         }
         follow(service)
         updateLimited()

@@ -23,6 +23,16 @@ struct AdaptiveRateTests {
         #expect(Double(world.refused) < 0.02 * Double(world.calls), "\(world.refused) of \(world.calls) were refused")
     }
 
+    @Test(
+        "is found within seconds by a backend that counts the calls of a second, and few are refused until then",
+        arguments: [2, 20, 100] as [Int64], [nil, 1_000] as [Int64?])
+    func findsSoon(latency: Int64, retryAfter: Int64?) {
+        var world = PacedWorld(backend: LimitedBackend(window: true, latency: latency, retryAfter: retryAfter))
+        let time = world.run(until: 4_000)
+        #expect(time < 12_000)
+        #expect(world.refused < 400, "\(world.refused) of \(world.calls) were refused")
+    }
+
     @Test("gives way within seconds when the backend bears less, and comes back when it bears more")
     func changes() {
         var world = PacedWorld(backend: LimitedBackend(burst: 50))
