@@ -4,8 +4,8 @@ internal import HeraldThreads
 /// Owns a `rd_kafka_t` and what its callbacks write to.
 ///
 /// Everything that refers to the client (queues, topics, group metadata) holds this object, so the client is destroyed
-/// last, on the thread that lets go of it last; that waits for librdkafka's threads to end. librdkafka's functions may
-/// be called from any thread, hence `Sendable`; only `rebalances` belongs to the thread that polls the consumer.
+/// last; whoever lets go of it last waits for librdkafka's threads to end (``ClientEnd``). librdkafka's functions may be
+/// called from any thread, hence `Sendable`; only `rebalances` belongs to the thread that polls the consumer.
 final class ClientHandle: @unchecked Sendable {
     static let errorTextCapacity = 512
 
@@ -68,10 +68,7 @@ final class ClientHandle: @unchecked Sendable {
         self.callbacks = callbacks
     }
 
-    deinit {
-        // A consumer that was not closed leaves without a word, as if its process had died.
-        rd_kafka_destroy_flags(client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE)
-    }
+    deinit { ClientEnd(client, callbacks).destroy() }
 
     /// The statistics that came since the last call, for ``ClientStatistics/init(json:)``.
     func takeStatistics() -> [UInt8]? {

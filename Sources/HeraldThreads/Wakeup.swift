@@ -27,6 +27,19 @@ public final class Wakeup: Sendable {
         _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
     }
 
+    /// Waits for a signal, up to this long; whether one came.
+    ///
+    /// It stays, for ``drain()``.
+    public func wait(for limit: Duration) -> Bool {
+        let end = ContinuousClock.now + limit
+        while true {
+            let left = max(.zero, end - .now) / .milliseconds(1)
+            var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let count = poll(&waiting, 1, Int32(clamping: Int64(left.rounded(.up))))
+            if count >= 0 || errno != EINTR { return count > 0 }
+        }
+    }
+
     /// Makes the descriptor wait for the next signal; called before looking at what the signal was about.
     public func drain() {
         var count: UInt64 = 0

@@ -64,8 +64,7 @@ final class LogQueue: Sendable {
         if !hasEnded {
             wakeUp.signal()
             // A little longer than the thread itself has, so that the answer is the thread's.
-            var waiting = pollfd(fd: ended.descriptor, events: Int16(POLLIN), revents: 0)
-            while poll(&waiting, 1, Int32(clamping: milliseconds + 100)) < 0, errno == EINTR {}
+            _ = ended.wait(for: .milliseconds(milliseconds + 100))
         }
         return state.withLock { $0.isAllWritten }
     }
