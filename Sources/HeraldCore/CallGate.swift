@@ -13,7 +13,8 @@ struct CallGate: Sendable {
         var borne: Pace?
         /// The backend asked for quiet until then.
         var pausedUntil: MonotonicTime?
-        var lastCall = MonotonicTime(nanoseconds: .min)
+        /// When it was called last, by this engine or as far as records say that others have dealt with.
+        var lastUse = MonotonicTime(nanoseconds: .min)
         /// When calls come back that were put off because too many wait for this service.
         var deferrals: DeferralPlan?
     }
@@ -57,9 +58,12 @@ struct CallGate: Sendable {
         return earliest.map { moment in total.map { max($0.opens, moment) } ?? moment }
     }
 
+    /// Notes that this push service is one that is called.
+    mutating func noteUse(_ service: Int, now: MonotonicTime) { services[service].lastUse = now }
+
     /// Counts a call.
     mutating func take(_ service: Int, now: MonotonicTime) {
-        services[service].lastCall = now
+        noteUse(service, now: now)
         guard isLimited else { return }
         total?.take(now: now)
         services[service].limit?.take(now: now)

@@ -75,7 +75,9 @@ extension Engine {
         let failure = configuration.decoder.decode(
             topicKind: .request, topic: topics[sources[source].topic].name, partition: number, offset: offset,
             value: value, headers: headers, into: &slots[Int(slot)].event)
-        if failure == nil { remember(slot, value: value, as: .dealtWith, now: now) }
+        guard failure == nil else { return }
+        for service in slots[Int(slot)].event.pushServices { gate.noteUse(service, now: now.monotonic) }
+        remember(slot, value: value, as: .dealtWith, now: now)
     }
 
     /// Notes what became of an event for one push service.

@@ -91,7 +91,7 @@ extension Engine {
         for service in wanted.services {
             guard gate.isLimited(service) else { continue }
             let othersGoOn = gate.services.indices.contains { other in
-                other != service && gate.services[other].lastCall > recent
+                other != service && gate.services[other].lastUse > recent
                     && wanted.count(toService: other) < configuration.maxInFlight / 8
             }
             if othersGoOn { held.insert(service) }

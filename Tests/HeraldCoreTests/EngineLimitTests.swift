@@ -94,6 +94,26 @@ struct EngineLimitTests {
         #expect(taken == 200, "nobody is held up")
     }
 
+    @Test("nor after a restart that meets its backlog first: what came before tells that there are others")
+    func putOffAfterRestart() {
+        let harness = EngineHarness {
+            $0.serviceCallsPerSecond = [2, nil, nil]
+            $0.maxInFlight = 40
+        }
+        harness.reassign()
+        harness.engine.unassigned(now: harness.now)
+        harness.assign(startingAt: 2)
+        harness.skip(to: 0)
+        for service in ["gcm", "apns"] { harness.event("before", service) }
+        var taken = 0
+        for number in 0..<200 where harness.engine.nextSource() != nil {
+            taken += 1
+            harness.event("u\(number)")
+            harness.acknowledgeAll()
+        }
+        #expect(taken == 200, "what stands behind is reached")
+    }
+
     @Test("when all events are for a push service that is limited they wait in their queue, and not in a delay topic")
     func backPressure() {
         let harness = EngineHarness {
