@@ -99,6 +99,8 @@ struct EngineLimitTests {
         let harness = EngineHarness {
             $0.serviceCallsPerSecond = [2, nil, nil]
             $0.maxInFlight = 40
+            $0.duplicateSize = 100
+            $0.duplicateWindow = 600_000
         }
         harness.reassign()
         harness.engine.unassigned(now: harness.now)
