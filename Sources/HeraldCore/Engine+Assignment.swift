@@ -17,7 +17,7 @@ extension Engine {
             Partition(
                 topic: partition.topic, number: partition.number,
                 hash: ByteHash.hash(topics[partition.topic].name.utf8.span.bytes, seed: configuration.hashSeed),
-                start: partition.startOffset ?? 0, tracker: tracker(of: partition))
+                start: partition.startOffset ?? 0, tracker: tracker(of: partition), failed: partition.failed)
         }
         committing = Array(repeating: nil, count: partitions.count)
         for index in partitions.indices { addToSource(Int32(index)) }

@@ -78,6 +78,10 @@ extension Engine {
         guard failure == nil else { return }
         for service in slots[Int(slot)].event.pushServices { gate.noteUse(service, now: now.monotonic) }
         remember(slot, value: value, as: .dealtWith, now: now)
+        guard let failed = partitions[Int(partition)].failed[offset], slots[Int(slot)].identity != 0 else { return }
+        for service in failed.intersection(slots[Int(slot)].event.pushServices) {
+            noteFate(serviceIndex(slot, service), .ended(.deadLettered))
+        }
     }
 
     /// Notes what became of an event for one push service.

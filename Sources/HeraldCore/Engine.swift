@@ -1,4 +1,4 @@
-import HeraldEvents
+public import HeraldEvents
 import HeraldTime
 
 /// Everything that a lane decides, as a value: inputs are methods named after events, what is to be done comes out as
@@ -232,13 +232,18 @@ public struct AssignedPartition: Sendable, Equatable {
     public var startOffset: Int64?
     /// The metadata that was committed with that offset: what is done beyond it.
     public var metadata: String
+    /// The push services for which the event at an offset below became a dead letter.
+    public var failed: [Int64: PushServiceSet]
 
     /// A partition to take from.
-    public init(topic: Int, number: Int32, startOffset: Int64?, metadata: String = "") {
+    public init(
+        topic: Int, number: Int32, startOffset: Int64?, metadata: String = "", failed: [Int64: PushServiceSet] = [:]
+    ) {
         self.topic = topic
         self.number = number
         self.startOffset = startOffset
         self.metadata = metadata
+        self.failed = failed
     }
 }
 
@@ -266,6 +271,8 @@ struct Partition: Sendable {
     var isFull = false
     /// The offset that was not taken and has to come next.
     var expected: Int64?
+    /// What failed of the events that were dealt with before.
+    var failed: [Int64: PushServiceSet] = [:]
 }
 
 /// One queue to take from: a request topic, or one partition of a retry topic.

@@ -74,6 +74,19 @@ public struct DeadLetter: Equatable, Sendable {
     }
 }
 
+extension DeadLetter {
+    /// Which notifications failed, by the headers of a dead letter; `nil` when they don't say so.
+    public static func failure(
+        _ headers: HeaderList, _ names: PushServices
+    ) -> (origin: Origin, services: PushServiceSet)? {
+        guard let place = headers.lastValue(named: HeaderName.origin.literal), UTF8Text.isValid(place),
+            let origin = Origin(place.text), let list = headers.lastValue(named: HeaderName.pushServices.literal),
+            let services = names.set(commaSeparated: list)
+        else { return nil }
+        return (origin, services)
+    }
+}
+
 extension HeaderList {
     fileprivate func text(_ name: HeaderName) throws(ContractError) -> String? {
         guard let value = lastValue(named: name.literal) else { return nil }

@@ -57,37 +57,24 @@ public final class Admin: Sendable {
 
     /// Brokers and all topics that this user may see.
     public func metadata(timeoutMilliseconds: Int) throws(KafkaError) -> ClusterMetadata {
-        try metadata(of: nil, allTopics: true, timeoutMilliseconds)
+        try handle.metadata(of: nil, allTopics: true, timeoutMilliseconds)
     }
 
     /// Brokers and these topics, one request each; a topic that is missing or forbidden says so in its `error`.
     public func metadata(topics: [String], timeoutMilliseconds: Int) throws(KafkaError) -> ClusterMetadata {
         guard !topics.isEmpty else {
-            var answer = try metadata(of: nil, allTopics: false, timeoutMilliseconds)
+            var answer = try handle.metadata(of: nil, allTopics: false, timeoutMilliseconds)
             answer.topics = []
             return answer
         }
         var result = ClusterMetadata(brokers: [], topics: [])
         for name in topics {
             let topic = try TopicHandle(name, of: handle)
-            let answer = try metadata(of: topic, allTopics: false, timeoutMilliseconds)
+            let answer = try handle.metadata(of: topic, allTopics: false, timeoutMilliseconds)
             result.brokers = answer.brokers
             result.topics += answer.topics.filter { $0.name == name }
         }
         return result
-    }
-
-    private func metadata(
-        of topic: TopicHandle?, allTopics: Bool, _ timeoutMilliseconds: Int
-    ) throws(KafkaError) -> ClusterMetadata {
-        var raw: UnsafePointer<rd_kafka_metadata>?
-        try KafkaError.check(
-            rd_kafka_metadata(
-                handle.client, allTopics ? 1 : 0, topic?.pointer, &raw,
-                ClientHandle.milliseconds(timeoutMilliseconds)))
-        guard let raw else { return ClusterMetadata(brokers: [], topics: []) }
-        defer { rd_kafka_metadata_destroy(raw) }
-        return ClusterMetadata(raw.pointee)
     }
 
     /// Where each partition ends for readers of what is committed; an embedded broker does not say.

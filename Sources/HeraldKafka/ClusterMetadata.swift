@@ -64,3 +64,18 @@ extension ClusterMetadata.Topic {
         partitions.sort { $0.id < $1.id }
     }
 }
+
+extension ClientHandle {
+    /// Blocks and asks for the brokers and one topic, all topics, or none.
+    func metadata(
+        of topic: TopicHandle?, allTopics: Bool, _ timeoutMilliseconds: Int
+    ) throws(KafkaError) -> ClusterMetadata {
+        var raw: UnsafePointer<rd_kafka_metadata>?
+        try KafkaError.check(
+            rd_kafka_metadata(
+                client, allTopics ? 1 : 0, topic?.pointer, &raw, Self.milliseconds(timeoutMilliseconds)))
+        guard let raw else { return ClusterMetadata(brokers: [], topics: []) }
+        defer { rd_kafka_metadata_destroy(raw) }
+        return ClusterMetadata(raw.pointee)
+    }
+}

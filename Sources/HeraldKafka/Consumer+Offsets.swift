@@ -112,6 +112,15 @@ public final class ConsumerQueries: Sendable {
         try offsets(of: partitions, at: -1, timeoutMilliseconds: timeoutMilliseconds)
     }
 
+    /// The partitions of a topic; throws what the broker says of one that is missing or forbidden.
+    public func partitions(of topic: String, timeoutMilliseconds: Int) throws(KafkaError) -> [TopicPartition] {
+        let answer = try handle.metadata(
+            of: TopicHandle(topic, of: handle), allTopics: false, timeoutMilliseconds)
+        guard let found = answer.topics.first(where: { $0.name == topic }) else { return [] }
+        if let error = found.error { throw error }
+        return found.partitions.map { TopicPartition(topic: topic, partition: $0.id) }
+    }
+
     /// Where each partition begins.
     ///
     /// An embedded broker does not say.

@@ -46,11 +46,23 @@ extension Lane {
         let mailbox = self.mailbox
         let assignment = self.assignment
         let history = history
+        let failures = FailedBefore(
+            topic: configuration.topics.deadLetter, properties: configuration.readerProperties,
+            pushServices: configuration.engine.decoder.pushServices, begin: history.begin, most: history.size)
+        let logger = logger
         helper.asyncAfter(deadline: .now() + pause) {
             let result = Result<[StartPosition], KafkaError> { () throws(KafkaError) in
                 if partitions.isEmpty { return [] }
                 let committed = try queries.committed(partitions, timeoutMilliseconds: 10_000)
-                return try history.starts(of: committed, queries: queries)
+                let starts = try history.starts(of: committed, queries: queries)
+                do throws(KafkaError) {
+                    return try failures.added(to: starts, queries: queries)
+                } catch {
+                    logger.warning(
+                        "\(failures.topic) could not be read: an event that failed before and comes again ends as a "
+                            + "duplicate: \(error); allow Read on it with kafka-acls if that is the reason")
+                    return starts
+                }
             }
             mailbox.post(.committed(assignment: assignment, result))
         }
@@ -86,7 +98,7 @@ extension Lane {
             assigned.append(
                 AssignedPartition(
                     topic: topic, number: position.partition.partition, startOffset: isFresh ? nil : position.offset,
-                    metadata: isFresh ? "" : position.metadata))
+                    metadata: isFresh ? "" : position.metadata, failed: start.failed))
         }
         groupMetadata = consumer.groupMetadata()
         read(known)

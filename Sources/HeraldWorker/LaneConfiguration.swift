@@ -10,6 +10,8 @@ public struct LaneConfiguration: Sendable {
     public var number: Int
     /// librdkafka's properties for the consumer.
     public var consumerProperties: [(String, String)]
+    /// librdkafka's properties for a reader of the dead-letter topic: `read_committed`, with end-of-partition events.
+    public var readerProperties: [(String, String)]
     /// librdkafka's properties for the producer.
     public var producerProperties: [(String, String)]
     /// The names of the topics.
@@ -25,11 +27,13 @@ public struct LaneConfiguration: Sendable {
 
     /// A lane's configuration.
     public init(
-        number: Int, consumerProperties: [(String, String)], producerProperties: [(String, String)], topics: Topics,
-        requestWeights: [Int], engine: EngineConfiguration, backend: BackendConfiguration
+        number: Int, consumerProperties: [(String, String)], readerProperties: [(String, String)],
+        producerProperties: [(String, String)], topics: Topics, requestWeights: [Int], engine: EngineConfiguration,
+        backend: BackendConfiguration
     ) {
         self.number = number
         self.consumerProperties = consumerProperties
+        self.readerProperties = readerProperties
         self.producerProperties = producerProperties
         self.topics = topics
         self.requestWeights = requestWeights

@@ -28,6 +28,8 @@ struct StartPosition: Sendable {
     var committed: CommitPosition
     /// Where its records are read from, to find out which events came before; `nil` when that is not wanted.
     var history: Int64?
+    /// What the dead-letter topic says of these records: which push services failed.
+    var failed: [Int64: PushServiceSet] = [:]
 }
 
 /// The first offset of a partition and the one after its last.

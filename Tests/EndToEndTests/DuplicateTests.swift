@@ -52,6 +52,32 @@ struct DuplicateTests {
         }
     }
 
+    @Test("After kill -9 and a restart what failed before is no duplicate: it is called again when it comes again")
+    func failedBeforeRestart() async throws {
+        var plan = World.Plan()
+        plan.settings = CrashTests.named
+        plan.misbehaviour = [.status(400) { $0.calls = 5 }]
+        try await World.run(plan) { world in
+            let first = try await world.startWorker()
+            try await world.publish(Batch.events(0..<5))
+            try await world.waitForResults(5)
+            try await world.publish(Batch.events(5..<10))
+            try await world.waitForResults(10)
+            try await world.waitUntilAllIsCommitted()
+            first.kill()
+            _ = try await world.startWorker()
+            try await world.publish(Batch.events(0..<10))
+            try await world.waitForResults(20)
+            let oracle = try await Oracle(world)
+            for number in 0..<5 {
+                #expect(Self.summaries(oracle, "e\(number)").last == [Self.delivered])
+            }
+            for number in 5..<10 {
+                #expect(Self.summaries(oracle, "e\(number)") == [[Self.delivered], [Self.duplicate]])
+            }
+        }
+    }
+
     @Test(
         "A replay, an event without an id, another user's, another source's and what is published after the window are no duplicates"
     )

@@ -192,6 +192,18 @@ struct EngineDuplicateTests {
         #expect(harness.engine.commitPositions.map(\.offset) == [3])
     }
 
+    @Test("are none of what failed before an assignment, for the push services for which it did")
+    func failedBefore() {
+        let harness = harness()
+        harness.reassign()
+        harness.engine.unassigned(now: harness.now)
+        harness.assign(startingAt: 1, failed: [0: [0]])
+        harness.skip(to: 0)
+        for _ in 0..<2 { harness.record(#"{"id":"1","user":"u","message":"m","pns":["apns","gcm"]}"#) }
+        #expect(harness.calls.map(\.service) == [0])
+        #expect(firstOutcomes(harness) == [nil])
+    }
+
     @Test("are known from what an earlier owner did beyond the committed offset, too")
     func doneBeyond() {
         let harness = harness()

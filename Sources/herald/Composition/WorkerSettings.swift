@@ -36,6 +36,7 @@ extension Settings {
             let connections = self.share(of: connectionLimit(descriptors: descriptors), lane: number)
             return LaneConfiguration(
                 number: number, consumerProperties: KafkaClientSettings.consumer(self, lane: number),
+                readerProperties: KafkaClientSettings.campaignReader(self),
                 producerProperties: KafkaClientSettings.producer(self, lane: number, instance: instance),
                 topics: topicNames,
                 requestWeights: topics.requests.map(\.weight), engine: try engineConfiguration(delays, share),

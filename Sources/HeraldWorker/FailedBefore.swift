@@ -1,0 +1,82 @@
+import HeraldEvents
+import HeraldKafka
+import HeraldTime
+
+/// Finds out which notifications of the history failed: they make no duplicates of what comes after them.
+///
+/// The requests that are read again do not tell; the dead-letter topic does, and it is small where things go well.
+struct FailedBefore: Sendable {
+    /// How long it may take: an assignment waits for it.
+    private static let patience = Duration.seconds(5)
+    private static let questionTimeout = 5_000
+
+    /// The dead-letter topic.
+    var topic: String
+    /// The reader's, `read_committed` and with end-of-partition events.
+    var properties: [(String, String)]
+    /// The names in the headers.
+    var pushServices: PushServices
+    /// Dead letters from before this do not count.
+    var begin: WallTime
+    /// At most so many dead letters are read, the latest ones.
+    var most: Int
+
+    /// The starts, with what failed of the records between a partition's history and what is committed.
+    func added(to starts: [StartPosition], queries: ConsumerQueries) throws(KafkaError) -> [StartPosition] {
+        let wanted = starts.filter { ($0.history ?? $0.committed.offset) < $0.committed.offset }
+        guard !wanted.isEmpty else { return starts }
+        let places = try places(queries)
+        guard !places.isEmpty else { return starts }
+        var failed: [TopicPartition: [Int64: PushServiceSet]] = [:]
+        for start in wanted { failed[start.committed.partition] = [:] }
+        try read(from: places) { origin, services in
+            let partition = TopicPartition(topic: origin.topic, partition: origin.partition)
+            guard let before = failed[partition] else { return }
+            failed[partition]?[origin.offset] = services.union(before[origin.offset] ?? [])
+        }
+        return starts.map { start in
+            var start = start
+            start.failed = failed[start.committed.partition] ?? [:]
+            return start
+        }
+    }
+
+    /// Where to begin in each partition that has dead letters of the window.
+    private func places(_ queries: ConsumerQueries) throws(KafkaError) -> [(TopicPartition, offset: Int64)] {
+        let partitions = try queries.partitions(of: topic, timeoutMilliseconds: Self.questionTimeout)
+        guard !partitions.isEmpty else { return [] }
+        let first = try queries.offsets(
+            of: partitions, at: begin.milliseconds, timeoutMilliseconds: Self.questionTimeout)
+        let ends = try queries.ends(of: partitions, timeoutMilliseconds: Self.questionTimeout)
+        let share = Int64(max(1, most / partitions.count))
+        return partitions.compactMap { partition in
+            guard let first = first[partition], let end = ends[partition], first < end else { return nil }
+            return (partition, offset: max(first, end - share))
+        }
+    }
+
+    private func read(
+        from places: [(TopicPartition, offset: Int64)], _ body: (Origin, PushServiceSet) -> Void
+    ) throws(KafkaError) {
+        let reader = try AssignedReader(properties: properties)
+        defer { reader.close() }
+        try reader.assign(places)
+        var unread = Set(places.map(\.0.partition))
+        let deadline = ContinuousClock.now + Self.patience
+        var headers = HeaderList()
+        while !unread.isEmpty {
+            guard ContinuousClock.now < deadline else { throw KafkaError(code: KafkaError.Code.timedOut) }
+            guard let message = try reader.next(waitMilliseconds: 50) else { continue }
+            defer { message.release() }
+            if let error = message.error {
+                guard error.code == KafkaError.Code.partitionEOF else { continue }
+                unread.remove(message.partition)
+                continue
+            }
+            headers.removeAll()
+            message.forEachHeader { name, value in headers.append(name: name, value: value) }
+            guard let failure = DeadLetter.failure(headers, pushServices) else { continue }
+            body(failure.origin, failure.services)
+        }
+    }
+}
