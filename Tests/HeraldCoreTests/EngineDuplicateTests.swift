@@ -201,6 +201,7 @@ struct EngineDuplicateTests {
         harness.skip(to: 0)
         for _ in 0..<2 { harness.record(#"{"id":"1","user":"u","message":"m","pns":["apns","gcm"]}"#) }
         #expect(harness.calls.map(\.service) == [0])
+        harness.answer(200)
         #expect(firstOutcomes(harness) == [nil])
     }
 
