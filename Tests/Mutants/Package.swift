@@ -8,6 +8,8 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
+    // The runs are ten times as fast, and a mutant takes no longer to compile: files are optimised one by one.
+    .unsafeFlags(["-O"]),
 ]
 let package = Package(
     name: "mutant",

@@ -4,13 +4,15 @@
     Tests/Mutants/mutants.py [PART OF A NAME …]
 
 A small package in .build/mutants has the engine as a copy and everything else as links, so that a mutant is one file
-to compile. Fails when a mutant survives, or when one no longer applies.
+to compile; the next one is compiled while this one runs. Fails when a mutant survives, or when one no longer applies.
 """
 
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from table import MUTANTS, Mutant
@@ -23,6 +25,8 @@ LINKS = ["Sources/HeraldBytes", "Sources/HeraldTime", "Sources/HeraldEvents", "T
 STEPS = "1000000"
 # A mutant may spin.
 SECONDS = 600
+# What begins the line that says what was found.
+FINDINGS = ("SEED", "LOCALITY", "BYSTANDERS", "Fatal error", "crashed")
 
 
 def prepare() -> None:
@@ -57,27 +61,8 @@ def build() -> str:
     return "" if result.returncode == 0 else result.stdout[-2000:] + result.stderr[-2000:]
 
 
-def simulate() -> tuple[bool, str]:
-    """Whether a promise was broken, and the first line that says so."""
-    try:
-        result = subprocess.run(
-            [PACKAGE / ".build/debug/simulate", "--steps", STEPS, "--known"],
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-            env={"SWIFT_BACKTRACE": "enable=no"},
-        )
-    except subprocess.TimeoutExpired:
-        return True, f"does not end within {SECONDS} s"
-    if result.returncode == 0:
-        return False, result.stdout.strip()
-    lines = [line for line in result.stderr.splitlines() if line.startswith(("SEED", "LOCALITY", "Fatal error", "crashed"))]
-    return True, (lines or [f"status {result.returncode}"])[0].strip()
-
-
-def judge(mutant: Mutant) -> str:
-    """Why this mutant is no proof, or nothing."""
+def compile_mutant(mutant: Mutant, program: Path) -> str:
+    """Makes the broken program; what went wrong, or nothing."""
     path = PACKAGE / CORE / mutant.file
     original = path.read_text()
     if original.count(mutant.original) != 1:
@@ -85,14 +70,35 @@ def judge(mutant: Mutant) -> str:
     path.write_text(original.replace(mutant.original, mutant.broken))
     try:
         trouble = build()
-        if trouble:
-            return f"it does not compile\n{trouble}"
-        found, line = simulate()
     finally:
         path.write_text(original)
-    if not found:
-        return f"it survives: {line}"
-    print(f"    {line[:150]}", flush=True)
+    if trouble:
+        return f"it does not compile\n{trouble}"
+    shutil.copy(PACKAGE / ".build/debug/simulate", program)
+    return ""
+
+
+def simulate(mutant: Mutant, program: Path) -> str:
+    """Runs a broken program; says why the mutant is no proof, or nothing."""
+    try:
+        result = subprocess.run(
+            [program, "--steps", STEPS, "--known"],
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+            env={"SWIFT_BACKTRACE": "enable=no"},
+        )
+        lines = [line for line in result.stderr.splitlines() if line.startswith(FINDINGS)]
+        found = (lines or [f"status {result.returncode}"])[0].strip()
+    except subprocess.TimeoutExpired:
+        found = f"does not end within {SECONDS} s"
+    else:
+        if result.returncode == 0:
+            return f"it survives: {result.stdout.strip()}"
+    finally:
+        program.unlink()
+    print(f"mutants: {mutant.name}\n    {found[:150]}", flush=True)
     return ""
 
 
@@ -104,14 +110,19 @@ def main() -> int:
     if trouble:
         print(f"mutants: the package does not compile\n{trouble}", file=sys.stderr)
         return 1
-    failures = []
-    for mutant in chosen:
-        print(f"mutants: {mutant.name}", flush=True)
-        reason = judge(mutant)
+    reasons: list[tuple[Mutant, Future[str] | str]] = []
+    with tempfile.TemporaryDirectory() as programs, ThreadPoolExecutor(max_workers=2) as pool:
+        for mutant in chosen:
+            program = Path(programs) / f"simulate-{len(reasons)}"
+            trouble = compile_mutant(mutant, program)
+            reasons.append((mutant, trouble or pool.submit(simulate, mutant, program)))
+    failures = 0
+    for mutant, outcome in reasons:
+        reason = outcome if isinstance(outcome, str) else outcome.result()
         if reason:
-            failures.append(mutant.name)
+            failures += 1
             print(f"mutants: {mutant.name}: {reason}", file=sys.stderr, flush=True)
-    print(f"mutants: {len(chosen) - len(failures)} of {len(chosen)} found in {time.monotonic() - began:.0f} s")
+    print(f"mutants: {len(chosen) - failures} of {len(chosen)} found in {time.monotonic() - began:.0f} s")
     return 1 if failures else 0
 
 
