@@ -8,6 +8,9 @@ import HeraldTime
 /// refusals again: the shape of TCP's CUBIC (RFC 9438), for a rate instead of a window. What got through in a second is known
 /// better than how much more would have, so it is what counts, and not a fraction of the former limit.
 ///
+/// An event that was refused before is refused again when it is refused for its own sake, however low the rate: a retry says
+/// something only when nothing else gets through (``speaks(isRetry:_:)``).
+///
 /// Each lower limit is on trial (``RateTrial``): refusals that do not become rarer were not about the rate, and the limit
 /// goes back to what it was. Their share is what is expected from then on.
 struct AdaptiveRate: Sendable, Equatable {
@@ -31,6 +34,8 @@ struct AdaptiveRate: Sendable, Equatable {
     static let settling: Int64 = 1_000
     /// When so many calls in a row are refused meanwhile, it takes none before the next second.
     static let silence = 10
+    /// Retries say nothing for so long (milliseconds) after a call that was none has got through.
+    static let silenceOfRetries: Int64 = 1_000
     /// After so long without an answer (milliseconds) the calls begin anew.
     static let idle: Int64 = 3_000
 
@@ -43,6 +48,8 @@ struct AdaptiveRate: Sendable, Equatable {
     private var refused = SecondCount()
     private var activeSince = MonotonicTime(nanoseconds: .min)
     private var lastAnswer = MonotonicTime(nanoseconds: .min)
+    /// When a call that is no retry last got through.
+    private var lastFirstPass = MonotonicTime(nanoseconds: .min)
     /// Sending began, or began again after a pause.
     private var resumedAt = MonotonicTime(nanoseconds: .min)
     private var grownAt = MonotonicTime(nanoseconds: .min)
@@ -82,14 +89,18 @@ struct AdaptiveRate: Sendable, Equatable {
 
     /// A call was answered, and not refused; true when the limit changed.
     ///
-    /// - Parameter sentAt: when the call began.
-    mutating func passed(sentAt: MonotonicTime, now: MonotonicTime) -> Bool {
+    /// - Parameters:
+    ///   - sentAt: when the call began.
+    ///   - isRetry: whether the event has failed before.
+    mutating func passed(sentAt: MonotonicTime, isRetry: Bool, now: MonotonicTime) -> Bool {
         answered(now)
         through.add(now)
+        if !isRetry { lastFirstPass = now }
         guard sentAt >= state.settledAt else {
             if sentAt >= state.loweredAt { refusedInRow = 0 }
             return false
         }
+        guard speaks(isRetry: isRetry, now) else { return false }
         crowd.passed(allowing: expected.crowd)
         guard state.limit != nil else { return false }
         edge.passed(allowing: expected.edge)
@@ -101,12 +112,16 @@ struct AdaptiveRate: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - sentAt: when the call began.
+    ///   - isRetry: whether the event has failed before.
     ///   - retryAfter: how long the event shall wait (milliseconds), if the backend said so.
     /// - Returns: how long the push service has to be left in peace (milliseconds).
-    mutating func refusedCall(sentAt: MonotonicTime, retryAfter: Int64?, now: MonotonicTime) -> Int64 {
+    mutating func refusedCall(
+        sentAt: MonotonicTime, isRetry: Bool, retryAfter: Int64?, now: MonotonicTime
+    ) -> Int64 {
         answered(now)
         refused.add(now)
         guard sentAt >= state.settledAt else { return refusedWhileSettling(sentAt: sentAt, now) }
+        guard speaks(isRetry: isRetry, now) else { return 0 }
         let asked = retryAfter ?? 0
         pause = crowd.isEmpty ? asked : min(pause, asked)
         crowd.refused(allowing: expected.crowd)
@@ -134,6 +149,11 @@ struct AdaptiveRate: Sendable, Equatable {
         guard trial == nil, !state.isSearching, edge.sum >= expected.edgeBound else { return 0 }
         lowerAtEdge(now)
         return 0
+    }
+
+    /// Whether an answer says something about the rate.
+    private func speaks(isRetry: Bool, _ now: MonotonicTime) -> Bool {
+        !isRetry || now > lastFirstPass.advanced(byMilliseconds: Self.silenceOfRetries)
     }
 
     /// A call was refused that was sent after the last decrease, or before it.

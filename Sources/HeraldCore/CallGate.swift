@@ -71,8 +71,8 @@ struct CallGate: Sendable {
     }
 
     /// A call was answered, and not because the backend can't take more.
-    mutating func passed(_ service: Int, sentAt: MonotonicTime, now: MonotonicTime) {
-        guard services[service].rate.passed(sentAt: sentAt, now: now) else { return }
+    mutating func passed(_ service: Int, sentAt: MonotonicTime, isRetry: Bool, now: MonotonicTime) {
+        guard services[service].rate.passed(sentAt: sentAt, isRetry: isRetry, now: now) else { return }
         follow(service)
         updateLimited()
     }
@@ -80,8 +80,11 @@ struct CallGate: Sendable {
     /// The backend said that it can't take more: of this event, or when it says so often of this push service.
     ///
     /// - Parameter retryAfter: how long it wants quiet (milliseconds), if it said so.
-    mutating func refused(_ service: Int, sentAt: MonotonicTime, retryAfter: Int64?, now: MonotonicTime) {
-        let pause = services[service].rate.refusedCall(sentAt: sentAt, retryAfter: retryAfter, now: now)
+    mutating func refused(
+        _ service: Int, sentAt: MonotonicTime, isRetry: Bool, retryAfter: Int64?, now: MonotonicTime
+    ) {
+        let pause = services[service].rate.refusedCall(
+            sentAt: sentAt, isRetry: isRetry, retryAfter: retryAfter, now: now)
         if pause > 0 {
             let until = now.advanced(byMilliseconds: pause)
             services[service].pausedUntil = max(services[service].pausedUntil ?? until, until)

@@ -71,14 +71,6 @@ struct CallQueue: Sendable {
         return pop(number, open)
     }
 
-    /// The next call to this push service, whatever its class.
-    mutating func popFirst(toService service: Int) -> CallToken? {
-        for number in weights.indices where !rings[number * width + service].isEmpty {
-            return take(number, service)
-        }
-        return nil
-    }
-
     /// The call of a class that suits and waits longest, or came last.
     func find(ofClass number: Int, newest: Bool, where suits: (CallToken) -> Bool) -> CallToken? {
         for service in waiting[number] {

@@ -170,16 +170,19 @@ extension Engine {
             concurrency.ended(
                 milliseconds: result.durationMilliseconds, answered: result.status != 0, now: now.monotonic)
         }
+        let isRetry = services[serviceIndex(slot, service)].attempts > 0
         switch meaning {
         case .answered(.transient) where result.isThrottled:
             budget.failed()
-            gate.refused(service, sentAt: began(result, now), retryAfter: result.retryAfter, now: now.monotonic)
+            gate.refused(
+                service, sentAt: began(result, now), isRetry: isRetry, retryAfter: result.retryAfter,
+                now: now.monotonic)
         case .answered(.transient), .failedForNow:
             budget.failed()
             noteFailure(slot, service, result, now: now)
         case .answered(.delivered), .answered(.rejected):
             budget.succeeded()
-            gate.passed(service, sentAt: began(result, now), now: now.monotonic)
+            gate.passed(service, sentAt: began(result, now), isRetry: isRetry, now: now.monotonic)
             notePass(slot, service, isDelivered: meaning == .answered(.delivered), now: now)
         case .answered(.credentials), .unreachable: break
         }

@@ -6,7 +6,7 @@ struct StartedCall: BitwiseCopyable, Sendable {
     var token: CallToken
     var sequence: UInt64
     var at: MonotonicTime
-    /// So many calls will have been answered when this one has been overtaken.
+    /// So many calls will have been answered, or found to hang, when this one has been overtaken.
     var overtakenAt: UInt64
 }
 
@@ -29,9 +29,9 @@ extension Engine {
 
     /// Notes a call that begins, in the order of beginnings.
     ///
-    /// Those under way may be answered first without overtaking it.
+    /// Those under way may be answered first without overtaking it, as far as they are not found to hang.
     mutating func noteStart(of token: CallToken, now: MonotonicTime) {
-        let overtakenAt = answersHeard + UInt64(busyCalls + Self.overtakers)
+        let overtakenAt = callsPassed + UInt64(busyCalls + Self.overtakers)
         startedCalls.append(StartedCall(token: token, sequence: sequence, at: now, overtakenAt: overtakenAt))
         noteHangingCalls(now: now)
     }
@@ -41,8 +41,9 @@ extension Engine {
         if services[index].isHanging {
             services[index].isHanging = false
             hangingCalls -= 1
+        } else if isAnswered {
+            callsPassed += 1
         }
-        if isAnswered { answersHeard += 1 }
     }
 
     /// Looks at the oldest calls, each until it has ended or hangs.
@@ -54,9 +55,10 @@ extension Engine {
                 isCurrent(oldest.token.slot) && services[index].phase == .calling
                 && services[index].sequence == oldest.sequence
             if isUnderWay {
-                guard oldest.at <= latest, answersHeard >= oldest.overtakenAt else { return }
+                guard oldest.at <= latest, callsPassed >= oldest.overtakenAt else { return }
                 services[index].isHanging = true
                 hangingCalls += 1
+                callsPassed += 1
             }
             _ = startedCalls.popFirst()
         }

@@ -14,6 +14,11 @@ extension Engine {
     /// How many calls a second a push service bears, as was found by its refusals; `nil` when there were none.
     public func rateLimit(ofService service: Int) -> Double? { gate.services[service].rate.limit }
 
+    /// Whether a push service is left in peace because it asked for it.
+    package func isPaused(service: Int, now: Moment) -> Bool {
+        gate.services[service].pausedUntil.map { now.monotonic < $0 } ?? false
+    }
+
     /// How many calls of a consumed topic's events (a request topic's index) to a push service wait for their turn.
     package func waitingCalls(ofTopic topic: Int, toService service: Int) -> Int {
         guard let source = sources.first(where: { $0.topic == topic }) else { return 0 }

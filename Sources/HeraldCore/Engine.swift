@@ -89,7 +89,8 @@ public struct Engine: ~Copyable, Sendable {
     var hangingCalls = 0
     /// Calls in the order of their beginnings, from the oldest that neither ended nor hangs.
     var startedCalls: Ring<StartedCall>
-    var answersHeard: UInt64 = 0
+    /// How many calls were answered, or found to hang.
+    var callsPassed: UInt64 = 0
     var gate: CallGate
     var concurrency: AdaptiveConcurrency
     var budget = RetryBudget()

@@ -9,6 +9,9 @@ public struct Hold: Sendable, Equatable {
     public static let firstProbe: Int64 = 1_000
     /// No probe waits longer than this (milliseconds).
     public static let slowestProbe: Int64 = 30_000
+    /// So long after a probe that was rejected the next user is asked (milliseconds): the backend is well, and rejecting costs it
+    /// next to nothing.
+    static let rejectedProbe: Int64 = 250
     /// So many events more of each class are taken during a hold, and twice as many with each probe that fails, so that there
     /// is another user to probe with, also behind many who fail.
     static let probeCandidates = 16
@@ -49,11 +52,6 @@ public struct Hold: Sendable, Equatable {
         room = Array(repeating: Self.probeCandidates, count: classes)
     }
 
-    /// Whether a failing user may be the reason, so that others are asked without growing waits.
-    ///
-    /// Credentials that are shown too often lock an account.
-    var asksOthersSoon: Bool { reason == .breaker || reason == .fuse }
-
     /// Something changed for the better, perhaps: the next probe is due now, and the waits begin anew.
     mutating func probeSoon(now: MonotonicTime) {
         probeDelay = Self.firstProbe
@@ -84,6 +82,13 @@ public struct Hold: Sendable, Equatable {
         room[number] += Self.probeCandidates << min(probes, 6)
         probeDelay = min(probeDelay * 2, Self.slowestProbe)
         nextProbe = now.advanced(byMilliseconds: probeDelay)
-        nextOther = asksOthersSoon ? now.advanced(byMilliseconds: Self.firstProbe) : isOneUsers ? now : nextProbe
+        // A failing user may be the reason: others are asked without growing waits. But credentials that are shown too often lock
+        // an account.
+        nextOther =
+            switch reason {
+            case .fuse: now.advanced(byMilliseconds: Self.rejectedProbe)
+            case .breaker: now.advanced(byMilliseconds: Self.firstProbe)
+            default: isOneUsers ? now : nextProbe
+            }
     }
 }

@@ -48,9 +48,5 @@ struct CallQueueTests {
         while let next = queue.popFirst(among: [63]) { taken.append(next.service) }
         #expect(taken == [63, 63])
         #expect(queue.count(toService: 5) == 2 && queue.count(toService: 63) == 0)
-        let next = queue.popFirst(toService: 5)
-        #expect(next == token(1, 5))
-        let none = queue.popFirst(toService: 63)
-        #expect(none == nil)
     }
 }

@@ -77,6 +77,22 @@ struct EngineBreakerTests {
         #expect(results.allSatisfy { $0.attempts == 1 })
     }
 
+    @Test("who is rejected as a probe of the fuse lets others wait for a quarter of a second, and not for a whole one")
+    func probesOfTheFuse() {
+        let harness = breaking()
+        for number in 0..<100 { harness.event("u\(number)") }
+        while !harness.calls.isEmpty { harness.answer(404) }
+        #expect(harness.engine.hold?.reason == .fuse)
+        harness.pass(1_000)
+        for _ in 0..<3 {
+            #expect(harness.calls.count == 1)
+            harness.answer(404)
+            harness.pass(249)
+            #expect(harness.calls.isEmpty)
+            harness.pass(1)
+        }
+    }
+
     @Test("bad events of one source blow no fuse while another source's get through")
     func sources() {
         let harness = breaking()

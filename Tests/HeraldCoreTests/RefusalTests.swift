@@ -69,6 +69,25 @@ struct RefusalTests {
         #expect(Double(records) <= 1.5 * Double(refused), "\(records) retry records for \(refused) refused calls")
     }
 
+    @Test("an event that is refused again with each retry says no more of the others than one that is refused once")
+    func ofTheSameEvents() {
+        let refusing = Backend { event, _ in
+            event % 25 == 0 ? CallResult(status: 429, durationMilliseconds: 20) : nil
+        }
+        func world(_ backend: Backend) -> BacklogWorld {
+            var world = BacklogWorld(delays: ["1s", "2s", "4s", "8s"], backend: backend.answer) { $0.maxInFlight = 20 }
+            world.publish(35_000)
+            world.run(for: Self.seconds * 1_000)
+            return world
+        }
+        let without = world(Backend()).delivered
+        let with = world(refusing)
+        let (delivered, limit) = (with.delivered, with.rateLimit)
+        #expect(limit == nil)
+        // Each of these events is called seven times.
+        #expect(Double(delivered) >= 0.75 * Double(without), "\(delivered) instead of \(without)")
+    }
+
     @Test(
         "a backend that bears 500 calls a second gets them, and hardly more, also when it refuses some events for their own sake",
         arguments: [nil, 1_000] as [Int64?], [0, 0.01])

@@ -373,4 +373,29 @@ MUTANTS = [
         "case .delivered, .duplicate, .cancelled: false\n        case .none,",
         "case .delivered, .duplicate: false\n        case .cancelled, .none,",
     ),
+    # Others' trouble: promise 7.
+    Mutant(
+        "one user who is refused blames the credentials at once",
+        "Engine+Credentials.swift",
+        "if suspects.count >= Self.mostSuspects, suspectUsers.count >= Self.mostSuspects { blameCredentials(now: now) }",
+        "blameCredentials(now: now)",
+    ),
+    Mutant(
+        "calls that hang keep their places",
+        "Engine+Hanging.swift",
+        "var busyCalls: Int { callsInFlight - hangingCalls }",
+        "var busyCalls: Int { callsInFlight }",
+    ),
+    Mutant(
+        "one refusal with Retry-After pauses its push service",
+        "AdaptiveRate.swift",
+        "        let asked = retryAfter ?? 0\n",
+        "        let asked = retryAfter ?? 0\n        if asked > 0 { return asked }\n",
+    ),
+    Mutant(
+        "retries of refused calls speak for the push service",
+        "AdaptiveRate.swift",
+        "!isRetry || now > lastFirstPass.advanced(byMilliseconds: Self.silenceOfRetries)",
+        "true",
+    ),
 ]

@@ -44,7 +44,7 @@ final class Campaign: Sendable {
         CrashReport.install(jobs: jobs)
         DispatchQueue.concurrentPerform(iterations: Bystanders.all.count) { number in
             guard let violation = Bystanders.all[number].violation() else { return }
-            state.withLock { $0.failure = $0.failure ?? violation }
+            state.withLock { $0.failure = $0.failure ?? "BYSTANDERS: \(violation)" }
         }
         DispatchQueue.concurrentPerform(iterations: jobs) { job in
             while let seed = nextSeed() {

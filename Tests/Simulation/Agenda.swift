@@ -44,6 +44,12 @@ struct Agenda<Step> {
         return (first.at, step)
     }
 
+    /// The next one, if it is due.
+    mutating func next(until moment: Int64) -> Step? {
+        guard let first = heap.first, first.at <= moment else { return nil }
+        return next()?.step
+    }
+
     private mutating func sink() {
         var parent = 0
         while true {

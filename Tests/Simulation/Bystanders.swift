@@ -8,6 +8,8 @@ package struct Bystanders: Sendable, CustomStringConvertible {
     /// Who fails: one of so many users, or when negative all but one of so many.
     var every = 1
     var status = 503
+    /// Whether they get no answer at all, but a time-out.
+    var hangs = false
     /// How many events of how many users are published at once.
     var events = 600
     var users = 600
@@ -15,6 +17,10 @@ package struct Bystanders: Sendable, CustomStringConvertible {
     var isCampaign = false
     /// Whether the failing users' events come one behind the other, and not among the others'.
     var isClump = false
+    /// Whether one of them comes with each code, and not all at once.
+    var isTrickle = false
+    /// How many calls may be in flight.
+    var maxInFlight = 64
     /// One-time codes of other users, a second.
     var codes = 5
     /// A code may wait so long for its answer (milliseconds): while the backlog is called, or until a probe has found that
@@ -29,23 +35,32 @@ package struct Bystanders: Sendable, CustomStringConvertible {
         Self(description: "few users fail often", users: 30),
         Self(description: "few users are rejected often", status: 400, users: 30),
         Self(description: "very few users are rejected often", status: 400, users: 8, codes: 1, bound: 1_000),
-        Self(description: "a fifth fails, one behind the other", every: 5, isClump: true, bound: 5_000),
+        Self(description: "a fifth fails, one behind the other", every: 5, isClump: true, bound: 3_000),
         Self(
-            description: "a half is rejected, one behind the other", every: 2, status: 400, isClump: true, bound: 6_000),
-        Self(description: "a campaign fails", isCampaign: true, bound: 5_000),
-        Self(description: "a campaign is rejected", status: 400, isCampaign: true, bound: 5_000),
+            description: "a half is rejected, one behind the other", every: 2, status: 400, isClump: true, bound: 3_000),
+        Self(description: "a campaign fails", isCampaign: true, bound: 2_000),
+        Self(description: "a campaign is rejected", status: 400, isCampaign: true, bound: 2_000),
+        Self(description: "a tenth is refused", every: 10, status: 403, bound: 300),
+        Self(description: "a twentieth is told to wait", every: 20, status: 429, codes: 20),
+        Self(
+            description: "every second one hangs", every: 2, hangs: true, isTrickle: true, maxInFlight: 1_000, codes: 20
+        ),
     ]
 
     /// How long the code waited that waited longest (milliseconds); `nil` when one was never answered.
     package func longestDelay() -> Int64? {
-        let world = FailingUsers(status: status)
+        let world = FailingUsers(
+            answer: hangs ? CallResult(failure: .timeout) : CallResult(status: status), maxInFlight: maxInFlight)
         let names = (0..<events).map { number in
             let user = number % users
             let fails = every < 0 ? user % -every != 0 : user % every == 0
             return (fails ? FailingUsers.mark : "good-") + "\(user)"
         }
-        for name in isClump ? names.sorted() : names { world.publish(name, to: isCampaign ? 1 : 0) }
+        if !isTrickle {
+            for name in isClump ? names.sorted() : names { world.publish(name, to: isCampaign ? 1 : 0) }
+        }
         for number in 0..<60 * codes {
+            if isTrickle, number < events { world.publish(names[number], to: 0) }
             world.publish("code-\(number)", to: 0)
             world.run(for: Int64(1_000 / codes))
         }
@@ -61,7 +76,7 @@ package struct Bystanders: Sendable, CustomStringConvertible {
     }
 }
 
-/// One engine between topics that keep what it produces, and a backend that answers some users with one status for ever.
+/// One engine between topics that keep what it produces, and a backend that answers some users the same for ever.
 private final class FailingUsers {
     private struct Record {
         var value: [UInt8]
@@ -76,22 +91,23 @@ private final class FailingUsers {
     private static let firstRetryTopic = 2
 
     private var engine: Engine
-    private let status: Int
+    private let failure: CallResult
     private var now = Simulation.start
     private var topics: [[Record]] = [[], [], [], []]
     private var taken = [0, 0, 0, 0]
     private var records: [Int32: Record] = [:]
-    private var calls: [(endsAt: Int64, token: CallToken)] = []
+    private var calls = Agenda<(CallToken, CallResult)>()
     private var published: [String: Int64] = [:]
     /// From publication to the first answer that took the message (milliseconds).
     private(set) var delays: [String: Int64] = [:]
 
-    init(status: Int) {
-        self.status = status
+    /// - Parameter failure: what those hear who fail.
+    init(answer failure: CallResult, maxInFlight: Int) {
+        self.failure = failure
         var configuration = EngineConfiguration(decoder: RecordDecoder())
         configuration.retryDelays = ["1s", "30s"].compactMap { DelayName($0) }
         configuration.retry = RetryPolicy(immediate: 1, delays: [1_000, 30_000])
-        configuration.maxInFlight = 64
+        configuration.maxInFlight = maxInFlight
         engine = Engine(configuration: configuration)
         let consumed = [
             ConsumedTopic(name: "notifications", role: .request(weight: 10)),
@@ -122,9 +138,8 @@ private final class FailingUsers {
             now += 10
             engine.tick(now: moment)
             turn()
-            while let first = calls.first, first.endsAt <= now {
-                calls.removeFirst()
-                answer(first.token)
+            while let (token, result) = calls.next(until: now) {
+                answer(token, result)
                 turn()
             }
         }
@@ -155,7 +170,8 @@ private final class FailingUsers {
             engine.clearActions()
             for action in actions {
                 switch action {
-                case .call(let token): calls.append((now + Self.latency, token))
+                case .call(let token): call(token)
+                case .renewCredentials: engine.credentialsRenewed(now: moment)
                 case .produce(let id): produce(id)
                 case .release(let slot): records[slot] = nil
                 case .commit(let sequence): engine.committed(sequence: sequence, .acknowledged, now: moment)
@@ -179,16 +195,26 @@ private final class FailingUsers {
         engine.delivered(id, now: moment)
     }
 
-    private func answer(_ token: CallToken) {
-        guard let record = records[token.slot.index] else { return }
-        let user = engine.withSlot(token.slot.index) { slot in
+    private func call(_ token: CallToken) {
+        let fails = user(of: token)?.hasPrefix(Self.mark) == true
+        let took = fails && failure.status == 0 ? SimulatedBackend.timeout : Self.latency
+        var result = fails ? failure : CallResult(status: 200)
+        result.durationMilliseconds = Int32(took)
+        calls.add((token, result), at: now + took)
+    }
+
+    private func answer(_ token: CallToken, _ result: CallResult) {
+        guard let user = user(of: token) else { return }
+        engine.answer(token, result, now: moment, entropy: 0)
+        if result.status == 200, delays[user] == nil { delays[user] = now - published[user, default: now] }
+    }
+
+    private func user(of token: CallToken) -> String? {
+        guard let record = records[token.slot.index] else { return nil }
+        return engine.withSlot(token.slot.index) { slot in
             slot.event.bytes(of: slot.event.user, value: record.value.span.bytes).withUnsafeBytes {
                 String(decoding: $0, as: UTF8.self)
             }
         }
-        let fails = user.hasPrefix(Self.mark)
-        let result = CallResult(status: fails ? status : 200, durationMilliseconds: Int32(Self.latency))
-        engine.answer(token, result, now: moment, entropy: 0)
-        if !fails, delays[user] == nil { delays[user] = now - published[user, default: now] }
     }
 }

@@ -4,13 +4,8 @@ import HeraldEvents
 /// Holds engines against promise 7: trouble stays where it is.
 ///
 /// Two runs of the same seed: in one of them some users, events or a push service fail, in the other nobody does. Whoever is
-/// not hit must be called as soon as without the trouble, up to ``bound``.
+/// not hit must be called as soon as without the trouble, up to ``Trouble/bound``.
 package struct Locality {
-    /// So much later (milliseconds) a call may come that has nothing to do with the trouble.
-    static let bound: Int64 = 5_000
-    /// The same where some are refused with 429: when they happen to come close together, a lower rate is tried.
-    static let boundAmidRefusals: Int64 = 30_000
-
     package let scenario: Scenario
     /// Inputs that engines were given, in both runs.
     package private(set) var inputs = 0
@@ -59,7 +54,7 @@ package struct Locality {
 
     private func compare(_ troubled: Checkers, with undisturbed: Checkers) -> [String] {
         var violations: [String] = []
-        let bound = scenario.trouble?.shape.throttles == true ? Self.boundAmidRefusals : Self.bound
+        let bound = scenario.trouble?.bound ?? 0
         for duty in untouched(troubled.duties) {
             guard let late = troubled.duties[duty].delay, let usual = undisturbed.duties[duty].delay else {
                 violations.append("promise 7: \(troubled.text(duty)) was never called")

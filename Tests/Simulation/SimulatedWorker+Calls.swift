@@ -15,6 +15,7 @@ extension SimulatedWorker {
         checkLimits(token)
         checkCampaign(name, record)
         checkPriority(token, name)
+        checkPause(token)
         let (result, after) = answer(token, record)
         let isCounted =
             result.status != 401 && result.status != 403 && result.failure != .nameNotFound && engine.hold == nil
@@ -44,7 +45,6 @@ extension SimulatedWorker {
             simulation.checkers.fail("promise 3: \(process) stood still, has lost its partitions, and calls")
         }
         guard simulation.scenario.isAtomic else { return }
-        // What is left out of transactions is no more than one event.
         unrecordedSince = unrecordedSince.filter { engine.isDecided($0.key) }
         let age = unrecordedSince.values.min().map { simulation.now - $0 } ?? 0
         if age >= configuration.maxUnrecorded {
@@ -53,9 +53,12 @@ extension SimulatedWorker {
     }
 
     private func noteExposure(_ token: CallToken) {
-        if engine.isDecided(token.slot), unrecordedSince[token.slot] == nil {
-            unrecordedSince[token.slot] = simulation.now
-        }
+        guard engine.isDecided(token.slot), unrecordedSince[token.slot] == nil,
+            let name = records[Int(token.slot.index)],
+            // What does not fit may be left out of the others' transactions, and is no more than one event.
+            simulation.cluster.record(name)?.size == .usual
+        else { return }
+        unrecordedSince[token.slot] = simulation.now
     }
 
     private func text(_ result: CallResult) -> String { result.failure.map { "\($0)" } ?? "\(result.status)" }
@@ -88,6 +91,9 @@ extension SimulatedWorker {
             return slot.isRetry
         }
         callsOut[name, default: 0] += 1
+        if !isRetry, let duty = duty(record, token), let partition = places.firstIndex(of: name.place) {
+            simulation.checkers.firstStay(duty, of: name, begunAt: begunAt[partition])
+        }
         guard let line = line(of: name) else { return }
         if passed.contains(name) {
             simulation.checkers.fail("promise 4: \(simulation.checkers.text(name)) is called again after a later event")
@@ -169,6 +175,11 @@ extension SimulatedWorker {
             simulation.checkers.fail(
                 "\(process): \(calls) calls to service \(service) pass \(waiting) of the first topic, which wait")
         }
+    }
+
+    private func checkPause(_ token: CallToken) {
+        guard engine.hold == nil, engine.isPaused(service: Int(token.service), now: moment) else { return }
+        simulation.checkers.fail("\(process) calls service \(token.service), which is paused")
     }
 
     private func noteLimits(_ token: CallToken, _ result: CallResult, isCurrent: Bool) {

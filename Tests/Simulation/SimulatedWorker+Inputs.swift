@@ -50,6 +50,7 @@ extension SimulatedWorker {
         else { return }
         log("takes \(places.map(simulation.cluster.name).joined(separator: ", ")) in generation \(generation)")
         fetched = zip(places, offsets).map { simulation.historyStart(of: $0, committed: $1.offset) }
+        begunAt = offsets.map { $0.offset ?? 0 }
         isPaused = places.map { _ in false }
         endTold = places.map { _ in 0 }
         for place in places { simulation.cluster[place].takers.append(index) }

@@ -19,7 +19,9 @@ extension SimulatedWorker {
         engine.write(
             production, keyByteCount: record.key?.count ?? 0, value: value.span.bytes, headers: record.headers,
             into: &output)
+        checkCompany(name)
         if let failure = refusal(of: production, record) {
+            if failure == .tooLarge { apart[name] = client.number }
             log("the record for \(simulation.checkers.text(name)) is refused: \(failure)")
             if isAtomic || failure == .doesNotFit {
                 produced.remove(id)
@@ -31,6 +33,8 @@ extension SimulatedWorker {
             }
             return
         }
+        // Alone it was taken: when that transaction fails it is for another reason.
+        if companions.count == 1 { apart[name] = nil }
         let effect = effect(of: production, settling: name, record, output)
         var written = LogRecord(
             key: output.omissions.contains(.key) ? nil : record.key,
@@ -70,6 +74,16 @@ extension SimulatedWorker {
         }
         if simulation.chance.happens(simulation.scenario.fullQueues) { return .queueFull }
         return !isAtomic && simulation.chance.happens(simulation.scenario.refusedRecords) ? .other : nil
+    }
+
+    /// An event of which the broker refused a record takes no other's transaction along again.
+    private func checkCompany(_ name: RecordName) {
+        guard isAtomic else { return }
+        companions.insert(name)
+        let culprit = companions.first { apart[$0, default: .max] < client.number }
+        guard let culprit, companions.count > 1 else { return }
+        simulation.checkers.fail(
+            "promise 7: \(simulation.checkers.text(culprit)), of which a record was refused, takes others along")
     }
 
     private func topic(of production: Production) -> Int {

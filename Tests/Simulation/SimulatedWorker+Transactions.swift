@@ -110,6 +110,7 @@ extension SimulatedWorker {
         if let operation = client.operation ?? client.unfinished { misuse("a transaction begins during \(operation)") }
         client.isOpen = true
         client.number += 1
+        companions = []
         client.hasSent = false
         client.outstanding = 0
         client.mustAbort = false

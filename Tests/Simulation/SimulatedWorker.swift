@@ -25,6 +25,8 @@ final class SimulatedWorker {
     var places: [Place] = []
     /// How far each of them was fetched.
     var fetched: [Int64] = []
+    /// Where each of them was committed when it was assigned.
+    var begunAt: [Int64] = []
     var isPaused: [Bool] = []
     /// The end of each of them that the engine was told of last.
     var endTold: [Int64] = []
@@ -69,6 +71,10 @@ final class SimulatedWorker {
     private(set) var hasStoodStill = false
     /// Records on their way to the broker.
     var produced: Set<ProductionID> = []
+    /// Events of which a record was refused as too large, and the number of that transaction.
+    var apart: [RecordName: Int] = [:]
+    /// Whose records the open transaction has.
+    var companions: Set<RecordName> = []
     /// Calls that count as an attempt.
     var counted: Set<CallToken> = []
     /// The calls of the last second.
@@ -270,6 +276,7 @@ final class SimulatedWorker {
         generation = 0
         places = []
         fetched = []
+        begunAt = []
         isPaused = []
         endTold = []
         aside = nil
@@ -279,6 +286,7 @@ final class SimulatedWorker {
         passed = []
         callsOut = [:]
         unrecordedSince = [:]
+        apart = [:]
         counted = []
         passedUrgent = [:]
         probes = []

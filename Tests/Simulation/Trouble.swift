@@ -88,12 +88,28 @@ package struct Trouble: Sendable {
             }
         users = service == nil ? chance.pick(shares) : 0
         isOnce = chance.below(2) == 0
-        let most = shape.throttles && !isOnce ? 20 : 50
+        // Refusals that are near a tenth of the calls may happen to be more of some hundred.
+        let most = shape.throttles && (users > 0 || !isOnce) ? 20 : 50
         events = users == 0 && service == nil ? most : chance.pick([0, 10, 10, most])
         oversized = chance.pick([0, 0, 5, 20])
         // Calls that hang in every place at once keep others from showing that the backend is well: not promised.
         let size = users > 0 && !shape.looksGeneral ? chance.pick([0, 0, 100, 400]) : 0
         crowd = 300..<300 + size
+    }
+
+    /// So much later (milliseconds) a call may come that has nothing to do with it.
+    ///
+    /// Nearly always it is nothing at all.
+    var bound: Int64 {
+        switch shape {
+        // In the midst of so many everybody seems to be rejected, until a probe finds somebody who is not.
+        case .status(400, _) where !crowd.isEmpty, .status(404, _) where !crowd.isEmpty: 15_000
+        // What hangs is overtaken first.
+        case .timeout: 5_000
+        // When nobody else is called for a second, the credentials are suspected.
+        case .status(403, _): 3_000
+        case .status, .reset: 1_000
+        }
     }
 
     func strikes(user: Int) -> Bool { happens(1, user, users) }
