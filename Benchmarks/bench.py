@@ -17,6 +17,7 @@ import signal
 import sys
 
 import cases
+import refusals
 import report
 from broker import Broker
 from measure import Bench
@@ -85,6 +86,7 @@ def run(bench, names):
     hang = bench.hang() if cases.HANG in names else None
     priority = bench.priority() if cases.PRIORITY in names else None
     limited = bench.limited() if cases.LIMITED in names else None
+    refused = refusals.measure(bench, [case for case in cases.REFUSING if case.name in names])
 
     if floor:
         report.print_floor(floor)
@@ -100,7 +102,9 @@ def run(bench, names):
     if limited:
         print("\na backend that takes {} calls a second: {:.0f} events/s, {:.2%} of calls refused, {} dead letters".format(
             cases.CAPACITY, *limited))
-    report.print_goals([*report.goals(rows, ages, hang), *report.load_goals(priority, limited)])
+    if refused:
+        report.print_refused(refused)
+    report.print_goals([*report.goals(rows, ages, hang), *report.load_goals(priority, limited), *report.refused_goals(refused)])
 
 
 if __name__ == "__main__":

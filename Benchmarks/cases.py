@@ -40,6 +40,50 @@ THROUGHPUT = [
     Case("lanes-2", "two lanes", lanes=2),
 ]
 
+
+@dataclasses.dataclass(frozen=True)
+class Refusing:
+    """A backend that answers 429 now and then."""
+
+    name: str
+    about: str
+    # So many of a thousand events are refused once, whatever the rate.
+    once: int = 0
+    # So many calls a second are taken: evenly but for a few, or counted anew in each second.
+    capacity: int | None = None
+    windowed: bool = False
+    # The Retry-After of a refusal (seconds).
+    after: int | None = None
+    # What is wanted: at least this share of the capacity, or of the rate without refusals; at most this share of calls refused,
+    # and so many retry records for each.
+    rate: float = 0
+    refused: float = 1
+    retries: float = 1.5
+
+    @property
+    def options(self):
+        """The backend's own options."""
+        capacity = ["-c", self.capacity] if self.capacity else []
+        return [*(["-o", self.once] if self.once else []), *capacity, *(["-w"] if self.windowed else []),
+                *(["-a", self.after] if self.after else [])]
+
+
+# Two shapes of each: Herald is told how long to wait, or it is not.
+REFUSING = [dataclasses.replace(case, name=case.name + name, about=case.about + about, after=after) for case in [
+    Refusing("refused-1", "1 % of the events once", once=10, rate=0.95),
+    Refusing("refused-5", "5 % of the events once", once=50, rate=0.9),
+    Refusing("beyond", "what is beyond 500/s", capacity=500, rate=0.95, refused=0.02),
+    Refusing("beyond-window", "what is beyond 500 in a second", capacity=500, windowed=True, rate=0.95, refused=0.02),
+    Refusing("beyond-refused-1", "what is beyond 500/s, and 1 % of the events once", once=10, capacity=500, rate=0.9),
+] for name, about, after in [("-after", ", with Retry-After: 1", 1), ("", "", None)]]
+# Those without a capacity are held against this one.
+TAKING = Refusing("taking", "nothing")
+# The backlog for those without a capacity, and with one.
+REFUSED_EVENTS = 200_000
+BEYOND_EVENTS = 75_000
+# The rate counts until so much of it was taken: what was refused last waits for its delay, with nothing else to do.
+COUNTED = 0.9
+
 # Cases of their own kind, by name.
 FLOOR = "floor"
 HANG = "hang"
@@ -56,7 +100,8 @@ PACED = ["atomic", "at-least-once", "partitions-1", "partitions-12", "workers-2"
 PACE = 1_000
 PACED_SECONDS = 20
 
-NAMES = [FLOOR, *(case.name for case in THROUGHPUT), *(f"age-{name}" for name in PACED), HANG, PRIORITY, LIMITED]
+NAMES = [FLOOR, *(case.name for case in THROUGHPUT), *(f"age-{name}" for name in PACED), HANG, PRIORITY, LIMITED,
+         *(case.name for case in REFUSING)]
 
 
 def chosen(text):

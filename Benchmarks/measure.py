@@ -6,7 +6,7 @@ import time
 
 import cases
 import events
-from processes import machine_seconds, wait_for
+from processes import machine_seconds, progress, wait_for
 from stub import Nginx, Slow
 from worker import Workers
 
@@ -66,17 +66,18 @@ class Bench:
         self.count, self.profile = count, profile
         self.nginx = Nginx(processes)
         self.script = events.wrk_script(processes.directory)
-        self.backlogs = {}
+        self.backlogs = set()
 
-    def backlog(self, partitions):
-        """A topic with the backlog, made once for each number of partitions."""
-        if partitions not in self.backlogs:
-            topic = f"backlog.{partitions}"
-            progress(f"{self.count:,} events of {events.SIZE} bytes into {partitions} partitions")
+    def backlog(self, partitions, count=None):
+        """A topic with the backlog, made once for each number of partitions and of events."""
+        count = count or self.count
+        topic = f"backlog.{partitions}.{count}"
+        if topic not in self.backlogs:
+            progress(f"{count:,} events of {events.SIZE} bytes into {partitions} partitions")
             self.broker.create(topic, partitions)
-            events.produce(self.processes, self.broker.bootstrap, topic, self.count)
-            self.backlogs[partitions] = topic
-        return self.backlogs[partitions]
+            events.produce(self.processes, self.broker.bootstrap, topic, count)
+            self.backlogs.add(topic)
+        return topic
 
     def floor(self):
         progress("floor: wrk, and librdkafka on its own")
@@ -222,7 +223,3 @@ class Bench:
         self.processes.start(
             ["perf", "record", "-q", "-F", "499", "-e", "cpu-clock", "-p",
              ",".join(str(worker.pid) for worker in workers.running), "-o", self.profile], log="perf")
-
-
-def progress(text):
-    print(f"bench: {text}", file=sys.stderr, flush=True)

@@ -15,6 +15,11 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def progress(text):
+    """Tells who waits what is measured now."""
+    print(f"bench: {text}", file=sys.stderr, flush=True)
+
+
 def wait_for(condition, seconds, what):
     """Polls until the condition holds, at most so many seconds."""
     end = time.monotonic() + seconds

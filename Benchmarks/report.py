@@ -47,6 +47,13 @@ def print_ages(rows, floor):
         print(f"{case.name:<20}" + "".join(f"{age:>8.2f}" for age in ages))
 
 
+def print_refused(rows):
+    print(f"\n{'a backend that refuses':<78}{'events/s':>9}{'of it':>7}{'refused':>9}{'retries':>9}{'dead':>6}")
+    for row in rows:
+        print(f"{row.case.about:<78}{row.rate:>9,.0f}{row.share:>7.3f}{row.refused:>9.2%}{row.retries:>9.2f}{row.dead:>6}")
+    print("of it: of the calls that it takes, or of the rate without refusals; retries: retry records for each refused call")
+
+
 def goals(rows, ages, hang):
     """Each goal that these measurements say something about: what, the value, whether it is met (None: can't be said)."""
     by_name = {row.case.name: row for row in rows}
@@ -80,6 +87,15 @@ def load_goals(priority, limited):
         yield (f"at least 90 % of {cases.CAPACITY}/s, fewer than 2 % refused, no dead letter",
                f"{rate / cases.CAPACITY:.0%}, {refused:.2%}, {dead}",
                rate >= 0.9 * cases.CAPACITY and refused < 0.02 and dead == 0)
+
+
+def refused_goals(rows):
+    for row in rows:
+        case = row.case
+        most = f", at most {case.refused:.0%} refused" if case.refused < 1 else ""
+        yield (f"{case.name}: at least {case.rate:.0%}{most}, {case.retries} retry records for each, no dead letter",
+               f"{row.share:.1%}, {row.refused:.2%}, {row.retries:.2f}, {row.dead}",
+               row.share >= case.rate and row.refused <= case.refused and row.retries <= case.retries and row.dead == 0)
 
 
 def print_goals(found):

@@ -116,15 +116,24 @@ class Nginx(Backend):
 
 
 class Slow(Backend):
-    """Our own: answers after so many milliseconds, or never (None)."""
+    """Our own: answers after so many milliseconds, or never (None); refuses what `options` say."""
 
-    def __init__(self, processes, binary, milliseconds):
+    def __init__(self, processes, binary, milliseconds, options=()):
         port = free_port()
         microseconds = -1 if milliseconds is None else milliseconds * 1_000
-        super().__init__(processes, port, [binary, str(port), str(microseconds)], f"backend-{microseconds}")
+        super().__init__(processes, port, [binary, str(port), str(microseconds), *map(str, options)],
+                         f"backend-{port}")
+
+    def calls(self):
+        """How many requests there were, and how many of them were refused."""
+        return tuple(map(int, self.get("/status").split()))
 
     def served(self):
-        return int(self.get("/status"))
+        return self.calls()[0]
+
+    def accepted(self):
+        served, refused = self.calls()
+        return served - refused
 
     def ages(self):
         """How many notifications came since the last time, and p50, p99, p99.9 and maximum of their ages (ms)."""

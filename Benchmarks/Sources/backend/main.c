@@ -1,15 +1,23 @@
 // The backend of the benchmarks where nginx's `return 200` is not enough: it answers after a set time, or never, and
 // knows how old a notification was when it came. One thread, epoll.
 //
-//     backend PORT MICROSECONDS      answers 200 so long after a request has come; -1: never
+//     backend PORT MICROSECONDS [-o PERMILLE] [-c CALLS [-w]] [-a SECONDS]
 //
-// GET /status answers the number of POST requests so far. GET /ages answers how many notifications came since the last
+// It answers so long after a request has come (-1: never), with 200, or with 429:
+//
+//     -o PERMILLE   once to so many of a thousand events, whatever the rate; their keys' hashes say which
+//     -c CALLS      to what is more than so many calls a second, evenly but for 20 at once
+//     -w            the same counted anew in each second of the clock
+//     -a SECONDS    with this Retry-After; without one by default
+//
+// GET /status answers the number of POST requests so far, and how many of them were refused. GET /ages answers how many notifications came since the last
 // time whose message begins with `at N ` (N: CLOCK_MONOTONIC in nanoseconds, when it was published), and the 50th,
 // 99th and 99.9th percentile and the maximum of their ages in microseconds.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +28,7 @@
 #include <unistd.h>
 
 enum { BUFFER = 8 * 1024, EVENTS = 256, MAX_DESCRIPTORS = 20000, MAX_AGES = 4 * 1024 * 1024 };
+enum { BURST = 20, MAX_REFUSED_EVENTS = 1 << 24 };
 
 struct connection {
     size_t count;
@@ -31,6 +40,7 @@ struct due {
     int64_t at;
     int descriptor;
     uint32_t generation;
+    bool refused;
 };
 
 static struct connection connections[MAX_DESCRIPTORS];
@@ -39,16 +49,22 @@ static struct due waiting[MAX_DESCRIPTORS * 2];
 static size_t first_waiting, waiting_count;
 static uint32_t ages[MAX_AGES];
 static size_t age_count;
-static long long served;
+static long long served, refused;
 static int64_t delay;
 static int poller;
+static uint64_t refused_permille;
+static bool was_refused[MAX_REFUSED_EVENTS];
+static int64_t capacity;
+static bool is_windowed;
+static char too_many[100];
 
 static const char ok[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+static const int64_t second = INT64_C(1000000000);
 
 static int64_t now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+    return time.tv_sec * second + time.tv_nsec;
 }
 
 static void fail(const char *what) {
@@ -86,7 +102,7 @@ static void tell(int descriptor, const char *path) {
                  percentile(1));
         age_count = 0;
     } else {
-        snprintf(text, sizeof text, "%lld\n", served);
+        snprintf(text, sizeof text, "%lld %lld\n", served, refused);
     }
     snprintf(head, sizeof head, "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s", strlen(text), text);
     answer(descriptor, head, strlen(head));
@@ -95,6 +111,43 @@ static void tell(int descriptor, const char *path) {
 static void note_age(const char *body) {
     if (strncmp(body, "\"at ", 4) != 0 || age_count == MAX_AGES) return;
     ages[age_count++] = (uint32_t)((now() - strtoll(body + 4, NULL, 10)) / 1000);
+}
+
+// Whether the event is one of those that are refused once, and this is its first call.
+static bool is_refused_once(const char *head) {
+    const char *key = refused_permille > 0 ? strcasestr(head, "\r\nidempotency-key:") : NULL;
+    if (key == NULL) return false;
+    uint64_t hash = UINT64_C(14695981039346656037);  // FNV-1a
+    for (key += 18; *key != '\r'; key++) hash = (hash ^ (unsigned char)*key) * UINT64_C(1099511628211);
+    bool *before = &was_refused[hash / 1000 % MAX_REFUSED_EVENTS];
+    if (hash % 1000 >= refused_permille || *before) return false;
+    *before = true;
+    return true;
+}
+
+// Whether this call is more than what is taken in a second; if not, it is one of those.
+static bool is_beyond_capacity(void) {
+    static int64_t window, taken, next;
+    int64_t moment = now();
+    if (capacity == 0) return false;
+    if (is_windowed) {
+        if (moment / second != window) window = moment / second, taken = 0;
+        if (taken == capacity) return true;
+        taken++;
+        return false;
+    }
+    int64_t interval = second / capacity, earliest = moment - BURST * interval;
+    if (next > moment) return true;
+    next = (next > earliest ? next : earliest) + interval;
+    return false;
+}
+
+static void answer_call(int descriptor, bool is_refused) {
+    if (is_refused) {
+        answer(descriptor, too_many, strlen(too_many));
+    } else {
+        answer(descriptor, ok, sizeof ok - 1);
+    }
 }
 
 // Whether a whole request lies in the buffer; it is dealt with then.
@@ -114,13 +167,15 @@ static void take_request(int descriptor) {
     }
     served++;
     note_age(end + 4);
+    bool is_refused = is_refused_once(text) || is_beyond_capacity();
+    refused += is_refused;
     if (delay == 0) {
-        answer(descriptor, ok, sizeof ok - 1);
+        answer_call(descriptor, is_refused);
     } else if (delay > 0) {
         size_t room = sizeof waiting / sizeof *waiting;
         if (waiting_count == room) fail("too many calls");
         waiting[(first_waiting + waiting_count++) % room] =
-            (struct due){.at = now() + delay, .descriptor = descriptor, .generation = connection->generation};
+            (struct due){now() + delay, descriptor, connection->generation, is_refused};
     }
 }
 
@@ -157,7 +212,7 @@ static void answer_due(void) {
         struct due due = waiting[first_waiting];
         first_waiting = (first_waiting + 1) % room;
         waiting_count--;
-        if (connections[due.descriptor].generation == due.generation) answer(due.descriptor, ok, sizeof ok - 1);
+        if (connections[due.descriptor].generation == due.generation) answer_call(due.descriptor, due.refused);
     }
 }
 
@@ -173,10 +228,22 @@ static int listen_on(int port) {
 }
 
 int main(int count, char **arguments) {
-    if (count != 3) {
-        fprintf(stderr, "usage: backend PORT MICROSECONDS\n");
+    const char *pause = NULL;
+    // Options come behind the numbers, one of which may be negative.
+    optind = 3;
+    for (int option; count >= 3 && (option = getopt(count, arguments, "o:c:wa:")) != -1;) {
+        if (option == 'o') refused_permille = strtoull(optarg, NULL, 10);
+        if (option == 'c') capacity = atoll(optarg);
+        if (option == 'w') is_windowed = true;
+        if (option == 'a') pause = optarg;
+        if (option == '?') return 2;
+    }
+    if (count < 3 || optind != count) {
+        fprintf(stderr, "usage: backend PORT MICROSECONDS [-o PERMILLE] [-c CALLS [-w]] [-a SECONDS]\n");
         return 2;
     }
+    snprintf(too_many, sizeof too_many, "HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n%s%s%s\r\n",
+             pause ? "Retry-After: " : "", pause ? pause : "", pause ? "\r\n" : "");
     struct rlimit limit = {.rlim_cur = MAX_DESCRIPTORS, .rlim_max = MAX_DESCRIPTORS};
     setrlimit(RLIMIT_NOFILE, &limit);
     poller = epoll_create1(0);
@@ -187,7 +254,7 @@ int main(int count, char **arguments) {
         struct timespec wait = {0}, *patience = NULL;
         if (waiting_count > 0) {
             int64_t rest = waiting[first_waiting].at - now();
-            if (rest > 0) wait.tv_sec = rest / 1000000000, wait.tv_nsec = rest % 1000000000;
+            if (rest > 0) wait.tv_sec = rest / second, wait.tv_nsec = rest % second;
             patience = &wait;
         }
         int ready = epoll_pwait2(poller, events, EVENTS, patience, NULL);

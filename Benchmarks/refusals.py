@@ -1,0 +1,93 @@
+"""Workers whose backends answer 429 now and then: how much of what is possible gets through."""
+
+import dataclasses
+import sys
+import time
+
+import cases
+from processes import progress, wait_for
+from stub import Slow
+
+DELAY_MILLISECONDS = 20
+PATIENCE_SECONDS = 60
+
+
+@dataclasses.dataclass
+class Refused:
+    """What a backend that refuses calls got."""
+
+    case: cases.Refusing
+    # Events a second until most were taken.
+    rate: float
+    # Of all calls.
+    refused: float
+    # Retry records for each refused call.
+    retries: float
+    dead: int
+    # The rate as a share of what is possible.
+    share: float = 0
+
+
+def measure(bench, chosen):
+    """The chosen cases, as shares of their capacity or of the rate with a backend that refuses nothing."""
+    limited = [case for case in chosen if case.capacity]
+    others = [case for case in chosen if not case.capacity]
+    # Before and after, because the machine may have become slower or faster.
+    rows = [run([case], bench)[0] for case in ([cases.TAKING, *others, cases.TAKING] if others else [])]
+    possible = (rows[0].rate + rows[-1].rate) / 2 if rows else None
+    rows = rows[1:-1]
+    # All at once: they wait for their backends most of the time.
+    rows += run(limited, bench)
+    for row in rows:
+        row.share = row.rate / (row.case.capacity or possible)
+    return rows
+
+
+def run(chosen, bench):
+    """Cases at the same time, each with a worker and a backend of its own."""
+    runs = [Run(case, bench) for case in chosen]
+    while [one for one in runs if not one.has_most()]:
+        time.sleep(0.05)
+    return [one.end() for one in runs]
+
+
+class Run:
+    def __init__(self, case, bench):
+        progress(f"{case.name}: a backend that refuses {case.about}")
+        self.case, self.bench = case, bench
+        self.count = cases.BEYOND_EVENTS if case.capacity else cases.REFUSED_EVENTS
+        topic = bench.backlog(cases.FIRST.partitions, self.count)
+        self.backend = Slow(bench.processes, bench.tools["backend"], DELAY_MILLISECONDS, case.options)
+        # Without transactions, whose marks would count as records.
+        self.workers = bench.workers(dataclasses.replace(cases.FIRST, guarantee="at-least-once"), topic, self.backend.url)
+        self.accepted, self.begin, self.rate = 0, None, None
+        self.moved = time.monotonic()
+
+    def has_most(self):
+        """Whether what counts for the rate was accepted."""
+        if self.rate:
+            return True
+        now, accepted = time.monotonic(), self.backend.accepted()
+        if accepted > self.accepted:
+            self.begin = self.begin or now
+            self.accepted, self.moved = accepted, now
+        elif now - self.moved > PATIENCE_SECONDS or not self.workers.are_alive():
+            sys.exit(f"bench: {self.case.name} stopped calling before the backlog was gone:\n{self.workers.log()}")
+        if accepted >= cases.COUNTED * self.count:
+            self.rate = accepted / (now - self.begin)
+        return self.rate is not None
+
+    def end(self):
+        results, dead, retries = (f"{self.workers.group}.{name}" for name in ("results", "dead-letter", "retry.5s"))
+        wait_for(lambda: self.end_of(results) >= self.count or not self.workers.are_alive(), PATIENCE_SECONDS,
+                 f"{self.case.name}: not all events came to an end")
+        calls, refused = self.backend.calls()
+        measured = Refused(
+            self.case, self.rate, refused / calls, self.end_of(retries) / max(refused, 1), self.end_of(dead))
+        self.workers.stop()
+        self.bench.processes.end(self.backend.process)
+        progress(f"{self.case.name}: {measured.rate:,.0f} events/s, {measured.refused:.2%} refused")
+        return measured
+
+    def end_of(self, topic):
+        return self.bench.broker.end(topic)
