@@ -186,9 +186,7 @@ class Bench:
         case = dataclasses.replace(cases.FIRST, guarantee="at-least-once")
         before, start = self.nginx.served(), time.monotonic()
         workers = self.workers(case, topic, self.nginx.limited_url)
-        results = f"{workers.group}.results"
-        wait_for(lambda: self.broker.end(results) >= count or not workers.are_alive(), 2 * count // cases.CAPACITY,
-                 "limited: not all events came to an end")
+        workers.await_results(count, 2 * count // cases.CAPACITY)
         seconds, calls = time.monotonic() - start, self.nginx.served() - before
         dead = self.broker.end(f"{workers.group}.dead-letter")
         workers.stop()

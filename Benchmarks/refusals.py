@@ -5,7 +5,7 @@ import sys
 import time
 
 import cases
-from processes import progress, wait_for
+from processes import progress
 from stub import Slow
 
 DELAY_MILLISECONDS = 20
@@ -78,16 +78,11 @@ class Run:
         return self.rate is not None
 
     def end(self):
-        results, dead, retries = (f"{self.workers.group}.{name}" for name in ("results", "dead-letter", "retry.5s"))
-        wait_for(lambda: self.end_of(results) >= self.count or not self.workers.are_alive(), PATIENCE_SECONDS,
-                 f"{self.case.name}: not all events came to an end")
+        self.workers.await_results(self.count, PATIENCE_SECONDS)
+        retries, dead = (self.bench.broker.end(f"{self.workers.group}.{name}") for name in ("retry.5s", "dead-letter"))
         calls, refused = self.backend.calls()
-        measured = Refused(
-            self.case, self.rate, refused / calls, self.end_of(retries) / max(refused, 1), self.end_of(dead))
+        measured = Refused(self.case, self.rate, refused / calls, retries / max(refused, 1), dead)
         self.workers.stop()
         self.bench.processes.end(self.backend.process)
         progress(f"{self.case.name}: {measured.rate:,.0f} events/s, {measured.refused:.2%} refused")
         return measured
-
-    def end_of(self, topic):
-        return self.bench.broker.end(topic)

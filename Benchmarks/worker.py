@@ -5,6 +5,8 @@ import pathlib
 import signal
 import sys
 
+from processes import wait_for
+
 SETTINGS = """\
 kafka: {{bootstrapServers: "{bootstrap}", group: {group}}}
 topics: {{requests: [{topics}], results: {group}.results, retry: {group}.retry, deadLetter: {group}.dead-letter}}
@@ -59,6 +61,16 @@ class Workers:
 
     def await_commits(self, topic, count):
         self.broker.ask("committed", self.group, topic, count, 60)
+
+    def await_results(self, count, seconds):
+        """Waits until so many results are there; the marks of transactions would count too."""
+
+        def are_there():
+            if not self.are_alive():
+                sys.exit(f"bench: a worker ended before its events did:\n{self.log()}")
+            return self.broker.end(f"{self.group}.results") >= count
+
+        wait_for(are_there, seconds, f"{self.group}: not all events came to an end")
 
     def processor_seconds(self):
         return sum(self.processes.processor_seconds(worker) for worker in self.running)
