@@ -26,8 +26,12 @@ public enum Action: Sendable, Equatable {
     /// Nobody knows whether the commit with this number was made: compare what the group has committed with
     /// ``Engine/commitPositions``, and report with ``Engine/committed(sequence:_:now:)`` (`abortable` when it was not).
     case lookUp(sequence: UInt64)
-    /// Stop fetching a partition whose next record is not due for long.
+    /// Stop fetching a partition, which makes void what lies in its source's queue.
     case pause(partition: Int32)
+    /// Take what lies in a source's queue out of it, to be handed out first: its partitions will be paused.
+    case retainQueue(source: Int)
+    /// Give up what was taken out of a source's queue; it is read again.
+    case dropRetained(source: Int)
     /// Fetch it again.
     case resume(partition: Int32)
     /// Read a partition again from ``Engine/nextOffset(of:)``: a record of it was not taken.

@@ -301,7 +301,9 @@ struct AdaptiveRate: Sendable, Equatable {
         let refusals = refused.latest(now)
         let isFlood = state.limit != nil && refusals > (Self.flood + expected.share) * (refusals + latest)
         let less = state.limit.map { Self.retreat * $0 } ?? .infinity
-        lower(to: isFlood ? latest : most, atMost: less, isEarly: isEarly, now)
+        // While the limit was searched for, most of the last second was far below what it has become.
+        let flooded = state.isSearching ? max(latest, through.recent(now)) : latest
+        lower(to: isFlood ? flooded : most, atMost: less, isEarly: isEarly, now)
     }
 
     /// The share of the limit that is left when a crowd is refused soon after a pause.

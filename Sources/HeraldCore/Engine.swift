@@ -302,6 +302,8 @@ public struct Source: Sendable {
     /// Whether its first record is not due.
     var isBlocked = false
     var pauses: Pauses = []
+    /// Whether its queue was taken out before it was paused, so that its records are there all the same.
+    var isRetained = false
     /// From a partition's number to its index in the assignment; -1 for those of others.
     var indices: [Int32]
 }

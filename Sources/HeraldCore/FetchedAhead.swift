@@ -28,6 +28,8 @@ struct FetchedAhead: Sendable {
         var count = 0
         /// Taken since the last look.
         var taken = 0
+        /// Whether any was taken between the last two looks.
+        var isTaken = false
         /// Records of late, and their bytes.
         var sizes = (records: 0, bytes: 0)
 
@@ -66,6 +68,7 @@ struct FetchedAhead: Sendable {
             let new = max(0, counts[source] - flows[source].count + flows[source].taken)
             flows[source].arrived += new
             flows[source].count = counts[source]
+            flows[source].isTaken = flows[source].taken > 0
             flows[source].taken = 0
             arrivals += new
             // Compressed batches hold more than was fetched.
@@ -85,6 +88,9 @@ struct FetchedAhead: Sendable {
         lastFetched = total
         removePassed()
     }
+
+    /// Whether any record of the source was taken between the last two looks.
+    func isTaken(source: Int) -> Bool { flows[source].isTaken }
 
     /// Nothing of the source is there any more.
     mutating func empty(source: Int) {

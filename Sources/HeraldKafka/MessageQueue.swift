@@ -7,6 +7,8 @@ public final class MessageQueue {
     private var pointer: OpaquePointer?
     private let handle: ClientHandle
     private var notified: Int32 = -1
+    /// What ``retain()`` took out, the next one last.
+    private var retained: [Message] = []
 
     /// Takes over a reference to the queue.
     init(_ pointer: OpaquePointer?, of handle: ClientHandle) {
@@ -22,11 +24,33 @@ public final class MessageQueue {
     /// exactly once. A message with an ``Message/error`` is no record.
     public func next() -> Message? { next(waitMilliseconds: 0) }
 
-    /// How many messages lie in the queue.
-    public var count: Int { pointer.map { Int(rd_kafka_queue_length($0)) } ?? 0 }
+    /// How many messages lie in the queue, and were taken out of it by ``retain()``.
+    public var count: Int { retained.count + (pointer.map { Int(rd_kafka_queue_length($0)) } ?? 0) }
+
+    /// Takes out what lies in the queue; ``next()`` hands it out before everything else.
+    ///
+    /// When a partition is paused librdkafka throws away what lies in its queue, and fetches it again later. What was taken
+    /// out is kept, and the partition goes on behind it.
+    public func retain() {
+        var messages: [Message] = []
+        // What is on its way may come for ever.
+        for _ in 0..<count {
+            guard let message = next() else { break }
+            messages.append(message)
+        }
+        messages.reverse()
+        retained = messages
+    }
+
+    /// Throws away what ``retain()`` took out; a seek brings it again.
+    public func dropRetained() {
+        for message in retained { message.release() }
+        retained.removeAll()
+    }
 
     /// The next message, blocking up to this long while there is none: for tools, never for a lane.
     public func next(waitMilliseconds: Int32) -> Message? {
+        if let message = retained.popLast() { return message }
         guard let pointer, let message = rd_kafka_consume_queue(pointer, waitMilliseconds) else { return nil }
         return Message(message)
     }
@@ -64,6 +88,7 @@ public final class MessageQueue {
 
     /// Gives the C queue back; nothing comes any more.
     func release() {
+        dropRetained()
         guard let pointer else { return }
         stopNotifying()
         rd_kafka_queue_destroy(pointer)

@@ -280,6 +280,8 @@ final class Lane {
                 transactionCalls?.lookUp(sequence, commitPositions(), queries: consumer.queries)
             case .rewind(let partition): rewind(partition)
             case .pause(let partition): setPaused(true, partition)
+            case .retainQueue(let source): queues[source].retain()
+            case .dropRetained(let source): queues[source].dropRetained()
             case .resume(let partition): setPaused(false, partition)
             case .unassign: unassign()
             case .leave(let complete): leaving = .drained(complete: complete)

@@ -84,6 +84,47 @@ struct EngineReadAheadTests {
         }
     }
 
+    /// Has the engine take one record of a source.
+    private func take(_ engine: inout Engine, source: Int, offset: Int64) {
+        let value = Array(#"{"user":"u","message":"m","pns":["apns"]}"#.utf8)
+        _ = engine.record(
+            source: source, partition: 0, offset: offset, timestamp: nil, value: value.span.bytes,
+            headers: HeaderList(), now: now)
+    }
+
+    /// Fetches four megabytes a look, four records of the request topic, and takes one of them.
+    private func fillWhileTaking(_ engine: inout Engine) -> [Action] {
+        for turn in 1...20 {
+            take(&engine, source: 0, offset: Int64(turn - 1))
+            let made = actions(&engine, [3 * turn, 0, 0, 0], fetched: turn * 4 << 20)
+            if !made.isEmpty { return made }
+        }
+        return []
+    }
+
+    @Test("a request topic that is taken from keeps what was fetched, and is fetched again when there is room")
+    func retained() {
+        withEngine { engine in
+            #expect(fillWhileTaking(&engine) == [.retainQueue(source: 0), .pause(partition: 0)])
+            for offset: Int64 in 18..<38 { take(&engine, source: 0, offset: offset) }
+            #expect(actions(&engine, [34, 0, 0, 0], fetched: 72 << 20, at: 2_000) == [], "it has records enough")
+            for offset: Int64 in 38..<48 { take(&engine, source: 0, offset: offset) }
+            #expect(actions(&engine, [24, 0, 0, 0], fetched: 72 << 20, at: 2_100) == [.resume(partition: 0)])
+        }
+    }
+
+    @Test("what was retained is given up when it is not taken from while others need the room")
+    func dropped() {
+        withEngine { engine in
+            _ = fillWhileTaking(&engine)
+            #expect(actions(&engine, [54, 0, 0, 0], fetched: 72 << 20) == [], "nobody waits for it")
+            take(&engine, source: 1, offset: 0)
+            #expect(
+                actions(&engine, [54, 1, 0, 0], fetched: 73 << 20)
+                    == [.dropRetained(source: 0), .rewind(partition: 0)])
+        }
+    }
+
     @Test("few records that wait do not keep the large ones that came with them: their partition is paused")
     func pinned() {
         withEngine { engine in

@@ -111,6 +111,45 @@ struct AssignmentEdgeTests {
         member.consumer.close()
     }
 
+    @Test("What is taken out of a queue before a pause is kept; the partition goes on behind it, or where a seek says")
+    func retained() async throws {
+        let kafka = try await RealKafka.shared()
+        let topic = try kafka.makeTopic("retained", partitions: 1)
+        let one = TopicPartition(topic: topic, partition: 0)
+        try producer(kafka).fill(topic, 0..<20)
+        let member = try Member(kafka.bootstrapServers, group: topic)
+        let queue = member.consumer.makeQueue()
+        try member.consumer.assign([(one, offset: 0)])
+        member.consumer.forward(one, to: queue)
+        func read(_ count: Int) async throws -> [Int64] {
+            member.records = []
+            try await member.poll("\(count) records") {
+                if member.records.count < count { member.take(from: queue) }
+                return member.records.count == count
+            }
+            return member.records.map(\.offset)
+        }
+        try await member.poll("all of them are fetched") { queue.count >= 20 }
+        #expect(try await read(3) == [0, 1, 2])
+        queue.retain()
+        try member.consumer.pause([one])
+        #expect(try await read(7) == Array(3..<10))
+        try producer(kafka).fill(topic, 20..<30)
+        try member.consumer.resume([one])
+        #expect(try await read(20) == Array(10..<30))
+
+        try producer(kafka).fill(topic, 30..<40)
+        try await member.poll("more of them are fetched") { queue.count >= 10 }
+        queue.retain()
+        try member.consumer.pause([one])
+        #expect(try await read(2) == [30, 31])
+        queue.dropRetained()
+        try member.consumer.seek([(one, offset: 32)], timeoutMilliseconds: 0)
+        try member.consumer.resume([one])
+        #expect(try await read(8) == Array(32..<40))
+        member.consumer.close()
+    }
+
     @Test("Records that come before their partition is forwarded stay in the consumer's queue, the later ones do not")
     func lateForward() async throws {
         let kafka = try await RealKafka.shared()

@@ -37,14 +37,20 @@ final class Member {
     }
 
     func drain(_ queue: MessageQueue) {
-        while let message = queue.next() {
-            if let error = message.error {
-                errors.append(error)
-            } else {
-                records.append(Record(message))
-            }
-            message.release()
+        while take(from: queue) {}
+    }
+
+    /// Takes the next message; whether there was one.
+    @discardableResult
+    func take(from queue: MessageQueue) -> Bool {
+        guard let message = queue.next() else { return false }
+        if let error = message.error {
+            errors.append(error)
+        } else {
+            records.append(Record(message))
         }
+        message.release()
+        return true
     }
 
     /// Takes the next record and holds on to it.

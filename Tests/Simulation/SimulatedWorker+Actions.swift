@@ -23,6 +23,8 @@ extension SimulatedWorker {
                 log("reads \(simulation.cluster.name(places[Int(partition)])) again from \(fetched[Int(partition)])")
                 aside = nil
                 engine.recordsArrived()
+            // It fetches nothing ahead.
+            case .retainQueue, .dropRetained: break
             case .begin, .abort, .renewProducer, .lookUp: transact(action)
             case .unassign: unassign()
             case .leave:

@@ -4,8 +4,13 @@ import HeraldThreads
 
 /// One connection made by libcurl: the handle, its socket, and bytes in and out.
 ///
-/// Owns the easy handle and its error buffer. The handle sits in its ``ConnectGroup``'s multi handle as long as it is
-/// used, and the group frees it. Everything happens on the loop's thread.
+/// Owns the easy handle, its error buffer and, once it is connected, the socket. The handle sits in its ``ConnectGroup``'s
+/// multi handle as long as it is used, and the group frees it. Everything happens on the loop's thread.
+///
+/// libcurl takes a connection that was handed out for an idle one. When it makes another it closes those that were made
+/// 118 seconds ago, and those whose other side has closed (`prune_dead_connections` in its url.c), whatever call they
+/// carry: the call would wait for its time-out, and a new socket could have the old one's number. So there is no such
+/// age, and libcurl closes no socket that is handed out.
 final class Transport {
     /// What became of a read or write.
     enum Result {
@@ -21,6 +26,11 @@ final class Transport {
     let handle: UnsafeMutableRawPointer
     /// The connected socket; -1 before that.
     private(set) var socket: Int32 = -1
+    /// The sockets that are handed out.
+    private static let kept = Guarded<Set<Int32>>([])
+    /// In seconds, libcurl's `CURLOPT_MAXAGE_CONN`.
+    private static let noAge = Int(Int32.max)
+
     private let isPlain: Bool
     /// libcurl reads it for as long as the handle lives.
     private let connectTo: UnsafeMutablePointer<curl_slist>?
@@ -42,6 +52,10 @@ final class Transport {
 
     deinit {
         curl_easy_cleanup(handle)
+        if socket >= 0 {
+            Self.kept.withLock { _ = $0.remove(socket) }
+            close(socket)
+        }
         curl_slist_free_all(connectTo)
         errorText.deallocate()
     }
@@ -57,6 +71,10 @@ final class Transport {
             herald_curl_set_long(handle, CURLOPT_TCP_NODELAY, 1),
             herald_curl_set_long(handle, CURLOPT_TCP_KEEPALIVE, 1),
             herald_curl_set_long(handle, CURLOPT_BUFFERSIZE, 1_024),
+            herald_curl_set_long(handle, CURLOPT_MAXAGE_CONN, Self.noAge),
+            herald_curl_set_close_callback(handle) { _, socket in
+                Transport.kept.withLock { $0.contains(socket) } ? 0 : Glibc.close(socket)
+            },
         ]
         codes += CurlLibrary.setReach(of: handle, proxy: options.proxy, tls: options.tls)
         return codes.allSatisfy { $0 == CURLE_OK }
@@ -64,7 +82,11 @@ final class Transport {
 
     /// Learns the socket, once libcurl says that the connection is made.
     func connected() -> Bool {
-        herald_curl_get_socket(handle, &socket) == CURLE_OK && socket >= 0
+        var number: Int32 = -1
+        guard herald_curl_get_socket(handle, &number) == CURLE_OK, number >= 0 else { return false }
+        socket = number
+        Self.kept.withLock { _ = $0.insert(number) }
+        return true
     }
 
     /// Writes as many of the bytes as there is room for.
