@@ -114,9 +114,8 @@ struct EngineDriver: ~Copyable {
             case .produce(let id): produce(id)
             case .commit(let sequence): commit = (sequence, taken + Self.takenDuringCommit)
             case .begin, .release, .keep: break
-            case .abort, .renewProducer, .lookUp, .rewind, .pause, .resume, .unassign, .leave, .renewCredentials,
-                .pauseCampaign,
-                .notice:
+            case .abort, .renewProducer, .lookUp, .rewind, .pause, .resume, .retainQueue, .dropRetained, .unassign,
+                .leave, .renewCredentials, .pauseCampaign, .notice:
                 preconditionFailure("nothing fails here")
             }
         }
