@@ -28,14 +28,14 @@ public enum Action: Sendable, Equatable {
     case lookUp(sequence: UInt64)
     /// Stop fetching a partition, which makes void what lies in its source's queue.
     case pause(partition: Int32)
-    /// Take what lies in a source's queue out of it, to be handed out first: its partitions will be paused.
-    case retainQueue(source: Int)
-    /// Give up what was taken out of a source's queue; it is read again.
-    case dropRetained(source: Int)
     /// Fetch it again.
     case resume(partition: Int32)
     /// Read a partition again from ``Engine/nextOffset(of:)``: a record of it was not taken.
     case rewind(partition: Int32)
+    /// Take what lies in a source's queue out of it, to be handed out first: its partitions will be paused.
+    case retainQueue(source: Int)
+    /// Give up what was taken out of a source's queue; it is read again.
+    case dropRetained(source: Int)
     /// Answer the revoked assignment, then report with ``Engine/unassigned()``.
     case unassign
     /// The drain is over: leave the group and stop. `complete` when nothing was given up.

@@ -26,16 +26,15 @@ extension Engine {
         fetchedAhead.look(counts: counts, fetched: fetched)
         let retries = sources.indices.filter { sources[$0].delay != nil && sources[$0].pauses.isEmpty }
         let records = retries.reduce(0) { $0 + counts[$1] }
-        if fetchedAhead.total > configuration.maxFetchedBytes {
+        let bytes = fetchedAhead.total
+        let hasRoom = bytes < configuration.maxFetchedBytes / 2
+        if bytes > configuration.maxFetchedBytes {
             dropStuck(now: now)
             pauseLargest(now: now)
         } else if records > Self.readAheadLimit {
             pauseFullest(of: retries, counts, now: now)
-        } else if records < Self.readAheadRoom,
-            fetchedAhead.total < configuration.maxFetchedBytes / 2
-                || now.monotonic >= nextCrowded
-        {
-            resumeCrowded(hasRoom: fetchedAhead.total < configuration.maxFetchedBytes / 2, now: now)
+        } else if records < Self.readAheadRoom, hasRoom || now.monotonic >= nextCrowded {
+            resumeCrowded(hasRoom: hasRoom, now: now)
         }
     }
 
@@ -67,8 +66,7 @@ extension Engine {
     private mutating func retain(_ source: Int, now: Moment) {
         sources[source].isRetained = true
         actions.append(.retainQueue(source: source))
-        pause(source: source, for: .crowded)
-        nextCrowded = now.monotonic.advanced(byMilliseconds: Self.crowdedLimit)
+        pauseCrowded(source, now: now)
     }
 
     /// Gives up what was retained of a source that is not taken from while others need the room.
@@ -100,12 +98,16 @@ extension Engine {
 
     private mutating func crowd(out source: Int, now: Moment) {
         fetchedAhead.empty(source: source)
-        pause(source: source, for: .crowded)
-        nextCrowded = now.monotonic.advanced(byMilliseconds: Self.crowdedLimit)
+        pauseCrowded(source, now: now)
         guard sources[source].isRetained else { return }
         sources[source].isRetained = false
         actions.append(.dropRetained(source: source))
         for partition in sources[source].partitions { actions.append(.rewind(partition: partition)) }
+    }
+
+    private mutating func pauseCrowded(_ source: Int, now: Moment) {
+        pause(source: source, for: .crowded)
+        nextCrowded = now.monotonic.advanced(byMilliseconds: Self.crowdedLimit)
     }
 
     /// Fetches one more source again, each in its turn; without room none that has records yet.

@@ -79,8 +79,8 @@ extension DeadLetter {
     public static func failure(
         _ headers: HeaderList, _ names: PushServices
     ) -> (origin: Origin, services: PushServiceSet)? {
-        guard let place = headers.lastValue(named: HeaderName.origin.literal), UTF8Text.isValid(place),
-            let origin = Origin(place.text), let list = headers.lastValue(named: HeaderName.pushServices.literal),
+        guard let origin = try? headers.required(.origin, Origin.init),
+            let list = headers.lastValue(named: HeaderName.pushServices.literal),
             let services = names.set(commaSeparated: list)
         else { return nil }
         return (origin, services)

@@ -4,9 +4,9 @@ internal import HeraldThreads
 
 /// Destroys a client and waits until its threads have ended, but not for ever.
 ///
-/// librdkafka 2.0.2 never ends when a partition whose topic was deleted was assigned anew before: a barrier stays in the
-/// partition's queue, which nobody reads any more, and refers to the partition, the partition to its leader, and the leader's thread
-/// goes on for as long. Other causes were reported (confluentinc/librdkafka#3470, #5434). Such a client is left behind:
+/// librdkafka 2.0.2 never ends when a topic was deleted that it was reading: a barrier stays in a partition's queue, which
+/// nobody reads any more, and refers to the partition, the partition to its leader, and the leader's thread goes on for as
+/// long. Other causes were reported (confluentinc/librdkafka#3470, #5434). Such a client is left behind:
 /// some idle threads and its memory, and not a worker that does not end.
 final class ClientEnd: @unchecked Sendable {
     /// Ends that were ever seen took less than two seconds.
@@ -21,22 +21,17 @@ final class ClientEnd: @unchecked Sendable {
         self.callbacks = callbacks
     }
 
-    /// Destroys the client; true when nothing of it is left.
-    @discardableResult
-    func destroy() -> Bool {
-        guard let ended = try? Wakeup() else {
-            destroyNow()
-            return true
-        }
-        let thread = try? OwnThread(name: "kafka-end") {
-            self.destroyNow()
-            ended.signal()
-        }
-        guard thread != nil else {
-            destroyNow()
-            return true
-        }
-        return ended.wait(for: Self.patience)
+    /// Destroys the client.
+    func destroy() {
+        guard let ended = try? Wakeup(),
+            (try? OwnThread(
+                name: "kafka-end",
+                {
+                    self.destroyNow()
+                    ended.signal()
+                })) != nil
+        else { return destroyNow() }
+        _ = ended.wait(for: Self.patience)
     }
 
     private func destroyNow() {

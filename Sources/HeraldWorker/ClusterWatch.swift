@@ -69,9 +69,9 @@ final class ClusterWatch: Sendable {
                 report.consumers = statistics.consumers
                 report.producers = statistics.producers
             }
-            var waiting = pollfd(fd: end.descriptor, events: Int16(POLLIN), revents: 0)
             let isComplete = !partitions.isEmpty && partitions.allSatisfy { known.ends[$0.partition] != nil }
-            _ = poll(&waiting, 1, isComplete && known.isReachable == true ? Self.interval : Self.shortInterval)
+            let interval = isComplete && known.isReachable == true ? Self.interval : Self.shortInterval
+            _ = end.wait(for: .milliseconds(interval))
         }
     }
 
