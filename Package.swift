@@ -11,8 +11,19 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-func module(_ name: String, _ dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict + settings)
+/// A module in the folder of its area; the areas are listed in docs/DESIGN.md.
+func module(
+    _ area: String, _ name: String, _ dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = []
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/\(area)/\(name)", swiftSettings: strict + settings)
+}
+
+func library(
+    _ name: String, pkgConfig: String? = nil, package: String? = nil
+) -> Target {
+    .systemLibrary(
+        name: name, path: "Sources/c/\(name)", pkgConfig: pkgConfig, providers: package.map { [.apt([$0])] })
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
@@ -31,65 +42,81 @@ let package = Package(
         .library(name: "HeraldCore", targets: ["HeraldCore", "HeraldTime"]),
     ],
     targets: [
-        .systemLibrary(name: "CRDKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
-        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .systemLibrary(name: "CEpoll"),
-        .systemLibrary(name: "CHTTPParser", providers: [.apt(["libhttp-parser-dev"])]),
-        .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
-        .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
-        .systemLibrary(name: "CSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        library("CRDKafka", pkgConfig: "rdkafka", package: "librdkafka-dev"),
+        library("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
+        library("CEpoll"),
+        library("CHTTPParser", package: "libhttp-parser-dev"),
+        library("CYAML", pkgConfig: "yaml-0.1", package: "libyaml-dev"),
+        library("CMicroHTTPD", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
+        library("CSSL", pkgConfig: "openssl", package: "libssl-dev"),
 
-        module("HeraldBytes"),
-        module("HeraldThreads", ["CEpoll"]),
-        module("HeraldTime", ["HeraldBytes"]),
-        module("HeraldEvents", ["HeraldBytes", "HeraldTime"], settings: [.enableExperimentalFeature("Lifetimes")]),
-        module("HeraldCore", ["HeraldEvents", "HeraldTime"]),
-        module("HeraldKafka", ["CRDKafka", "HeraldThreads"]),
+        // Bytes, time, threads, text: they know nothing of each other's users.
+        module("foundation", "HeraldBytes"),
+        module("foundation", "HeraldTime", ["HeraldBytes"]),
+        module("foundation", "HeraldThreads", ["CEpoll"]),
+        module("foundation", "HeraldText"),
+        module("foundation", "HeraldTelemetry", ["HeraldThreads", "HeraldTime"]),
+
+        // What records say.
         module(
-            "HeraldHTTP",
+            "contract", "HeraldEvents", ["HeraldBytes", "HeraldTime"],
+            settings: [.enableExperimentalFeature("Lifetimes")]),
+
+        // Brokers, HTTP, the notification backend.
+        module("clients", "HeraldKafka", ["CRDKafka", "HeraldThreads"]),
+        module(
+            "clients", "HeraldHTTP",
             ["CCurl", "CEpoll", "CHTTPParser", "CMicroHTTPD", "CSSL", "HeraldThreads", "HeraldTime"]),
-        module("HeraldBackend", ["CSSL", "HeraldBytes", "HeraldHTTP", "HeraldThreads", "HeraldTime"]),
-        module("HeraldText"),
-        module("HeraldSettings", ["CYAML", "HeraldText"]),
-        module("HeraldCommandLine", ["HeraldText"]),
-        module("HeraldTelemetry", ["HeraldThreads", "HeraldTime"]),
+        module("clients", "HeraldBackend", ["CSSL", "HeraldBytes", "HeraldHTTP", "HeraldThreads", "HeraldTime"]),
+
+        // What decides, what carries out, what shows it.
+        module("worker", "HeraldCore", ["HeraldEvents", "HeraldTime"]),
         module(
-            "HeraldWorker",
+            "worker", "HeraldWorker",
             [
                 "HeraldBackend", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldTelemetry",
                 "HeraldThreads", "HeraldTime",
             ]),
         module(
-            "HeraldDemo",
-            [
-                "HeraldBackend", "HeraldBytes", "HeraldCommandLine", "HeraldEvents", "HeraldKafka", "HeraldSandbox",
-                "HeraldText", "HeraldThreads", "HeraldTime", "HeraldWorker",
-            ]),
-        module(
-            "HeraldAdmin",
+            "worker", "HeraldAdmin",
             [
                 "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldTelemetry", "HeraldText",
                 "HeraldTime", "HeraldWorker",
             ]),
-        module("HeraldSandbox", ["HeraldBytes", "HeraldHTTP", "HeraldKafka", "HeraldThreads", "HeraldTime"]),
+
+        // What people and jobs do with a cluster.
         module(
-            "HeraldTools",
+            "operations", "HeraldTools",
             ["HeraldBytes", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime"]),
         module(
-            "HeraldReplay",
+            "operations", "HeraldReplay",
             ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime", "HeraldTools"]),
         module(
-            "HeraldCampaigns",
+            "operations", "HeraldCampaigns",
             [
                 "CSSL", "HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime",
                 "HeraldTools",
             ]),
         module(
-            "HeraldDoctor",
+            "operations", "HeraldDoctor",
             [
                 "CSSL", "HeraldBackend", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldThreads", "HeraldTime",
                 "HeraldTools",
             ]),
+
+        // A backend and a broker to try Herald on.
+        module(
+            "sandbox", "HeraldSandbox", ["HeraldBytes", "HeraldHTTP", "HeraldKafka", "HeraldThreads", "HeraldTime"]),
+        module(
+            "sandbox", "HeraldDemo",
+            [
+                "HeraldBackend", "HeraldBytes", "HeraldCommandLine", "HeraldEvents", "HeraldKafka", "HeraldSandbox",
+                "HeraldText", "HeraldThreads", "HeraldTime", "HeraldWorker",
+            ]),
+
+        // Settings, command line, the program.
+        module("app", "HeraldSettings", ["CYAML", "HeraldText"]),
+        module("app", "HeraldCommandLine", ["HeraldText"]),
         .executableTarget(
             name: "herald",
             dependencies: [
@@ -100,7 +127,7 @@ let package = Package(
                 "HeraldSandbox", "HeraldSettings", "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime",
                 "HeraldReplay", "HeraldTools", "HeraldWorker",
             ],
-            swiftSettings: strict),
+            path: "Sources/app/herald", swiftSettings: strict),
 
         // What docs/PUBLISHING.md shows to services in Swift.
         .executableTarget(

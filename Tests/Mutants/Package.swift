@@ -14,12 +14,16 @@ let strict: [SwiftSetting] = [
 let package = Package(
     name: "mutant",
     targets: [
-        .target(name: "HeraldBytes", swiftSettings: strict),
-        .target(name: "HeraldTime", dependencies: ["HeraldBytes"], swiftSettings: strict),
+        .target(name: "HeraldBytes", path: "Sources/foundation/HeraldBytes", swiftSettings: strict),
         .target(
-            name: "HeraldEvents", dependencies: ["HeraldBytes", "HeraldTime"],
+            name: "HeraldTime", dependencies: ["HeraldBytes"], path: "Sources/foundation/HeraldTime",
+            swiftSettings: strict),
+        .target(
+            name: "HeraldEvents", dependencies: ["HeraldBytes", "HeraldTime"], path: "Sources/contract/HeraldEvents",
             swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]),
-        .target(name: "HeraldCore", dependencies: ["HeraldEvents", "HeraldTime"], swiftSettings: strict),
+        .target(
+            name: "HeraldCore", dependencies: ["HeraldEvents", "HeraldTime"], path: "Sources/worker/HeraldCore",
+            swiftSettings: strict),
         .target(
             name: "Simulation", dependencies: ["HeraldCore", "HeraldEvents", "HeraldTime"], path: "Tests/Simulation",
             swiftSettings: strict),

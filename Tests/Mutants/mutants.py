@@ -19,8 +19,8 @@ from table import MUTANTS, Mutant
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / ".build" / "mutants"
-CORE = "Sources/HeraldCore"
-LINKS = ["Sources/HeraldBytes", "Sources/HeraldTime", "Sources/HeraldEvents", "Tests/Simulation", "Tests/Simulate"]
+CORE = "Sources/worker/HeraldCore"
+LINKS = ["Sources/foundation/HeraldBytes", "Sources/foundation/HeraldTime", "Sources/contract/HeraldEvents", "Tests/Simulation", "Tests/Simulate"]
 # Inputs of engines in which a mutant has to show; most show within a thousand.
 STEPS = "1000000"
 # A mutant may spin.
@@ -35,11 +35,11 @@ def prepare() -> None:
     copy(ROOT / "Tests/Mutants/Package.swift", PACKAGE / "Package.swift")
     for link in LINKS:
         place = PACKAGE / link
-        place.parent.mkdir(exist_ok=True)
+        place.parent.mkdir(parents=True, exist_ok=True)
         if not place.is_symlink():
             place.symlink_to(ROOT / link)
     core = PACKAGE / CORE
-    core.mkdir(exist_ok=True)
+    core.mkdir(parents=True, exist_ok=True)
     originals = {path.name: path for path in (ROOT / CORE).glob("*.swift")}
     for path in core.glob("*.swift"):
         if path.name not in originals:
