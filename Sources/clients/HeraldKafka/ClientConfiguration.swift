@@ -1,4 +1,5 @@
 internal import CRDKafka
+internal import HeraldThreads
 
 /// Owns a `rd_kafka_conf_t` until a client takes it over.
 final class ClientConfiguration {
@@ -37,6 +38,18 @@ final class ClientConfiguration {
         for (name, value) in defaults where !names.contains(name) {
             if let error = set(name, value) { throw error }
         }
+    }
+
+    /// The addresses of configurations that must not be destroyed; a leak checker finds them here.
+    private static let kept = Guarded<[UInt]>([])
+
+    /// Never destroys it: for the configuration of a client that could not be made, when destroying would free again what
+    /// librdkafka has freed.
+    func keepForever() {
+        guard let owned else { return }
+        let address = UInt(bitPattern: owned)
+        Self.kept.withLock { $0.append(address) }
+        relinquish()
     }
 
     /// A client has taken the pointer over.

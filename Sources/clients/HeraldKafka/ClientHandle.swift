@@ -58,9 +58,8 @@ final class ClientHandle: @unchecked Sendable {
         }
         var text = [CChar](repeating: 0, count: Self.errorTextCapacity)
         guard let client = rd_kafka_new(type, pointer, &text, text.count) else {
-            // rd_kafka_new has freed the interceptors, which the configuration still points to: destroying it would free
-            // them again. So it is left behind, once for each client that cannot be made.
-            if type == RD_KAFKA_CONSUMER { configuration.relinquish() }
+            // rd_kafka_new has freed the interceptors, which the configuration still points to.
+            if type == RD_KAFKA_CONSUMER { configuration.keepForever() }
             throw KafkaError(code: rd_kafka_last_error().rawValue, message: Self.string(text))
         }
         configuration.relinquish()
