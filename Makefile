@@ -5,7 +5,7 @@
 #
 #   KAFKA_HOME=…               an unpacked Apache Kafka 3.7 or newer: the tests start brokers of their own from it
 #   KAFKA_BOOTSTRAP_SERVERS=…  a running broker that the tests may use instead
-#   FILTER=…                   `make test FILTER=OffsetTracker` runs only the tests whose name matches
+#   FILTER=…                   `make test FILTER=OffsetTracker` (or `make check`) runs only the tests whose name matches
 #   EVENTS=…                   how many events `make bench` (1000000) and `make soak` (500000) send
 #   CASES=floor,atomic,age*    which of its cases `make bench` runs (default: all of them, about 20 minutes)
 #   KILLS=, MINUTES=, SEED=, GUARANTEE=
@@ -22,10 +22,10 @@ CASES ?=
 export FILTER
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test simulate soak bench micro lint sanitize fuzz clean
+.PHONY: help deps build demo check test simulate mutants soak soak-short bench micro lint sanitize fuzz clean
 
 help: ## lists these targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
 deps: ## installs the Debian packages that are missing, and checks the version of Swift
 	@scripts/deps
@@ -36,6 +36,9 @@ build: deps ## builds the release binary, .build/release/herald
 demo: build ## shows every outcome live on an embedded broker; without a terminal once, checked, in under 30 seconds
 	@if [ -t 0 ] && [ -t 1 ]; then exec .build/release/herald demo; else exec .build/release/herald demo --once; fi
 
+check: deps ## the quick check after an edit: format, build, unit tests, a million simulated steps; FILTER chooses tests
+	@scripts/contained scripts/check
+
 test: deps ## checks the contract and runs all tests; with KAFKA_HOME or KAFKA_BOOTSTRAP_SERVERS on a real broker too
 	@scripts/contained scripts/test
 
@@ -43,11 +46,20 @@ simulate: deps ## runs the simulation for MINUTES (10) with new seeds, or replay
 	swift build --configuration release --product simulate
 	@.build/release/simulate $(if $(SEED),--seed $(SEED),$(if $(LOCALITY),--locality $(LOCALITY),--minutes $(or $(MINUTES),10)))
 
+mutants: deps ## breaks the engine on purpose, each time in another way, and shows that the simulation finds it
+	@scripts/contained Tests/Mutants/mutants.py
+
 soak: deps ## kills workers and brokers (of KAFKA_HOME) under 500000 events for half an hour, and checks every promise
 	@Soak/soak.py --check
 	@$(MAKE) build
 	@scripts/contained Soak/soak.py $(if $(KILLS),--kills $(KILLS)) $(if $(EVENTS),--events $(EVENTS)) \
 		$(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) $(if $(GUARANTEE),--guarantee $(GUARANTEE))
+
+# The checker was seen green in this form; Soak/soak.py --short alone is the one of ten minutes.
+soak-short: deps ## the soak in two minutes, on three brokers (of KAFKA_HOME)
+	@Soak/soak.py --check
+	swift build --product herald
+	@scripts/contained Soak/soak.py --short --kills 6 --events 15000 --minutes 0.8
 
 bench: ## measures a worker on a real broker (KAFKA_HOME) beside wrk; EVENTS is the backlog, CASES what is measured
 	@Benchmarks/bench.py --check --cases "$(CASES)"

@@ -55,7 +55,7 @@ class Plan(NamedTuple):
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--short", action="store_true", help="the form of `make test`: some minutes, the debug build")
+    parser.add_argument("--short", action="store_true", help="the short form: some minutes, the debug build")
     parser.add_argument("--kills", type=int, help="how many workers are killed (200; short: 25)")
     parser.add_argument("--events", type=int, help="how many events are published (500000; short: 60000)")
     parser.add_argument("--minutes", type=float, help="how long they are published (kills / 7.5)")
