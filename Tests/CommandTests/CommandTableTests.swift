@@ -71,7 +71,7 @@ struct CommandTableTests {
             }
         }
         let publish = try #require(CommandPath(root: CommandTable.root).descending(through: ["publish"]))
-        #expect(publish.options.filter { $0.isUnheeded }.map(\.name).contains("holds-fuse-of"))
+        #expect(publish.options.filter { $0.isUnheeded }.map(\.name).contains("outages-dead-letter-breaker-of"))
         #expect(!publish.options.filter { $0.isUnheeded }.map(\.name).contains("limits-event-bytes"))
     }
 

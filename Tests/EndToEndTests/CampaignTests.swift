@@ -11,7 +11,7 @@ struct CampaignTests {
         var plan = World.Plan()
         plan.more = World.replayTopics
         plan.topicConfigurations = ["notifications.dead-letter.state": ["cleanup.policy": "compact"]]
-        plan.settings = ["holds.fuse.of": "0"]
+        plan.settings = ["outages.deadLetterBreaker.of": "0"]
         change(&plan)
         return plan
     }

@@ -136,7 +136,7 @@ struct CampaignWorkerTests {
         "A campaign of which too many events fail is paused by the worker, with the numbers, and by nobody else again")
     func failures() async throws {
         var plan = World.Plan()
-        plan.settings = ["holds.fuse.of": "0", "limits.perSecond": "300"]
+        plan.settings = ["outages.deadLetterBreaker.of": "0", "limits.perSecond": "300"]
         plan.misbehaviour = [.status(400) { $0.share = 0.3 }]
         try await World.run(plan) { world in
             let worker = try await world.startWorker()

@@ -91,7 +91,7 @@ struct HealthTests {
         HoldCase(reason: "name-not-found", settings: ["backend.url": "http://backend.invalid:8080"]),
         HoldCase(reason: "tls", settings: ["backend.url": "https"]),
         HoldCase(reason: "breaker", settings: ["retry.delays": "[1s, 2s, 4s, 8s]"], misbehaviour: [.status(503)]),
-        HoldCase(reason: "fuse", misbehaviour: [.status(404)]),
+        HoldCase(reason: "dead-letter-breaker", misbehaviour: [.status(404)]),
     ]
 
     @Test(
@@ -110,19 +110,19 @@ struct HealthTests {
             }
             let worker = try await world.startWorker(changing: changes)
             try await world.publish(Batch.events(0..<600))
-            let sentence = try await worker.waitUntilNotReady("hold-\(expected.reason)")
+            let sentence = try await worker.waitUntilNotReady("outage-\(expected.reason)")
             #expect(sentence.contains(": ") && sentence.hasSuffix("."))
             let metrics = try await worker.metrics()
-            #expect(metrics["herald_hold{reason=\"\(expected.reason)\"}"] == 1 && metrics["herald_ready"] == 0)
-            #expect(metrics.filter { $0.key.hasPrefix("herald_hold{") && $0.value != 0 }.count == 1)
+            #expect(metrics["herald_outage{reason=\"\(expected.reason)\"}"] == 1 && metrics["herald_ready"] == 0)
+            #expect(metrics.filter { $0.key.hasPrefix("herald_outage{") && $0.value != 0 }.count == 1)
             #expect(try await worker.page("/livez").status == 200)
-            let line = try await worker.waitForLog("holding")
+            let line = try await worker.waitForLog("outage:")
             #expect(line.message.contains(sentence), "\(line.message)")
             if !expected.misbehaviour.isEmpty {
                 world.backend.misbehave([])
                 try await worker.waitForLog("going on")
                 try await worker.waitUntilReady()
-                #expect(worker.logLines.count { $0.message.contains("holding") } == 1)
+                #expect(worker.logLines.count { $0.message.contains("outage:") } == 1)
                 #expect(worker.logLines.count { $0.message.contains("going on") } == 1)
             }
         }

@@ -13,7 +13,7 @@ struct HoldTests {
         try await World.run(plan) { world in
             let worker = try await world.startWorker()
             try await world.publish(Batch.events(0..<200))
-            let began = try await worker.waitForLog("holding")
+            let began = try await worker.waitForLog("outage:")
             #expect(began.level == "error")
             let called = world.backend.calls.count
             try await world.wait("a probe was made") { world.backend.calls.count > called }
@@ -28,7 +28,7 @@ struct HoldTests {
             let oracle = try await Oracle(world)
             oracle.expectResults(Batch.delivered(0..<200))
             #expect(world.deadLetters.isEmpty && oracle.retries.isEmpty)
-            #expect(worker.logLines.count { $0.message.contains("holding") } == 1)
+            #expect(worker.logLines.count { $0.message.contains("outage:") } == 1)
         }
     }
 
@@ -40,7 +40,7 @@ struct HoldTests {
             let worker = try await world.startWorker(
                 changing: ["backend.auth.passwordFile": file.path], removing: ["backend.auth.password"])
             try await world.publish(Batch.events(0..<50))
-            try await worker.waitForLog("holding")
+            try await worker.waitForLog("outage:")
             try "herald\n".write(to: file, atomically: true, encoding: .utf8)
             try await world.waitForResults(50)
             try await Oracle(world).expectResults(Batch.delivered(0..<50))
@@ -79,7 +79,7 @@ struct BreakerAndFuseTests {
         try await World.run(plan) { world in
             let worker = try await world.startWorker()
             try await world.publish(Batch.events(0..<600))
-            let began = try await worker.waitForLog("holding")
+            let began = try await worker.waitForLog("outage:")
             #expect(began.level == "error" && began.message.contains("backend.path"))
             let called = world.backend.calls.count
             try await world.wait("a probe was made") { world.backend.calls.count > called }
@@ -103,7 +103,7 @@ struct BreakerAndFuseTests {
         try await World.run(plan) { world in
             let worker = try await world.startWorker()
             try await world.publish(Batch.events(0..<2_000))
-            try await worker.waitForLog("holding")
+            try await worker.waitForLog("outage:")
             let called = world.backend.calls.count
             try await world.wait("a probe was made") { world.backend.calls.count > called }
             #expect(called < 2_000, "not every event is tried against a backend that is down")
@@ -149,7 +149,7 @@ struct PartialFailureTests {
             #expect(delays.count == 100 && delays.allSatisfy { $0 < 2_000 }, "\(delays.max() ?? 0) ms")
             #expect(world.deadLetters.count == 120)
             #expect(world.deadLetters.allSatisfy { $0.heraldHeaders["herald-reason"] == "attempts-exhausted" })
-            #expect(!worker.output.contains("holding"))
+            #expect(!worker.output.contains("outage:"))
             // Many, and few lines: the first at once, and then one a minute.
             let lines = worker.logLines.filter { $0.message.contains("dead letters") }
             #expect((1...3).contains(lines.count))
@@ -164,7 +164,7 @@ struct PartialFailureTests {
             let worker = try await world.startWorker()
             let address = "127.0.0.1:\(try await worker.adminPort())"
             try await world.publish(Batch.events(0..<400))
-            try await worker.waitForLog("holding")
+            try await worker.waitForLog("outage:")
             let doctor = try world.startTool(["doctor", "--only", "kafka", "--workers", address])
             #expect(try await doctor.waitForExit() == 1)
             #expect(doctor.output.contains("✗ worker") && doctor.output.contains("with status 404"))

@@ -107,7 +107,7 @@ struct HostileBackendTests {
                 "backend.proxyPasswordFile": password.path,
             ])
             try await world.publish(Batch.events(0..<50))
-            let line = try await worker.waitForLog("holding")
+            let line = try await worker.waitForLog("outage:")
             #expect(line.text.contains("proxy-refused") && line.message.contains("backend.proxyPasswordFile"))
             try "right\n".write(to: password, atomically: true, encoding: .utf8)
             try await worker.waitForLog("going on")
@@ -144,7 +144,7 @@ struct HostileBackendTests {
             let worker = try await world.startWorker(
                 changing: ["backend.url": url, "backend.tls.caFile": certificates.authorityFile])
             try await world.publish(Batch.events(0..<20))
-            let line = try await worker.waitForLog("holding")
+            let line = try await worker.waitForLog("outage:")
             #expect(line.text.contains(unreachable == .nameNotFound ? "\"name-not-found\"" : "\"tls\""))
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)
@@ -175,7 +175,7 @@ struct HostileBackendTests {
             let worker = try await world.startWorker(
                 changing: ["backend.url": server.origin, "backend.tls.caFile": trusted.path])
             try await world.publish(Batch.events(0..<50))
-            let line = try await worker.waitForLog("holding")
+            let line = try await worker.waitForLog("outage:")
             #expect(line.text.contains("\"tls\""))
             #expect(called.withLock { $0 } == 0)
             try trust(certificates.authorityFile)

@@ -70,7 +70,7 @@ struct LeakTests {
         var plan = World.Plan()
         plan.settings = [
             "backend.url": backend.origin, "log.level": "debug", "retry.delays": "[1s, 2s]",
-            "admin.token": Self.adminToken, "holds.fuse.of": "0",
+            "admin.token": Self.adminToken, "outages.deadLetterBreaker.of": "0",
             "kafka.properties":
                 "{session.timeout.ms: \"6000\", sasl.password: \(Self.kafkaSecret), debug: \"broker,topic,msg,eos,cgrp,conf\"}",
         ]

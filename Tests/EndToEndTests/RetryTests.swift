@@ -13,7 +13,7 @@ struct RetryTests {
         let delays: [Int64] = [1_000, 2_000, 4_000]
         var plan = World.Plan()
         plan.settings = [
-            "retry.immediate": "\(immediate)", "retry.delays": "[1s, 2s, 4s]", "holds.breaker.of": "0",
+            "retry.immediate": "\(immediate)", "retry.delays": "[1s, 2s, 4s]", "outages.breaker.of": "0",
         ]
         plan.misbehaviour = [.status(503) { $0.user = "down-*" }]
         try await World.run(plan) { world in

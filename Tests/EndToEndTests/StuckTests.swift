@@ -67,7 +67,7 @@ struct StuckTests {
     func memory(topics: [String], megabytes: Int) async throws {
         var plan = World.Plan()
         plan.partitions = 6
-        plan.settings = ["backend.timeout": "2s", "retry.delays": "[1s, 1h]", "holds.breaker.of": "0"]
+        plan.settings = ["backend.timeout": "2s", "retry.delays": "[1s, 1h]", "outages.breaker.of": "0"]
         plan.misbehaviour = [.hang()]
         try await World.run(plan) { world in
             // Without an id: none of them is another one's duplicate.
@@ -103,7 +103,7 @@ struct StuckTests {
     func largeHeaders(count: Int, isHanging: Bool) async throws {
         var plan = World.Plan()
         plan.partitions = 6
-        plan.settings = ["backend.timeout": "2s", "retry.delays": "[1s, 1h]", "holds.breaker.of": "0"]
+        plan.settings = ["backend.timeout": "2s", "retry.delays": "[1s, 1h]", "outages.breaker.of": "0"]
         if isHanging { plan.misbehaviour = [.hang { $0.user = "large-*" }] }
         try await World.run(plan) { world in
             // A topic that nobody follows: this process need not hold gigabytes.

@@ -105,7 +105,7 @@ struct TokenTests {
         try await World.run { world in
             let worker = try await world.startWorker(changing: realm.settings, removing: Self.unwanted)
             try await world.publish(Batch.events(0..<50))
-            let line = try await worker.waitForLog("holding")
+            let line = try await worker.waitForLog("outage:")
             #expect(line.message.contains("there is no access token") && line.message.contains("invalid_client"))
             #expect(line.message.contains("check backend.auth.clientID"))
             try await world.wait("the endpoint was asked again") { realm.refusedCount > 1 }
@@ -115,7 +115,7 @@ struct TokenTests {
             try await world.waitForResults(50)
             try await Oracle(world).expectResults(Batch.delivered(0..<50))
             #expect(world.deadLetters.isEmpty && world.retries.isEmpty && realm.givenCount == 1)
-            #expect(worker.logLines.count { $0.message.contains("holding") } == 1)
+            #expect(worker.logLines.count { $0.message.contains("outage:") } == 1)
             #expect(!worker.output.contains("canary"))
         }
     }

@@ -66,7 +66,7 @@ struct ReadinessTests {
     func hold(reason: HoldReason) throws {
         let report = Reports.ready { $0.lanes[0].hold = HoldReport(reason, status: 404) }
         let finding = try #require(Readiness(report, now: Self.now).findings.first)
-        #expect(finding.reason == .hold(reason) && finding.reason.word == "hold-\(reason.word)")
+        #expect(finding.reason == .hold(reason) && finding.reason.word == "outage-\(reason.word)")
         #expect(finding.sentence == reason.sentence(status: 404) && finding.sentence.contains(": "))
         let page = ReadinessPage(report, now: Self.now).response
         #expect(page.status == 503 && String(decoding: page.body, as: UTF8.self).contains(finding.sentence))

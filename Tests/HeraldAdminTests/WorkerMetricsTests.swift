@@ -25,7 +25,8 @@ struct WorkerMetricsTests {
             #"herald_calls_total{pns="gcm",result="timeout"} 1"#, "herald_end_to_end_seconds_count 2",
             "herald_end_to_end_seconds_sum 0.04", #"herald_end_to_end_seconds_bucket{le="0.025"} 2"#,
             #"herald_consumer_lag{topic="notifications",partition="0"} 15"#, #"herald_retry_backlog{delay="5s"} 7"#,
-            #"herald_hold{reason="fuse"} 1"#, #"herald_hold{reason="credentials"} 0"#, "herald_limit_inflight 40",
+            #"herald_outage{reason="dead-letter-breaker"} 1"#, #"herald_outage{reason="credentials"} 0"#,
+            "herald_limit_inflight 40",
             #"herald_limit_calls_per_second{pns="apns"} 500.0"#, #"herald_limit_calls_per_second{pns="gcm"} +Inf"#,
             #"herald_build_info{version="0.1",librdkafka="2.0.2"} 1"#, "herald_ready 0", "herald_partitions_assigned 2",
         ])

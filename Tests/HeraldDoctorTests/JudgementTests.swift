@@ -111,7 +111,8 @@ struct JudgementTests {
 
     @Test("A worker that holds fails with its own sentence, and one that does not answer is no proof")
     func workers() throws {
-        let page = #"{"ready":false,"reasons":[{"reason":"hold-fuse","sentence":"All is rejected."}],"holds":["fuse"]}"#
+        let page =
+            #"{"ready":false,"reasons":[{"reason":"outage-dead-letter-breaker","sentence":"All is rejected."}],"outages":["dead-letter-breaker"]}"#
         let server = try ScriptedServer { peer in
             _ = try peer.readRequest()
             try peer.write("HTTP/1.1 503 No\r\nContent-Length: \(page.utf8.count)\r\n\r\n\(page)")

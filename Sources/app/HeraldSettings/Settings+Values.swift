@@ -58,9 +58,10 @@ extension Settings {
         limits = Limits(
             perSecond: values[Table.limitsPerSecond], pushServices: values[Table.limitsPushServices],
             eventBytes: values[Table.limitsEventBytes])
-        holds = Holds(
-            breaker: Threshold(share: values[Table.holdsBreakerShare], of: values[Table.holdsBreakerOf]),
-            fuse: Threshold(share: values[Table.holdsFuseShare], of: values[Table.holdsFuseOf]))
+        outages = Outages(
+            breaker: Threshold(share: values[Table.outagesBreakerShare], of: values[Table.outagesBreakerOf]),
+            deadLetterBreaker: Threshold(
+                share: values[Table.outagesDeadLetterBreakerShare], of: values[Table.outagesDeadLetterBreakerOf]))
         log = Log(level: values[Table.logLevel], format: values[Table.logFormat])
         admin = Admin(listen: values[Table.adminListen], token: values.secret(SecretPair.adminToken))
     }

@@ -14,8 +14,8 @@ public struct Settings: Sendable {
     public let retry: Retry
     /// Bounds.
     public let limits: Limits
-    /// `holds.*`.
-    public let holds: Holds
+    /// `outages.*`.
+    public let outages: Outages
     /// Logging.
     public let log: Log
     /// Health, metrics and console.
@@ -180,12 +180,12 @@ public struct Settings: Sendable {
         public let eventBytes: Int
     }
 
-    /// `holds.*`.
-    public struct Holds: Sendable {
+    /// `outages.*`.
+    public struct Outages: Sendable {
         /// When calls that fail for now stop everything.
         public let breaker: Threshold
         /// When answers that would make dead letters stop everything.
-        public let fuse: Threshold
+        public let deadLetterBreaker: Threshold
     }
 
     /// So large a share of so many.

@@ -11,7 +11,7 @@ struct SettingsSection {
         Self(name: "delivery", summary: "How events are taken, sent and settled."),
         Self(name: "retry", summary: "How failed calls are repeated."),
         Self(name: "limits", summary: "Bounds on what is taken and sent."),
-        Self(name: "holds", summary: "When everything waits for the backend or the settings to be mended."),
+        Self(name: "outages", summary: "When everything waits for the backend or the settings to be mended."),
         Self(name: "log", summary: "The log on standard error."),
         Self(name: "admin", summary: "Health, metrics and the console."),
     ]

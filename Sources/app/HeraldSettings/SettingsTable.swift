@@ -195,20 +195,20 @@ enum SettingsTable {
     static let limitsPushServices = Setting(
         "limits.pushServices", .rates, default: "",
         "Calls a second at most to single push services, of the process.")
-    static let holdsBreakerShare = Setting(
-        "holds.breaker.share", .share, default: "0.8",
+    static let outagesBreakerShare = Setting(
+        "outages.breaker.share", .share, default: "0.8",
         "Circuit breaker: everything waits when this share of the last 20 seconds' calls failed for now (5xx, time-outs, refused connections)."
     )
-    static let holdsBreakerOf = Setting(
-        "holds.breaker.of", .wholeNumber(0...1_000_000), default: "100",
+    static let outagesBreakerOf = Setting(
+        "outages.breaker.of", .wholeNumber(0...1_000_000), default: "100",
         "Circuit breaker: of at least so many calls, divided among the lanes; 0 turns it off.")
-    static let holdsFuseShare = Setting(
-        "holds.fuse.share", .share, default: "0.5",
-        "Dead-letter fuse: everything waits when this share of the latest answers would make dead letters with the same status."
+    static let outagesDeadLetterBreakerShare = Setting(
+        "outages.deadLetterBreaker.share", .share, default: "0.5",
+        "Dead-letter breaker: everything waits when this share of the latest answers would make dead letters with the same status."
     )
-    static let holdsFuseOf = Setting(
-        "holds.fuse.of", .wholeNumber(0...100_000), default: "200",
-        "Dead-letter fuse: of so many answers, divided among the lanes; 0 turns it off.")
+    static let outagesDeadLetterBreakerOf = Setting(
+        "outages.deadLetterBreaker.of", .wholeNumber(0...100_000), default: "200",
+        "Dead-letter breaker: of so many answers, divided among the lanes; 0 turns it off.")
     static let logLevel = Setting(
         "log.level", .choice(LogLevel.self), default: "info", "The least severe messages that are logged.")
     static let logFormat = Setting(
@@ -240,7 +240,8 @@ enum SettingsTable {
         deliveryDrainTimeout, deliveryDedupeWindow, deliveryDedupeSize,
         retryImmediate, retryDelays, retryMaxElapsed, retryReplays,
         limitsPerSecond, limitsPushServices, limitsEventBytes,
-        holdsBreakerShare, holdsBreakerOf, holdsFuseShare, holdsFuseOf, logLevel, logFormat, adminListen, adminToken,
+        outagesBreakerShare, outagesBreakerOf, outagesDeadLetterBreakerShare, outagesDeadLetterBreakerOf, logLevel,
+        logFormat, adminListen, adminToken,
         adminTokenFile,
     ]
 }

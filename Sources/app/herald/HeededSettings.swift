@@ -51,7 +51,7 @@ struct HeededSettings: Sendable, ExpressibleByArrayLiteral {
         [
             "kafka", "topics.requests", "topics.results", "topics.retry", "topics.deadLetter", "topics.campaigns",
             "backend.path", "backend.connections",
-        ] + backendClient + pushServices + ["delivery", "retry", "limits", "holds", "log", "admin"]
+        ] + backendClient + pushServices + ["delivery", "retry", "limits", "outages", "log", "admin"]
 
     /// What is looked at for a worker, from outside.
     static let doctor =

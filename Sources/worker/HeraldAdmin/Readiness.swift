@@ -27,7 +27,7 @@ public struct Readiness: Sendable, Equatable {
         case commitsFailing
         /// No answer comes from the backend.
         case backendUnreachable
-        /// The engine holds.
+        /// Nothing is consumed until the backend or the settings are fixed.
         case hold(HoldReason)
 
         /// The word for it.
@@ -43,7 +43,7 @@ public struct Readiness: Sendable, Equatable {
             case .recordsRefused: "records-refused"
             case .commitsFailing: "commits-failing"
             case .backendUnreachable: "backend-unreachable"
-            case .hold(let reason): "hold-\(reason.word)"
+            case .hold(let reason): "outage-\(reason.word)"
             }
         }
     }

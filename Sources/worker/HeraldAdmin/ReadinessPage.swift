@@ -37,7 +37,7 @@ struct ReadinessPage {
                 ]
             ),
             ("lag", lag),
-            ("holds", .array(report.holds.map { .string($0.reason.word) })),
+            ("outages", .array(report.holds.map { .string($0.reason.word) })),
             ("brokers", .string(Self.word(report.cluster.isReachable))),
             ("backend", .string(Self.word(Readiness.isBackendReachable(report)))),
         ].object

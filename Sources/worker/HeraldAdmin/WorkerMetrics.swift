@@ -131,7 +131,9 @@ public enum WorkerMetrics {
             source, writer in
             writer.sample([], source.isReady ? 1 : 0)
         },
-        Metric("herald_hold", .gauge, labels: ["reason"], "Whether taking is held for this reason (1) or not (0).") {
+        Metric(
+            "herald_outage", .gauge, labels: ["reason"], "Whether nothing is consumed for this reason (1) or not (0)."
+        ) {
             source, writer in
             let holds = source.report.holds.map(\.reason)
             for reason in HoldReason.allCases { writer.sample([reason.word], holds.contains(reason) ? 1 : 0) }

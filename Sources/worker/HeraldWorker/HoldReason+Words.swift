@@ -10,7 +10,7 @@ extension HoldReason {
         case .nameNotFound: "name-not-found"
         case .proxyRefused: "proxy-refused"
         case .breaker: "breaker"
-        case .fuse: "fuse"
+        case .fuse: "dead-letter-breaker"
         }
     }
 

@@ -10,11 +10,11 @@ extension Lane {
         case .holdBegan(let reason):
             let told = reason == .tokenUnavailable ? tokenTrouble.map { "there is no access token: \($0)." } : nil
             logger.error(
-                "holding: \(told ?? reason.sentence(status: engine.hold?.status ?? 0)) "
+                "outage: \(told ?? reason.sentence(status: engine.hold?.status ?? 0)) "
                     + "Nothing is taken and nothing is lost; it goes on by itself.",
-                ["hold": .string(reason.word)])
+                ["outage": .string(reason.word)])
         case .holdEnded(let reason):
-            logger.info("the backend is well again, going on", ["hold": .string(reason.word)])
+            logger.info("the backend is well again, going on", ["outage": .string(reason.word)])
         case .foreignMetadata(let topic, let partition):
             logger.warning(
                 "the group's offset carries metadata that is not Herald's, or damaged; it is ignored, and what was done "

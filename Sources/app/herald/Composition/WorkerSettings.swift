@@ -103,8 +103,9 @@ extension Settings {
         engine.serviceCallsPerSecond = backend.pushServices.map { name in
             limits.pushServices[name].map { Double($0) / Double(lanes) }
         }
-        engine.breaker = BreakerRule(share: holds.breaker.share, of: Self.share(of: holds.breaker.of, lanes: lanes))
-        engine.fuse = FuseRule(share: holds.fuse.share, of: Self.share(of: holds.fuse.of, lanes: lanes))
+        engine.breaker = BreakerRule(share: outages.breaker.share, of: Self.share(of: outages.breaker.of, lanes: lanes))
+        engine.fuse = FuseRule(
+            share: outages.deadLetterBreaker.share, of: Self.share(of: outages.deadLetterBreaker.of, lanes: lanes))
         engine.maxReplays = retry.replays
         engine.hashSeed = .random(in: .min ... .max)
         return engine
