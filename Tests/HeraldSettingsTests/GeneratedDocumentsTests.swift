@@ -36,6 +36,16 @@ struct GeneratedDocumentsTests {
         #expect(schema["description"] == .string(flag.summary))
     }
 
+    @Test("Every setting that the table declares can be set")
+    func declarations() throws {
+        let table = Self.documents.deletingLastPathComponent()
+            .appending(path: "Sources/app/HeraldSettings/SettingsTable.swift")
+        let source = try String(contentsOf: table, encoding: .utf8)
+        let declared = source.matches(of: #/static let \w+ = Setting\(\s+"([\w.]+)"/#).map { String($0.1) }
+        #expect(declared.count > 50)
+        #expect(Set(declared) == Set(SettingsFlag.all.map(\.path)))
+    }
+
     @Test("Every default of the schema, written into a file, is accepted and changes nothing")
     func defaults() throws {
         func values(of schema: JSONValue) -> JSONValue? {

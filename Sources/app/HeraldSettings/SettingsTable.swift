@@ -237,6 +237,7 @@ enum SettingsTable {
         backendAuthClientAuthentication, backendAuthCAFile, backendTLSCAFile,
         backendTLSCertificateFile, backendTLSKeyFile,
         deliveryGuarantee, deliveryOrdering, deliveryLanes, deliveryMaxInFlight, deliveryCommitInterval,
+        deliveryMaxUnrecorded,
         deliveryDrainTimeout, deliveryDedupeWindow, deliveryDedupeSize,
         retryImmediate, retryDelays, retryMaxElapsed, retryReplays,
         limitsPerSecond, limitsPushServices, limitsEventBytes,
