@@ -8,7 +8,7 @@ struct BrokerTests {
         "A worker waits for a broker that is down at the start, goes on after one that dies in the middle of a transaction, and nothing is lost or recorded twice"
     )
     func brokerDown() async throws {
-        let kafka = try await RealKafka.start(nodes: 1)
+        let kafka = try await RealKafka.start(nodes: 1, controllerOutlivesBroker: true)
         defer { kafka.stop() }
         var plan = World.Plan()
         plan.kafka = kafka

@@ -1,4 +1,5 @@
 import Foundation
+import HeraldBytes
 import HeraldKafka
 import HeraldSandbox
 import TestSupport
@@ -293,7 +294,7 @@ struct CampaignPublishTests {
 struct CampaignBrokerTests {
     @Test("It goes on by itself after its broker has died and come back, and each recipient has one event and one key")
     func brokerDies() async throws {
-        let kafka = try await RealKafka.start(nodes: 1)
+        let kafka = try await RealKafka.start(nodes: 1, controllerOutlivesBroker: true)
         defer { kafka.stop() }
         try await World.run(CampaignPublishTests.plan { $0.kafka = kafka }) { world in
             let count = 2_000

@@ -1,4 +1,5 @@
 import Foundation
+import HeraldBytes
 import HeraldKafka
 import HeraldSandbox
 import TestSupport
@@ -137,7 +138,7 @@ struct ReplaySafetyTests {
 struct ReplayBrokerTests {
     @Test("A replay goes on by itself after its broker has died and come back, and each dead letter is replayed once")
     func brokerDies() async throws {
-        let kafka = try await RealKafka.start(nodes: 1)
+        let kafka = try await RealKafka.start(nodes: 1, controllerOutlivesBroker: true)
         defer { kafka.stop() }
         var plan = World.Plan()
         plan.kafka = kafka

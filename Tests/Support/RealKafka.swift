@@ -13,10 +13,13 @@ public final class RealKafka: Sendable {
     /// The address of the listener with TLS and passwords, if it was asked for one.
     public let secureServers: String?
     private let nodes: [KafkaNode]
+    /// The controller, when it has a process of its own.
+    private let controller: KafkaNode?
     private let directory: URL?
     private let madeTopics = Mutex<[String]>([])
 
     private static let startSeconds = 90
+    private static let sessionMilliseconds = 2_000
 
     /// Whether ``shared()`` has something to run on.
     public static var isAvailable: Bool { runningServers != nil || canStart }
@@ -33,7 +36,7 @@ public final class RealKafka: Sendable {
 
     private static let sharing = Task<RealKafka, any Error> {
         guard let servers = runningServers else { return try await start(nodes: 1) }
-        return RealKafka(bootstrapServers: servers, secureServers: nil, nodes: [], directory: nil)
+        return RealKafka(bootstrapServers: servers, secureServers: nil, nodes: [], controller: nil, directory: nil)
     }
 
     /// The one cluster that all tests of this process share; started when first asked for.
@@ -42,21 +45,26 @@ public final class RealKafka: Sendable {
     /// Starts a cluster of its own for a test that hurts it; call ``stop()`` at the end.
     ///
     /// - Parameters:
+    ///   - controllerOutlivesBroker: gives the controller a process of its own, for a test that kills the only broker.
+    ///     A node that is both comes back believing that it leads what it led. It loads the transactions, is fenced a moment
+    ///     later, finds no leader for the partitions of one that was about to end, takes them for deleted, and ends it without
+    ///     a marker (Kafka 4.3.1, TransactionMarkerChannelManager): what was committed stays invisible, or what was
+    ///     aborted becomes visible with that producer's next commit. No client can do anything about that.
     ///   - settings: added to the brokers' `server.properties`.
     ///   - proxy: stands before a second listener of a single node: who begins there stays there.
     ///   - secure: a second listener of a single node, and permissions; who comes in by the first may do anything.
     public static func start(
-        nodes count: Int, settings: [String: String] = [:], behind proxy: KafkaProxy? = nil,
-        secure: SecureListener? = nil
+        nodes count: Int, controllerOutlivesBroker isApart: Bool = false, settings: [String: String] = [:],
+        behind proxy: KafkaProxy? = nil, secure: SecureListener? = nil
     ) async throws -> RealKafka {
         try await Blocking.run {
             guard let home else { throw ChildProcess.Failure(description: "KAFKA_HOME is not set") }
             let directory = FileManager.default.temporaryDirectory
                 .appending(path: "herald-kafka-\(getpid())-\(UUID().uuidString)")
-            let kafka = try make(home: home, count, settings, proxy, secure, directory)
+            let kafka = try make(home: home, count, isApart, settings, proxy, secure, directory)
             AtExit.run { kafka.stop() }
             do {
-                for node in kafka.nodes { try node.start() }
+                for node in kafka.processes { try node.start() }
                 try kafka.waitUntilReady()
                 return kafka
             } catch {
@@ -67,8 +75,8 @@ public final class RealKafka: Sendable {
     }
 
     private static func make(
-        home: String, _ count: Int, _ settings: [String: String], _ proxy: KafkaProxy?, _ secure: SecureListener?,
-        _ directory: URL
+        home: String, _ count: Int, _ isApart: Bool, _ settings: [String: String], _ proxy: KafkaProxy?,
+        _ secure: SecureListener?, _ directory: URL
     ) throws -> RealKafka {
         let ports = FreePorts.take(2 * count + 1)
         guard ports.count == 2 * count + 1 else { throw ChildProcess.Failure(description: "no free ports on loopback") }
@@ -79,14 +87,21 @@ public final class RealKafka: Sendable {
                 node: index, of: count, voters: voters, port: ports[index], controllerPort: ports[count + index])
             if let proxy { put(proxy, before: ports[2 * count], &all) }
             try secure?.add(port: ports[2 * count], directory, to: &all)
+            if isApart { makeBrokerOnly(&all) }
             return try KafkaNode(
                 home: home, directory: directory.appending(path: "node-\(index + 1)"),
                 settings: all.merging(settings) { $1 }, clusterID: clusterID, port: ports[index])
         }
+        let controller =
+            isApart
+            ? try KafkaNode(
+                home: home, directory: directory.appending(path: "controller"),
+                settings: controllerSettings(voters: voters, port: ports[count]), clusterID: clusterID,
+                port: ports[count]) : nil
         let servers = nodes.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
         return RealKafka(
             bootstrapServers: servers, secureServers: secure.map { _ in "127.0.0.1:\(ports[2 * count])" }, nodes: nodes,
-            directory: directory)
+            controller: controller, directory: directory)
     }
 
     private static func put(_ proxy: KafkaProxy, before port: Int, _ settings: inout [String: String]) {
@@ -127,10 +142,31 @@ public final class RealKafka: Sendable {
         ]
     }
 
-    private init(bootstrapServers: String, secureServers: String?, nodes: [KafkaNode], directory: URL?) {
+    private static func makeBrokerOnly(_ settings: inout [String: String]) {
+        settings["process.roles"] = "broker"
+        settings["node.id"] = "101"
+        settings["listeners"] = settings["listeners"]?.split(separator: ",").first.map(String.init)
+        settings["broker.heartbeat.interval.ms"] = "500"
+    }
+
+    private static func controllerSettings(voters: String, port: Int) -> [String: String] {
+        [
+            "process.roles": "controller", "node.id": "1", "controller.quorum.voters": voters,
+            "listeners": "CONTROLLER://127.0.0.1:\(port)", "controller.listener.names": "CONTROLLER",
+            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+            "broker.session.timeout.ms": String(sessionMilliseconds),
+        ]
+    }
+
+    private var processes: [KafkaNode] { [controller].compactMap(\.self) + nodes }
+
+    private init(
+        bootstrapServers: String, secureServers: String?, nodes: [KafkaNode], controller: KafkaNode?, directory: URL?
+    ) {
         self.bootstrapServers = bootstrapServers
         self.secureServers = secureServers
         self.nodes = nodes
+        self.controller = controller
         self.directory = directory
         if nodes.isEmpty { AtExit.run { self.deleteTopics() } }
     }
@@ -144,7 +180,7 @@ public final class RealKafka: Sendable {
         let admin = try admin()
         let end = ContinuousClock.now + .seconds(Self.startSeconds)
         while ContinuousClock.now < end {
-            if let dead = nodes.first(where: { !$0.isRunning }) { throw dead.failure("it stopped while starting") }
+            if let dead = processes.first(where: { !$0.isRunning }) { throw dead.failure("it stopped while starting") }
             let brokers = (try? admin.metadata(topics: [], timeoutMilliseconds: 500))?.brokers.count
             if brokers == nodes.count { return }
             // Nothing tells when a broker is ready: it has to be asked again.
@@ -203,6 +239,9 @@ public final class RealKafka: Sendable {
 
     /// Starts a killed node again with its data; `waitUntilReady` waits until all nodes serve.
     public func revive(node: Int, waitUntilReady wait: Bool = true) async throws {
+        // The broker's session has to be over (see ``start(nodes:controllerOutlivesBroker:settings:behind:secure:)``), and only
+        // the controller's clock tells when.
+        if controller != nil { try await Task.sleep(for: .milliseconds(2 * Self.sessionMilliseconds)) }
         try await Blocking.run { [self] in
             try nodes[node - 1].start()
             if wait { try waitUntilReady() }
@@ -211,7 +250,7 @@ public final class RealKafka: Sendable {
 
     /// Ends all nodes and deletes their data; nothing for a cluster that was running already.
     public func stop() {
-        for node in nodes { node.kill() }
+        for node in processes { node.kill() }
         if let directory { try? FileManager.default.removeItem(at: directory) }
     }
 }
