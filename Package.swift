@@ -36,7 +36,7 @@ let package = Package(
     products: [
         .executable(name: "herald", targets: ["herald"]),
         .library(name: "HeraldEvents", targets: ["HeraldEvents"]),
-        .library(name: "HeraldBackend", targets: ["HeraldBackend"]),
+        .library(name: "HeraldBackend", targets: ["HeraldBackend", "HeraldText"]),
         .library(name: "HeraldKafka", targets: ["HeraldKafka"]),
         // For the micro-benchmarks, which are a package of their own; nothing about it is promised.
         .library(name: "HeraldCore", targets: ["HeraldCore", "HeraldTime"]),
@@ -67,7 +67,9 @@ let package = Package(
         module(
             "clients", "HeraldHTTP",
             ["CCurl", "CEpoll", "CHTTPParser", "CMicroHTTPD", "CSSL", "HeraldThreads", "HeraldTime"]),
-        module("clients", "HeraldBackend", ["CSSL", "HeraldBytes", "HeraldHTTP", "HeraldThreads", "HeraldTime"]),
+        module(
+            "clients", "HeraldBackend",
+            ["CSSL", "HeraldBytes", "HeraldHTTP", "HeraldText", "HeraldThreads", "HeraldTime"]),
 
         // What decides, what carries out, what shows it.
         module("worker", "HeraldCore", ["HeraldEvents", "HeraldTime"]),
@@ -134,7 +136,7 @@ let package = Package(
             name: "publish-example", dependencies: ["HeraldEvents", "HeraldKafka"], path: "docs/examples/publish/swift",
             swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["CSSL", "HeraldKafka", "HeraldThreads"], path: "Tests/Support",
+            name: "TestSupport", dependencies: ["CSSL", "HeraldBytes", "HeraldKafka", "HeraldThreads"], path: "Tests/Support",
             swiftSettings: strict),
         tests("HeraldTimeTests", ["HeraldTime"]),
         tests("HeraldBytesTests", ["HeraldBytes"]),
@@ -143,7 +145,7 @@ let package = Package(
         tests("HeraldKafkaTests", ["HeraldKafka"]),
         tests("HeraldWorkerTests", ["HeraldWorker"]),
         tests("HeraldHTTPTests", ["HeraldHTTP", "HeraldThreads", "HeraldTime"]),
-        tests("HeraldBackendTests", ["HeraldBackend", "HeraldHTTP", "HeraldThreads", "HeraldTime"]),
+        tests("HeraldBackendTests", ["HeraldBackend", "HeraldHTTP", "HeraldText", "HeraldThreads", "HeraldTime"]),
         tests("HeraldTextTests", ["HeraldText"]),
         tests("HeraldSettingsTests", ["HeraldSettings", "HeraldText"]),
         tests("HeraldCommandLineTests", ["HeraldCommandLine", "HeraldText", "HeraldThreads"]),

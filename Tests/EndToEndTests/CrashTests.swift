@@ -1,4 +1,5 @@
 import Foundation
+import HeraldBytes
 import HeraldSandbox
 import TestSupport
 import Testing

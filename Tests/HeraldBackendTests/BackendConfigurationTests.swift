@@ -1,4 +1,5 @@
 import HeraldHTTP
+import HeraldText
 import Testing
 
 @testable import HeraldBackend

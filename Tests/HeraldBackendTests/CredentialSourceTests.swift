@@ -1,5 +1,6 @@
 import Foundation
 import HeraldHTTP
+import HeraldText
 import HeraldThreads
 import TestSupport
 import Testing

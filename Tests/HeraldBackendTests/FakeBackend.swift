@@ -1,4 +1,5 @@
 import HeraldBackend
+import HeraldText
 import HeraldThreads
 import TestSupport
 

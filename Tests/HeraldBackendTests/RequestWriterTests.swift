@@ -1,3 +1,4 @@
+import HeraldText
 import Testing
 
 @testable import HeraldBackend

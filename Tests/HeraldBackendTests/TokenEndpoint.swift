@@ -1,5 +1,6 @@
 import Dispatch
 import HeraldBackend
+import HeraldText
 import HeraldThreads
 import TestSupport
 
@@ -47,7 +48,7 @@ final class Heard: Sendable {
     /// The values of `Authorization` in the order in which they were handed out.
     var authorizations: [String] {
         news.withLock { $0 }.compactMap { news in
-            if case .access(let access) = news { access.authorization?.value } else { nil }
+            if case .access(let access) = news { access.authorization?.reveal() } else { nil }
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import HeraldBytes
 import HeraldTools
 import TestSupport
 import Testing

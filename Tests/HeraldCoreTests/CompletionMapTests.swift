@@ -1,4 +1,5 @@
 import Foundation
+import HeraldBytes
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+import HeraldBytes
 import HeraldTime
 import TestSupport
 import Testing

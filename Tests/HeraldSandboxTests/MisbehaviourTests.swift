@@ -196,15 +196,4 @@ struct MisbehaviourTests {
         #expect(failures(seed: 1) != failures(seed: 2))
         #expect((250...350).contains(failures(seed: 1).filter { $0 }.count))
     }
-
-    @Test(
-        "matches patterns",
-        arguments: [
-            ("a", "a", true), ("a", "ab", false), ("*", "", true), ("a*", "abc", true), ("*c", "abc", true),
-            ("a*c", "abc", true), ("a*a", "a", false), ("*b*", "abc", true), ("a*b*c", "axbyc", true),
-            ("a*b*c", "acb", false), ("**", "x", true), ("", "", true), ("", "a", false), ("ü*", "über", true),
-        ])
-    func globs(pattern: String, text: String, expected: Bool) {
-        #expect(Glob(pattern).matches(text) == expected)
-    }
 }

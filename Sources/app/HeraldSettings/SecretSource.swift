@@ -1,4 +1,4 @@
-import HeraldText
+public import HeraldText
 
 /// Where a secret comes from: the settings themselves, or a file that may change while the program runs.
 public enum SecretSource: Sendable, Equatable {

@@ -1,3 +1,5 @@
+public import HeraldText
+
 /// Everything that can be set, checked and in its own types; made by ``load(_:requiring:)``.
 ///
 /// Each field's meaning, default and range stand at its declaration in the table and in docs/SETTINGS.md.

@@ -1,4 +1,5 @@
 public import HeraldHTTP
+public import HeraldText
 
 /// What calls to the backend show and trust at the moment.
 public struct BackendAccess: Sendable {

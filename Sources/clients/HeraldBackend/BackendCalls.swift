@@ -1,4 +1,5 @@
 public import HeraldHTTP
+internal import HeraldText
 public import HeraldTime
 
 /// The backend's calls, driven by a loop's thread: writes requests into a ``ConnectionPool`` and reads its answers.
@@ -40,8 +41,8 @@ public final class BackendCalls {
     /// Calls with these credentials, and over connections made with these files, from the next call on; those under way
     /// keep theirs.
     public func use(_ access: BackendAccess, now: MonotonicTime) {
-        writer = RequestWriter(configuration, authorization: access.authorization?.value)
-        redaction.learn(access.authorization?.value)
+        writer = RequestWriter(configuration, authorization: access.authorization?.reveal())
+        redaction.learn(access.authorization?.reveal())
         guard access.filesRevision != filesRevision else { return }
         filesRevision = access.filesRevision
         pool.renewConnections(proxy: access.proxy, tls: access.tls, now: now)

@@ -1,4 +1,5 @@
 package import HeraldHTTP
+internal import HeraldText
 
 /// A look at a backend that notifies nobody: GET, which by HTTP's rules changes nothing, on the path of notifications.
 package struct BackendLook: Sendable {
@@ -39,7 +40,7 @@ package struct BackendLook: Sendable {
         switch outcome {
         case .none(let trouble): return .noToken(trouble)
         case .token(let token, _):
-            return .answer(look(authorization: "Bearer \(token.value)", timeoutMilliseconds))
+            return .answer(look(authorization: "Bearer \(token.reveal())", timeoutMilliseconds))
         }
     }
 

@@ -1,3 +1,5 @@
+public import HeraldText
+
 /// How a token endpoint knows this client, and what is asked of it (OAuth 2.0, RFC 6749 §4.4).
 public struct ClientCredentials: Sendable, Hashable {
     /// Where the client's id and secret stand in a token request (RFC 6749 §2.3.1).
@@ -42,7 +44,7 @@ public struct ClientCredentials: Sendable, Hashable {
         if clientID.isEmpty || Credentials.hasControls(clientID) {
             return "the client's id must not be empty or contain control characters"
         }
-        if clientSecret.value.isEmpty || Credentials.hasControls(clientSecret.value) {
+        if clientSecret.reveal().isEmpty || Credentials.hasControls(clientSecret.reveal()) {
             return "the client's secret must not be empty or contain control characters"
         }
         let isScope = scope?.utf8.allSatisfy { (0x20...0x7E).contains($0) } ?? true

@@ -1,4 +1,5 @@
 internal import HeraldHTTP
+internal import HeraldText
 internal import HeraldTime
 
 /// What the thread of a ``CredentialSource`` does: reads files again, fetches tokens, says what is new.
@@ -104,7 +105,7 @@ struct CredentialKeeper {
 
     private var access: BackendAccess {
         BackendAccess(
-            authorization: token.map { Secret("Bearer \($0.value)") }
+            authorization: token.map { Secret("Bearer \($0.reveal())") }
                 ?? configuration.credentials.authorization.map { Secret($0) },
             revision: revision, proxy: configuration.connections.proxy, tls: configuration.connections.tls,
             filesRevision: filesRevision)

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import HeraldHTTP
+internal import HeraldText
 internal import HeraldThreads
 internal import HeraldTime
 

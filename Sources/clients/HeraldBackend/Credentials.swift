@@ -1,4 +1,5 @@
 internal import Foundation
+public import HeraldText
 
 /// How Herald shows the backend who it is.
 public enum Credentials: Sendable, Hashable {
@@ -16,10 +17,10 @@ public enum Credentials: Sendable, Hashable {
         switch self {
         case .basic(let username, let password):
             if username.contains(":") { return "the user name must not contain ':'" }
-            let isClean = !Self.hasControls(username) && !Self.hasControls(password.value)
+            let isClean = !Self.hasControls(username) && !Self.hasControls(password.reveal())
             return isClean ? nil : "user name and password must not contain control characters"
         case .bearer(let token):
-            let isToken = !token.value.isEmpty && token.value.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+            let isToken = !token.reveal().isEmpty && token.reveal().utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
             return isToken ? nil : "the token must be printable ASCII without spaces, and not empty"
         case .oauth2(let client): return client.mistake
         case .none: return nil
@@ -30,8 +31,8 @@ public enum Credentials: Sendable, Hashable {
     var authorization: String? {
         switch self {
         case .basic(let username, let password):
-            "Basic " + Data("\(username):\(password.value)".utf8).base64EncodedString()
-        case .bearer(let token): "Bearer " + token.value
+            "Basic " + Data("\(username):\(password.reveal())".utf8).base64EncodedString()
+        case .bearer(let token): "Bearer " + token.reveal()
         case .oauth2, .none: nil
         }
     }

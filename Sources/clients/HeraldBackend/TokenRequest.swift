@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HeraldBytes
 internal import HeraldHTTP
+internal import HeraldText
 
 /// A token request and what its answer says (RFC 6749 §4.4.2, §5).
 struct TokenRequest {
@@ -41,7 +42,7 @@ struct TokenRequest {
         var fields = [("grant_type", "client_credentials")]
         if let scope = client.scope { fields.append(("scope", scope)) }
         if client.authentication == .post {
-            fields += [("client_id", client.clientID), ("client_secret", client.clientSecret.value)]
+            fields += [("client_id", client.clientID), ("client_secret", client.clientSecret.reveal())]
         }
         return fields.map { "\($0)=\(Self.encoded($1))" }.joined(separator: "&")
     }
@@ -49,7 +50,7 @@ struct TokenRequest {
     /// The value of the `Authorization` header; the id and the secret are encoded as in a form before Base64 is.
     var authorization: String? {
         guard client.authentication == .basic else { return nil }
-        let pair = "\(Self.encoded(client.clientID)):\(Self.encoded(client.clientSecret.value))"
+        let pair = "\(Self.encoded(client.clientID)):\(Self.encoded(client.clientSecret.reveal()))"
         return "Basic " + Data(pair.utf8).base64EncodedString()
     }
 
@@ -104,7 +105,7 @@ struct TokenRequest {
 
     /// A line from outside without the secret, should it be in there.
     private func safe(_ line: String) -> String {
-        let secret = client.clientSecret.value
+        let secret = client.clientSecret.reveal()
         let clean = line.replacing(secret, with: "***").replacing(Self.encoded(secret), with: "***")
         return clean.count > 300 ? clean.prefix(300) + "…" : clean
     }

@@ -1,4 +1,6 @@
-/// Reads the three date formats of HTTP (RFC 9110, section 5.6.7).
+internal import Glibc
+
+/// Dates of HTTP: reads the three formats, writes the first (RFC 9110, section 5.6.7).
 package enum HTTPDate {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
@@ -19,6 +21,18 @@ package enum HTTPDate {
             return nil
         }
     }
+
+    /// The moment as `Sat, 21 Nov 2026 08:40:26 GMT`.
+    package static func text(_ time: WallTime) -> String {
+        var seconds = time_t(time.milliseconds / 1_000)
+        var parts = tm()
+        gmtime_r(&seconds, &parts)
+        let day = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][Int(parts.tm_wday)]
+        let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map(twoDigits).joined(separator: ":")
+        return "\(day), \(twoDigits(parts.tm_mday)) \(months[Int(parts.tm_mon)]) \(parts.tm_year + 1_900) \(clock) GMT"
+    }
+
+    private static func twoDigits(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
     private static func number(_ text: some StringProtocol) -> Int? {
         text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } ? Int(text) : nil

@@ -68,8 +68,15 @@ final class BackendService: Sendable {
         guard case .respond(let status) = verdict.effect else { return nil }
         var reply = BackendReply.failure(status, "the reference backend was told to answer \(status)")
         if let retryAfter = verdict.retryAfter {
-            reply.headers.append(name: "Retry-After", value: HTTPDate.retryAfter(retryAfter, now: SystemClock.wall()))
+            reply.headers.append(name: "Retry-After", value: Self.retryAfter(retryAfter))
         }
         return reply
+    }
+
+    /// The value of a header `Retry-After`: `date+30` becomes the date 30 seconds from now, the rest stays as it is.
+    private static func retryAfter(_ value: String) -> String {
+        guard value.hasPrefix("date+"), let seconds = Int64(value.dropFirst(5)) else { return value }
+        let milliseconds = seconds.multipliedReportingOverflow(by: 1_000).partialValue
+        return HTTPDate.text(SystemClock.wall().advanced(byMilliseconds: milliseconds))
     }
 }

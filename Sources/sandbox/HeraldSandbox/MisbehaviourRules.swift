@@ -1,3 +1,4 @@
+internal import HeraldBytes
 import HeraldTime
 
 /// The rules in force and what they have counted; a value, and its time and randomness come from outside.
@@ -64,7 +65,7 @@ private struct RuleState {
         user = rule.user.map { Glob($0) }
         pns = rule.pns.map { Glob($0) }
         callsLeft = rule.calls
-        generator = SplitMix64(state: rule.seed)
+        generator = SplitMix64(seed: rule.seed)
     }
 
     /// Whether the rule applies to this call; counts it.
@@ -102,18 +103,5 @@ private struct RuleState {
             callsInSecond = 1
         }
         return callsInSecond > limit
-    }
-}
-
-/// A small generator of random numbers that gives the same ones for the same seed.
-private struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -4,6 +4,7 @@ import HeraldHTTP
 import HeraldKafka
 import HeraldSettings
 import HeraldTelemetry
+import HeraldText
 import HeraldWorker
 
 extension Settings {

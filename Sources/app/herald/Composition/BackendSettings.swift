@@ -55,13 +55,13 @@ extension Settings {
         switch backend.authentication {
         case nil, .some(.none): .none
         case .basic(let username, let password):
-            .basic(username: username, password: Secret(try password.current().reveal()))
-        case .bearer(let token): .bearer(token: Secret(try token.current().reveal()))
+            .basic(username: username, password: try password.current())
+        case .bearer(let token): .bearer(token: try token.current())
         case .oauth2(let client):
             .oauth2(
                 ClientCredentials(
                     tokenURL: client.tokenURL, clientID: client.clientID,
-                    clientSecret: Secret(try client.clientSecret.current().reveal()), scope: client.scope,
+                    clientSecret: try client.clientSecret.current(), scope: client.scope,
                     authentication: client.clientAuthentication == .basic ? .basic : .post, caFile: client.caFile))
         }
     }

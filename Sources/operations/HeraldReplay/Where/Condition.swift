@@ -1,4 +1,4 @@
-internal import HeraldBytes
+public import HeraldBytes
 internal import HeraldEvents
 
 /// Which dead letters are meant: compiled once, asked for each of them without making strings.

@@ -1,3 +1,4 @@
+internal import HeraldBytes
 internal import HeraldEvents
 internal import HeraldText
 internal import HeraldTime

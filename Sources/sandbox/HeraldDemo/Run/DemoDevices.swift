@@ -1,6 +1,7 @@
 import HeraldBackend
 import HeraldEvents
 import HeraldSandbox
+import HeraldText
 import HeraldThreads
 
 /// A device that the demo registers as its app would.
