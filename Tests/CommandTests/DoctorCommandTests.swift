@@ -58,7 +58,7 @@ struct DoctorOnPlainBrokerTests {
             #expect(diagnosis.lines("✓", "write").count == 7 && diagnosis.lines("✓", "topic").count == 8)
             #expect(diagnosis.lines("✓", "backend credentials").count == 1)
             #expect(!diagnosis.run.output.contains("\u{1B}"))
-            #expect(diagnosis.run.error.contains("0 to be mended"))
+            #expect(diagnosis.run.error.contains("0 to be fixed"))
         }
         #expect(backend.calls.isEmpty)
         #expect(try await world.records(of: world.audit, count: 1, partitions: 1, waitSeconds: 2).isEmpty)

@@ -135,7 +135,7 @@ struct CampaignPublishTests {
             try await world.wait("it publishes") { world.count("notifications.bulk") > 100 }
             first.terminate()
             #expect(try await first.waitForExit() == 3)
-            #expect(first.output.contains("the same command goes on with the rest"), "\(first.output)")
+            #expect(first.output.contains("the same command continues with the rest"), "\(first.output)")
             let second = try world.startTool(words)
             #expect(try await second.waitForExit(within: 120) == 0, "\(second.output)")
             #expect(second.output.contains("Continues: ") && world.isEachCalledOnce(1_500))

@@ -6,14 +6,14 @@ struct SettingsSection {
     /// The sections at the file's top level, in the table's order.
     static let all = [
         Self(name: "kafka", summary: "The cluster, and this worker's place in its group."),
-        Self(name: "topics", summary: "The topics' names, and what herald topics wants of them."),
+        Self(name: "topics", summary: "The topics' names, and the properties that herald topics gives them."),
         Self(name: "backend", summary: "The notification backend and how to talk to it."),
-        Self(name: "delivery", summary: "How events are taken, sent and settled."),
-        Self(name: "retry", summary: "How failed calls are repeated."),
-        Self(name: "limits", summary: "Bounds on what is taken and sent."),
-        Self(name: "outages", summary: "When everything waits for the backend or the settings to be mended."),
+        Self(name: "delivery", summary: "How events are consumed, sent and recorded."),
+        Self(name: "retry", summary: "How failed calls are retried."),
+        Self(name: "limits", summary: "Bounds on events and calls."),
+        Self(name: "outages", summary: "When Herald stops consuming until the backend or the settings are fixed."),
         Self(name: "log", summary: "The log on standard error."),
-        Self(name: "admin", summary: "Health, metrics and the console."),
+        Self(name: "admin", summary: "Health and metrics."),
     ]
 
     /// Its settings, those of inner sections included.

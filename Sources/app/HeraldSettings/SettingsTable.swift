@@ -9,13 +9,13 @@ enum SettingsTable {
 
     static let kafkaBootstrapServers = Setting(
         "kafka.bootstrapServers", .list(of: .broker, count: 0...100, unique: { $0 }), default: "",
-        "The brokers to begin with; needed by everything that talks to Kafka.")
+        "The brokers to connect to first; required by every command that uses Kafka.")
     static let kafkaGroup = Setting(
         "kafka.group", .text(.line(249)), default: "herald",
         "The consumer group: all workers of one group share the work.")
     static let kafkaInstance = Setting(
         "kafka.instance", optional: .text(.name(1...128, others: "._-")),
-        "The name of this worker, of which no second one may run; new and random at each start when absent.")
+        "The unique name of this worker: no two may run with the same; random at each start when absent.")
     static let kafkaStaticMembership = Setting(
         "kafka.staticMembership", .bool, default: "false",
         "Keep the partitions through a restart, under the name of kafka.instance.")
@@ -39,26 +39,28 @@ enum SettingsTable {
         "Where events go that cannot be delivered.")
     static let topicsCampaigns = Setting(
         "topics.campaigns", .text(.topic(), "TOPIC"), default: "notifications.campaigns",
-        "Where campaigns stand, paused and cancelled ones for the workers too; compacted.")
+        "The state of campaigns, which workers follow too; compacted.")
     static let topicsState = Setting(
         "topics.state", .text(.topic(), "TOPIC"), default: "notifications.dead-letter.state",
-        "Where it stands which dead letters were replayed; compacted.")
+        "Records which dead letters were replayed; compacted.")
     static let topicsAudit = Setting(
         "topics.audit", .text(.topic(), "TOPIC"), default: "notifications.audit",
-        "Where it stands who did what to dead letters, and who read messages.")
+        "Records who did what to dead letters and campaigns, and who read messages.")
     static let topicsPartitions = Setting(
-        "topics.partitions", .wholeNumber(1...10_000), default: "6", "Partitions of a topic that herald topics makes.")
+        "topics.partitions", .wholeNumber(1...10_000), default: "6",
+        "Partitions of a topic that herald topics "
+            + "creates.")
     static let topicsReplicationFactor = Setting(
         "topics.replicationFactor", .wholeNumber(0...100), default: "0",
-        "Copies of each partition of a topic that herald topics makes; 0 leaves it to the cluster.")
+        "Replicas of each partition of a topic that herald topics creates; 0 leaves it to the cluster.")
     static let topicsRetention = Setting(
         "topics.retention", .duration(.seconds(60)...(.seconds(3_650 * 86_400))), default: "7d",
-        "How long a topic that herald topics makes keeps its records.")
+        "How long a topic that herald topics creates keeps its records.")
 
     // Backend
 
     static let backendURL = Setting(
-        "backend.url", optional: .httpAddress, "Where the backend is; needed by everything that calls it.")
+        "backend.url", optional: .httpAddress, "The backend's URL; required by every command that calls it.")
     static let backendPath = Setting(
         "backend.path", .text(.requestPath, "PATH"), default: "/api/notifications",
         "The path of a notification, behind backend.url.")
@@ -70,27 +72,28 @@ enum SettingsTable {
         "How long one call may take, from connecting to the answer's end.")
     static let backendConnectTimeout = Setting(
         "backend.connectTimeout", .duration(.milliseconds(1)...(.seconds(600))), default: "5s",
-        "How long making one connection may take, its TLS and its proxy included; at most backend.timeout counts.")
+        "How long opening one connection may take, including TLS and proxy; never more than backend.timeout.")
     static let backendConnections = Setting(
         "backend.connections", .wholeNumber(0...100_000), default: "0",
-        "Connections to the backend at most, of the process; each carries one call at a time. "
-            + "0: as many as calls in flight.")
+        "Connections to the backend at most, for the whole process, divided among the lanes; each carries one call "
+            + "at a time. 0: as many as delivery.maxInFlight.")
     static let backendProxy = Setting(
         "backend.proxy", optional: .proxy,
         "A proxy on the way to the backend and the token endpoint, perhaps with a user (http://user@proxy:3128); "
             + "the environment's is not used.")
     static let backendProxyPasswordFile = Setting(
         "backend.proxyPasswordFile", optional: .file,
-        "The file that holds the password of the user in backend.proxy; read again when it changes.")
+        "A file with the password of the user in backend.proxy; read again when it changes.")
     static let backendStatuses = Setting(
         "backend.statuses", .statuses, default: "",
-        "What an HTTP status means where it differs from the table of outcomes.")
+        "Changes what single HTTP statuses mean.")
     static let backendPushServices = Setting(
         "backend.pushServices", .list(of: .text(.pushService, "NAME"), count: 1...64, unique: { $0 }),
         default: "apns,gcm,wns", "The push services that the backend knows.")
     static let backendAliases = Setting(
         "backend.aliases", .aliases, default: "fcm=gcm",
-        "Other names that events may use for a push service; the default holds where backend.pushServices has gcm and not fcm."
+        "Other names that events may use for a push service; the default applies if backend.pushServices has gcm and "
+            + "not fcm."
     )
     static let backendAuthKind = Setting(
         "backend.auth.kind", .choice(AuthenticationKind.self), default: "basic",
@@ -100,11 +103,11 @@ enum SettingsTable {
     static let backendAuthPassword = Setting(
         "backend.auth.password", optional: .secret, "The password of kind basic; better in a file.")
     static let backendAuthPasswordFile = Setting(
-        "backend.auth.passwordFile", optional: .file, "The file that holds the password; read again when it changes.")
+        "backend.auth.passwordFile", optional: .file, "A file with the password; read again when it changes.")
     static let backendAuthToken = Setting(
         "backend.auth.token", optional: .secret, "The token of kind bearer; better in a file.")
     static let backendAuthTokenFile = Setting(
-        "backend.auth.tokenFile", optional: .file, "The file that holds the token; read again when it changes.")
+        "backend.auth.tokenFile", optional: .file, "A file with the token; read again when it changes.")
     static let backendAuthTokenURL = Setting(
         "backend.auth.tokenURL", optional: .tokenURL, "The token endpoint of kind oauth2 (client credentials).")
     static let backendAuthClientID = Setting(
@@ -113,13 +116,13 @@ enum SettingsTable {
         "backend.auth.clientSecret", optional: .secret, "The client's secret of kind oauth2; better in a file.")
     static let backendAuthClientSecretFile = Setting(
         "backend.auth.clientSecretFile", optional: .file,
-        "The file that holds the client's secret; read again when it changes.")
+        "A file with the client's secret; read again when it changes.")
     static let backendAuthScope = Setting(
         "backend.auth.scope", optional: .text(.line(1_024)),
         "What the token of kind oauth2 is for, such as api://backend/.default; several with spaces between.")
     static let backendAuthClientAuthentication = Setting(
         "backend.auth.clientAuthentication", .choice(ClientAuthentication.self), default: "post",
-        "Where the client's id and secret stand in a token request: in the form (post) or in a header (basic).")
+        "Where a token request carries the client's id and secret: in the form (post) or in a header (basic).")
     static let backendAuthCAFile = Setting(
         "backend.auth.caFile", optional: .file,
         "The authorities to trust (PEM) for the token endpoint, in place of those of backend.tls.caFile.")
@@ -141,86 +144,87 @@ enum SettingsTable {
     )
     static let deliveryOrdering = Setting(
         "delivery.ordering", .choice(DeliveryOrdering.self), default: "key",
-        "What is sent in order: one user's events, a partition's, or nothing.")
+        "Which events are sent in order: one user's (key), one partition's (partition), or none.")
     static let deliveryLanes = Setting(
         "delivery.lanes", .wholeNumber(1...64), default: "1",
-        "Threads that work independently, each a member of the group; one per processor core at most.")
+        "Threads, each an independent member of the group; at most one per processor core.")
     static let deliveryMaxInFlight = Setting(
         "delivery.maxInFlight", .wholeNumber(1...100_000), default: "1000",
-        "Events taken and not yet settled at most, of the process.")
+        "Calls in flight at most, for the whole process; divided among the lanes (at least 1 each).")
     static let deliveryCommitInterval = Setting(
         "delivery.commitInterval", .duration(.milliseconds(1)...(.seconds(60))), default: "100ms",
-        "How often what is settled is committed.")
+        "How often offsets and results are committed.")
     static let deliveryMaxUnrecorded = Setting(
         "delivery.maxUnrecorded", .duration(.milliseconds(100)...(.seconds(60))), default: "1s",
-        "No new call begins while the outcome of an earlier one has waited this long for its commit: a kill repeats no "
-            + "more. Twice delivery.commitInterval when that is more.")
+        "No new call begins while an outcome has waited this long for its commit, so a kill repeats no more calls "
+            + "than that; at least twice delivery.commitInterval.")
     static let deliveryDrainTimeout = Setting(
         "delivery.drainTimeout", .duration(.zero...(.seconds(3_600))), default: "30s",
-        "How long a stopping worker waits for calls on their way.")
+        "How long a stopping worker waits for calls in flight.")
 
     static let deliveryDedupeWindow = Setting(
         "delivery.dedupe.window", .duration(.zero...(.seconds(12 * 3_600))), default: "10m",
-        "An event with the source, id and user of one that came so recently is a duplicate for each push service whose "
-            + "first outcome is known and no failure; 0 turns it off.")
+        "How long an event counts as a duplicate of an earlier one with the same source, id and user, for each push "
+            + "service whose first outcome is known and no failure; 0 turns detection off.")
     static let deliveryDedupeSize = Setting(
         "delivery.dedupe.size", .wholeNumber(0...100_000_000), default: "1000000",
-        "The last notifications (an event for one push service) that are remembered for that, of the process, 24 bytes "
-            + "each at most; 0 turns it off.")
+        "How many of the latest notifications (an event for one push service) are remembered for that, for the whole "
+            + "process, at most 24 bytes each; 0 turns detection off.")
 
     // Retry
 
     static let retryImmediate = Setting(
         "retry.immediate", .wholeNumber(0...20), default: "2",
-        "Retries right after a failed first call, before the first delay.")
+        "Quick retries after a failed first call, before the first delay.")
     static let retryDelays = Setting(
         "retry.delays",
         .list(
             of: .retryDelay(.milliseconds(1)...(.seconds(7 * 86_400))), count: 1...20, unique: { $0.text }
         ).increasing(\.duration), default: "5s,30s,5m,30m,2h",
-        "The waits between later calls, one retry topic each, named as written here.")
+        "The delays before later calls, with one retry topic each, named as written here.")
     static let retryMaxElapsed = Setting(
         "retry.maxElapsed", .duration(.seconds(1)...(.seconds(30 * 86_400))), default: "24h",
-        "How long after its first call an event may still be retried.")
+        "How long after its first call an event may be retried.")
     static let retryReplays = Setting(
         "retry.replays", .wholeNumber(0...100), default: "5", "How often a dead letter may be replayed.")
 
     // Limits, log, admin
 
     static let limitsEventBytes = Setting(
-        "limits.eventBytes", .bytes(64...16_777_216), default: "65536", "The size of an event's value at most.")
+        "limits.eventBytes", .bytes(64...16_777_216), default: "65536", "The largest size of an event's value.")
     static let limitsPerSecond = Setting(
         "limits.perSecond", optional: .wholeNumber(1...1_000_000),
-        "Calls a second at most to all push services together, of the process; no limit when absent.")
+        "Calls per second at most to all push services together, for the whole process; no limit when absent.")
     static let limitsPushServices = Setting(
         "limits.pushServices", .rates, default: "",
-        "Calls a second at most to single push services, of the process.")
+        "Calls per second at most to single push services, for the whole process.")
     static let outagesBreakerShare = Setting(
         "outages.breaker.share", .share, default: "0.8",
-        "Circuit breaker: everything waits when this share of the last 20 seconds' calls failed for now (5xx, time-outs, refused connections)."
+        "Circuit breaker: an outage begins when this share of the last 20 seconds' calls failed for now (5xx, "
+            + "time-outs, refused connections); a failing user counts once."
     )
     static let outagesBreakerOf = Setting(
         "outages.breaker.of", .wholeNumber(0...1_000_000), default: "100",
-        "Circuit breaker: of at least so many calls, divided among the lanes; 0 turns it off.")
+        "Circuit breaker: the fewest such calls that it judges, divided among the lanes; 0 turns it off.")
     static let outagesDeadLetterBreakerShare = Setting(
         "outages.deadLetterBreaker.share", .share, default: "0.5",
-        "Dead-letter breaker: everything waits when this share of the latest answers would make dead letters with the same status."
+        "Dead-letter breaker: an outage begins when this share of the latest answers rejects with the same status."
     )
     static let outagesDeadLetterBreakerOf = Setting(
         "outages.deadLetterBreaker.of", .wholeNumber(0...100_000), default: "200",
-        "Dead-letter breaker: of so many answers, divided among the lanes; 0 turns it off.")
+        "Dead-letter breaker: the number of latest answers that it judges, divided among the lanes; 0 turns it off.")
     static let logLevel = Setting(
         "log.level", .choice(LogLevel.self), default: "info", "The least severe messages that are logged.")
     static let logFormat = Setting(
         "log.format", .choice(LogFormat.self), default: "json", "How log lines are written.")
     static let adminListen = Setting(
         "admin.listen", .listenAddress, default: "127.0.0.1:9464",
-        "Where a worker serves health and metrics; port 0 takes a free one and logs it.")
+        "Where a worker serves health and metrics; port 0 chooses a free one and logs it; off serves nothing.")
     static let adminToken = Setting(
         "admin.token", optional: .secret,
-        "What everything but health and metrics asks for, and must ask for off loopback; better in a file.")
+        "The token that every request except health and metrics needs; required off loopback; better in a file.")
     static let adminTokenFile = Setting(
-        "admin.tokenFile", optional: .file, "The file that holds that token; read again when it changes.")
+        "admin.tokenFile", optional: .file, "A file with that token; read again when it changes.")
 
     /// All settings in the order of the documentation.
     static let all: [any AnySetting] = [

@@ -25,17 +25,17 @@ enum CommandTable {
                 CampaignCancelCommand.self, CampaignReportCommand.self,
             ]),
         .group(
-            "dlq", "Look at dead letters, and replay them.",
+            "dlq", "List, show and replay dead letters.",
             [
                 DeadLetterListCommand.self, DeadLetterShowCommand.self, DeadLetterReplayCommand.self,
                 DeadLetterExportCommand.self, DeadLetterResolveCommand.self,
             ]),
         .group(
-            "topics", "Make Herald's topics as the settings want them.",
+            "topics", "Compare Herald's topics with the settings, create and change them.",
             [TopicsPlanCommand.self, TopicsApplyCommand.self, TopicsCheckCommand.self]),
         .command(DoctorCommand.self),
         .group(
-            "config", "Look at the settings.",
+            "config", "Check and show the settings.",
             [ConfigShowCommand.self, ConfigCheckCommand.self, ConfigDocsCommand.self, ConfigSchemaCommand.self]),
         .command(HelpCommand.self),
         .command(ManCommand.self),
@@ -48,7 +48,7 @@ enum CommandTable {
         options: GlobalOptions.declarations,
         examples: [
             .init("herald demo", "See every outcome, with an embedded broker and backend."),
-            .init("herald topics apply --config herald.yaml", "Make the topics."),
+            .init("herald topics apply --config herald.yaml", "Create the topics."),
             .init("herald doctor --config herald.yaml", "Check everything that a worker needs."),
             .init("herald worker --config herald.yaml", "Deliver, until SIGTERM."),
             .init("herald publish --user ann --pns apns,gcm --message 'Hello' --wait 30s", "Publish an event."),
@@ -57,17 +57,17 @@ enum CommandTable {
         environment: [
             .init(
                 "HERALD_…",
-                "A setting: its path in upper snake case, so backend.url is HERALD_BACKEND_URL. It counts "
-                    + "more than the file, and less than the flag."),
-            .init("NO_COLOR", "When it is not empty, there are no colours."),
-            .init("TERM", "When it is dumb, there are no colours either."),
-            .init("TMPDIR", "Where what is read from standard input is kept while it is checked; /tmp if not set."),
+                "A setting: its path in upper snake case, so backend.url is HERALD_BACKEND_URL. It overrides the "
+                    + "file; a flag overrides it."),
+            .init("NO_COLOR", "No colours if set."),
+            .init("TERM", "No colours if it is dumb."),
+            .init("TMPDIR", "Where a command stores standard input while it checks it; /tmp if not set."),
             .init(
                 "XDG_STATE_HOME",
                 "Where herald register keeps the ids of registrations; ~/.local/state if not set."),
             .init(
                 "SUDO_USER, USER",
-                "Who the audit topic says that it was; SUDO_USER counts more than the account's own name."),
+                "The name in the audit topic; SUDO_USER overrides the account's own name."),
         ],
         subcommands: entries.map { entry in
             switch entry {

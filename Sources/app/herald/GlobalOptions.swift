@@ -4,7 +4,7 @@ import HeraldSettings
 /// Options that every command understands, and the flags of the settings.
 enum GlobalOptions {
     static let config = CommandOption.optional("config", .file(), "The settings file (YAML).")
-    static let quiet = CommandOption.flag("quiet", short: "q", "No progress and no remarks on standard error.")
+    static let quiet = CommandOption.flag("quiet", short: "q", "Suppress progress and remarks on standard error.")
     static let noColor = CommandOption.flag("no-color", "No colours; NO_COLOR in the environment does the same.")
 
     static let declarations = [config.declaration, quiet.declaration, noColor.declaration]

@@ -50,8 +50,10 @@ public enum AccessNotice: Sendable, Equatable {
         case .credentialsChanged: "the backend's credentials have changed and are in use"
         case .filesChanged: "the backend's TLS files or proxy password have changed; new connections use them"
         case .unreadable(let reason):
-            "the backend's credentials or TLS files can't be read again, the former stay in use: \(reason)"
-        case .tokenNotRenewed(let trouble): "the access token can't be renewed, it is used until it ends: \(trouble)"
+            "the backend's credentials or TLS files can't be read again, the old ones stay in use: \(reason)"
+        case .tokenNotRenewed(let trouble):
+            "the access token can't be renewed; it stays in use until it expires: "
+                + "\(trouble)"
         case .tokenRenewed: "the token endpoint gives access tokens again"
         }
     }

@@ -50,7 +50,7 @@ public enum TokenTrouble: Error, Sendable, Hashable, CustomStringConvertible {
         case ("unauthorized_client", _), ("unsupported_grant_type", _), ("access_denied", _):
             "allow the client credentials grant for this client there"
         case (_, 300..<400): "redirects are not followed, check backend.auth.tokenURL"
-        case (_, 429), (_, 500...): "it is asked again by itself"
+        case (_, 429), (_, 500...): "Herald asks again by itself"
         default: "check backend.auth.tokenURL, clientID and scope"
         }
     }

@@ -75,7 +75,7 @@ public struct Readiness: Sendable, Equatable {
         let cluster = report.cluster
         let lanes = report.lanes.filter { !$0.hasEnded }
         if report.isStopping {
-            find(.stopping, "The worker was told to stop and finishes what is under way: nothing is to be done.")
+            find(.stopping, "The worker was told to stop and finishes its calls in flight: nothing to do.")
         }
         if let silence = Self.silence(of: report, now: now), silence > Self.stuckAfter {
             find(.stuck, "A lane has not moved for \(silence / 1_000) s: restart the worker; nothing is lost.")
@@ -84,11 +84,11 @@ public struct Readiness: Sendable, Equatable {
             find(
                 .brokersUnreachable,
                 "No broker answers (\(cluster.error ?? "no reason known")): check that the brokers run and that "
-                    + "kafka.bootstrapServers and kafka.properties are right; it goes on by itself.")
+                    + "kafka.bootstrapServers and kafka.properties are right; the worker resumes by itself.")
         } else if !report.isStopping, lanes.isEmpty || lanes.contains(where: { !$0.isReady }) {
             find(
                 .starting,
-                "The worker is starting and its lanes take no records yet: wait; when it lasts, the log says why.")
+                "The worker is starting and its lanes consume no records yet: wait; if it lasts, the log says why.")
         } else if lanes.contains(where: { $0.phase == .unassigned }) {
             find(
                 .unassigned,
@@ -106,13 +106,13 @@ public struct Readiness: Sendable, Equatable {
             find(
                 .partitionsWithoutLeader,
                 "\(cluster.leaderless.count) partitions have no leader (\(names)) and wait: bring a broker back that "
-                    + "has a copy; all others go on.")
+                    + "has a replica; all others continue.")
         }
         if let refusal = lanes.compactMap(\.refusal).first {
             find(
                 .recordsRefused,
-                "The brokers take no records (\(refusal.text)): look at the topic's brokers, disks and permissions; "
-                    + "nothing is lost, they are offered again and again.")
+                "The brokers accept no records (\(refusal.text)): look at the topic's brokers, disks and permissions; "
+                    + "nothing is lost, Herald retries.")
         }
         if let trouble = lanes.compactMap(\.commitTrouble).first(where: {
             now.milliseconds(since: $0.since) > Self.commitPatience
@@ -120,7 +120,7 @@ public struct Readiness: Sendable, Equatable {
             find(
                 .commitsFailing,
                 "Offsets can't be committed (\(trouble.text)): look at the brokers and at this worker's permissions; "
-                    + "nothing is lost, it is tried again and again.")
+                    + "nothing is lost, Herald retries.")
         }
         for hold in report.holds { find(.hold(hold.reason), hold.sentence) }
         if let lane = lanes.first(where: { $0.hold == nil && $0.meter.unansweredCalls >= Self.silentCalls }) {

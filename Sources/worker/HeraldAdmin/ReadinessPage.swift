@@ -58,7 +58,8 @@ struct ReadinessPage {
         return [
             (
                 "lag-growing",
-                "The lag grows by \(Int(growth.rounded())) offsets each second: more comes in than the backend takes; look "
+                "The lag grows by \(Int(growth.rounded())) offsets each second: more events arrive than the backend "
+                    + "accepts; look "
                     + "at its latency and at the limits, or start more workers."
             )
         ]

@@ -8,23 +8,22 @@ extension WorkerMetrics {
 
     static let kafka: [Metric] =
         [
-            Metric("herald_partitions_assigned", .gauge, "Partitions that this worker has.") { source, writer in
+            Metric("herald_partitions_assigned", .gauge, "Partitions assigned to this worker.") { source, writer in
                 writer.sample([], source.sum(\.partitions.count))
             },
             Metric(
                 "herald_partitions_without_leader", .gauge,
-                "Partitions of Herald's topics that nobody can write or read at the moment."
+                "Partitions of Herald's topics without a leader, which nobody can write or read."
             ) { source, writer in
                 writer.sample([], source.report.cluster.leaderless.count)
             },
-            Metric("herald_brokers_reachable", .gauge, "Whether a broker answered the latest question (1) or none (0).")
-            {
+            Metric("herald_brokers_reachable", .gauge, "Whether a broker answered the latest query (1) or none (0).") {
                 source, writer in
                 writer.sample([], source.report.cluster.isReachable == true ? 1 : 0)
             },
             Metric(
                 "herald_rebalances", .counter, labels: ["kind"],
-                "How often partitions were given out, asked for back, or lost with the session, to each lane."
+                "How often partitions were assigned to, revoked from, or lost by each lane."
             ) { source, writer in
                 writer.sample(["assigned"], source.sum(\.meter.assignments))
                 writer.sample(["revoked"], source.sum(\.meter.revocations))
@@ -32,7 +31,7 @@ extension WorkerMetrics {
             },
             Metric(
                 "herald_commits", .counter, labels: ["outcome"],
-                "Commits of offsets, in a transaction or not, by whether the brokers took them."
+                "Commits of offsets, in a transaction or not, by whether the brokers accepted them."
             ) { source, writer in
                 writer.sample(["committed"], source.sum(\.meter.commits))
                 writer.sample(["failed"], source.sum(\.meter.failedCommits))
@@ -80,7 +79,9 @@ extension WorkerMetrics {
             writer.sample([], source.report.cluster.producers.recordsQueued)
         },
         Metric(
-            "herald_kafka_fetched_ahead_bytes", .gauge, unit: .bytes, "Fetched by the consumers and not taken yet."
+            "herald_kafka_fetched_ahead_bytes", .gauge, unit: .bytes,
+            "Bytes fetched by the consumers and not "
+                + "consumed yet."
         ) { source, writer in
             writer.sample([], source.report.cluster.consumers.bytesFetchedAhead)
         },

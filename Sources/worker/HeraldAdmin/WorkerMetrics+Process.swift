@@ -16,7 +16,11 @@ extension WorkerMetrics {
             source, writer in
             writer.sample([source.process.facts.version, source.process.facts.kafkaVersion], 1)
         },
-        Metric("herald_log_lines_dropped", .counter, "Log lines that came faster than they were read.") {
+        Metric(
+            "herald_log_lines_dropped", .counter,
+            "Log lines dropped because they were written faster than they "
+                + "were read."
+        ) {
             source, writer in
             writer.sample([], source.process.facts.droppedLogLines())
         },

@@ -105,7 +105,7 @@ public enum WorkerMetrics {
             }
             writer.sample(["hop"], source.sum { $0.counters.retries(nil) })
         },
-        Metric("herald_records_taken", .counter, "Records taken from request and retry topics.") { source, writer in
+        Metric("herald_records_taken", .counter, "Records consumed from request and retry topics.") { source, writer in
             writer.sample([], source.sum(\.counters.taken))
         },
         Metric("herald_tombstones", .counter, "Records without a value, which are skipped.") { source, writer in
@@ -113,12 +113,12 @@ public enum WorkerMetrics {
         },
         Metric(
             "herald_records_done_before", .counter,
-            "Records that were fetched again and not done again, because the commit said that they are done."
+            "Records that were fetched again and skipped, because the commit says that they are done."
         ) { source, writer in
             writer.sample([], source.sum(\.counters.doneBefore))
         },
         Metric(
-            "herald_stale_answers", .counter, "Answers and acknowledgements of events that were given up meanwhile."
+            "herald_stale_answers", .counter, "Answers and acknowledgements for events that were abandoned meanwhile."
         ) { source, writer in
             writer.sample([], source.sum(\.counters.stale))
         },
@@ -147,13 +147,14 @@ public enum WorkerMetrics {
         },
         Metric(
             "herald_limit_calls_per_second", .gauge, labels: ["pns"],
-            "Calls a second at most that the backend was found to bear (+Inf: it never said that it can't take more)."
+            "The rate of calls that the backend accepts, as found by Herald (+Inf: it never asked for fewer)."
         ) { source, writer in
             for (service, name) in source.report.pushServices.enumerated() {
                 writer.sample([name], source.report.lanes.reduce(0) { $0 + ($1.limit(service) ?? .infinity) })
             }
         },
-        Metric("herald_events_in_memory", .gauge, "Events taken whose outcome is not durable yet.") { source, writer in
+        Metric("herald_events_in_memory", .gauge, "Events consumed whose outcome is not durable yet.") {
+            source, writer in
             writer.sample([], source.sum(\.events))
         },
         Metric("herald_records_unacknowledged", .gauge, "Results, retries and dead letters that are not durable yet.") {

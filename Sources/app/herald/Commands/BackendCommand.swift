@@ -14,7 +14,7 @@ enum BackendCommand: HeraldCommand {
     private static let callLog = CommandOption.optional(
         "call-log", .file(), "Append every notification call to this file, as a line of JSON.")
     private static let misbehave = CommandOption.repeated(
-        "misbehave", rule, "A rule by which it misbehaves, such as user=flaky-*,status=503,callsPerKey=2.")
+        "misbehave", rule, "A rule that makes it fail, such as user=flaky-*,status=503,callsPerKey=2.")
     private static let rule = ValueType(
         "RULE", allowed: Misbehaviour.textForm,
         mistake: { text in

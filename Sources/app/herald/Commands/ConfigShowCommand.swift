@@ -8,8 +8,8 @@ enum ConfigShowCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "show", "Show every setting's effective value and where it came from.",
         details:
-            "Secrets are shown as ***; backend.statuses shows the whole table that is in force. What a command needs "
-            + "beyond the defaults is not asked for here; herald config check does that.",
+            "Secrets are shown as ***; backend.statuses is shown as the whole table in force. It does not check "
+            + "whether required settings are set; herald config check does.",
         options: [OutputFormat.option.declaration],
         examples: [.init("herald config show --config herald.yaml -o json", "The settings as JSON.")])
     static let heeds: HeededSettings = .all

@@ -6,21 +6,21 @@ import HeraldText
 /// `herald doctor`: looks at everything that a worker needs, and says what mends what is wrong.
 enum DoctorCommand: HeraldCommand {
     static let only = CommandOption.optional(
-        "only", .choice(Examination.Part.self), "Look at this half alone; the other's settings may be missing.")
+        "only", .choice(Examination.Part.self), "Check only this half; the other's settings may be missing.")
 
     static let workers = CommandOption.optional(
         "workers", .commaSeparated("HOST:PORT,…"),
-        "Ask the workers at these admin ports how they are, instead of those that the group's members lead to.")
+        "Ask the workers at these admin ports, instead of those at the hosts of the group's members.")
 
     static let declaration = CommandDeclaration(
-        "doctor", "Check everything that a worker needs, and say what mends it.",
+        "doctor", "Check everything that a worker needs, and say how to fix what is wrong.",
         details:
             "Settings, names, connections, TLS and its expiry, logins, each topic, each permission, a transaction begun "
-            + "and aborted, the group, what its workers say of themselves, its lag, the backend's credentials, the clock. One line each: ✓ is well, ! "
-            + "works and wants a look, ✗ has to be mended, - could not be looked at because of something else. It "
-            + "takes 20 s at most, whoever does not answer, notifies nobody, joins no group, and leaves nothing that a "
-            + "reader of committed records sees.\n\nThe exit status is 1 when something has to be mended, 78 when the "
-            + "settings are wrong, and else 0. docs/DOCTOR.md says what each line proves.",
+            + "and aborted, the group, what its workers report, its lag, the backend's credentials, the "
+            + "clock. One line each: ✓ passed, ! works but needs a look, ✗ must be fixed, - not checked because of "
+            + "something else. It takes 20 s at most, whoever does not answer, notifies nobody, joins no group, and "
+            + "leaves nothing that a reader of committed records sees.\n\nThe exit status is 1 if something must be "
+            + "fixed, 78 if the settings are wrong, else 0. docs/DOCTOR.md says what each line proves.",
         options: [only.declaration, workers.declaration, OutputFormat.option.declaration],
         examples: [
             .init("herald doctor --config herald.yaml", "Before the first start, and whenever something is wrong."),
@@ -42,7 +42,7 @@ enum DoctorCommand: HeraldCommand {
             try output.write(
                 Check(
                     "settings", "", .failed, "\(count) mistake\(count == 1 ? "" : "s")",
-                    mend: "correct what standard error names; herald config check finds the same"))
+                    mend: "correct the settings that standard error names; herald config check finds the same"))
             try output.finish()
             throw error
         }

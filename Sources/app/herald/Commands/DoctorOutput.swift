@@ -59,9 +59,9 @@ extension Verdict {
     fileprivate var words: String {
         switch self {
         case .passed: "well"
-        case .warning: "to look at"
-        case .failed: "to be mended"
-        case .skipped: "not looked at"
+        case .warning: "need a look"
+        case .failed: "to be fixed"
+        case .skipped: "not checked"
         }
     }
 }

@@ -14,7 +14,7 @@ enum PublishCommand: HeraldCommand {
     static let message = CommandOption.optional("message", .text("TEXT"), "The message's text.")
     static let id = CommandOption.optional(
         "id", .text("ID"),
-        "The event's id, a new random one if not given; with --file what the ids of lines without one begin with.")
+        "The event's id, random if not given; with --file the prefix of ids of lines that have none.")
     static let source = CommandOption.optional("source", .text("SOURCE"), "Which service sends it.")
     static let campaign = CommandOption.optional("campaign", .text("CAMPAIGN"), "The campaign it belongs to.")
     static let expiresIn = CommandOption.optional("expires-in", .duration(), "Never sent later than this from now.")
@@ -26,16 +26,16 @@ enum PublishCommand: HeraldCommand {
     static let topic = CommandOption.optional(
         "topic", .text("TOPIC"), "The request topic; the first of topics.requests if not given.")
     static let check = CommandOption.flag("check", "Only check the events; needs no broker, and publishes nothing.")
-    static let wait = CommandOption.optional("wait", .duration(), "Follow to the final results, for so long at most.")
+    static let wait = CommandOption.optional("wait", .duration(), "Wait for the final results, at most for this long.")
 
     static let declaration = CommandDeclaration(
         "publish", "Publish events: one from options, or many from a file.",
-        details: "Every event is checked before the first is sent: with a bad one the exit status is 2 and nothing is "
-            + "sent. --check does only that, without a broker, and ends with 0 when all are right. Each event's topic, "
-            + "partition and offset are printed; with --wait there is a line for each of "
-            + "its push services with the outcome, \"pending\" when there is none in time, and the exit status is 3 "
-            + "unless all are delivered.\n\nWhat was published only in part (status 3, or 5 when the cluster is gone) "
-            + "can be published again with the same --id: Herald then uses the same idempotency keys.",
+        details: "Every event is checked before the first is sent: if one is invalid, the exit status is 2 and "
+            + "nothing is sent. --check does only that, without a broker, and exits with 0 if all are valid. It "
+            + "prints each event's topic, partition and offset. With --wait it prints a line with the outcome for "
+            + "each push service, \"pending\" if there is none in time, and exits with 3 unless all are "
+            + "delivered.\n\nAfter a partial publication (status 3, or 5 if no broker answers) publish again with "
+            + "the same --id: Herald then uses the same idempotency keys.",
         options: [
             user.declaration, pushServices.declaration, message.declaration, id.declaration, source.declaration,
             campaign.declaration, expiresIn.declaration, expiresAt.declaration, notBefore.declaration,
@@ -45,7 +45,7 @@ enum PublishCommand: HeraldCommand {
             .init(
                 "herald publish --user ann --pns apns,gcm --message 'Hello' --wait 30s", "One event, to its outcome."),
             .init("herald publish --file events.jsonl -o jsonl", "Many events, one on each line."),
-            .init("herald publish --check --file events.jsonl", "Only look for mistakes, without a broker."),
+            .init("herald publish --check --file events.jsonl", "Only check, without a broker."),
         ])
     static let heeds: HeededSettings = .cluster + .topicNames + .events
 

@@ -16,13 +16,13 @@ enum RegisterCommand: HeraldCommand {
         "installation", .text("NAME"), default: "default", "Whose registration it is; each has one per backend.")
     private static let store = CommandOption.optional(
         "store", .file(), "Where registration ids are remembered; by default in the user's state folder.")
-    private static let remove = CommandOption.flag("remove", "Remove the remembered registration, instead.")
+    private static let remove = CommandOption.flag("remove", "Remove the stored registration instead.")
 
     static let declaration = CommandDeclaration(
         "register", "Register a device with the backend, renew its registration, or remove it.",
         details:
-            "The registration's id is remembered and used again when the handle or the user changes. An id that the "
-            + "backend gave up is asked for anew.",
+            "The command stores the registration's id and reuses it when the handle or the user changes. If the "
+            + "backend has dropped the id, it requests a new one.",
         options: [
             handle.declaration, platform.declaration, tags.declaration, installation.declaration, store.declaration,
             remove.declaration, OutputFormat.option.declaration,

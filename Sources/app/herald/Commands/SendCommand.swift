@@ -14,20 +14,20 @@ enum SendCommand: HeraldCommand {
     private static let id = CommandOption.optional(
         "id", .text("ID"), "The idempotency key without user and push service; a random one when it is left out.")
     private static let toSelf = CommandOption.flag(
-        "self", "Ask the backend to greet the caller's own devices on every push service, instead.")
+        "self", "Ask the backend to notify the caller's own devices on every push service instead.")
 
     static let declaration = CommandDeclaration(
         "send", "Send a notification straight to the backend, without Kafka.",
         details:
-            "Each push service is called at once and shown with its own status. The exit status is 0 when all took "
-            + "the message, 3 when some did, 1 when none did, 5 when the backend could not be reached.",
+            "It calls all push services at once and shows each status. The exit status is 0 if all accepted the "
+            + "message, 3 if some did, 1 if none did, 5 if the backend could not be reached.",
         options: [
             user.declaration, pushServices.declaration, message.declaration, id.declaration, toSelf.declaration,
             OutputFormat.option.declaration,
         ],
         examples: [
             .init("herald send --user alice --pns apns,gcm --message 'Hi'", "Notify a user."),
-            .init("herald send --self", "Notify the own devices."),
+            .init("herald send --self", "Notify your own devices."),
         ])
     static let heeds: HeededSettings = .backendClient + ["backend.path"] + .pushServices
 

@@ -7,12 +7,12 @@ enum TopicsApplyCommand: HeraldCommand {
     private static let yes = CommandOption.flag("yes", short: "y", "Do not ask.")
 
     static let declaration = CommandDeclaration(
-        "apply", "Make and change topics as the settings want them; nothing is shrunk or deleted.",
-        details: "Shows what differs, asks, does it, and waits until the cluster shows it. Without a terminal it needs "
-            + "--yes, or ends with 4. What can only be mended by hand, or what the cluster refused, ends with 3 when "
-            + "the rest was done, and with 1 when nothing was.",
+        "apply", "Create and change topics to match the settings; it never shrinks or deletes anything.",
+        details: "It shows the differences, asks, applies them, and waits until the cluster shows them. Without a "
+            + "terminal it needs --yes, or exits with 4. If something must be fixed by hand, or the cluster refused "
+            + "it, it exits with 3, or with 1 if nothing was changed.",
         options: [yes.declaration, OutputFormat.option.declaration],
-        examples: [.init("herald topics apply --config herald.yaml --yes", "Make the topics without asking.")])
+        examples: [.init("herald topics apply --config herald.yaml --yes", "Create the topics without asking.")])
     static let heeds: HeededSettings = .topics
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {

@@ -4,9 +4,9 @@ import HeraldTools
 /// `herald topics check`: whether anything differs, for scripts.
 enum TopicsCheckCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
-        "check", "Check that the topics are as the settings want them.",
+        "check", "Check that the topics match the settings.",
         details:
-            "The exit status is 1 when something differs. More partitions or a longer retention than wanted is fine.",
+            "The exit status is 1 if something differs. More partitions or a longer retention than set is fine.",
         options: [OutputFormat.option.declaration],
         examples: [.init("herald topics check --config herald.yaml", "Fail when a topic is not as wanted.")])
     static let heeds: HeededSettings = .topics

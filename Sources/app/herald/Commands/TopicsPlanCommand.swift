@@ -8,7 +8,7 @@ enum TopicsPlanCommand: HeraldCommand {
             + "The action is create, change, by-hand (Kafka cannot change it, or records would be lost), or none "
             + "(more than wanted, which is fine).",
         options: [OutputFormat.option.declaration],
-        examples: [.init("herald topics plan --config herald.yaml", "What would be made and changed.")])
+        examples: [.init("herald topics plan --config herald.yaml", "What would be created and changed.")])
     static let heeds: HeededSettings = .topics
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {

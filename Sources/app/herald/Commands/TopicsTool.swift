@@ -49,7 +49,7 @@ struct TopicsTool {
         let other = plan.steps.filter { $0.action == .create || $0.action == .change }.count
         return [
             other > 0 ? "herald topics apply makes \(counted(other, "change"))." : "",
-            byHand > 0 ? "\(counted(byHand, "difference")) can only be mended by hand." : "",
+            byHand > 0 ? "\(counted(byHand, "difference")) must be fixed by hand." : "",
         ].filter { !$0.isEmpty }.joined(separator: " ")
     }
 

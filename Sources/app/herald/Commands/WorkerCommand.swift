@@ -11,8 +11,8 @@ enum WorkerCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "worker", "Deliver: consume events, call the backend, record every outcome.",
         details:
-            "SIGTERM or SIGINT drains within delivery.drainTimeout, leaves the group and exits with 0; a second one "
-            + "exits at once with 1 and commits nothing more.",
+            "On SIGTERM or SIGINT it finishes calls in flight within delivery.drainTimeout, leaves the group and "
+            + "exits with 0; on a second signal it exits at once with 1 and commits nothing more.",
         examples: [.init("herald worker --config herald.yaml", "Run with a settings file.")])
     static let heeds: HeededSettings = .worker
 
@@ -33,7 +33,7 @@ enum WorkerCommand: HeraldCommand {
             _ = StopSignals.wait()
             worker.stop()
             _ = StopSignals.wait()
-            logger.warning("told twice to stop: ending at once")
+            logger.warning("second signal: stopping at once")
             _ = writer.close(within: .milliseconds(200))
             _exit(ExitStatus.failed.rawValue)
         }

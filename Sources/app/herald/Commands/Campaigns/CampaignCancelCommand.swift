@@ -4,10 +4,10 @@ import HeraldCommandLine
 /// `herald campaign cancel`: nothing more of it is delivered, ever.
 enum CampaignCancelCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
-        "cancel", "End a campaign for ever: what was not delivered yet never is.",
+        "cancel", "End a campaign for good: undelivered notifications are never sent.",
         details:
-            "Its publisher ends, and events that wait end with the outcome cancelled. A cancelled campaign cannot be "
-            + "resumed or started again. Without a terminal --yes is needed, or it ends with 4.",
+            "Its publisher stops, and waiting events end with the outcome cancelled. A cancelled campaign cannot be "
+            + "resumed or started again. Without a terminal it needs --yes, or exits with 4.",
         arguments: [CampaignOptions.name.declaration],
         options: [
             CampaignOptions.yes.declaration, CampaignOptions.reason.declaration, OutputFormat.option.declaration,

@@ -91,7 +91,7 @@ struct CampaignLook {
             let reader = try world.outcomes(of: subjects, layout)
             defer { reader.close() }
             let isWhole = try reader.catchUp(onProgress: { passed, total in
-                line.show(share: passed, of: total, "\(passed) of \(total) results looked at")
+                line.show(share: passed, of: total, "\(passed) of \(total) results read")
                 return end.map { ContinuousClock.now < $0 } ?? true
             })
             return (reader.subjects, isWhole)

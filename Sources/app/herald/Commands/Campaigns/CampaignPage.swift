@@ -82,7 +82,7 @@ struct CampaignPage {
             Part(name: "cancelled", count: count.cancelled, mark: "-", style: .dim, isAlwaysShown: false),
             Part(
                 name: "waiting", count: status.waiting, mark: "░", style: nil,
-                note: status.parked > 0 ? "\(CampaignWords.number(status.parked)) of them parked" : ""),
+                note: status.parked > 0 ? "\(CampaignWords.number(status.parked)) of them suspended" : ""),
             Part(name: "unpublished", count: status.unpublished, mark: "·", style: .dim, isAlwaysShown: false),
         ]
     }
@@ -146,9 +146,9 @@ struct CampaignPage {
         let silence = CampaignWords.duration(Double(status.silenceMilliseconds ?? 0) / 1_000)
         let name = SafeText.escaped(progress.by)
         guard !progress.isComplete, status.state == .running || status.state == .paused else { return [counts] }
-        guard !status.isHeard else { return [counts, "publisher \(name), heard of \(silence) ago"] }
+        guard !status.isHeard else { return [counts, "publisher \(name), last report \(silence) ago"] }
         return [
-            counts, "publisher \(name) was not heard of for \(silence)",
+            counts, "publisher \(name) has not reported for \(silence)",
             "nobody publishes the rest: start the campaign again with the same audience",
         ]
     }

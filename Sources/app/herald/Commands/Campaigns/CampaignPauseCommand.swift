@@ -4,10 +4,10 @@ import HeraldCommandLine
 /// `herald campaign pause`: nothing more of it is delivered until it is resumed.
 enum CampaignPauseCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
-        "pause", "Hold a campaign: its publisher stops, and workers park what waits, until it is resumed.",
+        "pause", "Pause a campaign: its publisher stops, and workers suspend its waiting events until it is resumed.",
         details:
-            "Workers honour it within a second, and its publisher at most one batch later. Calls that are under way "
-            + "end; what is parked loses no attempt, and nobody else waits for it.",
+            "Workers obey within a second, its publisher after one more batch at most. Calls in flight finish; "
+            + "suspended events lose no attempt, and nobody else waits for them.",
         arguments: [CampaignOptions.name.declaration],
         options: [CampaignOptions.reason.declaration, OutputFormat.option.declaration],
         examples: [.init("herald campaign pause spring --reason 'the link is wrong'", "Nobody else gets the link.")])

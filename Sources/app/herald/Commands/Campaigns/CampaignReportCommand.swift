@@ -15,13 +15,13 @@ enum CampaignReportCommand: HeraldCommand {
         "reveal", "Show the message's text; who did it goes into the audit topic.")
 
     static let declaration = CommandDeclaration(
-        "report", "Write what came of a campaign as a page and as CSV.",
+        "report", "Write a campaign's outcomes as a page and as CSV.",
         details:
             "Both are made from the results topic, on any machine, at any time: while the campaign runs, too. The page "
             + "needs no script and nothing from the network: outcomes over time, and failures by reason, status and push "
             + "service. In CSV a line stands for each result that is not delivered, but for those that a replay has "
             + "delivered since; control characters are escaped, and what a spreadsheet would take for a formula begins with "
-            + "an apostrophe. Only you can read the files: they hold users.",
+            + "an apostrophe. Only you can read the files, because they contain users.",
         arguments: [CampaignOptions.name.declaration],
         options: [html.declaration, csv.declaration, all.declaration, reveal.declaration],
         examples: [

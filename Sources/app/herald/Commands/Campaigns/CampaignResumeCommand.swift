@@ -4,10 +4,10 @@ import HeraldCommandLine
 /// `herald campaign resume`: a paused campaign goes on.
 enum CampaignResumeCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
-        "resume", "Let a paused campaign go on where it was.",
+        "resume", "Resume a paused campaign where it was.",
         details:
-            "What is parked is delivered when its delay ends. A publisher that lives goes on by itself; if none does, "
-            + "start the campaign again with the same audience. --pause-if-failures stays as it was.",
+            "Suspended events are delivered when their delay ends. A running publisher continues by itself; if none "
+            + "runs, start the campaign again with the same audience. --pause-if-failures stays as it was.",
         arguments: [CampaignOptions.name.declaration], options: [OutputFormat.option.declaration],
         examples: [.init("herald campaign resume spring", "Go on.")])
     static let heeds: HeededSettings = .cluster + .topicNames + .events

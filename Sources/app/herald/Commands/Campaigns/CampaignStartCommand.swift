@@ -26,28 +26,29 @@ enum CampaignStartCommand: HeraldCommand {
         ValueType<Ramp>("N,…", allowed: "numbers of recipients such as 1,10,100") { text in
             Ramp(text).flatMap { $0.sizes.dropLast().contains(nil) || $0.sizes == [nil] ? nil : $0 }
         },
-        "Begin with so many, then so many more; the outcomes of each step are waited for.")
+        "Begin with this many, then this many more, waiting for the outcomes of each step.")
     static let pauseShare = CommandOption.optional(
         "pause-if-failures", .percentage,
-        "Pause when a larger share of the outcomes is bad, after 200 or a step of the ramp; workers watch it, too.")
+        "Pause if a larger share of the outcomes is bad, after 200 outcomes or a step of the ramp; workers check it "
+            + "too.")
     static let expiresIn = CommandOption.optional(
         "expires-in", .duration(), "Notify nobody later than this after the first start.")
     static let invalidFile = CommandOption.optional(
         "invalid-file", .file("FILE"),
-        "Where lines go that are no recipients; NAME.invalid.csv if not given, made when there are any.")
-    static let dryRun = CommandOption.flag("dry-run", "Only look through the audience; needs no broker.")
+        "The file for invalid lines; NAME.invalid.csv if not given; written only if there are any.")
+    static let dryRun = CommandOption.flag("dry-run", "Only read and check the audience; needs no broker.")
 
     static let declaration = CommandDeclaration(
         "start", "Publish a campaign: previewed, confirmed, each recipient once; the same command continues it.",
         details: "The audience is read to its end first: the preview counts recipients, repeats and invalid lines, "
             + "and shows three messages. A field that the audience does not have is an error before anything is sent.\n\n"
-            + "Who was notified is remembered in Kafka as a set, not as a place in the file. Whatever interrupts it (Ctrl-C, a "
-            + "kill, a lost machine), the same command goes on with those who are left, on any machine. A second "
-            + "publisher of a campaign takes over from the first. It stays at most 10000 notifications ahead of their "
-            + "outcomes, so that pause and cancel take hold at once.\n\n"
-            + "Over 100 recipients the count has to be typed; without a terminal --yes is needed, or it ends with 4. "
-            + "It ends with 0 when all are delivered, and with 3 when some are not, or when it was interrupted or cancelled, "
-            + "or, without a terminal, paused because of failures.",
+            + "Kafka keeps the set of notified recipients, not a position in the file. Whatever interrupts it "
+            + "(Ctrl-C, a kill, a lost machine), the same command continues with the remaining recipients, on any "
+            + "machine. A second publisher of a campaign takes over from the first. It publishes at most 10000 "
+            + "notifications ahead of their outcomes, so that pause and cancel take effect at once.\n\n"
+            + "Over 100 recipients you have to type the count; without a terminal it needs --yes, or exits with 4. "
+            + "It exits with 0 if all are delivered, and with 3 if some are not, if it was interrupted or cancelled, "
+            + "or if failures paused it without a terminal.",
         options: [
             name.declaration, audience.declaration, format.declaration, message.declaration, messageFile.declaration,
             pushServices.declaration, topic.declaration, rate.declaration, ramp.declaration, pauseShare.declaration,
@@ -61,7 +62,7 @@ enum CampaignStartCommand: HeraldCommand {
             .init(
                 "herald campaign start --name spring --audience users.csv --message-file hi.txt --pns apns,gcm --ramp 1,10,100 "
                     + "--rate 200/s --pause-if-failures 5% --expires-in 6h",
-                "Slowly, and with an eye on failures."),
+                "Slowly, pausing on failures."),
         ])
     static let heeds: HeededSettings = .cluster + .topicNames + .events
 

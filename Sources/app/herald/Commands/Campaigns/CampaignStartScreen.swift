@@ -37,14 +37,14 @@ final class CampaignStartScreen {
             let reason = control.map { CampaignWords.state(.paused, $0) } ?? "paused"
             remark("The campaign is \(reason).")
             if console.error.isTerminal || !(control?.isByFailures ?? false) {
-                remark("It goes on when it is resumed; Ctrl-C leaves it paused.")
+                remark("It continues when resumed; Ctrl-C leaves it paused.")
             }
         case .resumed:
-            remark("The campaign goes on.")
+            remark("The campaign continues.")
         case .unreachable(let cause):
             guard !isUnreachable else { return }
             isUnreachable = true
-            remark("Publishing is interrupted (\(SafeText.escaped(cause))); trying on, nothing is lost.")
+            remark("Publishing is interrupted (\(SafeText.escaped(cause))); retrying, nothing is lost.")
         case .step(let number):
             remark("Step \(number) of the ramp.")
         case .allPublished:
@@ -108,7 +108,7 @@ final class CampaignStartScreen {
         ]
         switch progress.phase {
         case .readingBack: return "reading what was published before"
-        case .unreachable: parts.append("interrupted, trying on")
+        case .unreachable: parts.append("interrupted, retrying")
         case .paused: parts.append("paused")
         case .publishing, .waitingForOutcomes, .waitingForStep, .finishing:
             if let silentSince = progress.silentSince, ContinuousClock.now - silentSince >= silence {
@@ -130,7 +130,7 @@ final class CampaignStartScreen {
     func status(of end: PublishEnd, _ progress: PublishProgress, name: String) -> ExitStatus {
         let published =
             "\(CampaignWords.number(progress.published)) of \(CampaignWords.number(progress.recipients)) recipients published"
-        let again = "; the same command goes on with the rest"
+        let again = "; the same command continues with the rest"
         switch end {
         case .complete:
             console.remark(

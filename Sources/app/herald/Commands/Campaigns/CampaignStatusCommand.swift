@@ -9,10 +9,10 @@ import HeraldTools
 enum CampaignStatusCommand: HeraldCommand {
     private static let name = CommandArgument<String?>.optional(
         CampaignOptions.nameType, "The campaign; all of them if not given.")
-    private static let once = CommandOption.flag("once", "Only how it stands now, also on a terminal.")
+    private static let once = CommandOption.flag("once", "Print the current state once, also on a terminal.")
 
     static let declaration = CommandDeclaration(
-        "status", "Show how a campaign stands, live on a terminal, or list all campaigns.",
+        "status", "Show a campaign's progress, live on a terminal, or list all campaigns.",
         details: "It counts outcomes, one for each recipient and push service: delivered, retrying, failed, waiting. A "
             + "replayed dead letter that was delivered counts as delivered. It works on any machine, whether the campaign's "
             + "publisher runs or not; on a terminal it goes on until the campaign is finished, or Ctrl-C. The list takes a "
@@ -67,7 +67,7 @@ enum CampaignStatusCommand: HeraldCommand {
         let unfinished = found.filter { !$0.isWhole }.map(\.status.campaign.name)
         if !unfinished.isEmpty {
             console.remark(
-                "Not counted to the end, for want of time: \(unfinished.joined(separator: ", ")). "
+                "Not counted completely, for lack of time: \(unfinished.joined(separator: ", ")). "
                     + "herald campaign status NAME does it.")
         }
     }

@@ -85,7 +85,7 @@ struct CampaignWatcher {
         try CommandFailure.translating { () throws(ToolFailure) in
             _ = try outcomes?.catchUp(
                 onProgress: { passed, total in
-                    line.show(share: passed, of: total, "\(passed) of \(total) results looked at")
+                    line.show(share: passed, of: total, "\(passed) of \(total) results read")
                     return !stop.isMade
                 },
                 onResult: { result in

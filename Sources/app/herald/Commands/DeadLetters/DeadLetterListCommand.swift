@@ -11,9 +11,9 @@ enum DeadLetterListCommand: HeraldCommand {
     }
 
     static let groupBy = CommandOption.standard(
-        "group-by", .choice(Grouping.self), default: "reason", "What a line stands for; none: one dead letter.")
+        "group-by", .choice(Grouping.self), default: "reason", "What each line counts; none: one line per dead letter.")
     static let limit = CommandOption.optional(
-        "limit", .wholeNumber(1...100_000), "So many lines at most: 50 groups, or 100 dead letters, if not given.")
+        "limit", .wholeNumber(1...100_000), "Lines at most; 50 groups, or 100 dead letters, if not given.")
 
     static let declaration = CommandDeclaration(
         "list", "List dead letters in groups: how many, since when, replayed or not, and what to do.",

@@ -48,13 +48,13 @@ struct DeadLetterLook {
         let (outcomes, isWhole) = try CommandFailure.translating { () throws(ToolFailure) in
             try replayer.outcomes(of: book, since: selection.condition.bounds.earliest) { passed, total in
                 line.show(
-                    share: total > 0 ? Double(passed) / Double(total) : 1, "\(passed) of \(total) results looked at")
+                    share: total > 0 ? Double(passed) / Double(total) : 1, "\(passed) of \(total) results read")
                 return !stop.isMade && ContinuousClock.now < end
             }
         }
         if !isWhole, !stop.isMade {
             console.remark(
-                "What came of the latest replays is not known: there are too many results to read in "
+                "The outcomes of the latest replays are not known: there are too many results to read in "
                     + "\(outcomePatience.components.seconds) s. --since leaves out what is older.")
         }
         return outcomes
@@ -111,7 +111,7 @@ struct DeadLetterLook {
                 pace.note(passed)
                 line.show(
                     share: total > 0 ? Double(passed) / Double(total) : 1,
-                    "\(passed) of \(total) looked at, \(count) found\(pace.words(left: total - passed))")
+                    "\(passed) of \(total) read, \(count) found\(pace.words(left: total - passed))")
                 return !stop.isMade
             } _: { entry throws(ToolFailure) in
                 count += 1

@@ -16,7 +16,7 @@ enum DeadLetterOptions {
         + ["status=", "campaign=", "source=", "hour="]
     static let condition = CommandOption.optional(
         "where", .text("CONDITION"),
-        "Those that it holds for, such as: status = 503 and age < 2h and pns in (apns, wns) and user ~ 'test-*'.")
+        "Those that match it, such as: status = 503 and age < 2h and pns in (apns, wns) and user ~ 'test-*'.")
     static let since = CommandOption.optional(
         "since", .text("TIME"), "Those that came at or after a moment (2026-11-21T08:40:26Z), or so long ago (2h).")
     static let until = CommandOption.optional(

@@ -11,17 +11,17 @@ enum DeadLetterReplayCommand: HeraldCommand {
     static let ramp = CommandOption.standard(
         "ramp",
         ValueType<Ramp>("N,…,all", allowed: "sizes of batches such as 1,5,50,all") { Ramp($0) },
-        default: "1,5,50,all", "The sizes of growing batches; the outcomes of each are waited for before the next.")
+        default: "1,5,50,all", "The sizes of growing batches; each waits for the outcomes of the one before.")
     static let stopShare = CommandOption.standard(
         "stop-if-failures", .percentage, default: "20%", "Stop when a larger share of a batch's outcomes is bad.")
     static let rate = CommandOption.optional(
         "rate", .rate, "Dead letters per second at most, such as 200/s or 30/m.")
     static let wait = CommandOption.standard(
-        "wait", .duration(), default: "10m", "How long the outcomes of a batch are waited for; 0 does not wait.")
+        "wait", .duration(), default: "10m", "How long to wait for the outcomes of a batch; 0 does not wait.")
     static let onlyPushServices = CommandOption.optional(
         "only-pns", .pushServices, "Only these push services of each.")
     static let freshKey = CommandOption.flag(
-        "fresh-key", "New idempotency keys: the backend is to notify even if it has seen the old ones.")
+        "fresh-key", "Use new idempotency keys, so that the backend notifies even if it has seen the old ones.")
     static let again = CommandOption.flag("again", "Also what was replayed or resolved before.")
 
     static let declaration = CommandDeclaration(

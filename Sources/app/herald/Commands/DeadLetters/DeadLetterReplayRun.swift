@@ -139,7 +139,7 @@ struct DeadLetterReplayRun {
                 onWait: { lease in
                     console.remark(
                         SafeText.escaped(
-                            "Job \(lease.job) of \(lease.owner) has not ended; looking whether it still lives …"))
+                            "Job \(lease.job) of \(lease.owner) has not ended; checking whether it still runs …"))
                 },
                 onProgress: { progress in
                     if progress.batch != batch {
@@ -166,7 +166,7 @@ struct DeadLetterReplayRun {
     private func status(of report: ReplayReport) -> ExitStatus {
         let progress = report.progress
         let replayed = TopicsTool.counted(progress.replayed, "dead letter") + " replayed"
-        let rest = "; start it again to go on with the rest"
+        let rest = "; run it again to continue with the rest"
         switch report.end {
         case .complete:
             console.remark(

@@ -9,7 +9,7 @@ enum DeadLetterResolveCommand: HeraldCommand {
         "note", .text("TEXT"), "What was done about them; goes into the audit topic.")
 
     static let declaration = CommandDeclaration(
-        "resolve", "Note that dead letters were dealt with in another way, so that no replay takes them.",
+        "resolve", "Mark dead letters that were dealt with otherwise, so that no replay includes them.",
         details: "Nothing is deleted: the topic's retention does that. What was replayed or resolved before is left "
             + "out. Over 100 dead letters the count has to be typed; without a terminal --yes is needed, or it ends with 4.",
         arguments: [DeadLetterOptions.ids.declaration],
@@ -65,7 +65,7 @@ enum DeadLetterResolveCommand: HeraldCommand {
             ) { lease in
                 console.remark(
                     SafeText.escaped(
-                        "Job \(lease.job) of \(lease.owner) has not ended; looking whether it still lives …"))
+                        "Job \(lease.job) of \(lease.owner) has not ended; checking whether it still runs …"))
             }
         }
         let end = job.run(chosen)
