@@ -107,7 +107,7 @@ struct TopicsCommandTests {
         #expect(refused.status == 1, "\(refused.error)")
         #expect(refused.error.contains("herald: topic \(world.requests): INVALID_REPLICATION_FACTOR"))
         let part = try await world.herald("topics", "apply", "--yes")
-        #expect(part.status == 3 && part.error.contains("1 difference can only be mended by hand."))
+        #expect(part.status == 3 && part.error.contains("1 difference must be fixed by hand."))
         #expect(try await configuration(world, of: world.results).value("cleanup.policy") == "compact")
         #expect(try await world.herald("topics", "check").status == 1)
         #expect(try await world.herald("topics", "apply").status == 3)

@@ -61,7 +61,7 @@ struct TokenRequestTests {
         ] as [(String, Int64?)])
     func tokens(body: String, lifetime: Int64?) {
         let outcome = TokenRequest(client()).outcome(
-            of: .status(200, retryAfterSeconds: 0, body: Array(body.utf8)))
+            of: .response(.init(status: 200, body: Array(body.utf8))))
         #expect(outcome == .token(Secret("eyJ0.eyJh.c2ln"), lifetimeSeconds: lifetime))
     }
 
@@ -74,7 +74,7 @@ struct TokenRequestTests {
         ])
     func noToken(body: String) {
         let outcome = TokenRequest(client()).outcome(
-            of: .status(200, retryAfterSeconds: 0, body: Array(body.utf8)))
+            of: .response(.init(status: 200, body: Array(body.utf8))))
         guard case .none(.noToken) = outcome else {
             Issue.record("\(outcome)")
             return
@@ -94,7 +94,7 @@ struct TokenRequestTests {
         ])
     func errors(status: Int, body: String, advice: String) {
         let outcome = TokenRequest(client()).outcome(
-            of: .status(status, retryAfterSeconds: 7, body: Array(body.utf8)))
+            of: .response(.init(status: status, retryAfterSeconds: 7, body: Array(body.utf8))))
         guard case .none(let trouble) = outcome else {
             Issue.record("\(outcome)")
             return
@@ -118,7 +118,7 @@ struct TokenRequestTests {
     func secret(secret: String) {
         let echo = #"{"error":"invalid_client","error_description":"got \#(secret) and a%26b"}"#
         let outcome = TokenRequest(client("herald", secret)).outcome(
-            of: .status(400, retryAfterSeconds: 0, body: Array(echo.utf8)))
+            of: .response(.init(status: 400, body: Array(echo.utf8))))
         #expect(!"\(outcome)".contains(secret) && "\(outcome)".contains("***"))
         #expect(secret == "canary" || !"\(outcome)".contains("a%26b"))
     }

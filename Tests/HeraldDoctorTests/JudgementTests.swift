@@ -176,7 +176,7 @@ struct JudgementTests {
         ])
     func credentials(stranger: Int, caller: Int, verdict: Verdict) {
         let check = CredentialJudgement.check(
-            stranger: .status(stranger, date: nil), caller: caller, refusals: [401, 403])
+            stranger: .response(.init(status: stranger)), caller: caller, refusals: [401, 403])
         #expect(check.verdict == verdict)
     }
 

@@ -69,10 +69,6 @@ static inline CURLcode herald_curl_set_debug_callback(CURL *handle, curl_debug_c
     return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_DEBUGFUNCTION, callback) : code;
 }
 
-static inline CURLcode herald_curl_set_write_callback(CURL *handle, curl_write_callback callback) {
-    return curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, callback);
-}
-
 static inline CURLcode herald_curl_set_close_callback(CURL *handle, curl_closesocket_callback callback) {
     return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, callback);
 }

@@ -29,10 +29,10 @@ struct TokenRequest {
     ) -> Outcome {
         var tls = tls
         if let caFile = client.caFile { tls.caFile = caFile }
-        let post = FormPost(
-            url: client.tokenURL, form: Array(form.utf8), authorization: authorization,
+        let request = SingleRequest(
+            .post(form: Array(form.utf8)), url: client.tokenURL, authorization: authorization,
             timeoutMilliseconds: timeoutMilliseconds, proxy: proxy, tls: tls)
-        return outcome(of: post.perform(isCancelled: isCancelled))
+        return outcome(of: request.perform(isCancelled: isCancelled))
     }
 
     // MARK: The request
@@ -63,15 +63,16 @@ struct TokenRequest {
 
     // MARK: The answer
 
-    func outcome(of answer: FormPost.Answer) -> Outcome {
+    func outcome(of answer: SingleRequest.Outcome) -> Outcome {
         switch answer {
         case .failure(let kind, let detail): .none(.unreachable(kind, safe(detail)))
-        case .status(200, _, let body): token(body)
-        case .status(let status, let seconds, let body):
+        case .response(let response) where response.status == 200: token(response.body)
+        case .response(let response):
             .none(
                 .refused(
-                    status: status, error: error(in: body), detail: ErrorBody.line(body.span.bytes).map(safe),
-                    retryAfterSeconds: seconds))
+                    status: response.status, error: error(in: response.body),
+                    detail: ErrorBody.line(response.body.span.bytes).map(safe),
+                    retryAfterSeconds: response.retryAfterSeconds))
         }
     }
 

@@ -10,20 +10,20 @@ package final class BackendExaminer: Examiner {
 
     private let url: String
     private let configuration: BackendConfiguration
-    private let look: BackendLook
+    private let probe: BackendProbe
     private let timeLeft = TimeLeft(Examination.limit)
     private let reachability: Reachability
     /// Who is connected to: the proxy, if there is one.
     private let target: Endpoint
     private let setting: String
     private var addresses: [SocketAddress] = []
-    private var stranger: HTTPLook.Answer?
+    private var stranger: SingleRequest.Outcome?
 
     /// An examiner of the backend at this URL.
     package init(url: String, _ configuration: BackendConfiguration) {
         self.url = url
         self.configuration = configuration
-        look = BackendLook(configuration)
+        probe = BackendProbe(configuration)
         reachability = Reachability(timeLeft: timeLeft)
         if let proxy = configuration.connections.proxy {
             target = Endpoint(proxy.url, standardPort: 1_080)
@@ -90,12 +90,12 @@ package final class BackendExaminer: Examiner {
     }
 
     private func answer() -> Finding {
-        let answer = look.withoutCredentials(
+        let answer = probe.withoutCredentials(
             timeoutMilliseconds: timeLeft.milliseconds(atMost: Self.answerMilliseconds))
         stranger = answer
         switch answer {
-        case .status(let status, _):
-            return one(.backendAnswer, url, .passed, "HTTP works: \(status) to a stranger's GET")
+        case .response(let response):
+            return one(.backendAnswer, url, .passed, "HTTP works: \(response.status) to a stranger's GET")
         case .failure(let kind, let detail):
             return one(.backendAnswer, url, .failed, detail, mend: Self.mend(of: kind))
         }
@@ -113,25 +113,25 @@ package final class BackendExaminer: Examiner {
     }
 
     private func credentials() -> Finding {
-        guard look.hasCredentials else {
+        guard probe.hasCredentials else {
             return one(.backendLogin, "", .passed, "none are configured (backend.auth.kind is none)")
         }
         let limit = timeLeft.milliseconds(atMost: Self.answerMilliseconds)
-        switch look.withCredentials(timeoutMilliseconds: limit) {
+        switch probe.withCredentials(timeoutMilliseconds: limit) {
         case .noToken(let trouble):
             return one(.backendLogin, "", .failed, "\(trouble)", mend: "correct backend.auth, or the token endpoint")
-        case .answer(.failure(_, let detail)):
+        case .outcome(.failure(_, let detail)):
             return one(.backendLogin, "", .failed, detail, mend: "look at the backend")
-        case .answer(.status(let status, _)):
+        case .outcome(.response(let response)):
             return Finding([
                 CredentialJudgement.check(
-                    stranger: stranger, caller: status, refusals: configuration.credentialStatuses)
+                    stranger: stranger, caller: response.status, refusals: configuration.credentialStatuses)
             ])
         }
     }
 
     private func clock() -> Finding {
-        guard case .status(_, let date?)? = stranger else {
+        guard case .response(let response)? = stranger, let date = response.date else {
             return one(
                 .clock, "", .skipped, "the backend's answer has no Date header to compare this machine's clock with")
         }
@@ -151,11 +151,12 @@ enum CredentialJudgement {
     ///   - stranger: the answer without credentials.
     ///   - caller: the status with them.
     ///   - refusals: the statuses by which the backend refuses credentials.
-    static func check(stranger: HTTPLook.Answer?, caller: Int, refusals: Set<Int>) -> Check {
+    static func check(stranger: SingleRequest.Outcome?, caller: Int, refusals: Set<Int>) -> Check {
         let name = Stage.backendLogin.rawValue
-        guard case .status(let before, _)? = stranger else {
+        guard case .response(let response)? = stranger else {
             return Check(name, "", .warning, "\(caller) with credentials, and nothing to compare it with")
         }
+        let before = response.status
         if refusals.contains(caller) {
             return Check(
                 name, "", .failed, "refused: \(caller) with credentials, \(before) without",

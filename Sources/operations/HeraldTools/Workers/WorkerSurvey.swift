@@ -62,15 +62,14 @@ package struct WorkerSurvey: Sendable {
     }
 
     private static func state(at address: String) -> State {
-        let look = HTTPLook(
-            url: "http://\(address)/readyz", authorization: nil, timeoutMilliseconds: patience, proxy: nil,
+        let request = SingleRequest(
+            .get, url: "http://\(address)/readyz", authorization: nil, timeoutMilliseconds: patience, proxy: nil,
             tls: TLSFiles())
-        let (answer, body) = look.read()
-        switch answer {
+        switch request.perform() {
         case .failure(_, let detail): return .silent(detail)
-        case .status(let status, _):
-            guard let page = try? JSONDecoder().decode(Page.self, from: Data(body)) else {
-                return .silent("HTTP \(status), which is no worker's answer")
+        case .response(let response):
+            guard let page = try? JSONDecoder().decode(Page.self, from: Data(response.body)) else {
+                return .silent("HTTP \(response.status), which is no worker's answer")
             }
             return page.ready ? .ready : .notReady(page.reasons.map(\.sentence))
         }

@@ -6,19 +6,19 @@ import TestSupport
 import Testing
 
 @Suite("Posting a form, and hostile answers to it")
-struct FormPostTests {
+struct SingleRequestTests {
     private func post(
         _ server: ScriptedServer, timeout: Int = 20_000, proxy: ProxyAddress? = nil, tls: TLSFiles? = nil,
         url: String? = nil, isCancelled: @escaping @Sendable () -> Bool = { false }
-    ) throws -> FormPost.Answer {
-        FormPost(
-            url: url ?? server.origin + "/token", form: Array("a=b&c=%20".utf8), authorization: "Basic eDp5",
+    ) throws -> SingleRequest.Outcome {
+        SingleRequest(
+            .post(form: Array("a=b&c=%20".utf8)), url: url ?? server.origin + "/token", authorization: "Basic eDp5",
             timeoutMilliseconds: timeout, proxy: proxy,
             tls: try tls ?? TLSFiles(caFile: TestCertificates.shared().authorityFile)
         ).perform(isCancelled: isCancelled)
     }
 
-    private func kind(_ answer: FormPost.Answer) -> FailureKind? {
+    private func kind(_ answer: SingleRequest.Outcome) -> FailureKind? {
         if case .failure(let kind, _) = answer { kind } else { nil }
     }
 
@@ -31,7 +31,7 @@ struct FormPostTests {
             try peer.write("HTTP/1.1 429 Wait\r\nRetry-After: 7\r\nContent-Length: 4\r\n\r\nwait")
         }
         defer { server.stop() }
-        #expect(try post(server) == .status(429, retryAfterSeconds: 7, body: Array("wait".utf8)))
+        #expect(try post(server) == .response(.init(status: 429, retryAfterSeconds: 7, body: Array("wait".utf8))))
         #expect(
             seen.withLock { $0 }
                 == "POST /token HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n"
@@ -65,7 +65,7 @@ struct FormPostTests {
             peer.readToEnd()
         }
         defer { server.stop() }
-        #expect(try post(server) == .status(307, retryAfterSeconds: 0, body: Array("not".utf8)))
+        #expect(try post(server) == .response(.init(status: 307, retryAfterSeconds: 0, body: Array("not".utf8))))
         #expect(server.acceptedCount == 1)
     }
 
@@ -146,7 +146,7 @@ struct FormPostTests {
         }
         let outcome = try post(server, tls: tls)
         if isShown {
-            #expect(outcome == .status(200, retryAfterSeconds: 0, body: []))
+            #expect(outcome == .response(.init(status: 200, retryAfterSeconds: 0, body: [])))
         } else {
             #expect(kind(outcome) == .tls, "\(outcome)")
         }
@@ -175,7 +175,7 @@ struct FormPostTests {
         let address = ProxyAddress("http://alice@127.0.0.1:\(proxy.port)", password: "p:w %40")
         let outcome = try post(proxy, proxy: address, url: "http://login.invalid/token")
         if status == 200 {
-            #expect(outcome == .status(200, retryAfterSeconds: 0, body: Array("ok".utf8)))
+            #expect(outcome == .response(.init(status: 200, retryAfterSeconds: 0, body: Array("ok".utf8))))
         } else {
             #expect(kind(outcome) == .proxyRefused, "\(outcome)")
         }

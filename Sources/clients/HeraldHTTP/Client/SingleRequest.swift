@@ -1,0 +1,223 @@
+internal import CCurl
+
+/// One request with libcurl's whole HTTP client, for requests that are rare and made beside every loop: tokens, probes.
+///
+/// No redirect is followed and nothing is decompressed. Printed, logged or reflected it shows nothing.
+public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectable {
+    /// What came back.
+    public enum Outcome: Sendable, Equatable {
+        /// The other side answered.
+        case response(Response)
+        /// There is no answer; `detail` says why in one line.
+        case failure(FailureKind, detail: String)
+    }
+
+    /// An answer.
+    public struct Response: Sendable, Equatable {
+        /// Between 200 and 599.
+        public let status: Int
+        /// The header `Retry-After` in seconds from now; 0 without one.
+        public let retryAfterSeconds: Int64
+        /// The header `Date` as it came.
+        public let date: String?
+        /// The body; empty when only the head was wanted.
+        public let body: [UInt8]
+
+        /// An answer.
+        public init(status: Int, retryAfterSeconds: Int64 = 0, date: String? = nil, body: [UInt8] = []) {
+            self.status = status
+            self.retryAfterSeconds = retryAfterSeconds
+            self.date = date
+            self.body = body
+        }
+    }
+
+    /// What is asked for.
+    public enum Method: Sendable {
+        /// A GET whose answer's head is wanted: the first piece of the body ends it.
+        case head
+        /// A GET whose body is wanted.
+        case get
+        /// A POST of a form, `name=value&…`, encoded.
+        case post(form: [UInt8])
+    }
+
+    /// As much of an answer's body, and of its headers, is accepted; a larger answer is none.
+    public static let answerLimit = 64 * 1_024
+
+    private let method: Method
+    private let url: String
+    private let authorization: String?
+    private let timeoutMilliseconds: Int
+    private let proxy: ProxyAddress?
+    private let tls: TLSFiles
+
+    /// A request that is not made yet.
+    ///
+    /// - Parameters:
+    ///   - authorization: the value of the `Authorization` header; `nil` leaves it out.
+    ///   - timeoutMilliseconds: from the first query for the name to the answer's end.
+    public init(
+        _ method: Method, url: String, authorization: String?, timeoutMilliseconds: Int, proxy: ProxyAddress?,
+        tls: TLSFiles
+    ) {
+        self.method = method
+        self.url = url
+        self.authorization = authorization
+        self.timeoutMilliseconds = timeoutMilliseconds
+        self.proxy = proxy
+        self.tls = tls
+    }
+
+    /// Nothing of what it holds.
+    public var description: String { "HTTP request" }
+    /// Nothing of what it holds.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+
+    /// Makes the request.
+    ///
+    /// Blocks; on any thread.
+    ///
+    /// - Parameter isCancelled: asked about once a second; true ends the request.
+    public func perform(isCancelled: @escaping @Sendable () -> Bool = { false }) -> Outcome {
+        let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        let sink = ResponseSink(wantsBody: method.wantsBody, isCancelled: isCancelled)
+        let headers = headerLines.reduce(nil) { curl_slist_append($0, $1) }
+        // What the handle points to goes after it.
+        defer {
+            withExtendedLifetime(sink) {}
+            curl_slist_free_all(headers)
+            errorText.deallocate()
+        }
+        guard CurlLibrary.isReady, let handle = curl_easy_init() else {
+            return .failure(.connectFailed, detail: "libcurl has no memory left")
+        }
+        defer { curl_easy_cleanup(handle) }
+        return method.form.withUnsafeBytes { form in
+            var codes = CurlLibrary.setRequest(
+                of: handle, url: url, headers: headers, timeoutMilliseconds: timeoutMilliseconds, errorText: errorText,
+                proxy: proxy, tls: tls)
+            if case .post = method {
+                codes += [
+                    herald_curl_set_long(handle, CURLOPT_POST, 1),
+                    herald_curl_set_long(handle, CURLOPT_POSTFIELDSIZE, form.count),
+                    herald_curl_set_pointer(handle, CURLOPT_POSTFIELDS, form.baseAddress),
+                ]
+            }
+            codes.append(sink.attach(to: handle))
+            guard codes.allSatisfy({ $0 == CURLE_OK }) else {
+                return .failure(.connectFailed, detail: "libcurl refused the request")
+            }
+            let code = curl_easy_perform(handle)
+            return outcome(handle, code, sink, String(cString: errorText))
+        }
+    }
+
+    private var headerLines: [String] {
+        var lines = ["User-Agent: herald"]
+        if case .post = method {
+            lines = ["Content-Type: application/x-www-form-urlencoded", "Accept: application/json"] + lines
+            // No waiting for a "100 Continue".
+            lines.append("Expect:")
+        }
+        if let authorization { lines.append("Authorization: \(authorization)") }
+        return lines
+    }
+
+    private func outcome(
+        _ handle: UnsafeMutableRawPointer, _ code: CURLcode, _ sink: ResponseSink, _ text: String
+    ) -> Outcome {
+        if sink.isTooLarge {
+            return .failure(.brokenHTTP, detail: "the answer is larger than \(Self.answerLimit / 1_024) KiB")
+        }
+        guard code == CURLE_OK || sink.hasSeenEnough else {
+            if code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY {
+                return .failure(.brokenHTTP, detail: "the answer is not HTTP/1.x")
+            }
+            let failure = Transport.failure(of: handle, code, text: text)
+            // The message was cut off, or broke HTTP's framing.
+            let isCut = code == CURLE_PARTIAL_FILE || code == CURLE_GOT_NOTHING
+            return .failure(isCut ? .connectionReset : failure.kind, detail: failure.detail)
+        }
+        var status = 0
+        var retryAfter: curl_off_t = 0
+        guard herald_curl_get_long(handle, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK, (200..<600).contains(status)
+        else { return .failure(.brokenHTTP, detail: "the answer's status is not between 200 and 599") }
+        _ = herald_curl_get_offset(handle, CURLINFO_RETRY_AFTER, &retryAfter)
+        return .response(
+            Response(
+                status: status, retryAfterSeconds: max(0, Int64(retryAfter)), date: Self.date(of: handle),
+                body: sink.body))
+    }
+
+    private static func date(of handle: UnsafeMutableRawPointer) -> String? {
+        var header: UnsafeMutablePointer<curl_header>?
+        // The last request's, and of it no trailer.
+        guard curl_easy_header(handle, "Date", 0, UInt32(CURLH_HEADER), -1, &header) == CURLHE_OK,
+            let value = header?.pointee.value
+        else { return nil }
+        return String(cString: value)
+    }
+}
+
+extension SingleRequest.Method {
+    fileprivate var wantsBody: Bool { if case .head = self { false } else { true } }
+
+    fileprivate var form: [UInt8] { if case .post(let form) = self { form } else { [] } }
+}
+
+/// Where libcurl puts what comes.
+private final class ResponseSink {
+    private(set) var body: [UInt8] = []
+    private(set) var isTooLarge = false
+    /// The head has come, and no more was wanted.
+    private(set) var hasSeenEnough = false
+    private var headerCount = 0
+    private let wantsBody: Bool
+    private let isCancelled: @Sendable () -> Bool
+
+    init(wantsBody: Bool, isCancelled: @escaping @Sendable () -> Bool) {
+        self.wantsBody = wantsBody
+        self.isCancelled = isCancelled
+    }
+
+    func attach(to handle: UnsafeMutableRawPointer) -> CURLcode {
+        let body: curl_write_callback = { bytes, size, count, context in
+            ResponseSink.of(context)?.accept(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+        }
+        let header: curl_write_callback = { _, size, count, context in
+            ResponseSink.of(context)?.countHeader(size * count) ?? 0
+        }
+        let progress: curl_xferinfo_callback = { context, _, _, _, _ in
+            ResponseSink.of(context)?.isCancelled() == true ? 1 : 0
+        }
+        return herald_curl_set_sinks(handle, body, header, progress, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    private func accept(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard wantsBody else {
+            hasSeenEnough = true
+            return 0
+        }
+        guard body.count + bytes.count <= SingleRequest.answerLimit else {
+            isTooLarge = true
+            return 0
+        }
+        body.append(contentsOf: bytes)
+        return bytes.count
+    }
+
+    private func countHeader(_ count: Int) -> Int {
+        headerCount += count
+        guard headerCount <= SingleRequest.answerLimit else {
+            isTooLarge = true
+            return 0
+        }
+        return count
+    }
+
+    private static func of(_ context: UnsafeMutableRawPointer?) -> ResponseSink? {
+        context.map { Unmanaged<ResponseSink>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
