@@ -58,18 +58,18 @@ struct TestWorld: Sendable {
         of topic: String, count: Int, partitions: Int32 = 3, waitSeconds: Int = 30
     ) async throws -> [Record] {
         try await Blocking.run {
-            let reader = try AssignedReader(properties: [
+            let reader = try TopicReader(properties: [
                 ("bootstrap.servers", kafka.bootstrapServers), ("group.id", "test"),
             ])
             defer { reader.close() }
-            try reader.assign(
-                (0..<partitions).map { (TopicPartition(topic: topic, partition: $0), offset: Offset.beginning) })
+            var starts: [TopicPartition: TopicReader.Start] = [:]
+            for partition in 0..<partitions { starts[TopicPartition(topic: topic, partition: partition)] = .beginning }
+            try reader.begin(starts)
             var records: [Record] = []
             let end = ContinuousClock.now + .seconds(waitSeconds)
             while records.count < count, ContinuousClock.now < end {
-                guard let message = try reader.next(waitMilliseconds: 100) else { continue }
+                guard case .record(let message) = try reader.next(waitMilliseconds: 100) else { continue }
                 defer { message.release() }
-                guard !message.isError else { continue }
                 records.append(
                     Record(
                         partition: message.partition, offset: message.offset, key: message.withKey(Self.text),

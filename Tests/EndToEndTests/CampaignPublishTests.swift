@@ -158,9 +158,10 @@ struct CampaignPublishTests {
             try await world.wait("it publishes") { world.count("notifications.bulk") > 100 }
             #expect(try await world.campaign("pause", "spring", "--reason", "wrong link").status == 0)
             try await world.wait("it is paused") { run.output.contains("wrong link") }
-            let atPause = try await world.written("notifications.bulk")
             let refused = try world.startTool(words)
             #expect(try await refused.waitForExit() == 1 && refused.output.contains("herald campaign resume spring"))
+            // By now the mark of the last transaction is written, too.
+            let atPause = try await world.written("notifications.bulk")
             // Its heartbeats go on, its events do not: two of them are time enough for both.
             let beats = world.count("notifications.campaigns")
             try await world.wait("it lives") { world.count("notifications.campaigns") >= beats + 2 }

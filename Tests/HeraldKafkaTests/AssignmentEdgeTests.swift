@@ -50,28 +50,40 @@ struct AssignmentEdgeTests {
         for member in [first, second] { member.consumer.close() }
     }
 
-    @Test("A client whose topic was deleted ends all the same", .timeLimit(.minutes(2)))
+    @Test("A reader whose topic was deleted says so, and ends all the same", .timeLimit(.minutes(2)))
     func deletedTopic() async throws {
         let kafka = try await RealKafka.shared()
         let topic = try kafka.makeTopic("deleted", partitions: 2)
-        var reader: AssignedReader? = try AssignedReader(properties: [
-            ("bootstrap.servers", kafka.bootstrapServers), ("group.id", "g"), ("debug", "topic"),
-            ("topic.metadata.refresh.interval.ms", "200"), ("topic.metadata.propagation.max.ms", "0"),
+        var reader: TopicReader? = try TopicReader(
+            properties: [
+                ("bootstrap.servers", kafka.bootstrapServers), ("group.id", "g"), ("debug", "topic"),
+                ("topic.metadata.refresh.interval.ms", "200"), ("topic.metadata.propagation.max.ms", "0"),
+            ], silence: .milliseconds(500))
+        try reader?.begin([
+            TopicPartition(topic: topic, partition: 0): .beginning,
+            TopicPartition(topic: topic, partition: 1): .beginning,
         ])
-        let starts = (0..<2).map { (TopicPartition(topic: topic, partition: $0), offset: Offset.beginning) }
-        try reader?.assign(starts)
         try await says(reader, "changed from 0 to 2")
         _ = try kafka.admin().deleteTopics([topic], timeoutMilliseconds: 30_000)
-        try await says(reader, "changed from 2 to 0")
+        var noticed: KafkaError?
+        _ = try await eventually {
+            do throws(KafkaError) {
+                if case .record(let message)? = try reader?.next() { message.release() }
+            } catch {
+                noticed = error
+            }
+            return noticed != nil
+        }
+        #expect(noticed?.isOfTopic == true, "\(noticed.map { "\($0)" } ?? "nothing was thrown")")
         reader?.close()
         // The last who holds it: that it ends is what is tested.
         reader = nil
     }
 
-    private func says(_ reader: AssignedReader?, _ text: String) async throws {
+    private func says(_ reader: TopicReader?, _ text: String) async throws {
         let reader = try #require(reader)
         let isSaid = try await eventually {
-            while let message = try reader.next() { message.release() }
+            while case .record(let message) = try reader.next() { message.release() }
             return reader.consumer.takeNotices().notices.contains { $0.text.contains(text) }
         }
         #expect(isSaid, "\(text)")

@@ -25,11 +25,11 @@ struct FailedBefore: Sendable {
     func added(to starts: [StartPosition], queries: ConsumerQueries) throws(KafkaError) -> [StartPosition] {
         let wanted = starts.filter { ($0.history ?? $0.committed.offset) < $0.committed.offset }
         guard !wanted.isEmpty else { return starts }
-        let places = try places(queries)
-        guard !places.isEmpty else { return starts }
+        let (beginnings, ends) = try bounds(queries)
+        guard !beginnings.isEmpty else { return starts }
         var failed: [TopicPartition: [Int64: PushServiceSet]] = [:]
         for start in wanted { failed[start.committed.partition] = [:] }
-        try read(from: places) { origin, services in
+        try read(beginnings, to: ends) { origin, services in
             let partition = TopicPartition(topic: origin.topic, partition: origin.partition)
             guard let before = failed[partition] else { return }
             failed[partition]?[origin.offset] = services.union(before[origin.offset] ?? [])
@@ -41,42 +41,45 @@ struct FailedBefore: Sendable {
         }
     }
 
-    /// Where to begin in each partition that has dead letters of the window.
-    private func places(_ queries: ConsumerQueries) throws(KafkaError) -> [(TopicPartition, offset: Int64)] {
+    /// Where to read each partition that has dead letters of the window: the latest ones, up to what is committed now.
+    private func bounds(
+        _ queries: ConsumerQueries
+    ) throws(KafkaError) -> (starts: [TopicPartition: TopicReader.Start], ends: [TopicPartition: Int64]) {
         let partitions = try queries.partitions(of: topic, timeoutMilliseconds: Self.questionTimeout)
-        guard !partitions.isEmpty else { return [] }
+        guard !partitions.isEmpty else { return ([:], [:]) }
         let first = try queries.offsets(
             of: partitions, at: begin.milliseconds, timeoutMilliseconds: Self.questionTimeout)
         let ends = try queries.ends(of: partitions, timeoutMilliseconds: Self.questionTimeout)
         let share = Int64(max(1, most / partitions.count))
-        return partitions.compactMap { partition in
-            guard let first = first[partition], let end = ends[partition], first < end else { return nil }
-            return (partition, offset: max(first, end - share))
+        var starts: [TopicPartition: TopicReader.Start] = [:]
+        for partition in partitions {
+            guard let first = first[partition], let end = ends[partition], first < end else { continue }
+            starts[partition] = .offset(max(first, end - share))
         }
+        return (starts, ends)
     }
 
     private func read(
-        from places: [(TopicPartition, offset: Int64)], _ body: (Origin, PushServiceSet) -> Void
+        _ starts: [TopicPartition: TopicReader.Start], to ends: [TopicPartition: Int64],
+        _ body: (Origin, PushServiceSet) -> Void
     ) throws(KafkaError) {
-        let reader = try AssignedReader(properties: properties)
-        defer { reader.close() }
-        try reader.assign(places)
-        var unread = Set(places.map(\.0.partition))
         let deadline = ContinuousClock.now + Self.patience
+        let reader = try TopicReader(properties: properties, questions: Self.patience)
+        defer { reader.close() }
+        try reader.begin(starts, to: .offsets(ends))
         var headers = HeaderList()
-        while !unread.isEmpty {
+        while true {
             guard ContinuousClock.now < deadline else { throw KafkaError(code: KafkaError.Code.timedOut) }
-            guard let message = try reader.next(waitMilliseconds: 50) else { continue }
-            defer { message.release() }
-            if let error = message.error {
-                guard error.code == KafkaError.Code.partitionEOF else { continue }
-                unread.remove(message.partition)
-                continue
+            switch try reader.next(waitMilliseconds: 50) {
+            case .end: return
+            case .nothing: continue
+            case .record(let message):
+                defer { message.release() }
+                headers.removeAll()
+                message.forEachHeader { name, value in headers.append(name: name, value: value) }
+                guard let failure = DeadLetter.failure(headers, pushServices) else { continue }
+                body(failure.origin, failure.services)
             }
-            headers.removeAll()
-            message.forEachHeader { name, value in headers.append(name: name, value: value) }
-            guard let failure = DeadLetter.failure(headers, pushServices) else { continue }
-            body(failure.origin, failure.services)
         }
     }
 }

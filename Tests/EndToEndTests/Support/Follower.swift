@@ -31,18 +31,20 @@ final class Follower: Sendable {
     }
 
     private func follow(_ servers: String, _ partitions: [TopicPartition]) throws {
-        let reader = try AssignedReader(properties: [
+        let reader = try TopicReader(properties: [
             ("bootstrap.servers", servers), ("group.id", "follower"), ("auto.offset.reset", "earliest"),
-            ("isolation.level", "read_committed"), ("enable.partition.eof", "true"), ("fetch.wait.max.ms", "100"),
+            ("isolation.level", "read_committed"), ("fetch.wait.max.ms", "100"),
             ("reconnect.backoff.max.ms", "500"),
         ])
         reader.consumer.queue.notify(wakeup.descriptor)
-        try reader.assign(partitions.map { ($0, offset: Offset.beginning) })
+        try reader.begin(Dictionary(uniqueKeysWithValues: partitions.map { ($0, .beginning) }))
         while !state.withLock({ $0.isStopping }) {
-            while let message = try reader.next() {
+            while case .record(let message) = try reader.next() {
                 take(message)
                 message.release()
             }
+            // Behind the last record there may be the ends of transactions.
+            state.withLock { $0.positions = reader.positions }
             var descriptor = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
             _ = poll(&descriptor, 1, 200)
             wakeup.drain()
@@ -51,20 +53,8 @@ final class Follower: Sendable {
     }
 
     private func take(_ message: Message) {
-        if let error = message.error {
-            // Behind the last record there may be the ends of transactions.
-            if error.code == KafkaError.Code.partitionEOF {
-                let partition = TopicPartition(topic: message.topicName(), partition: message.partition)
-                state.withLock { $0.positions[partition] = message.offset }
-            }
-            // Brokers that are away are what some tests are about: librdkafka goes on by itself.
-            return
-        }
         let record = StoredRecord(message)
-        state.withLock { state in
-            state.records[record.topic, default: []].append(record)
-            state.positions[record.topicPartition] = record.offset + 1
-        }
+        state.withLock { $0.records[record.topic, default: []].append(record) }
     }
 
     /// What was read of a topic so far, each partition in its order.

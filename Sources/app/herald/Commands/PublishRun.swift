@@ -105,7 +105,7 @@ struct PublishRun {
     }
 
     /// Makes sure that there are topics to write to and read from, before anything is sent.
-    private func lookAtTopics() throws -> ResultFollower? {
+    private func lookAtTopics() throws -> ResultsReader? {
         let names = [topic] + (request.wait == nil ? [] : [settings.topics.results])
         return try CommandFailure.translating { () throws(ToolFailure) in
             let admin: Admin
@@ -124,7 +124,7 @@ struct PublishRun {
             guard request.wait != nil, let results = topics.first(where: { $0.name == settings.topics.results }) else {
                 return nil
             }
-            return try ResultFollower(
+            return try ResultsReader(
                 properties: KafkaClientSettings.resultsReader(settings), topic: results.name,
                 partitions: results.partitions.map(\.id))
         }
@@ -148,7 +148,7 @@ struct PublishRun {
     }
 
     private mutating func publish(
-        _ single: PreparedEvent?, _ file: LineFile?, _ follower: ResultFollower?
+        _ single: PreparedEvent?, _ file: LineFile?, _ follower: ResultsReader?
     ) throws -> ExitStatus {
         var output = PublishOutput(
             invocation.parsed[OutputFormat.option], hasLines: file != nil, hasOutcomes: follower != nil,

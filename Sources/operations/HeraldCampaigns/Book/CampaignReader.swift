@@ -10,7 +10,7 @@ public final class CampaignReader {
     /// What it says, as far as it was read.
     public private(set) var book = CampaignBook()
 
-    /// A reader of the topic.
+    /// A reader of the topic; blocks for the brokers' answers.
     ///
     /// - Parameter properties: librdkafka's: `read_committed`, with end-of-partition events; nothing is committed.
     public init(properties: [(String, String)], topic: String, partitions: [Int32]) throws(ToolFailure) {

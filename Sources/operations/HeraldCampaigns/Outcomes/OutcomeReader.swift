@@ -23,8 +23,7 @@ public final class OutcomeReader {
         }
     }
 
-    private let reader: TopicReader
-    private let mention: BytePattern
+    private let reader: ResultsReader
     private let first: String
 
     /// The campaigns, by their names.
@@ -49,10 +48,11 @@ public final class OutcomeReader {
             // A partition that a campaign does not name is read from its beginning.
             if named.count == subjects.count { starts[partition] = named.min() }
         }
-        reader = try TopicReader(
-            properties: properties, topic: topic, partitions: partitions, from: starts, lookingBackTo: moment)
-        // A campaign's name needs no escapes, so a result that has it has these bytes.
-        mention = BytePattern(subjects.count == 1 ? "\"\(first)\"" : "\"campaign\"")
+        reader = try ResultsReader(
+            properties: properties, topic: topic, partitions: partitions,
+            // A campaign's name needs no escapes, so a result that has it has these bytes.
+            mentioning: subjects.count == 1 ? "\"\(first)\"" : "\"campaign\""
+        ) { starts[$0].map { .offset($0, lookingBackTo: moment) } ?? .beginning }
     }
 
     /// What came of the campaign, the first if there are several, as far as it was read.
@@ -76,7 +76,7 @@ public final class OutcomeReader {
     public func catchUp(
         onProgress: (Int64, Int64) -> Bool = { _, _ in true }, onResult: (NotificationResult) -> Void = { _ in }
     ) throws(ToolFailure) -> Bool {
-        try reader.catchUp(onProgress: onProgress) { take($0, onResult) }
+        try reader.catchUp(onProgress: onProgress) { take($0, in: $1, onResult) }
     }
 
     /// Takes what has come since, waiting up to this long for the first record; whether something has, of whoever.
@@ -84,26 +84,17 @@ public final class OutcomeReader {
     public func takeArrived(
         waitMilliseconds: Int32 = 0, onResult: (NotificationResult) -> Void = { _ in }
     ) throws(ToolFailure) -> Bool {
-        try reader.takeArrived(waitMilliseconds: waitMilliseconds) { take($0, onResult) } > 0
+        try reader.takeArrived(waitMilliseconds: waitMilliseconds) { take($0, in: $1, onResult) } > 0
     }
 
     /// Ends the client.
     public func close() { reader.close() }
 
-    private func take(_ message: Message, _ onResult: (NotificationResult) -> Void) {
-        guard let result = result(in: message), let name = result.campaign, let subject = subjects[name] else { return }
+    private func take(_ result: NotificationResult, in message: Message, _ onResult: (NotificationResult) -> Void) {
+        guard let name = result.campaign, let subject = subjects[name] else { return }
         if message.offset >= subject.starts[message.partition] ?? 0 {
             subjects[name]?.count.take(result, pushServiceCount: subject.pushServiceCount)
         }
         onResult(result)
-    }
-
-    /// A campaign's result in a record; others are most of what lies there, and are not worth decoding.
-    private func result(in message: Message) -> NotificationResult? {
-        message.withValue { value in
-            guard let value, mention.occurs(in: value) else { return nil }
-            // What somebody else has written there is no result of these events.
-            return try? NotificationResult(decoding: value)
-        }
     }
 }

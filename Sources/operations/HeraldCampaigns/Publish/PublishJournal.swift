@@ -89,23 +89,9 @@ final class PublishJournal {
 extension CampaignWorld {
     /// The offset behind the last record of each partition, open transactions included.
     func ends(of topic: String, _ partitions: [Int32]) throws(ToolFailure) -> [String: Int64] {
-        do throws(KafkaError) {
-            return try KafkaError.outwaiting(within: .seconds(30)) { () throws(KafkaError) in
-                let consumer = try Consumer(properties: readerProperties)
-                defer { consumer.close() }
-                var ends: [String: Int64] = [:]
-                for partition in partitions {
-                    ends["\(partition)"] =
-                        try consumer.watermarks(
-                            of: TopicPartition(topic: topic, partition: partition), timeoutMilliseconds: 10_000
-                        ).high
-                }
-                return ends
-            }
-        } catch {
-            throw ToolFailure(
-                "the ends of \(topic) are not known: \(error)",
-                kind: ClusterReach.isSilence(error) ? .unreachable : .failed)
-        }
+        let reader = try TopicReader(
+            properties: readerProperties, topic: topic, partitions: partitions, from: { _ in .end })
+        defer { reader.close() }
+        return Dictionary(uniqueKeysWithValues: reader.positions.map { ("\($0.key.partition)", $0.value) })
     }
 }

@@ -25,9 +25,11 @@ struct PublishedEvents {
         let ids = RecipientIDs(campaign: definition.name)
         // What an earlier look has found may be more than was committed.
         recipients.removeFromAll(.published)
+        let starts = definition.requestStarts
         let reader = try TopicReader(
             properties: world.readerProperties, topic: definition.topic,
-            partitions: layout.requests[definition.topic] ?? [], from: definition.requestStarts)
+            partitions: layout.requests[definition.topic] ?? []
+        ) { starts[$0].map { .offset($0) } ?? .beginning }
         defer { reader.close() }
         var (count, inAudience) = (0, 0)
         func take(_ message: Message) {

@@ -29,7 +29,7 @@ public final class RetryBacklog {
 
     private static let requestMilliseconds = 5_000
 
-    private let reader: Consumer
+    private let reader: TopicReader
     /// With open transactions on the group's offsets only such a client is told what is committed.
     private let group: Consumer
     private let partitions: [TopicPartition]
@@ -42,7 +42,7 @@ public final class RetryBacklog {
             numbers.map { TopicPartition(topic: topic, partition: $0) }
         }
         do throws(KafkaError) {
-            reader = try Consumer(properties: world.readerProperties)
+            reader = try TopicReader(properties: world.readerProperties)
             group = try Consumer(properties: world.readerProperties + [("isolation.level", "read_uncommitted")])
         } catch {
             throw ToolFailure("the retry topics cannot be read: \(error)")
@@ -57,18 +57,22 @@ public final class RetryBacklog {
         guard !partitions.isEmpty else { return nil }
         let deadline = ContinuousClock.now + patience
         do throws(KafkaError) {
-            var rest = try ranges()
-            let total = rest.values.reduce(Int64(0)) { $0 + Int64($1.count) }
-            guard total > 0 else { return Count() }
-            try reader.assign(rest.map { ($0.key, offset: $0.value.lowerBound) })
-            let count = try read(&rest, until: deadline, isStopping)
-            try reader.unassign()
-            let left = rest.values.reduce(Int64(0)) { $0 + Int64($1.count) }
-            guard left > 0 else { return count }
-            guard left < total else { return nil }
-            var estimate = count
-            estimate.extrapolate(Double(total) / Double(total - left))
-            return estimate
+            try reader.begin(try committed(), to: .committed)
+            var count = Count()
+            reading: while ContinuousClock.now < deadline, !isStopping() {
+                switch try reader.next(waitMilliseconds: 50) {
+                case .end: break reading
+                case .nothing: continue
+                case .record(let message):
+                    defer { message.release() }
+                    take(message, &count)
+                }
+            }
+            let (passed, total) = reader.progress
+            guard passed < total else { return count }
+            guard passed > 0 else { return nil }
+            count.extrapolate(Double(total) / Double(passed))
+            return count
         } catch {
             return nil
         }
@@ -80,46 +84,13 @@ public final class RetryBacklog {
         group.close()
     }
 
-    private func ranges() throws(KafkaError) -> [TopicPartition: Range<Int64>] {
-        let ends = try reader.queries.ends(of: partitions, timeoutMilliseconds: Self.requestMilliseconds)
-        var ranges: [TopicPartition: Range<Int64>] = [:]
+    /// Where the workers' group is.
+    private func committed() throws(KafkaError) -> [TopicPartition: TopicReader.Start] {
+        var starts: [TopicPartition: TopicReader.Start] = [:]
         for position in try group.queries.committed(partitions, timeoutMilliseconds: Self.requestMilliseconds) {
-            guard let end = ends[position.partition], end > position.offset else { continue }
-            var start = position.offset
-            if start < 0 {
-                start = try reader.queries.watermarks(
-                    of: position.partition, timeoutMilliseconds: Self.requestMilliseconds
-                ).low
-            }
-            if start < end { ranges[position.partition] = start..<end }
+            starts[position.partition] = position.offset < 0 ? .beginning : .offset(position.offset)
         }
-        return ranges
-    }
-
-    private func read(
-        _ rest: inout [TopicPartition: Range<Int64>], until deadline: ContinuousClock.Instant, _ isStopping: () -> Bool
-    ) throws(KafkaError) -> Count {
-        var count = Count()
-        var names: [TopicHandleID: String] = [:]
-        for topic in Set(partitions.map(\.topic)) { names[try reader.topicID(of: topic)] = topic }
-        while !rest.isEmpty, ContinuousClock.now < deadline, !isStopping() {
-            guard let message = reader.queue.next(waitMilliseconds: 50) else { continue }
-            defer { message.release() }
-            guard let topic = names[message.topic] else { continue }
-            let partition = TopicPartition(topic: topic, partition: message.partition)
-            guard let range = rest[partition] else { continue }
-            if let error = message.error {
-                if error.code == KafkaError.Code.topicAuthorizationFailed { throw error }
-                // Behind the last record lie the ends of transactions.
-                let isEnd = error.code == KafkaError.Code.partitionEOF && message.offset >= range.upperBound
-                if isEnd { rest[partition] = nil }
-                continue
-            }
-            guard message.offset >= range.lowerBound else { continue }
-            if message.offset < range.upperBound { take(message, &count) }
-            rest[partition] = message.offset + 1 < range.upperBound ? message.offset + 1..<range.upperBound : nil
-        }
-        return count
+        return starts
     }
 
     private func take(_ message: Message, _ count: inout Count) {

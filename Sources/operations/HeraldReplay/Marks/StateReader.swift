@@ -15,7 +15,7 @@ public final class StateReader {
     /// Who works on them, as far as it was read.
     public private(set) var lease: Lease?
 
-    /// A reader of the topic.
+    /// A reader of the topic; blocks for the brokers' answers.
     ///
     /// - Parameter properties: librdkafka's: `read_committed`, with end-of-partition events; nothing is committed.
     public init(properties: [(String, String)], topic: String, partitions: [Int32]) throws(ToolFailure) {

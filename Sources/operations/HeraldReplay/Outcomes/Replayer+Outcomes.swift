@@ -4,7 +4,6 @@ public import HeraldTime
 public import HeraldTools
 
 extension Replayer {
-    private static let requestMilliseconds = 10_000
     /// The operator's clock gives a mark its moment, a broker's or a worker's the result.
     private static let clockDifference: Int64 = 300_000
 
@@ -21,38 +20,17 @@ extension Replayer {
         var outcomes = ReplayOutcomes()
         guard let first = book.firstReplayAt, !layout.results.isEmpty else { return (outcomes, true) }
         let moment = max(first, earliest?.milliseconds ?? first) - Self.clockDifference
-        let topic = world.topics.results
-        let reader = try TopicReader(
-            properties: world.readerProperties, topic: topic, partitions: layout.results,
-            from: try offsets(of: topic, layout.results, at: moment))
+        let reader = try ResultsReader(
+            properties: world.readerProperties, topic: world.topics.results, partitions: layout.results,
+            mentioning: Self.mentionOfReplay
+        ) { _ in .moment(moment) }
         defer { reader.close() }
-        let isWhole = try reader.catchUp(onProgress: onProgress) { message in
-            if let result = OutcomeWatch.result(message) { outcomes.take(result) }
-        }
+        let isWhole = try reader.catchUp(onProgress: onProgress) { result, _ in outcomes.take(result) }
         return (outcomes, isWhole)
     }
 
-    /// The first offsets at or after a moment, the end where there is none; nothing when the broker cannot tell.
-    private func offsets(
-        of topic: String, _ numbers: [Int32], at moment: Int64
-    ) throws(ToolFailure) -> [Int32: Int64] {
-        let partitions = numbers.map { TopicPartition(topic: topic, partition: $0) }
-        do throws(KafkaError) {
-            let consumer = try Consumer(properties: world.readerProperties)
-            defer { consumer.close() }
-            return try KafkaError.outwaiting(within: .milliseconds(Self.requestMilliseconds)) {
-                () throws(KafkaError) in
-                let ends = try consumer.queries.ends(of: partitions, timeoutMilliseconds: Self.requestMilliseconds)
-                let found = try consumer.queries.offsets(
-                    of: partitions, at: max(0, moment), timeoutMilliseconds: Self.requestMilliseconds)
-                var starts: [Int32: Int64] = [:]
-                for partition in partitions { starts[partition.partition] = found[partition] ?? ends[partition] }
-                return starts
-            }
-        } catch {
-            throw ToolFailure(reading: topic, error)
-        }
-    }
+    /// What the result of a replay has, and others, which are most of what lies there, have not.
+    static var mentionOfReplay: String { #""replays""# }
 
     /// The campaigns that were cancelled; `nil` when this user may not know.
     public func cancelledCampaigns() throws(ToolFailure) -> Set<String>? {

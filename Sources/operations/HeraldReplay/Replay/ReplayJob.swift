@@ -23,7 +23,7 @@ public final class ReplayJob {
     private let state: StateReader
     private let journal: Journal
     private let reader: DeadLetterReader
-    private let watch: OutcomeWatch
+    private let results: ResultsReader
     private let isStopping: @Sendable () -> Bool
     private let onProgress: (ReplayProgress) -> Void
     private var outcomes = OutcomeBook()
@@ -51,8 +51,9 @@ public final class ReplayJob {
         self.onProgress = onProgress
         progress.planned = plan.count
         // Before anything is published, or its outcome could lie in front of the end.
-        watch = try OutcomeWatch(
-            properties: world.readerProperties, topic: world.topics.results, partitions: layout.results)
+        results = try ResultsReader(
+            properties: world.readerProperties, topic: world.topics.results, partitions: layout.results,
+            mentioning: Replayer.mentionOfReplay)
         reader = try world.deadLetters()
         var audit = AuditEntry(
             action: "dlq.replay", phase: "started", at: SystemClock.wall().text, by: world.operatorName)
@@ -90,7 +91,7 @@ public final class ReplayJob {
         }
         finish(&end)
         reader.close()
-        watch.close()
+        results.close()
         return ReplayReport(job: journal.job, end: end, progress: progress)
     }
 
@@ -238,6 +239,7 @@ public final class ReplayJob {
     private func take(atMost limit: Int) throws(Interruption) -> [Item] {
         var items: [Item] = []
         var bytes = 0
+        var passedOver = 0
         progress.isWaiting = false
         while items.count < limit, bytes < Self.transactionBytes {
             switch try tool({ () throws(ToolFailure) in try reader.next(waitMilliseconds: items.isEmpty ? 100 : 5) }) {
@@ -249,7 +251,8 @@ public final class ReplayJob {
                 if !items.isEmpty || isStopping() { return items }
             case .entry:
                 guard plan.contains(reader.entry) else {
-                    if reader.passedCount % 4_096 == 0 { try keepAlive() }
+                    passedOver += 1
+                    if passedOver % 4_096 == 0 { try keepAlive() }
                     continue
                 }
                 guard let item = item() else { continue }
@@ -322,7 +325,7 @@ public final class ReplayJob {
     /// Takes outcomes, shows that the job lives, and how far it is.
     private func look(waitMilliseconds: Int32) throws(Interruption) {
         try tool { () throws(ToolFailure) in
-            try watch.take(into: &outcomes, waitMilliseconds: waitMilliseconds)
+            _ = try results.takeArrived(waitMilliseconds: waitMilliseconds) { result, _ in outcomes.take(result) }
         }
         try keepAlive()
     }

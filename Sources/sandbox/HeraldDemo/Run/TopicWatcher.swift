@@ -13,18 +13,16 @@ final class TopicWatcher {
 
     private static let questionTimeout = 5_000
 
-    private let reader: AssignedReader
+    private let reader: TopicReader
     private let topics: Topics
     private let partitions: [TopicPartition]
-    /// The offset after the last record that was read, by partition.
-    private var positions: [TopicPartition: Int64] = [:]
 
     init(bootstrapServers: String, topics: Topics, list: [EmbeddedBroker.Topic], wakeup: Wakeup) throws {
         self.topics = topics
         partitions = list.flatMap { topic in
             (0..<topic.partitions).map { TopicPartition(topic: topic.name, partition: Int32($0)) }
         }
-        reader = try AssignedReader(properties: [
+        reader = try TopicReader(properties: [
             ("bootstrap.servers", bootstrapServers), ("client.id", "demo-watcher"),
             // The client wants one; nothing is committed.
             ("group.id", "demo-watcher"), ("isolation.level", "read_committed"), ("auto.offset.reset", "earliest"),
@@ -32,7 +30,7 @@ final class TopicWatcher {
             ("fetch.wait.max.ms", "50"),
         ])
         reader.consumer.queue.notify(wakeup.descriptor)
-        try reader.assign(partitions.map { ($0, offset: Offset.beginning) })
+        try reader.begin(Dictionary(uniqueKeysWithValues: partitions.map { ($0, .beginning) }))
     }
 
     deinit { reader.close() }
@@ -40,10 +38,8 @@ final class TopicWatcher {
     /// Reads what has come; whether anything has.
     func read(into board: inout DemoBoard) throws -> Bool {
         var hasRead = false
-        while let message = try reader.next() {
+        while case .record(let message) = try reader.next() {
             defer { message.release() }
-            // Errors pass: librdkafka goes on by itself, and what never comes is missed at the end.
-            guard !message.isError else { continue }
             hasRead = true
             try take(message, into: &board)
         }
@@ -52,6 +48,7 @@ final class TopicWatcher {
 
     /// Whether everything that the topics hold at this moment has been read; asks the broker.
     func hasReadAll() throws -> Bool {
+        let positions = reader.positions
         for partition in partitions {
             let end = try reader.consumer.watermarks(of: partition, timeoutMilliseconds: Self.questionTimeout).high
             if positions[partition, default: 0] < end { return false }
@@ -61,7 +58,6 @@ final class TopicWatcher {
 
     private func take(_ message: Message, into board: inout DemoBoard) throws {
         let topic = message.topicName()
-        positions[TopicPartition(topic: topic, partition: message.partition)] = message.offset + 1
         var headers = HeaderList()
         message.forEachHeader { headers.append(name: $0, value: $1) }
         if topics.requests.contains(topic) {

@@ -107,19 +107,14 @@ final class CampaignWatch: Sendable {
     /// Reads the topic from its beginning, until the worker ends or the topic changes.
     private func follow() throws(KafkaError) {
         let partitions = try partitionsOfTopic()
-        let reader = try AssignedReader(properties: configuration.readerProperties, silence: Self.silence)
+        let reader = try TopicReader(
+            properties: configuration.readerProperties, silence: Self.silence,
+            questions: .milliseconds(Self.questionTimeout))
         defer { reader.close() }
-        let queries = reader.consumer.queries
-        var starts: [(TopicPartition, offset: Int64)] = []
-        for partition in partitions {
-            // As a number: the client asks for the beginning only half a second after the first try.
-            let low = try queries.watermarks(of: partition, timeoutMilliseconds: Self.questionTimeout).low
-            starts.append((partition, offset: low))
-        }
-        try reader.assign(starts)
+        try reader.begin(Dictionary(uniqueKeysWithValues: partitions.map { ($0, .beginning) }), to: .committed)
         // What is read on the way to the end has been overtaken by what comes later, perhaps.
         var states = CampaignStates()
-        var unread = Set(partitions.map(\.partition))
+        var hasReadAll = false
         var nextCount = SystemClock.monotonic().advanced(byMilliseconds: Self.countInterval)
         while !isStopping {
             pauseFailing()
@@ -128,23 +123,16 @@ final class CampaignWatch: Sendable {
                 nextCount = SystemClock.monotonic().advanced(byMilliseconds: Self.countInterval)
             }
             _ = reader.consumer.takeNotices()
-            guard let message = try reader.next(waitMilliseconds: Self.turn) else { continue }
-            defer { message.release() }
-            switch message.error?.code {
-            case nil:
+            switch try reader.next(waitMilliseconds: Self.turn) {
+            case .nothing: break
+            case .record(let message):
+                defer { message.release() }
                 take(message, into: &states)
-                if unread.isEmpty { publish(states) }
-            case KafkaError.Code.partitionEOF?:
-                guard unread.remove(message.partition) != nil, unread.isEmpty else { break }
+                if hasReadAll { publish(states) }
+            case .end:
+                hasReadAll = true
                 publish(states)
-            case KafkaError.Code.unknownTopicOrPartition?, KafkaError.Code.unknownTopic?,
-                KafkaError.Code.unknownPartition?, KafkaError.Code.offsetOutOfRange?,
-                KafkaError.Code.autoOffsetReset?:
-                // Made anew, perhaps: read from its beginning.
-                return
-            case KafkaError.Code.topicAuthorizationFailed?:
-                if let error = message.error { throw error }
-            default: break
+                try reader.setEnd(.none)
             }
         }
     }

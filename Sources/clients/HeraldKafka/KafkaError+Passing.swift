@@ -1,5 +1,4 @@
 internal import Glibc
-package import HeraldKafka
 
 extension KafkaError {
     /// Whether it is of a topic that was just made, or of a leader that moves.
@@ -8,6 +7,17 @@ extension KafkaError {
             Code.notLeaderForPartition, Code.leaderNotAvailable, Code.unknownTopicOrPartition, Code.unknownPartition,
         ].contains(code)
     }
+
+    /// Whether it says that the topic is not what it was: missing, forbidden, or another one of the same name.
+    ///
+    /// A client reports it only when it has lasted for a while (`topic.metadata.propagation.max.ms`).
+    public var isOfTopic: Bool {
+        [
+            Code.topicAuthorizationFailed, Code.unknownTopicOrPartition, Code.unknownTopic, Code.unknownPartition,
+            Code.offsetOutOfRange, Code.autoOffsetReset,
+        ].contains(code)
+    }
+
     /// Asks again for so long while a topic that was just made, or a leader that moves, is not known everywhere.
     package static func outwaiting<Answer>(
         within patience: Duration, _ ask: () throws(KafkaError) -> Answer
@@ -21,21 +31,6 @@ extension KafkaError {
                 // Nothing tells when it is known.
                 usleep(100_000)
             }
-        }
-    }
-}
-
-extension ToolFailure {
-    /// Why a topic cannot be read.
-    package init(reading topic: String, _ error: KafkaError) {
-        switch error.code {
-        case KafkaError.Code.topicAuthorizationFailed:
-            self.init("\(topic) cannot be read: \(error); allow Read and Describe on it with kafka-acls")
-        case KafkaError.Code.unknownTopicOrPartition, KafkaError.Code.unknownTopic:
-            self.init("there is no topic \(topic); make it with: herald topics apply")
-        default:
-            self.init(
-                "\(topic) cannot be read: \(error)", kind: ClusterReach.isSilence(error) ? .unreachable : .failed)
         }
     }
 }

@@ -1,13 +1,14 @@
 internal import HeraldBytes
 
 /// Finds a few bytes in many, for a cheap look before a record is decoded.
-struct BytePattern: Sendable {
+package struct BytePattern: Sendable {
     private let bytes: [UInt8]
     /// Its first bytes, at most eight, as they lie in memory.
     private let head: UInt64
     private let mask: UInt64
 
-    init(_ text: String) {
+    /// The bytes of a text, which is not empty.
+    package init(_ text: String) {
         bytes = Array(text.utf8)
         precondition(!bytes.isEmpty, "nothing is everywhere")
         var head: UInt64 = 0
@@ -17,7 +18,7 @@ struct BytePattern: Sendable {
     }
 
     /// Whether the bytes are somewhere in there.
-    func occurs(in value: RawSpan) -> Bool {
+    package func occurs(in value: RawSpan) -> Bool {
         guard value.byteCount >= bytes.count else { return false }
         let last = value.byteCount - bytes.count
         var offset = 0

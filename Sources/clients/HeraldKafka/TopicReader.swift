@@ -1,0 +1,329 @@
+/// Reads partitions between bounds, in their order, as a member of no group, and hands out nothing twice.
+///
+/// After its broker was killed and came back, a client has been seen to fetch nothing more of a partition whose end it had not
+/// reached, for minutes, and to go on at once when it was assigned anew; other users of librdkafka report the same
+/// (confluentinc/librdkafka#5153). So a reader that receives nothing for a while is assigned anew, from where it is. Where
+/// there is nothing to receive that costs a fetch. What a client repeats that begins again is dropped.
+///
+/// Whoever reads may stop at any step. One thread.
+public final class TopicReader {
+    /// Where the reading of a partition begins.
+    public enum Start: Sendable, Equatable {
+        /// At its first record.
+        case beginning
+        /// Behind everything that was written, open transactions included.
+        case end
+        /// At this offset, or at the records of a moment (milliseconds since the Unix epoch) where these come before it.
+        ///
+        /// What lies beyond the partition's end is of a topic that was made anew since: then all of it is read.
+        case offset(Int64, lookingBackTo: Int64? = nil)
+        /// At the first record of this moment (milliseconds since the Unix epoch) or later, at the end where there is none;
+        /// at the beginning when the broker cannot tell (an embedded one).
+        case moment(Int64)
+    }
+
+    /// Up to where partitions are read.
+    public enum End: Sendable, Equatable {
+        /// To what is committed now: an open transaction is not waited for. What comes behind it is handed out, too.
+        case committed
+        /// To what was written last, committed or not: waits for the end of every transaction that is open now. What comes
+        /// behind it is handed out, too.
+        case written
+        /// Exactly to these offsets; a partition without one is not read.
+        case offsets([TopicPartition: Int64])
+        /// Reads on for ever.
+        case none
+    }
+
+    /// What ``next(waitMilliseconds:)`` found.
+    public enum Step {
+        /// A record; release it.
+        case record(Message)
+        /// Nothing came in time. Brokers that are away and leaders that move are waited for.
+        case nothing
+        /// Everything up to the end was read.
+        case end
+    }
+
+    private struct Key: Hashable {
+        var topic: TopicHandleID
+        var partition: Int32
+    }
+
+    private struct Place {
+        let partition: TopicPartition
+        /// The next offset to read.
+        var position: Int64
+        var end: Int64?
+        /// Whether nothing beyond the end is read.
+        var stopsAtEnd = false
+
+        var isReached: Bool { end.map { position >= $0 } ?? true }
+        var isFinished: Bool { stopsAtEnd && isReached }
+    }
+
+    /// Questions, wake-ups and notices; its records come out of ``next(waitMilliseconds:)`` alone.
+    public let consumer: Consumer
+    private let properties: [(String, String)]
+    private let silence: Duration
+    private let patience: Duration
+    private let questionMilliseconds: Int
+
+    private var places: [Key: Place] = [:]
+    private var end = End.none
+    private var unreachedCount = 0
+    private var hasNews = false
+    private var lastNews = ContinuousClock.now
+    /// Whether a topic was missing when it was asked for last.
+    private var isMissing = false
+    /// How long it was waited for the next step towards the end, in this object alone.
+    private var waited = Duration.zero
+    private var trouble: KafkaError?
+
+    /// How many offsets have been passed since the end was set, and how many there were.
+    public private(set) var progress: (passed: Int64, total: Int64) = (0, 0)
+    /// Offsets that were asked for and were deleted before they could be read.
+    public private(set) var deletedCount: Int64 = 0
+
+    /// Makes the client; nothing is read before ``begin(_:to:)``.
+    ///
+    /// - Parameters:
+    ///   - properties: librdkafka's, with a `group.id`, which is not joined; ends of partitions are always told.
+    ///   - silence: it is assigned anew when nothing has come for so long.
+    ///   - patience: for a step towards the end; then no broker answers, or a transaction does not end.
+    ///   - questions: how long one question to the brokers may take.
+    public init(
+        properties: [(String, String)], silence: Duration = .seconds(10), patience: Duration = .seconds(60),
+        questions: Duration = .seconds(10)
+    ) throws(KafkaError) {
+        self.properties = properties
+        self.silence = silence
+        self.patience = patience
+        questionMilliseconds = Int(questions / .milliseconds(1))
+        consumer = try Consumer(properties: properties + [("enable.partition.eof", "true")])
+    }
+
+    /// Reads exactly these partitions from now on; blocks for the brokers' answers.
+    public func begin(_ starts: [TopicPartition: Start], to end: End = .none) throws(KafkaError) {
+        let offsets = try outwaiting { () throws(KafkaError) in try self.offsets(of: starts) }
+        places = [:]
+        for (partition, offset) in offsets {
+            let key = Key(topic: try consumer.topicID(of: partition.topic), partition: partition.partition)
+            places[key] = Place(partition: partition, position: offset)
+        }
+        try setEnd(end)
+        try assign()
+    }
+
+    /// Reads to another end, on from where it is; blocks for the brokers' answers.
+    public func setEnd(_ end: End) throws(KafkaError) {
+        let ends = try outwaiting { () throws(KafkaError) in try self.ends(end) }
+        var stopsAtEnd = false
+        if case .offsets = end { stopsAtEnd = true }
+        self.end = end
+        progress = (0, 0)
+        unreachedCount = 0
+        for (key, place) in places {
+            places[key]?.end = ends[place.partition] ?? (stopsAtEnd ? place.position : nil)
+            places[key]?.stopsAtEnd = stopsAtEnd
+            guard let end = ends[place.partition], end > place.position else { continue }
+            progress.total += end - place.position
+            unreachedCount += 1
+        }
+        waited = .zero
+    }
+
+    /// The next offset to read, by partition; empty before ``begin(_:to:)``.
+    public var positions: [TopicPartition: Int64] {
+        Dictionary(uniqueKeysWithValues: places.values.map { ($0.partition, $0.position) })
+    }
+
+    /// The next record, waiting up to this long for it.
+    ///
+    /// - Throws: when the topic is not as it was: deleted, made anew, forbidden; and what kept it from the end, when nothing has
+    ///   come for its patience.
+    public func next(waitMilliseconds: Int32 = 0) throws(KafkaError) -> Step {
+        if isAtEnd { return .end }
+        while let message = consumer.queue.next(waitMilliseconds: waitMilliseconds) {
+            if let step = try take(message) { return step }
+            if isAtEnd { return .end }
+        }
+        try noteSilence(.milliseconds(Int(waitMilliseconds)))
+        return .nothing
+    }
+
+    /// Ends the client.
+    public func close() { consumer.close() }
+
+    // MARK: Records
+
+    private var isAtEnd: Bool { end != .none && unreachedCount == 0 }
+
+    private func take(_ message: Message) throws(KafkaError) -> Step? {
+        let key = Key(topic: message.topic, partition: message.partition)
+        let offset = message.offset
+        if let error = message.error {
+            message.release()
+            guard error.code == KafkaError.Code.partitionEOF else { return try note(error) }
+            hasNews = true
+            // Behind the last record lie the ends of transactions.
+            return try reach(offset, key)
+        }
+        hasNews = true
+        guard let place = places[key], !place.isFinished, offset >= place.position else {
+            message.release()
+            return nil
+        }
+        guard !place.stopsAtEnd || offset < place.end ?? .max else {
+            message.release()
+            advance(key, to: offset)
+            return nil
+        }
+        advance(key, to: offset + 1)
+        return .record(message)
+    }
+
+    private func note(_ error: KafkaError) throws(KafkaError) -> Step? {
+        if error.isOfTopic { throw error }
+        trouble = error
+        return nil
+    }
+
+    private func reach(_ offset: Int64, _ key: Key) throws(KafkaError) -> Step? {
+        guard let place = places[key] else { return nil }
+        if offset < place.position, !place.isFinished { try checkAge(of: place) }
+        advance(key, to: offset)
+        return nil
+    }
+
+    /// A partition that ends before what was read of it: its topic was made anew.
+    private func checkAge(of place: Place) throws(KafkaError) {
+        // Who does not know is silent; the next end tells.
+        guard let high = try? watermarks(of: place.partition).high, high < place.position else { return }
+        throw KafkaError(
+            code: KafkaError.Code.offsetOutOfRange,
+            message: "\(place.partition) was read up to \(place.position) and ends at \(high): it was made anew")
+    }
+
+    private func advance(_ key: Key, to position: Int64) {
+        guard let place = places[key], position > place.position else { return }
+        places[key]?.position = position
+        waited = .zero
+        trouble = nil
+        guard let end = place.end, !place.isReached else { return }
+        progress.passed += min(position, end) - place.position
+        guard position >= end else { return }
+        unreachedCount -= 1
+        // What comes behind is not to be fetched for nothing.
+        if place.stopsAtEnd { try? consumer.pause([place.partition]) }
+    }
+
+    /// Nothing came for this long.
+    private func noteSilence(_ wait: Duration) throws(KafkaError) {
+        let now = ContinuousClock.now
+        if hasNews {
+            (hasNews, isMissing) = (false, false)
+            lastNews = now
+        } else if now - lastNews >= silence {
+            try checkTopics()
+            try assign()
+        }
+        guard end != .none else { return }
+        waited += wait
+        guard waited < patience else {
+            throw trouble
+                ?? KafkaError(
+                    code: KafkaError.Code.timedOut,
+                    message: "nothing has come for \(patience.components.seconds) s; either no broker answers, "
+                        + "or a transaction does not end")
+        }
+    }
+
+    /// A client says nothing of a topic that is deleted while it reads it.
+    private func checkTopics() throws(KafkaError) {
+        var missing: KafkaError?
+        for topic in Set(places.values.lazy.filter { !$0.isFinished }.map(\.partition.topic)) {
+            do throws(KafkaError) {
+                _ = try consumer.queries.partitions(of: topic, timeoutMilliseconds: questionMilliseconds)
+            } catch  where error.isOfTopic {
+                missing = error
+            } catch {
+                // Brokers that are away are waited for.
+            }
+        }
+        // Once is not enough: a broker that has just come back may not know all topics yet.
+        if let missing, isMissing { throw missing }
+        isMissing = missing != nil
+    }
+
+    private func assign() throws(KafkaError) {
+        let open = places.values.filter { !$0.isFinished }
+        if !open.isEmpty { try consumer.assign(open.map { ($0.partition, offset: $0.position) }) }
+        lastNews = .now
+    }
+
+    // MARK: Places
+
+    /// Offsets as numbers, because the client asks for the beginning only half a second after a first try.
+    private func offsets(of starts: [TopicPartition: Start]) throws(KafkaError) -> [TopicPartition: Int64] {
+        var moments: [Int64: [TopicPartition]] = [:]
+        for (partition, start) in starts {
+            switch start {
+            case .moment(let moment), .offset(_, lookingBackTo: let moment?):
+                moments[max(0, moment), default: []].append(partition)
+            case .beginning, .end, .offset: break
+            }
+        }
+        var times: [TopicPartition: Int64] = [:]
+        var ends: [TopicPartition: Int64] = [:]
+        for (moment, partitions) in moments {
+            let (queries, limit) = (consumer.queries, questionMilliseconds)
+            try times.merge(queries.offsets(of: partitions, at: moment, timeoutMilliseconds: limit)) { $1 }
+            try ends.merge(queries.ends(of: partitions, timeoutMilliseconds: limit)) { $1 }
+        }
+        deletedCount = 0
+        var offsets: [TopicPartition: Int64] = [:]
+        for (partition, start) in starts {
+            let marks = try watermarks(of: partition)
+            switch start {
+            case .beginning: offsets[partition] = marks.low
+            case .end: offsets[partition] = marks.high
+            case .moment: offsets[partition] = times[partition] ?? ends[partition] ?? marks.low
+            case .offset(let offset, _):
+                deletedCount += max(0, marks.low - offset)
+                let place = offset > marks.high ? marks.low : max(offset, marks.low)
+                offsets[partition] = max(marks.low, min(place, times[partition] ?? place))
+            }
+        }
+        return offsets
+    }
+
+    private func ends(_ end: End) throws(KafkaError) -> [TopicPartition: Int64] {
+        let partitions = places.values.map(\.partition)
+        var ends: [TopicPartition: Int64]
+        switch end {
+        case .none: return [:]
+        case .offsets(let ends): return ends
+        case .committed:
+            ends = try consumer.queries.ends(of: partitions, timeoutMilliseconds: questionMilliseconds)
+        case .written:
+            // As a client sees them that reads what is not committed, too.
+            let other = try Consumer(properties: properties + [("isolation.level", "read_uncommitted")])
+            defer { other.close() }
+            ends = try other.queries.ends(of: partitions, timeoutMilliseconds: questionMilliseconds)
+        }
+        // An embedded broker answers no question about ends.
+        for partition in partitions where ends[partition] == nil {
+            ends[partition] = try watermarks(of: partition).high
+        }
+        return ends
+    }
+
+    private func watermarks(of partition: TopicPartition) throws(KafkaError) -> (low: Int64, high: Int64) {
+        try consumer.queries.watermarks(of: partition, timeoutMilliseconds: questionMilliseconds)
+    }
+
+    private func outwaiting<Answer>(_ ask: () throws(KafkaError) -> Answer) throws(KafkaError) -> Answer {
+        try KafkaError.outwaiting(within: .milliseconds(questionMilliseconds), ask)
+    }
+}

@@ -1,0 +1,117 @@
+package import HeraldKafka
+
+extension ToolFailure {
+    /// Asks something about a topic, or says why it cannot be read.
+    package static func reading<Answer>(
+        _ topic: @autoclosure () -> String, _ ask: () throws(KafkaError) -> Answer
+    ) throws(ToolFailure) -> Answer {
+        do throws(KafkaError) {
+            return try ask()
+        } catch {
+            throw ToolFailure(reading: topic(), error)
+        }
+    }
+
+    fileprivate init(reading topic: String, _ error: KafkaError) {
+        switch error.code {
+        case KafkaError.Code.topicAuthorizationFailed:
+            self.init("\(topic) cannot be read: \(error); allow Read and Describe on it with kafka-acls")
+        case KafkaError.Code.unknownTopicOrPartition, KafkaError.Code.unknownTopic:
+            self.init("there is no topic \(topic); make it with: herald topics apply")
+        default:
+            self.init(
+                "\(topic) cannot be read: \(error)", kind: ClusterReach.isSilence(error) ? .unreachable : .failed)
+        }
+    }
+}
+
+extension TopicReader {
+    /// What ``takeArrived(waitMilliseconds:_:)`` takes at most, so that the caller gets his turn however much keeps coming.
+    private static var recordsPerTurn: Int { 10_000 }
+    /// Progress is told so often, in records.
+    private static var recordsPerReport: Int { 1_024 }
+
+    /// A reader of a topic that has begun; blocks for the brokers' answers.
+    ///
+    /// - Parameter start: where a partition begins; at its first record unless told otherwise.
+    package convenience init(
+        properties: [(String, String)], topic: String, partitions: [Int32],
+        from start: (Int32) -> Start = { _ in .beginning }
+    ) throws(ToolFailure) {
+        let starts = partitions.map { (TopicPartition(topic: topic, partition: $0), start($0)) }
+        do throws(KafkaError) {
+            try self.init(properties: properties)
+            try begin(Dictionary(uniqueKeysWithValues: starts))
+        } catch {
+            throw ToolFailure(reading: topic, error)
+        }
+    }
+
+    /// Reads to the end that the topics have when this begins, and perhaps a little further.
+    ///
+    /// - Parameters:
+    ///   - onProgress: called now and then with how many of how many offsets have been passed; `false` ends the reading.
+    ///   - body: takes a record, which is released for it.
+    /// - Returns: whether the end was reached.
+    @discardableResult
+    package func catchUp(
+        to end: End = .committed, onProgress: (_ passed: Int64, _ total: Int64) -> Bool = { _, _ in true },
+        _ body: (Message) throws(ToolFailure) -> Void
+    ) throws(ToolFailure) -> Bool {
+        try asking { () throws(KafkaError) in try setEnd(end) }
+        var count = 0
+        while true {
+            switch try step(waitMilliseconds: 50, body) {
+            case .end: return true
+            case .nothing: break
+            case .record:
+                count += 1
+                if count % Self.recordsPerReport != 0 { continue }
+            }
+            guard onProgress(progress.passed, progress.total) else { return false }
+        }
+    }
+
+    /// Takes what has come, waiting up to this long for the first record; how many records there were.
+    @discardableResult
+    package func takeArrived(
+        waitMilliseconds: Int32, _ body: (Message) throws(ToolFailure) -> Void
+    ) throws(ToolFailure) -> Int {
+        try asking { () throws(KafkaError) in try setEnd(.none) }
+        var count = 0
+        while count < Self.recordsPerTurn,
+            case .record = try step(waitMilliseconds: count == 0 ? waitMilliseconds : 0, body)
+        {
+            count += 1
+        }
+        return count
+    }
+
+    /// One step; a record's message is not to be used any more.
+    private func step(
+        waitMilliseconds: Int32, _ body: (Message) throws(ToolFailure) -> Void
+    ) throws(ToolFailure) -> Step {
+        let step = try asking { () throws(KafkaError) in try next(waitMilliseconds: waitMilliseconds) }
+        guard case .record(let message) = step else { return step }
+        defer { message.release() }
+        try body(message)
+        return step
+    }
+
+    private func asking<Answer>(_ ask: () throws(KafkaError) -> Answer) throws(ToolFailure) -> Answer {
+        try ToolFailure.reading(Set(positions.keys.map(\.topic)).sorted().joined(separator: ", "), ask)
+    }
+}
+
+extension Message {
+    /// A copy of its key.
+    package var keyCopy: [UInt8]? { withKey(Self.copy) }
+
+    /// A copy of its value.
+    package var valueCopy: [UInt8]? { withValue(Self.copy) }
+
+    private static func copy(_ bytes: RawSpan?) -> [UInt8]? {
+        guard let bytes else { return nil }
+        return bytes.withUnsafeBytes { Array($0) }
+    }
+}

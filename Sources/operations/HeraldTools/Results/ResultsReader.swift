@@ -1,0 +1,83 @@
+package import HeraldEvents
+public import HeraldKafka
+
+/// Reads the results topic, which holds everybody's, for the results that somebody wants.
+///
+/// One thread.
+public final class ResultsReader {
+    private static let longestWaitMilliseconds = 1_000
+
+    private let reader: TopicReader
+    private let mention: BytePattern?
+
+    /// Begins to read; blocks for the brokers' answers.
+    ///
+    /// - Parameters:
+    ///   - properties: librdkafka's, `group.id` and `isolation.level` among them; nothing is committed, no group joined.
+    ///   - partitions: the topic's partitions.
+    ///   - start: where a partition begins; unless told otherwise at its end, so make it before anything is published.
+    ///   - mention: what the bytes of a result have to hold; others, which are most, are not decoded.
+    public init(
+        properties: [(String, String)], topic: String, partitions: [Int32], mentioning mention: String? = nil,
+        from start: (Int32) -> TopicReader.Start = { _ in .end }
+    ) throws(ToolFailure) {
+        self.mention = mention.map(BytePattern.init)
+        reader = try TopicReader(properties: properties, topic: topic, partitions: partitions, from: start)
+    }
+
+    /// The next offset to read, by partition.
+    package var positions: [Int32: Int64] {
+        Dictionary(uniqueKeysWithValues: reader.positions.map { ($0.key.partition, $0.value) })
+    }
+
+    /// Results that were deleted before they could be read, whoever's they were.
+    package var deletedCount: Int64 { reader.deletedCount }
+
+    /// Reads to the present end.
+    ///
+    /// - Parameters:
+    ///   - onProgress: how many of how many records of the topic were passed; `false` ends the reading.
+    ///   - body: called with each result and the message that it came in.
+    /// - Returns: whether the end was reached.
+    @discardableResult
+    package func catchUp(
+        onProgress: (Int64, Int64) -> Bool = { _, _ in true }, _ body: (NotificationResult, Message) -> Void
+    ) throws(ToolFailure) -> Bool {
+        try reader.catchUp(onProgress: onProgress) { decode($0, body) }
+    }
+
+    /// Takes what has come since, waiting up to this long for the first record; how many records there were, of whoever.
+    @discardableResult
+    package func takeArrived(
+        waitMilliseconds: Int32, _ body: (NotificationResult, Message) -> Void
+    ) throws(ToolFailure) -> Int {
+        try reader.takeArrived(waitMilliseconds: waitMilliseconds) { decode($0, body) }
+    }
+
+    /// Hands over results until `board` is complete or the time is over.
+    public func follow(
+        _ board: inout OutcomeBoard, for time: Duration, _ onOutcome: (OutcomeBoard.Entry) -> Void
+    ) throws(ToolFailure) {
+        let end = ContinuousClock.now + time
+        while !board.isComplete {
+            let left = (end - .now) / .milliseconds(1)
+            guard left > 0 else { return }
+            let wait = Int32(min(left.rounded(.up), Double(Self.longestWaitMilliseconds)))
+            try takeArrived(waitMilliseconds: wait) { result, _ in
+                for entry in board.take(result) { onOutcome(entry) }
+            }
+        }
+    }
+
+    /// Ends the client.
+    public func close() { reader.close() }
+
+    private func decode(_ message: Message, _ body: (NotificationResult, Message) -> Void) {
+        let result = message.withValue { value -> NotificationResult? in
+            guard let value, mention?.occurs(in: value) ?? true else { return nil }
+            // What somebody else has written there is no result of these events.
+            return try? NotificationResult(decoding: value)
+        }
+        if let result { body(result, message) }
+    }
+}
