@@ -227,9 +227,11 @@ struct DoctorOnSecureBrokerTests {
         #expect(some.run.status == 1)
         #expect(
             some.lines.filter { $0.hasPrefix("✗") } == [
-                "✗ read                 notifications.bulk: not allowed → allow Read on it with kafka-acls",
-                "✗ write                notifications.results: not allowed → allow Write on it with kafka-acls",
-                "✗ read                 group herald: not allowed → allow Read on the group with kafka-acls",
+                "✗ read                 notifications.bulk: not allowed "
+                    + "→ allow Read on the topic notifications.bulk with kafka-acls",
+                "✗ write                notifications.results: not allowed "
+                    + "→ allow Write on the topic notifications.results with kafka-acls",
+                "✗ read                 group herald: not allowed → allow Read on the group herald with kafka-acls",
             ], "\(some.run.output)")
         #expect(some.lines("✓", "write").count == 5)
 

@@ -1,5 +1,6 @@
 import HeraldReplay
 import HeraldTime
+import HeraldTools
 import Testing
 
 @Suite("Conditions")
@@ -123,7 +124,7 @@ struct WhereTests {
     func wrongGroups(name: String) {
         var request = Selection.Request()
         request.groups = [name]
-        #expect(throws: Selection.GroupError.self) { try Selection(request, now: Self.now) }
+        #expect(throws: ToolFailure.self) { try Selection(request, now: Self.now) }
     }
 
     @Test("Places and ids mean one dead letter or those of an event, and nothing else of the selection is forgotten")

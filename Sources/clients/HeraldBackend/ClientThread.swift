@@ -51,7 +51,7 @@ final class ClientThread: Sendable {
     }
 
     /// Starts the thread, which keeps this object until it ends.
-    func start() throws(OwnThread.StartError) {
+    func start() throws(SystemError) {
         _ = try OwnThread(name: "herald-backend") { self.run() }
         credentials.listen { [weak self] news in self?.post(.news(news)) }
     }

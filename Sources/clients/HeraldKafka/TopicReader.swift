@@ -90,7 +90,8 @@ public final class TopicReader {
     /// - Parameters:
     ///   - properties: librdkafka's, with a `group.id`, which is not joined; ends of partitions are always told.
     ///   - silence: it is assigned anew when nothing has come for so long.
-    ///   - patience: for a step towards the end; then no broker answers, or a transaction does not end.
+    ///   - patience: for a topic that is not known yet or a leader that moves, and for a step towards the end: then no broker
+    ///     answers, or a transaction does not end.
     ///   - questions: how long one question to the brokers may take.
     public init(
         properties: [(String, String)], silence: Duration = .seconds(10), patience: Duration = .seconds(60),
@@ -112,6 +113,7 @@ public final class TopicReader {
             places[key] = Place(partition: partition, position: offset)
         }
         try setEnd(end)
+        lastNews = .now
         try assign()
     }
 
@@ -225,6 +227,7 @@ public final class TopicReader {
             (hasNews, isMissing) = (false, false)
             lastNews = now
         } else if now - lastNews >= silence {
+            lastNews = now
             try checkTopics()
             try assign()
         }
@@ -245,10 +248,9 @@ public final class TopicReader {
         for topic in Set(places.values.lazy.filter { !$0.isFinished }.map(\.partition.topic)) {
             do throws(KafkaError) {
                 _ = try consumer.queries.partitions(of: topic, timeoutMilliseconds: questionMilliseconds)
-            } catch  where error.isOfTopic {
-                missing = error
             } catch {
                 // Brokers that are away are waited for.
+                if error.isOfTopic { missing = error }
             }
         }
         // Once is not enough: a broker that has just come back may not know all topics yet.
@@ -259,7 +261,6 @@ public final class TopicReader {
     private func assign() throws(KafkaError) {
         let open = places.values.filter { !$0.isFinished }
         if !open.isEmpty { try consumer.assign(open.map { ($0.partition, offset: $0.position) }) }
-        lastNews = .now
     }
 
     // MARK: Places
@@ -324,6 +325,6 @@ public final class TopicReader {
     }
 
     private func outwaiting<Answer>(_ ask: () throws(KafkaError) -> Answer) throws(KafkaError) -> Answer {
-        try KafkaError.outwaiting(within: .milliseconds(questionMilliseconds), ask)
+        try KafkaError.outwaiting(within: patience, ask)
     }
 }

@@ -8,16 +8,10 @@ public final class OwnThread: Sendable {
     private let thread: pthread_t
     private let isJoined = Guarded(false)
 
-    /// The thread could not be started; `code` is the `errno` value, EAGAIN when the machine has no room for another.
-    public struct StartError: Error, Equatable, CustomStringConvertible {
-        /// The `errno` value.
-        public var code: Int32
-        /// What happened, in one line.
-        public var description: String { "cannot start a thread: \(String(cString: strerror(code)))" }
-    }
-
     /// Starts the thread; `name` shows in debuggers and is cut to 15 bytes.
-    public init(name: String, _ body: @escaping @Sendable () -> Void) throws(StartError) {
+    ///
+    /// - Throws: EAGAIN when the machine has no room for another.
+    public init(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         let work = Unmanaged.passRetained(Work(name: name, body: body))
         var blocked = sigset_t()
         var former = sigset_t()
@@ -29,7 +23,7 @@ public final class OwnThread: Sendable {
         let code = pthread_create(&handle, nil, { Work.run($0) }, work.toOpaque())
         guard code == 0 else {
             work.release()
-            throw StartError(code: code)
+            throw SystemError(call: "pthread_create", number: code)
         }
         thread = handle
     }

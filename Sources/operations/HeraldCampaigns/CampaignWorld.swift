@@ -49,7 +49,7 @@ public struct CampaignWorld: Sendable {
         for topic in try reach.topics(needed + topics.requests, admin).topics {
             if let error = topic.error {
                 guard needed.contains(topic.name) else { continue }
-                throw Self.failure(topic.name, error)
+                throw ToolFailure(topic: topic.name, error, allow: .read)
             }
             partitions[topic.name] = topic.partitions.map(\.id)
         }
@@ -61,16 +61,6 @@ public struct CampaignWorld: Sendable {
         return Layout(
             campaigns: partitions[topics.campaigns] ?? [], results: partitions[topics.results] ?? [],
             requests: partitions.filter { topics.requests.contains($0.key) }, retries: retries)
-    }
-
-    private static func failure(_ topic: String, _ error: KafkaError) -> ToolFailure {
-        switch error.code {
-        case KafkaError.Code.unknownTopicOrPartition, KafkaError.Code.unknownTopic:
-            ToolFailure("there is no topic \(topic); make it with: herald topics apply")
-        case KafkaError.Code.topicAuthorizationFailed:
-            ToolFailure("this user may not use the topic \(topic); allow Describe and Read on it with kafka-acls")
-        default: ToolFailure("topic \(topic): \(error)")
-        }
     }
 
     /// A reader of the campaigns topic.
@@ -91,4 +81,12 @@ public struct CampaignWorld: Sendable {
 
     /// The publisher's name of a campaign, which only one process has at a time, and which permissions are given for.
     public func transactionalID(of campaign: String) -> String { "herald-campaign-\(topics.campaigns)-\(campaign)" }
+
+    /// The offset behind the last record of each partition, open transactions included.
+    func ends(of topic: String, _ partitions: [Int32]) throws(ToolFailure) -> [String: Int64] {
+        let reader = try TopicReader(
+            properties: readerProperties, topic: topic, partitions: partitions, from: { _ in .end })
+        defer { reader.close() }
+        return Dictionary(uniqueKeysWithValues: reader.positions.map { ("\($0.key.partition)", $0.value) })
+    }
 }

@@ -56,7 +56,7 @@ public struct ClusterReach: Sendable {
                     cause = notice.error.map(Self.isNews) ?? (notice.level <= 4) ? notice.text : cause
                 }
                 if let refused = refusal(error) { throw refused }
-                guard Self.isSilence(error) else {
+                guard error.kind == .unreachable else {
                     throw ToolFailure("\(bootstrapServers): \(error)")
                 }
             }
@@ -77,19 +77,9 @@ public struct ClusterReach: Sendable {
     }
 
     private func refusal(_ error: KafkaError?) -> ToolFailure? {
-        guard let error,
-            error.code == KafkaError.Code.authentication || error.code == KafkaError.Code.saslAuthenticationFailed
-        else { return nil }
+        guard let error, error.kind == .refusedCredentials else { return nil }
         let explained = error.explained(saslMechanism: saslMechanism)
         return ToolFailure("\(bootstrapServers) refuses the credentials: \(explained.message)")
-    }
-
-    /// Whether an error says that nobody answers.
-    public static func isSilence(_ error: KafkaError) -> Bool {
-        [
-            KafkaError.Code.timedOut, KafkaError.Code.transport, KafkaError.Code.resolve, KafkaError.Code.ssl,
-            KafkaError.Code.allBrokersDown, KafkaError.Code.messageTimedOut,
-        ].contains(error.code)
     }
 
     /// "All brokers are down" says less than what was noted before it.

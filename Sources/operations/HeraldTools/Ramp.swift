@@ -8,6 +8,9 @@ public struct Ramp: Sendable, Equatable {
 
     private init(sizes: [Int?]) { self.sizes = sizes }
 
+    /// Steps of these sizes, and then all that is left.
+    package init(steps: [Int]) { sizes = steps + [nil] }
+
     /// The ramp that the text writes, or nothing when it is none.
     ///
     /// What is left after the last number comes in batches of that size.

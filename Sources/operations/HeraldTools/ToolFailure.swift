@@ -1,3 +1,5 @@
+public import HeraldKafka
+
 /// Why a tool could not do what it was asked for, as sentences for people.
 public struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible {
     /// What kind of end it is.
@@ -17,5 +19,33 @@ public struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible {
     public init(_ description: String, kind: Kind = .failed) {
         self.kind = kind
         self.description = description
+    }
+
+    /// What a Kafka error keeps somebody from, and what to allow when it is forbidden.
+    package init(_ consequence: String, _ error: KafkaError, allow permission: KafkaPermission? = nil) {
+        self.init(
+            "\(consequence): \(error)" + (permission.map(error.advice) ?? ""),
+            kind: error.kind == .unreachable ? .unreachable : .failed)
+    }
+
+    /// Why a topic cannot be used.
+    public init(topic: String, _ error: KafkaError, allow operations: KafkaPermission.Operation...) {
+        switch error.kind {
+        case .unknownTopic: self.init("there is no topic \(topic); make it with: herald topics apply")
+        case .forbidden:
+            self.init("this user may not use the topic \(topic); \(KafkaPermission(operations, on: [.topic(topic)]))")
+        default: self.init("topic \(topic)", error)
+        }
+    }
+
+    /// Any error as sentences.
+    ///
+    /// - Parameter explain: says what it means that a transaction was not written.
+    package init(_ error: any Error, _ explain: (TransactionalWriter.WriteFailure) -> ToolFailure) {
+        switch error {
+        case let failure as ToolFailure: self = failure
+        case let failure as TransactionalWriter.WriteFailure: self = explain(failure)
+        default: self.init("\(error)")
+        }
     }
 }

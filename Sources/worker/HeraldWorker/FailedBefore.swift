@@ -64,7 +64,7 @@ struct FailedBefore: Sendable {
         _ body: (Origin, PushServiceSet) -> Void
     ) throws(KafkaError) {
         let deadline = ContinuousClock.now + Self.patience
-        let reader = try TopicReader(properties: properties, questions: Self.patience)
+        let reader = try TopicReader(properties: properties, patience: Self.patience, questions: Self.patience)
         defer { reader.close() }
         try reader.begin(starts, to: .offsets(ends))
         var headers = HeaderList()

@@ -132,19 +132,10 @@ struct PublishRun {
 
     private func missing(_ name: String, _ error: KafkaError) -> ToolFailure {
         let isKnown = settings.topicWishes.topicNames.contains(name)
-        switch error.code {
-        case KafkaError.Code.unknownTopicOrPartition:
-            return ToolFailure(
-                "there is no topic \(name); "
-                    + (isKnown
-                        ? "make it with: herald topics apply" : "add it to topics.requests, then: herald topics apply")
-            )
-        case KafkaError.Code.topicAuthorizationFailed:
-            return ToolFailure(
-                "this user may not use the topic \(name); allow \(name == topic ? "Write" : "Read") on it with kafka-acls"
-            )
-        default: return ToolFailure("topic \(name): \(error)")
+        guard isKnown || error.kind != .unknownTopic else {
+            return ToolFailure("there is no topic \(name); add it to topics.requests, then: herald topics apply")
         }
+        return ToolFailure(topic: name, error, allow: name == topic ? .write : .read)
     }
 
     private mutating func publish(
@@ -205,12 +196,9 @@ struct PublishRun {
         let failures = publisher.failures
         for failure in failures.prefix(Self.shownFailures) {
             let place = isSingle ? "the event" : "line \(failure.event.line)"
-            let isForbidden = [
-                KafkaError.Code.topicAuthorizationFailed, KafkaError.Code.clusterAuthorizationFailed,
-            ].contains(failure.error.code)
             console.complain(
                 "\(place): \(Self.safe(failure.error))"
-                    + (isForbidden ? "; allow Write on \(topic) with kafka-acls" : ""))
+                    + failure.error.advice(KafkaPermission(.write, on: .topic(topic))))
         }
         if failures.count > Self.shownFailures {
             console.complain("and \(failures.count - Self.shownFailures) more")

@@ -45,7 +45,7 @@ final class NameResolver {
     var descriptor: Int32 { shared.wakeup.descriptor }
 
     /// Begins a look-up, unless one is under way.
-    func start() throws(OwnThread.StartError) {
+    func start() throws(SystemError) {
         guard !isBusy else { return }
         _ = try OwnThread(name: "herald-resolver") { [shared, host, lookUp] in
             let answer = lookUp(host)

@@ -17,12 +17,18 @@ extension CampaignWorld {
         do throws(KafkaError) {
             failures = try PlainWriter.write(records, properties: controlProperties)
         } catch {
-            throw Self.failure("it is not known whether the campaign is \(control.state.rawValue) now", error)
+            throw ToolFailure(
+                "it is not known whether the campaign is \(control.state.rawValue) now", error,
+                allow: KafkaPermission(.write, on: .topic(topics.campaigns), .topic(topics.audit)))
         }
-        if let error = failures[0] { throw Self.failure("the campaign stays as it is", error) }
+        if let error = failures[0] {
+            throw ToolFailure(
+                "the campaign stays as it is", error, allow: KafkaPermission(.write, on: .topic(topics.campaigns)))
+        }
         if let error = failures[1] {
-            throw Self.failure(
-                "the campaign is \(control.state.rawValue), but \(topics.audit) does not say by whom", error)
+            throw ToolFailure(
+                "the campaign is \(control.state.rawValue), but \(topics.audit) does not say by whom", error,
+                allow: KafkaPermission(.write, on: .topic(topics.audit)))
         }
     }
 
@@ -31,14 +37,5 @@ extension CampaignWorld {
         var entry = AuditEntry(action: "campaign.reveal", phase: "done", at: moment, by: operatorName)
         entry.selection = campaign
         try entry.recordReveal(topic: topics.audit, properties: controlProperties)
-    }
-
-    private static func failure(_ consequence: String, _ error: KafkaError) -> ToolFailure {
-        // Who may write nowhere is refused by the cluster.
-        let isForbidden = [KafkaError.Code.topicAuthorizationFailed, KafkaError.Code.clusterAuthorizationFailed]
-            .contains(error.code)
-        return ToolFailure(
-            "\(consequence): \(error)" + (isForbidden ? "; allow Write on the topic with kafka-acls" : ""),
-            kind: ClusterReach.isSilence(error) ? .unreachable : .failed)
     }
 }

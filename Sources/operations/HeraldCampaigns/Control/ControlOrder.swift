@@ -10,8 +10,12 @@ public enum ControlOrder: String, CaseIterable, Sendable {
     /// Nothing more is delivered, ever.
     case cancel
 
-    /// Why it cannot be, or need not.
-    public enum Refusal: Error, Equatable, Sendable {
+    /// What an order comes to.
+    public enum Decision: Equatable, Sendable {
+        /// This record is to be written.
+        case write(CampaignControl)
+        /// The campaign is so already.
+        case unchanged
         /// It was cancelled, which is for ever.
         case isCancelled(CampaignControl)
         /// All of its outcomes are known.
@@ -30,17 +34,19 @@ public enum ControlOrder: String, CaseIterable, Sendable {
     /// Whether there is nothing left to pause or to cancel once all outcomes are known.
     public var needsUnfinished: Bool { self != .resume }
 
-    /// The record to write; `nil` when the campaign is so already.
+    /// What it comes to for a campaign.
     ///
     /// - Parameter isFinished: whether all of its outcomes are known.
-    public func control(
+    public func decision(
         for campaign: CampaignBook.Campaign, isFinished: Bool, at moment: WallTime, by name: String, reason: String?
-    ) throws(Refusal) -> CampaignControl? {
-        if let control = campaign.control, control.state == .cancelled { throw .isCancelled(control) }
-        guard campaign.state != state else { return nil }
-        if isFinished, needsUnfinished { throw .isFinished }
-        return CampaignControl(
-            state: state, at: moment, by: name, reason: reason, pauseIfFailures: campaign.control?.pauseIfFailures)
+    ) -> Decision {
+        if let control = campaign.control, control.state == .cancelled { return .isCancelled(control) }
+        guard campaign.state != state else { return .unchanged }
+        if isFinished, needsUnfinished { return .isFinished }
+        return .write(
+            CampaignControl(
+                state: state, at: moment, by: name, reason: reason,
+                pauseIfFailures: campaign.control?.pauseIfFailures))
     }
 
     /// The key of the record.

@@ -12,17 +12,20 @@ public final class CampaignPublisher {
     private static let pausesBetweenTries = 5
     /// So often in a row a broker may refuse a transaction, one that it has ended itself for instance.
     private static let refusalLimit = 10
+    /// A living publisher shows itself so often.
+    private static let heartbeat = Duration.seconds(5)
 
-    private let world: CampaignWorld
-    private let layout: CampaignWorld.Layout
-    private let audience: Audience
-    private let order: CampaignOrder
-    private let counts: (recipients: Int, repeats: Int, invalid: Int)
-    private let isStopping: @Sendable () -> Bool
-    private let onNews: (PublishNews) -> Void
-    private let onProgress: (PublishProgress) -> Void
-    private var recipients: RecipientSet
-    private var progress: PublishProgress
+    let world: CampaignWorld
+    let layout: CampaignWorld.Layout
+    let audience: Audience
+    let order: CampaignOrder
+    let counts: (recipients: Int, repeats: Int, invalid: Int)
+    let isStopping: @Sendable () -> Bool
+    let onNews: (PublishNews) -> Void
+    let onProgress: (PublishProgress) -> Void
+    /// Who was seen in the audience, and whose events are published.
+    var recipients: RecipientSet
+    private(set) var progress: PublishProgress
 
     /// A publisher for an audience that was looked through.
     ///
@@ -54,25 +57,11 @@ public final class CampaignPublisher {
         var refusals = 0
         while true {
             let before = progress.publishedNow
-            do throws(PublishJournal.Interruption) {
-                let end = try runSession(isFirst: isFirst)
-                return (end, progress)
+            do {
+                return (try runSession(isFirst: isFirst), progress)
             } catch {
                 if progress.publishedNow > before { refusals = 0 }
-                switch error {
-                case .write(.fenced, isLong: false): return (.takenOver, progress)
-                case .write(.fenced, isLong: true): tell("a transaction has taken too long")
-                case .write(.unreachable(let error), _): tell("\(error)")
-                case .write(.refused(let error), _):
-                    refusals += 1
-                    guard !TransactionalWriter.isLasting(error), refusals < Self.refusalLimit else {
-                        return (.failed(refusal(error)), progress)
-                    }
-                    tell("\(error)")
-                case .tool(let failure):
-                    guard failure.kind == .unreachable else { return (.failed(failure), progress) }
-                    tell(failure.description)
-                }
+                if let end = end(after: error, &refusals) { return (end, progress) }
             }
             isFirst = isFirst && progress.phase == .readingBack
             progress.phase = .unreachable
@@ -84,35 +73,49 @@ public final class CampaignPublisher {
         }
     }
 
+    /// How it ends after this error; `nil` when it begins anew.
+    private func end(after error: any Error, _ refusals: inout Int) -> PublishEnd? {
+        switch error {
+        case TransactionalWriter.WriteFailure.fenced(isLong: false): return .takenOver
+        case TransactionalWriter.WriteFailure.fenced: tell("a transaction has taken too long")
+        case TransactionalWriter.WriteFailure.unreachable(let error): tell("\(error)")
+        case TransactionalWriter.WriteFailure.refused(let error), TransactionalWriter.WriteFailure.inDoubt(let error):
+            refusals += 1
+            guard !error.isLasting, refusals < Self.refusalLimit else { return .failed(refusal(error)) }
+            tell("\(error)")
+        case let failure as ToolFailure:
+            guard failure.kind == .unreachable else { return .failed(failure) }
+            tell(failure.description)
+        default: return .failed(ToolFailure("\(error)"))
+        }
+        return nil
+    }
+
     private func tell(_ cause: String) { onNews(.unreachable(cause)) }
 
     private func refusal(_ error: KafkaError) -> ToolFailure {
-        let isForbidden = [
-            KafkaError.Code.topicAuthorizationFailed, KafkaError.Code.clusterAuthorizationFailed,
-            KafkaError.Code.transactionalIDAuthorizationFailed,
-        ].contains(error.code)
-        return ToolFailure(
-            "the broker takes no events: \(error)"
-                + (isForbidden
-                    ? "; allow Write and Describe on the transactional id \(world.transactionalID(of: order.text.name)), "
-                        + "and Write on \(order.topic), \(world.topics.campaigns) and \(world.topics.audit) with kafka-acls"
-                    : ""))
+        ToolFailure(
+            "the broker takes no events", error,
+            allow: KafkaPermission(
+                .write, on: .transactionalID(world.transactionalID(of: order.text.name)), .topic(order.topic),
+                .topic(world.topics.campaigns), .topic(world.topics.audit)))
     }
 
     /// From claiming the name to the end, or to the next loss of the brokers.
-    private func runSession(isFirst: Bool) throws(PublishJournal.Interruption) -> PublishEnd {
-        let journal = try PublishJournal(world, campaign: order.text.name) { [isStopping, onNews] error in
+    private func runSession(isFirst: Bool) throws -> PublishEnd {
+        let publisher = try TransactionalPublisher(
+            properties: world.writerProperties, name: world.transactionalID(of: order.text.name),
+            heartbeat: Self.heartbeat
+        ) { [isStopping, onNews] error in
             onNews(.unreachable("\(error)"))
             return !isStopping()
         }
-        defer { journal.close() }
-        let session = try PublishSession(
-            world, layout, order, journal, audience, counts: counts, progress: progress, isFirst: isFirst,
-            isStopping: isStopping, onNews: onNews, onProgress: onProgress)
+        defer { publisher.close() }
+        let session = try PublishSession(self, publisher, isFirst: isFirst)
         defer {
             session.close()
             progress = session.progress
         }
-        return try session.run(&recipients)
+        return try session.runToEnd()
     }
 }

@@ -1,4 +1,5 @@
 internal import HeraldEvents
+internal import HeraldTools
 
 /// Decides whether so many of a campaign's outcomes are failures that it has to be paused: pure.
 ///
@@ -23,9 +24,8 @@ struct FailureJudge: Sendable, Equatable {
         guard let limit else { return nil }
         let failed = count.first[.deadLettered, default: 0] - failedBefore
         let judged = failed + count.first[.delivered, default: 0] - deliveredBefore
-        guard judged >= CampaignControl.outcomesToJudge || isStepEnd, Double(failed) > limit * Double(judged) else {
-            return nil
-        }
+        let rule = FailureLimit(share: limit, meaningfulCount: CampaignControl.outcomesToJudge)
+        guard rule.isExceeded(failed: failed, known: judged, total: isStepEnd ? judged : nil) else { return nil }
         return "\(failed) of \(judged) outcomes failed, more than \(Self.percent(limit))"
     }
 

@@ -7,29 +7,23 @@ internal import HeraldTools
 ///
 /// One thread.
 final class PublishSession {
-    private typealias Interruption = PublishJournal.Interruption
-
-    private static let waitMilliseconds: Int32 = 20
+    /// Recipients in one transaction at most.
+    static let batchLimit = 1_000
     /// Lines of the audience that are looked at in one turn, when most of them are published already.
     private static let linesPerTurn = 20_000
     /// Bytes of events in one transaction at most.
     private static let batchBytes = 4 << 20
 
-    private let world: CampaignWorld
-    private let layout: CampaignWorld.Layout
-    private let order: CampaignOrder
-    private let journal: PublishJournal
-    private let audience: Audience
-    private let counts: (recipients: Int, repeats: Int, invalid: Int)
+    /// What is published, to whom, and who is told; it keeps the recipients.
+    private let job: CampaignPublisher
+    private let publisher: TransactionalPublisher
     private let isFirst: Bool
-    private let isStopping: @Sendable () -> Bool
-    private let onNews: (PublishNews) -> Void
-    private let onProgress: (PublishProgress) -> Void
     private let book: CampaignReader
 
     private var definition: CampaignDefinition
+    private var reader: RecipientReader?
     private var outcomes: OutcomeReader?
-    private var pace: PublishPace
+    package var pace: PublishPace
     private var judge: FailureJudge
     private var isAtEnd = false
     private var isComplete = false
@@ -37,42 +31,33 @@ final class PublishSession {
     private var step: Int?
     private(set) var progress: PublishProgress
 
+    private var world: CampaignWorld { job.world }
+    private var order: CampaignOrder { job.order }
+
     /// Reads what the campaign is, through what its former publisher had begun, and begins it when there is none.
-    init(
-        _ world: CampaignWorld, _ layout: CampaignWorld.Layout, _ order: CampaignOrder, _ journal: PublishJournal,
-        _ audience: Audience, counts: (recipients: Int, repeats: Int, invalid: Int), progress: PublishProgress,
-        isFirst: Bool, isStopping: @escaping @Sendable () -> Bool, onNews: @escaping (PublishNews) -> Void,
-        onProgress: @escaping (PublishProgress) -> Void
-    ) throws(PublishJournal.Interruption) {
-        self.world = world
-        self.layout = layout
-        self.order = order
-        self.journal = journal
-        self.audience = audience
-        self.counts = counts
+    ///
+    /// - Parameter publisher: has claimed the campaign's name.
+    init(_ job: CampaignPublisher, _ publisher: TransactionalPublisher, isFirst: Bool) throws {
+        self.job = job
+        self.publisher = publisher
         self.isFirst = isFirst
-        self.isStopping = isStopping
-        self.onNews = onNews
-        self.onProgress = onProgress
-        self.progress = progress
-        self.progress.phase = .readingBack
-        let services = order.text.pushServices.count
-        do throws(ToolFailure) {
-            book = try world.campaigns(layout)
-            try book.catchUp(throughOpenTransactions: true)
-            let campaign = try order.campaign(in: book.book)
-            // Later on a pause is waited out, and a cancellation is an end like others.
-            if isFirst { try order.check(against: campaign) }
-            if let known = campaign?.definition {
-                definition = known
-            } else {
-                definition = try Self.newDefinition(order, world, layout)
-            }
-        } catch {
-            throw .tool(error)
-        }
-        pace = PublishPace(outcomesPerEvent: services, rate: nil, ramp: [], published: 0)
+        progress = job.progress
+        progress.phase = .readingBack
+        book = try job.world.campaigns(job.layout)
+        try book.catchUp(throughOpenTransactions: true)
+        let campaign = try job.order.campaign(in: book.book)
+        // Later on a pause is waited out, and a cancellation is an end like others.
+        if isFirst { try job.order.check(against: campaign) }
+        definition = try campaign?.definition ?? Self.newDefinition(job.order, job.world, job.layout)
+        pace = Self.pace(job.order, definition, published: 0)
         judge = FailureJudge(limit: nil, from: OutcomeCount())
+    }
+
+    private static func pace(_ order: CampaignOrder, _ definition: CampaignDefinition, published: Int) -> PublishPace {
+        PublishPace(
+            outcomesPerEvent: order.text.pushServices.count, batchLimit: batchLimit,
+            rate: order.rate ?? definition.rate, ramp: Ramp(steps: order.ramp ?? definition.ramp ?? []),
+            published: published)
     }
 
     private static func newDefinition(
@@ -89,18 +74,12 @@ final class PublishSession {
     }
 
     /// Publishes what is left of the recipients, and waits for the outcomes.
-    func run(_ recipients: inout RecipientSet) throws(PublishJournal.Interruption) -> PublishEnd {
-        guard try begin(&recipients) else { return .interrupted }
-        let reader = try tool { () throws(ToolFailure) in
-            try RecipientReader(audience, order.text, expiresAt: definition.expiresAt)
-        }
-        while true {
-            if let end = try turn(reader, &recipients) {
-                try finish(end)
-                return end
-            }
-            onProgress(progress)
-        }
+    func runToEnd() throws -> PublishEnd {
+        guard try begin() else { return .interrupted }
+        reader = try RecipientReader(job.audience, order.text, expiresAt: definition.expiresAt)
+        let end = try run()
+        try finish(end)
+        return end
     }
 
     func close() {
@@ -111,7 +90,7 @@ final class PublishSession {
     // MARK: - The beginning
 
     /// Reads back what is published, and writes that this publisher works on it; false when it was asked to stop.
-    private func begin(_ recipients: inout RecipientSet) throws(PublishJournal.Interruption) -> Bool {
+    private func begin() throws -> Bool {
         let campaign = book.book.campaign(order.text.name)
         let former = campaign?.progress
         var control: CampaignControl?
@@ -120,44 +99,39 @@ final class PublishSession {
             control = CampaignControl(
                 state: .running, at: now, by: world.operatorName, pauseIfFailures: order.pauseIfFailures)
         } else {
-            let published = try tool { () throws(ToolFailure) in
-                try PublishedEvents(
-                    of: definition, progress: former, world, layout, into: &recipients,
-                    onProgress: { _, _ in
-                        onProgress(progress)
-                        return !isStopping()
-                    })
-            }
+            let published = try PublishedEvents(
+                of: definition, progress: former, world, job.layout, into: &job.recipients,
+                onProgress: { _, _ in
+                    report()
+                    return !job.isStopping()
+                })
             guard let published else { return false }
             progress.events = published.count
             progress.published = published.inAudience
-            if isFirst { onNews(.continues(published.count)) }
+            if isFirst { job.onNews(.continues(published.count)) }
             if let limit = order.pauseIfFailures, campaign?.state == .running,
                 limit != campaign?.control?.pauseIfFailures
             {
                 control = CampaignControl(state: .running, at: now, by: world.operatorName, pauseIfFailures: limit)
             }
         }
-        let outcomes = try tool { () throws(ToolFailure) in
-            try world.outcomes(of: [.init(definition, after: former)], layout)
-        }
+        let outcomes = try world.outcomes(of: [.init(definition, after: former)], job.layout)
         self.outcomes = outcomes
         progress.outcomes = outcomes.count
-        pace = PublishPace(
-            outcomesPerEvent: order.text.pushServices.count, rate: order.rate ?? definition.rate,
-            ramp: order.ramp ?? definition.ramp ?? [], published: progress.events)
+        pace = Self.pace(order, definition, published: progress.events)
         judge = FailureJudge(
             limit: (control ?? campaign?.control)?.pauseIfFailures, from: outcomes.count)
         state = campaign?.state ?? .running
-        try journal.write(
-            definition: campaign?.definition == nil ? definition : nil, control: control, progress: record(),
-            audit: isFirst ? startEntry(now, isNew: campaign?.definition == nil) : nil)
+        let isNew = campaign?.definition == nil
+        try write(
+            definition: isNew ? definition : nil, control: control,
+            audit: isFirst ? startEntry(now, isNew: isNew) : nil)
         return true
     }
 
     private func startEntry(_ now: WallTime, isNew: Bool) -> AuditEntry {
-        var entry = journal.audit(isNew ? "started" : "continued", at: now)
-        entry.planned = counts.recipients
+        var entry = audit(isNew ? "started" : "continued", at: now)
+        entry.planned = job.counts.recipients
         var options: [String: String] = [:]
         if let rate = order.rate { options["rate"] = "\(rate)/s" }
         if let ramp = order.ramp { options["ramp"] = ramp.map(String.init).joined(separator: ",") }
@@ -166,72 +140,12 @@ final class PublishSession {
         return entry
     }
 
-    // MARK: - One turn
+    // MARK: - Outcomes and orders
 
-    /// Looks at everything, and does one thing; how it ends, when it does.
-    private func turn(
-        _ reader: RecipientReader, _ recipients: inout RecipientSet
-    ) throws(PublishJournal.Interruption) -> PublishEnd? {
-        if isStopping() { return .interrupted }
-        try look(waitMilliseconds: 0)
-        try followState()
-        if state == .cancelled { return .cancelled }
-        if journal.isHeartbeatDue { try journal.write(progress: record()) }
-        guard state == .running else {
-            if order.endsWhenPausedByFailures, book.book.campaign(order.text.name)?.control?.isByFailures ?? false {
-                return .paused
-            }
-            progress.phase = .paused
-            try look(waitMilliseconds: Self.waitMilliseconds)
-            return nil
-        }
-        let isStepEnd = pace.isAtStepEnd && progress.outcomes.known >= pace.expected
-        if let reason = judge.verdict(on: progress.outcomes, isStepEnd: isStepEnd) {
-            let control = CampaignControl(
-                state: .paused, at: SystemClock.wall(), by: world.operatorName, reason: reason,
-                pauseIfFailures: judge.limit, isByFailures: true)
-            try journal.write(control: control, progress: record())
-            // It comes back from the topic, as everybody else sees it.
-            return nil
-        }
-        if isAtEnd {
-            progress.phase = .finishing
-            if progress.outcomes.known >= pace.expected { return .complete }
-            try look(waitMilliseconds: Self.waitMilliseconds)
-            return nil
-        }
-        if let expiresAt = definition.expiresAt, expiresAt <= SystemClock.wall().milliseconds { return .expired }
-        try publishWhatMay(reader, &recipients)
-        return nil
-    }
-
-    private func publishWhatMay(
-        _ reader: RecipientReader, _ recipients: inout RecipientSet
-    ) throws(PublishJournal.Interruption) {
-        switch pace.decision(known: progress.outcomes.known, at: .now) {
-        case .publish(let count):
-            if pace.step != step {
-                step = pace.step
-                if let step { onNews(.step(step)) }
-            }
-            progress.phase = .publishing
-            try publish(atMost: count, reader, &recipients)
-        case .wait(let reason):
-            switch reason {
-            case .rate: progress.phase = .publishing
-            case .outcomes: progress.phase = .waitingForOutcomes
-            case .ramp: progress.phase = .waitingForStep(step ?? 1)
-            }
-            try look(waitMilliseconds: Self.waitMilliseconds)
-        }
-    }
-
-    private func look(waitMilliseconds: Int32) throws(PublishJournal.Interruption) {
+    private func takeOutcomes(waitMilliseconds: Int32) throws {
         guard let outcomes else { return }
         let known = outcomes.count.known
-        try tool { () throws(ToolFailure) in
-            _ = try outcomes.takeArrived(waitMilliseconds: waitMilliseconds)
-        }
+        try outcomes.takeArrived(waitMilliseconds: waitMilliseconds)
         progress.outcomes = outcomes.count
         if outcomes.count.known != known || progress.open == 0 {
             progress.silentSince = nil
@@ -240,8 +154,8 @@ final class PublishSession {
         }
     }
 
-    private func followState() throws(PublishJournal.Interruption) {
-        try tool { () throws(ToolFailure) in _ = try book.takeArrived() }
+    private func followState() throws {
+        try book.takeArrived()
         let campaign = book.book.campaign(order.text.name)
         judge.limit = campaign?.control?.pauseIfFailures
         let former = state
@@ -250,46 +164,164 @@ final class PublishSession {
         switch state {
         case .running:
             judge = FailureJudge(limit: judge.limit, from: progress.outcomes)
-            onNews(.resumed)
-        case .paused: onNews(.paused(campaign?.control))
+            job.onNews(.resumed)
+        case .paused: job.onNews(.paused(campaign?.control))
         case .cancelled: break
         }
     }
 
+    private func pauseBecauseOfFailures(_ reason: String) throws {
+        try write(
+            control: CampaignControl(
+                state: .paused, at: SystemClock.wall(), by: world.operatorName, reason: reason,
+                pauseIfFailures: judge.limit, isByFailures: true))
+    }
+
     // MARK: - One transaction
 
-    /// Publishes the next recipients that are not published; none when the audience has no more of them.
-    private func publish(
-        atMost limit: Int, _ reader: RecipientReader, _ recipients: inout RecipientSet
-    ) throws(PublishJournal.Interruption) {
+    /// The events of the next recipients that are not published; none when the audience has no more of them.
+    private func take(atMost limit: Int, _ reader: RecipientReader) throws -> [OutgoingRecord] {
         var events: [OutgoingRecord] = []
         var bytes = 0
         var lines = 0
         events.reserveCapacity(limit)
         while events.count < limit, bytes < Self.batchBytes, lines < Self.linesPerTurn, !isAtEnd {
             lines += 1
-            switch try tool({ () throws(ToolFailure) in try reader.next() }) {
+            switch try reader.next() {
             case .end: isAtEnd = true
             case .invalid: break
             case .recipient:
-                let former = recipients.insert(reader.id, .published)
+                let former = job.recipients.insert(reader.id, .published)
                 // Somebody who was in nobody's preview.
-                guard former.contains(.seen) else { throw .tool(AudiencePreview.changed) }
+                guard former.contains(.seen) else { throw AudiencePreview.changed }
                 guard !former.contains(.published) else { continue }
                 let event = OutgoingRecord(topic: definition.topic, key: reader.user, value: reader.event)
                 bytes += event.byteCount
                 events.append(event)
             }
         }
-        guard !events.isEmpty || isAtEnd else { return }
-        guard audience.isUnchanged else { throw .tool(AudiencePreview.changed) }
+        return events
+    }
+
+    /// Writes events and what belongs to them, and how far the campaign is, in one transaction.
+    private func write(
+        _ events: [OutgoingRecord] = [], definition: CampaignDefinition? = nil, control: CampaignControl? = nil,
+        audit: AuditEntry? = nil
+    ) throws {
+        let name = order.text.name
+        var records = events
+        func add(_ key: String, _ value: [UInt8]) {
+            records.append(OutgoingRecord(topic: world.topics.campaigns, key: Array(key.utf8), value: value))
+        }
+        if let definition { add(CampaignDefinition.key(of: name), RecordJSON.encoded(definition)) }
+        if let control { add(name, control.encoded()) }
+        add(CampaignProgress.key(of: name), RecordJSON.encoded(record()))
+        if let audit { records.append(audit.record(topic: world.topics.audit)) }
+        try publisher.write(records)
+    }
+
+    private func audit(_ phase: String, at moment: WallTime) -> AuditEntry {
+        var entry = AuditEntry(action: "campaign.start", phase: phase, at: moment.text, by: world.operatorName)
+        entry.selection = order.text.name
+        return entry
+    }
+
+    private func record() -> CampaignProgress {
+        let positions = outcomes?.positions ?? [:]
+        return CampaignProgress(
+            recipients: job.counts.recipients, published: progress.events, repeats: job.counts.repeats,
+            invalid: job.counts.invalid, isComplete: isComplete, at: SystemClock.wall().milliseconds,
+            by: "\(world.operatorName) pid \(getpid())", outcomes: progress.outcomes.snapshot,
+            resultOffsets: Dictionary(uniqueKeysWithValues: positions.map { ("\($0.key)", $0.value) }))
+    }
+
+    /// Writes how it ended, unless the name is somebody else's by now.
+    private func finish(_ end: PublishEnd) throws {
+        var entry = audit("ended", at: SystemClock.wall())
+        entry.end = end.name
+        entry.counts = [
+            "published": progress.publishedNow, "delivered": progress.outcomes.delivered, "failed": progress.failed,
+            "open": progress.open,
+        ]
+        do {
+            try write(audit: entry)
+        } catch {
+            // What was asked for is done; only the last words are missing.
+            guard end == .interrupted || end == .complete else { throw error }
+        }
+    }
+}
+
+extension PublishSession: PublishPolicy {
+    var openOutcomes: (all: Int, step: Int) {
+        let open = pace.expected - progress.outcomes.known
+        return (open, open)
+    }
+
+    func poll(waitMilliseconds: Int32) throws {
+        try takeOutcomes(waitMilliseconds: waitMilliseconds)
+        try followState()
+    }
+
+    func keepAlive() throws {
+        if state != .cancelled, publisher.isHeartbeatDue { try write() }
+    }
+
+    func standing() throws -> Standing<PublishEnd> {
+        if job.isStopping() { return .ended(.interrupted) }
+        switch state {
+        case .cancelled: return .ended(.cancelled)
+        case .paused:
+            if order.endsWhenPausedByFailures, book.book.campaign(order.text.name)?.control?.isByFailures ?? false {
+                return .ended(.paused)
+            }
+            progress.phase = .paused
+            return .waiting
+        case .running: break
+        }
+        let isStepEnd = pace.isAtStepEnd && progress.outcomes.known >= pace.expected
+        if let reason = judge.verdict(on: progress.outcomes, isStepEnd: isStepEnd) {
+            try pauseBecauseOfFailures(reason)
+            // It comes back from the topic, as everybody else sees it.
+            return .waiting
+        }
+        if isAtEnd {
+            progress.phase = .finishing
+            return progress.outcomes.known >= pace.expected ? .ended(.complete) : .waiting
+        }
+        if let expiresAt = definition.expiresAt, expiresAt <= SystemClock.wall().milliseconds {
+            return .ended(.expired)
+        }
+        return .publishing
+    }
+
+    func holdBack(_ reason: PublishPace.Wait) -> PublishEnd? {
+        switch reason {
+        case .rate: progress.phase = .publishing
+        case .outcomes: progress.phase = .waitingForOutcomes
+        case .ramp: progress.phase = .waitingForStep(step ?? 1)
+        }
+        return nil
+    }
+
+    /// Publishes the next recipients that are not published, with how far the campaign is then.
+    func publish(atMost limit: Int) throws -> Int {
+        guard let reader else { return 0 }
+        if pace.step != step {
+            step = pace.step
+            if let step { job.onNews(.step(step)) }
+        }
+        progress.phase = .publishing
+        let events = try take(atMost: limit, reader)
+        guard !events.isEmpty || isAtEnd else { return 0 }
+        guard job.audience.isUnchanged else { throw AudiencePreview.changed }
         progress.events += events.count
         progress.published += events.count
         // Nobody of the preview may be missing at the end.
-        guard !isAtEnd || progress.published == counts.recipients else { throw .tool(AudiencePreview.changed) }
+        guard !isAtEnd || progress.published == job.counts.recipients else { throw AudiencePreview.changed }
         isComplete = isAtEnd
-        do throws(PublishJournal.Interruption) {
-            try journal.write(events, progress: record())
+        do {
+            try write(events)
         } catch {
             // Whether they are published shows when it is read back, which forgets the marks before.
             progress.events -= events.count
@@ -297,42 +329,9 @@ final class PublishSession {
             throw error
         }
         progress.publishedNow += events.count
-        pace.notePublished(events.count)
-        if isAtEnd { onNews(.allPublished) }
+        if isAtEnd { job.onNews(.allPublished) }
+        return events.count
     }
 
-    private func record() -> CampaignProgress {
-        let positions = outcomes?.positions ?? [:]
-        return CampaignProgress(
-            recipients: counts.recipients, published: progress.events, repeats: counts.repeats,
-            invalid: counts.invalid, isComplete: isComplete, at: SystemClock.wall().milliseconds,
-            by: "\(world.operatorName) pid \(getpid())", outcomes: progress.outcomes.snapshot,
-            resultOffsets: Dictionary(uniqueKeysWithValues: positions.map { ("\($0.key)", $0.value) }))
-    }
-
-    /// Writes how it ended, unless the name is somebody else's by now.
-    private func finish(_ end: PublishEnd) throws(PublishJournal.Interruption) {
-        var entry = journal.audit("ended", at: SystemClock.wall())
-        entry.end = end.name
-        entry.counts = [
-            "published": progress.publishedNow, "delivered": progress.outcomes.delivered, "failed": progress.failed,
-            "open": progress.open,
-        ]
-        do throws(PublishJournal.Interruption) {
-            try journal.write(progress: record(), audit: entry)
-        } catch {
-            // What was asked for is done; only the last words are missing.
-            guard end == .interrupted || end == .complete else { throw error }
-        }
-    }
-
-    private func tool<Answer>(
-        _ body: () throws(ToolFailure) -> Answer
-    ) throws(PublishJournal.Interruption) -> Answer {
-        do throws(ToolFailure) {
-            return try body()
-        } catch {
-            throw .tool(error)
-        }
-    }
+    func report() { job.onProgress(progress) }
 }

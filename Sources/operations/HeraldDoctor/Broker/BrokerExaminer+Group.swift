@@ -39,12 +39,12 @@ extension BrokerExaminer {
     }
 
     private func unknownGroup(_ error: KafkaError) -> Check {
-        switch error.code {
-        case KafkaError.Code.groupAuthorizationFailed:
+        switch error.kind {
+        case .forbidden:
             Check(
                 Stage.group.rawValue, plan.group, .failed, "this user may not ask for it",
-                mend: "allow Read on the group with kafka-acls")
-        case KafkaError.Code.unsupportedFeature:
+                mend: "\(KafkaPermission(.read, on: .group(plan.group)))")
+        case .unsupported:
             Check(
                 Stage.group.rawValue, plan.group, .warning, "the broker tells nothing of groups",
                 mend: "nothing if this is an embedded broker; else a newer Kafka")
@@ -60,9 +60,9 @@ extension BrokerExaminer {
             do throws(KafkaError) {
                 return try body()
             } catch {
-                guard Self.passing.contains(error.code), ContinuousClock.now < end, !timeLeft.isOver else {
-                    throw error
-                }
+                guard error.kind == .settling || error.code == KafkaError.Code.timedOut,
+                    ContinuousClock.now < end, !timeLeft.isOver
+                else { throw error }
                 // Nothing tells when it has.
                 usleep(100_000)
             }
@@ -70,13 +70,6 @@ extension BrokerExaminer {
     }
 
     private static var settling: Duration { .seconds(6) }
-    private static var passing: [Int32] {
-        [
-            KafkaError.Code.notCoordinator, KafkaError.Code.coordinatorNotAvailable,
-            KafkaError.Code.coordinatorLoadInProgress, KafkaError.Code.notLeaderForPartition,
-            KafkaError.Code.leaderNotAvailable, KafkaError.Code.timedOut,
-        ]
-    }
 
     private func leaveOutMarks(_ positions: inout GroupPositions) throws(KafkaError) {
         let behind = positions.partitions.filter { $0.lag > 0 && $0.isInRange }.prefix(Self.lookedIntoLimit)

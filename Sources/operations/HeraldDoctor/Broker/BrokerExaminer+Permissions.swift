@@ -32,12 +32,12 @@ extension BrokerExaminer {
                         "partition \(partition.partition) gave no answer in time", mend: "look at the brokers")
                 case .some(.none): return Check(Stage.reading.rawValue, partition.topic, .passed, "fetched")
                 case .some(.some(let error)):
-                    let isForbidden = error.code == KafkaError.Code.topicAuthorizationFailed
+                    let isForbidden = error.kind == .forbidden
                     return Check(
                         Stage.reading.rawValue, partition.topic, isNeeded ? .failed : .warning,
                         (isForbidden ? "not allowed" : "\(error)")
                             + (isNeeded ? "" : " (herald publish --wait, dlq and campaign need it)"),
-                        mend: "allow Read on it with kafka-acls")
+                        mend: "\(KafkaPermission(.read, on: .topic(partition.topic)))")
                 }
             }, isDeadEnd: false)
     }
@@ -63,7 +63,7 @@ extension BrokerExaminer {
                 Check(Stage.transactionalID.rawValue, id, .passed, "claimed in \(milliseconds) ms")
             ])
         } catch {
-            let isForbidden = error.code == KafkaError.Code.transactionalIDAuthorizationFailed
+            let isForbidden = error.kind == .forbidden
             // Its own name may be allowed alone; to try that one would end a worker that runs.
             let isOwnNameOpen = isForbidden && plan.instance != nil
             return Finding(
@@ -72,8 +72,7 @@ extension BrokerExaminer {
                         Stage.transactionalID.rawValue, id, isOwnNameOpen ? .warning : .failed,
                         isForbidden ? "not allowed" : "\(error)",
                         mend: isForbidden
-                            ? "allow Write on transactional ids that begin with \(plan.group)- with kafka-acls"
-                                + " --resource-pattern-type prefixed"
+                            ? "\(KafkaPermission(.write, on: .transactionalIDs(prefix: "\(plan.group)-")))"
                             : "look at the brokers, and at the internal topic __transaction_state")
                 ], isDeadEnd: true)
         }
@@ -106,11 +105,12 @@ extension BrokerExaminer {
         guard let refusal = trial.refusal else {
             return Check(Stage.writing.rawValue, topic, .passed, "a record was taken, and taken back")
         }
-        let isForbidden = refusal.code == KafkaError.Code.topicAuthorizationFailed
+        let isForbidden = refusal.kind == .forbidden
         return Check(
             Stage.writing.rawValue, topic, verdict(of: topic),
             (isForbidden ? "not allowed" : "\(refusal)") + purpose(of: topic),
-            mend: isForbidden ? "allow Write on it with kafka-acls" : "look at the brokers and the topic's settings")
+            mend: isForbidden
+                ? "\(KafkaPermission(.write, on: .topic(topic)))" : "look at the brokers and the topic's settings")
     }
 
     /// What the transactions took, and whether the group's offsets could be part of one.
@@ -137,8 +137,8 @@ extension BrokerExaminer {
         switch refusal.code {
         case KafkaError.Code.groupAuthorizationFailed:
             return Check(
-                Stage.reading.rawValue, subject, .failed, "not allowed", mend: "allow Read on the group with kafka-acls"
-            )
+                Stage.reading.rawValue, subject, .failed, "not allowed",
+                mend: "\(KafkaPermission(.read, on: .group(plan.group)))")
         case KafkaError.Code.topicAuthorizationFailed:
             return Check(
                 Stage.reading.rawValue, subject, .skipped, "because of read")

@@ -81,8 +81,8 @@ extension BrokerExaminer {
                 Check(
                     "topic configuration", "", .warning,
                     "it cannot be compared with the settings: \(refusal.message)",
-                    mend: refusal.code == KafkaError.Code.topicAuthorizationFailed
-                        ? "allow DescribeConfigs on Herald's topics with kafka-acls"
+                    mend: refusal.kind == .forbidden
+                        ? "\(KafkaPermission([.describeConfigs], on: plan.topics.topicNames.map { .topic($0) }))"
                         : "nothing if this is an embedded broker, which has none; else look at the brokers")
             ]
         )
@@ -91,11 +91,11 @@ extension BrokerExaminer {
     private func check(
         _ topic: ClusterMetadata.Topic, steps: [TopicPlan.Step], _ configuration: [String: String]?
     ) -> Check {
-        if let error = topic.error, error.code == KafkaError.Code.topicAuthorizationFailed {
+        if topic.error?.kind == .forbidden {
             return Check(
                 Stage.topics.rawValue, topic.name, verdict(of: topic.name),
                 "this user may not see it" + purpose(of: topic.name),
-                mend: "allow Describe (Read and Write bring it along) on it with kafka-acls")
+                mend: "\(KafkaPermission(.describe, on: .topic(topic.name))); Read and Write bring it along")
         }
         if topic.error != nil || topic.partitions.isEmpty {
             return Check(

@@ -25,8 +25,8 @@ final class ReadProbe {
             guard let message = consumer.queue.next(waitMilliseconds: 100) else { continue }
             defer { message.release() }
             let error = message.error
-            guard error == nil || error.map(Self.isAnAnswer) == true else { continue }
             let isReadable = error == nil || error?.code == KafkaError.Code.partitionEOF
+            guard isReadable || error?.isOfTopic == true else { continue }
             answers[message.topicName()] = .some(isReadable ? nil : error)
         }
         try consumer.unassign()
@@ -50,13 +50,6 @@ final class ReadProbe {
         }
         try consumer.unassign()
         return exhausted
-    }
-
-    private static func isAnAnswer(_ error: KafkaError) -> Bool {
-        [
-            KafkaError.Code.partitionEOF, KafkaError.Code.topicAuthorizationFailed,
-            KafkaError.Code.unknownTopicOrPartition, KafkaError.Code.unknownTopic,
-        ].contains(error.code)
     }
 
     func close() { consumer.close() }

@@ -87,7 +87,8 @@ public final class DeadLetterReader {
                     of: TopicPartition(topic: topic, partition: partition),
                     timeoutMilliseconds: Self.requestMilliseconds
                 ).high
-            } catch  where error.code == KafkaError.Code.unknownPartition {
+            } catch {
+                guard error.code == KafkaError.Code.unknownPartition else { throw error }
                 return nil
             }
         }

@@ -34,13 +34,7 @@ public struct Selection: Sendable {
         public var isChosen: Bool { !groups.isEmpty || condition != nil || !ids.isEmpty }
     }
 
-    /// A group that is none.
-    public struct GroupError: Error, Sendable, CustomStringConvertible {
-        /// What is wrong, and what is allowed.
-        public let description: String
-    }
-
-    /// Compiles a request; throws ``WhereError`` or ``GroupError``.
+    /// Compiles a request; throws ``WhereError``, or a ``ToolFailure`` for a group that is none.
     public init(_ request: Request, now: WallTime) throws {
         var condition = Condition.always
         var words: [String] = []
@@ -78,17 +72,17 @@ public struct Selection: Sendable {
         text = words.joined(separator: " ")
     }
 
-    private static func group(_ text: String) throws(GroupError) -> Condition {
+    private static func group(_ text: String) throws(ToolFailure) -> Condition {
         let fields = GroupField.allCases.map(\.rawValue).joined(separator: ", ")
         guard let sign = text.firstIndex(of: "="), let field = GroupField(rawValue: String(text[..<sign])) else {
-            throw GroupError(
-                description: "\"\(text)\" is no group: write FIELD=VALUE as herald dlq list shows it; "
+            throw ToolFailure(
+                "\"\(text)\" is no group: write FIELD=VALUE as herald dlq list shows it; "
                     + "fields are \(fields)")
         }
         let value = String(text[text.index(after: sign)...])
         guard let condition = field.condition(value) else {
-            throw GroupError(
-                description: "\"\(value)\" is no \(field.rawValue); take a group that herald dlq list shows")
+            throw ToolFailure(
+                "\"\(value)\" is no \(field.rawValue); take a group that herald dlq list shows")
         }
         return condition
     }

@@ -7,17 +7,16 @@ internal import HeraldTools
 ///
 /// One thread.
 final class Journal {
-    private var writer: TransactionalWriter
+    private let publisher: TransactionalPublisher
     private let stateTopic: String
     private let auditTopic: String
     private var lease: Lease
     private var markCount = 0
-    private var lastWrite = ContinuousClock.now
 
-    init(writer: TransactionalWriter, stateTopic: String, auditTopic: String, lease: Lease) {
-        self.writer = writer
-        self.stateTopic = stateTopic
-        self.auditTopic = auditTopic
+    private init(_ publisher: TransactionalPublisher, _ topics: Topics, lease: Lease) {
+        self.publisher = publisher
+        stateTopic = topics.state
+        auditTopic = topics.audit
         self.lease = lease
     }
 
@@ -41,35 +40,26 @@ final class Journal {
             all.append(audit.record(topic: auditTopic))
         }
         do throws(TransactionalWriter.WriteFailure) {
-            try writer.write(all)
+            try publisher.write(all)
         } catch {
             // Else it may have been written, and a mark is never overwritten.
-            if error.isWithoutTrace { markCount = count }
+            if case .refused = error { markCount = count }
             throw error
         }
-        lastWrite = .now
     }
 
-    /// Claims the name once more, after it was lost: the broker ends a transaction that is open for too long, and takes the
-    /// name from whoever was stopped or cut off.
+    /// Claims the name once more, after it was lost or a transaction is in doubt, and reads the marks to their end: these
+    /// say what was done.
     ///
     /// - Returns: whether the job goes on; not if somebody else has begun to work meanwhile.
-    func reclaim(_ world: ReplayWorld, _ state: StateReader) throws(ToolFailure) -> Bool {
-        writer.close()
-        writer = try world.writer()
-        do throws(TransactionalWriter.WriteFailure) {
-            try writer.claim()
-        } catch {
-            throw error.toolFailure("replay")
-        }
+    func reclaim(after failure: TransactionalWriter.WriteFailure, _ state: StateReader) throws -> Bool {
+        try publisher.reclaim(after: failure)
         try state.catchUp(throughOpenTransactions: true)
         return state.lease?.job == lease.job
     }
 
-    /// Shows that this job lives, when it is time.
-    func keepAlive() throws(TransactionalWriter.WriteFailure) {
-        if ContinuousClock.now - lastWrite >= Lease.renewal { try write() }
-    }
+    /// Whether it is time to show that this job lives.
+    var isHeartbeatDue: Bool { publisher.isHeartbeatDue }
 
     /// Gives the lease back, with the job's last words.
     func end(_ audit: AuditEntry) throws(TransactionalWriter.WriteFailure) {
@@ -79,23 +69,6 @@ final class Journal {
 
     private func record(_ key: String, _ value: [UInt8]) -> OutgoingRecord {
         OutgoingRecord(topic: stateTopic, key: Array(key.utf8), value: value)
-    }
-}
-
-extension TransactionalWriter.WriteFailure {
-    /// Whether nothing of the group was written.
-    fileprivate var isWithoutTrace: Bool {
-        if case .refused = self { !needsNewWriter } else { false }
-    }
-
-    /// Whether this writer is of no more use, and only another one can tell what was written: its name was claimed, or it
-    /// and its broker do not agree about the transaction any more.
-    var needsNewWriter: Bool {
-        switch self {
-        case .fenced: true
-        case .refused(let error): error.isFatal
-        case .unreachable: false
-        }
     }
 }
 
@@ -109,28 +82,22 @@ extension Journal {
         _ onWait: (Lease) -> Void
     ) throws(ToolFailure) -> Journal {
         if let holder = try state.isSomebodyAlive(onWait) { throw busy(holder) }
-        let writer = try world.writer()
-        let job = newJobName(kind)
-        do throws(TransactionalWriter.WriteFailure) {
-            try writer.claim()
-        } catch {
-            throw failure(error, world)
-        }
-        try state.catchUp(throughOpenTransactions: true)
-        let lease = Lease(
-            job: job, owner: world.operatorName, work: "\(kind) \(work.prefix(500))",
-            since: SystemClock.wall().milliseconds)
-        let journal = Journal(
-            writer: writer, stateTopic: world.topics.state, auditTopic: world.topics.audit, lease: lease)
-        var audit = audit
-        audit.job = job
-        if let holder = state.lease, !holder.isOver { audit.tookOverFrom = holder.job }
-        do throws(TransactionalWriter.WriteFailure) {
+        do {
+            let publisher = try TransactionalPublisher(
+                properties: world.writerProperties, name: world.transactionalID, heartbeat: Lease.renewal)
+            try state.catchUp(throughOpenTransactions: true)
+            let lease = Lease(
+                job: newJobName(kind), owner: world.operatorName, work: "\(kind) \(work.prefix(500))",
+                since: SystemClock.wall().milliseconds)
+            let journal = Journal(publisher, world.topics, lease: lease)
+            var audit = audit
+            audit.job = lease.job
+            if let holder = state.lease, !holder.isOver { audit.tookOverFrom = holder.job }
             try journal.write(audit: audit)
+            return journal
         } catch {
-            throw failure(error, world)
+            throw ToolFailure(error) { failure($0, world) }
         }
-        return journal
     }
 
     /// Nobody else has it; short enough for the start of an idempotency key.
@@ -152,11 +119,12 @@ extension Journal {
             ToolFailure("somebody else has just begun to work on the dead letters; nothing was replayed")
         case .unreachable(let error):
             ToolFailure("no transaction can be begun: \(error)", kind: .unreachable)
-        case .refused(let error):
+        case .inDoubt(let error), .refused(let error):
             ToolFailure(
-                "no transaction can be begun: \(error); allow Write and Describe on the transactional id "
-                    + "\(world.transactionalID), and Write on \(world.topics.state), \(world.topics.audit) and the "
-                    + "request topics with kafka-acls")
+                "no transaction can be begun", error,
+                allow: KafkaPermission(
+                    .write, on: .transactionalID(world.transactionalID), .topic(world.topics.state),
+                    .topic(world.topics.audit), .topic(world.topics.requests.joined(separator: ", "))))
         }
     }
 }

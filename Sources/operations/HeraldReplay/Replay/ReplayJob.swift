@@ -3,7 +3,7 @@ internal import HeraldKafka
 internal import HeraldTime
 public import HeraldTools
 
-/// Carries a plan out: takes the lease, publishes and marks in growing batches, waits for outcomes, gives the lease back.
+/// Carries a plan out: takes the lease, publishes and marks in the steps of a ramp, waits for outcomes, gives the lease back.
 ///
 /// Each transaction holds the replayed records, their marks and the lease. One thread.
 public final class ReplayJob {
@@ -11,8 +11,6 @@ public final class ReplayJob {
     private static let transactionCount = 500
     /// Their bytes at most.
     private static let transactionBytes = 4 << 20
-    /// So many outcomes at most are open, however large the batch: the memory, and the harm of a mistake, are bounded.
-    private static let openLimit = 10_000
     /// From so many known outcomes on a share means something in the middle of a batch.
     private static let judgedFrom = 20
 
@@ -26,11 +24,13 @@ public final class ReplayJob {
     private let results: ResultsReader
     private let isStopping: @Sendable () -> Bool
     private let onProgress: (ReplayProgress) -> Void
-    private var outcomes = OutcomeBook()
+    private let limit: FailureLimit
+    private var outcomes = ReplayTally()
     private var progress = ReplayProgress()
     private var isAtEnd = false
-    private var sendingSince: ContinuousClock.Instant?
-    private var sentSince = 0
+    /// Since when all of the batch is published.
+    private var waitingSince: ContinuousClock.Instant?
+    package var pace: PublishPace
 
     /// Takes the lease, or says who has it.
     ///
@@ -49,6 +49,10 @@ public final class ReplayJob {
         self.state = state
         self.isStopping = isStopping
         self.onProgress = onProgress
+        limit = FailureLimit(share: options.stopShare, meaningfulCount: Self.judgedFrom)
+        pace = PublishPace(
+            outcomesPerEvent: 1, batchLimit: Self.transactionCount, rate: options.rate, ramp: options.ramp, published: 0
+        )
         progress.planned = plan.count
         // Before anything is published, or its outcome could lie in front of the end.
         results = try ResultsReader(
@@ -82,31 +86,18 @@ public final class ReplayJob {
     }
 
     /// Replays until the plan is done, or something ends it; the lease is given back in any case that allows it.
-    public func run() -> ReplayReport {
+    public func runToEnd() -> ReplayReport {
         var end: ReplayEnd
-        do throws(Interruption) {
-            end = try runBatches()
+        do {
+            beginBatch()
+            end = try run()
         } catch {
-            end = error.end
+            end = ReplayEnd(error)
         }
         finish(&end)
         reader.close()
         results.close()
         return ReplayReport(job: journal.job, end: end, progress: progress)
-    }
-
-    /// Why a job cannot go on.
-    private enum Interruption: Error {
-        case write(TransactionalWriter.WriteFailure)
-        case tool(ToolFailure)
-
-        var end: ReplayEnd {
-            switch self {
-            case .write(.fenced): .takenOver
-            case .write(let failure): .failed(failure.toolFailure("replay"))
-            case .tool(let failure): .failed(failure)
-            }
-        }
     }
 
     private func finish(_ end: inout ReplayEnd) {
@@ -120,98 +111,26 @@ public final class ReplayJob {
             "replayed": progress.replayed, "skipped": progress.skipped, "delivered": progress.delivered,
             "failed": progress.failed, "open": progress.open, "tooLarge": progress.tooLarge,
         ]
-        do throws(Interruption) {
-            try last(words: audit)
+        do {
+            try safely { () throws(TransactionalWriter.WriteFailure) in try journal.end(audit) }
         } catch {
-            if end == .complete { end = error.end }
+            if end == .complete { end = ReplayEnd(error) }
         }
     }
 
-    private func last(words audit: AuditEntry) throws(Interruption) {
-        do throws(TransactionalWriter.WriteFailure) {
-            try journal.end(audit)
-        } catch let failure where failure.needsNewWriter {
-            try reclaim()
-            try last(words: audit)
-        } catch {
-            throw .write(error)
-        }
+    private func beginBatch() {
+        waitingSince = nil
+        outcomes.beginBatch()
+        pace.leaveStep()
+        progress.batch += 1
+        onProgress(progress)
     }
 
-    // MARK: - Batches
-
-    private func runBatches() throws(Interruption) -> ReplayEnd {
-        for number in 0... {
-            outcomes.beginBatch()
-            progress.batch = number + 1
-            onProgress(progress)
-            if let end = try send(options.ramp.size(number) ?? .max) { return end }
-            if let end = try awaitOutcomes() { return end }
-            if isAtEnd { return .complete }
-        }
-        return .complete
-    }
-
-    /// Publishes a batch; how the job ends when it has to end.
-    private func send(_ size: Int) throws(Interruption) -> ReplayEnd? {
-        var left = size
-        sendingSince = nil
-        while left > 0, !isAtEnd {
-            if let end = judge(isAllSent: false) { return end }
-            if isStopping() { return .paused }
-            let room = min(left, Self.transactionCount, Self.openLimit - outcomes.total.open, rateAllowance())
-            guard room > 0 else {
-                progress.isWaiting = outcomes.total.open >= Self.openLimit
-                try look(waitMilliseconds: 20)
-                continue
-            }
-            let sent = try publish(atMost: room)
-            left -= sent
-            sentSince += sent
-        }
-        return nil
-    }
-
-    /// How many may go now; the rate counts from a batch's first.
-    private func rateAllowance() -> Int {
-        guard let rate = options.rate else { return .max }
-        guard let since = sendingSince else {
-            sendingSince = .now
-            sentSince = 0
-            return 1
-        }
-        let allowed = 1 + rate * ((ContinuousClock.now - since) / .seconds(1))
-        return max(0, Int(min(allowed, 1e12)) - sentSince)
-    }
-
-    /// Waits for the batch's outcomes; how the job ends when it has to end.
-    private func awaitOutcomes() throws(Interruption) -> ReplayEnd? {
-        guard options.patience > .zero else { return nil }
-        let end = ContinuousClock.now + options.patience
-        progress.isWaiting = true
-        defer { progress.isWaiting = false }
-        while outcomes.batch.open > 0 {
-            if let end = judge(isAllSent: true) { return end }
-            if isStopping() { return isAtEnd ? .complete : .paused }
-            if ContinuousClock.now >= end {
-                // Even if all of them fail it is not too many; and behind the last batch nothing waits.
-                let worst = Double(outcomes.batch.failed + outcomes.batch.open)
-                if isAtEnd || worst <= options.stopShare * Double(outcomes.batch.expected) { return nil }
-                return .waitedInVain
-            }
-            try look(waitMilliseconds: 100)
-        }
-        return judge(isAllSent: true)
-    }
-
-    /// Whether too many of the batch have failed again: certainly, or among those that are known.
-    private func judge(isAllSent: Bool) -> ReplayEnd? {
+    /// Whether too many of the batch have failed again.
+    private func isFailing(isAllSent: Bool) -> Bool {
         let batch = outcomes.batch
-        guard batch.failed > 0 else { return nil }
-        let failed = Double(batch.failed)
-        let isCertain = isAllSent && failed > options.stopShare * Double(batch.expected)
-        let isLikely = batch.known >= Self.judgedFrom && failed > options.stopShare * Double(batch.known)
-        return isCertain || isLikely ? .stopped : nil
+        return limit.isExceeded(
+            failed: batch.failed, known: batch.known, total: isAllSent ? batch.expected : nil)
     }
 
     // MARK: - One transaction
@@ -226,23 +145,14 @@ public final class ReplayJob {
         var markCount: Int
     }
 
-    /// Publishes and marks up to so many dead letters; how many it has taken.
-    private func publish(atMost limit: Int) throws(Interruption) -> Int {
-        let items = try take(atMost: limit)
-        guard !items.isEmpty else { return 0 }
-        try commit(items[...])
-        try look(waitMilliseconds: 0)
-        return items.count
-    }
-
     /// The next dead letters of the plan that nobody else has dealt with meanwhile.
-    private func take(atMost limit: Int) throws(Interruption) -> [Item] {
+    private func take(atMost limit: Int) throws -> [Item] {
         var items: [Item] = []
         var bytes = 0
         var passedOver = 0
         progress.isWaiting = false
         while items.count < limit, bytes < Self.transactionBytes {
-            switch try tool({ () throws(ToolFailure) in try reader.next(waitMilliseconds: items.isEmpty ? 100 : 5) }) {
+            switch try reader.next(waitMilliseconds: items.isEmpty ? 100 : 5) {
             case .end:
                 isAtEnd = true
                 return items
@@ -281,10 +191,10 @@ public final class ReplayJob {
 
     /// Writes these with their marks in one transaction; when one is too large for its topic, in smaller and smaller ones,
     /// until it stands alone and goes without its history, or is left where it is.
-    private func commit(_ items: ArraySlice<Item>) throws(Interruption) {
+    private func commit(_ items: ArraySlice<Item>) throws {
         do throws(TransactionalWriter.WriteFailure) {
             try journal.write(items.map(\.record), marks: marks(of: items))
-        } catch .refused(let error) where error.code == KafkaError.Code.messageSizeTooLarge {
+        } catch .refused(let error) where error.kind == .tooLarge {
             if items.count > 1 {
                 let middle = items.startIndex + items.count / 2
                 try commit(items[..<middle])
@@ -295,15 +205,13 @@ public final class ReplayJob {
                 progress.tooLarge += 1
             }
             return
-        } catch let failure where failure.needsNewWriter {
-            try reclaim()
+        } catch {
+            try reclaim(after: error)
             // Its marks say whether the transaction was committed, as a whole or not at all.
             let isMarked = items.allSatisfy {
                 state.book.replayCount(partition: $0.partition, offset: $0.offset) > $0.markCount
             }
             guard isMarked else { return try commit(items) }
-        } catch {
-            throw .write(error)
         }
         if options.patience > .zero { for item in items { outcomes.expect(item.replay) } }
         progress.replayed += items.count
@@ -322,43 +230,90 @@ public final class ReplayJob {
         }
     }
 
-    /// Takes outcomes, shows that the job lives, and how far it is.
-    private func look(waitMilliseconds: Int32) throws(Interruption) {
-        try tool { () throws(ToolFailure) in
-            _ = try results.takeArrived(waitMilliseconds: waitMilliseconds) { result, _ in outcomes.take(result) }
+    /// Writes something that can be written twice, again after the name was lost.
+    private func safely(_ write: () throws(TransactionalWriter.WriteFailure) -> Void) throws {
+        do throws(TransactionalWriter.WriteFailure) {
+            try write()
+        } catch {
+            try reclaim(after: error)
+            try safely(write)
         }
-        try keepAlive()
     }
 
-    private func keepAlive() throws(Interruption) {
-        do throws(TransactionalWriter.WriteFailure) {
-            try journal.keepAlive()
-        } catch let failure where failure.needsNewWriter {
-            try reclaim()
-        } catch {
-            throw .write(error)
+    /// Goes on after the name was lost, unless somebody else has begun to work.
+    private func reclaim(after failure: TransactionalWriter.WriteFailure) throws {
+        guard try journal.reclaim(after: failure, state) else {
+            throw TransactionalWriter.WriteFailure.fenced(isLong: false)
         }
+    }
+}
+
+extension ReplayJob: PublishPolicy {
+    package var openOutcomes: (all: Int, step: Int) { (outcomes.total.open, outcomes.batch.open) }
+
+    package func poll(waitMilliseconds: Int32) throws {
+        _ = try results.takeArrived(waitMilliseconds: waitMilliseconds) { result, _ in outcomes.take(result) }
+    }
+
+    package func keepAlive() throws {
+        if journal.isHeartbeatDue { try safely { () throws(TransactionalWriter.WriteFailure) in try journal.write() } }
+    }
+
+    package func report() {
         progress.delivered = outcomes.total.delivered
         progress.failed = outcomes.total.failed
         progress.open = outcomes.total.open
         onProgress(progress)
     }
 
-    private func tool<Answer>(_ body: () throws(ToolFailure) -> Answer) throws(Interruption) -> Answer {
-        do throws(ToolFailure) {
-            return try body()
-        } catch {
-            throw .tool(error)
+    package func standing() throws -> Standing<ReplayEnd> {
+        if isFailing(isAllSent: isAtEnd || pace.isAtStepEnd) { return .ended(.stopped) }
+        if isStopping() { return .ended(isAtEnd ? .complete : .paused) }
+        if isAtEnd {
+            guard outcomes.batch.open > 0, !isPatienceOver else { return .ended(.complete) }
+            progress.isWaiting = true
+            return .waiting
         }
+        if pace.isAtStepEnd, outcomes.batch.open == 0 { beginBatch() }
+        return .publishing
     }
 
-    /// Goes on after the name was lost, unless somebody else has begun to work.
-    private func reclaim() throws(Interruption) {
-        guard try tool({ () throws(ToolFailure) in try journal.reclaim(world, state) }) else { throw .write(.fenced) }
+    package func holdBack(_ reason: PublishPace.Wait) -> ReplayEnd? {
+        progress.isWaiting = reason != .rate
+        guard reason == .ramp, isPatienceOver else { return nil }
+        let batch = outcomes.batch
+        // Even if all of them fail it is not too many.
+        guard !limit.isExceeded(failed: batch.failed + batch.open, known: 0, total: batch.expected) else {
+            return .waitedInVain
+        }
+        beginBatch()
+        return nil
+    }
+
+    /// Whether the outcomes of a batch that is published have been waited for for long enough.
+    private var isPatienceOver: Bool {
+        let since = waitingSince ?? .now
+        waitingSince = since
+        return ContinuousClock.now - since >= options.patience
+    }
+
+    package func publish(atMost count: Int) throws -> Int {
+        let items = try take(atMost: count)
+        if !items.isEmpty { try commit(items[...]) }
+        return items.count
     }
 }
 
 extension ReplayEnd {
+    /// How a job ends that meets this error.
+    fileprivate init(_ error: any Error) {
+        if case TransactionalWriter.WriteFailure.fenced? = error as? TransactionalWriter.WriteFailure {
+            self = .takenOver
+        } else {
+            self = .failed(ToolFailure(error) { $0.toolFailure("replay") })
+        }
+    }
+
     /// Its name in reports and the audit.
     public var name: String {
         switch self {

@@ -53,13 +53,11 @@ public struct ReplayWorld: Sendable {
         for topic in try reach.topics(names, admin).topics {
             if let error = topic.error {
                 if topic.name == topics.campaigns {
-                    isCampaignsForbidden = error.code == KafkaError.Code.topicAuthorizationFailed
+                    isCampaignsForbidden = error.kind == .forbidden
                     continue
                 }
-                let isMissing =
-                    error.code == KafkaError.Code.unknownTopicOrPartition || error.code == KafkaError.Code.unknownTopic
-                if isMissing, !isWriting, topic.name != topics.deadLetter { continue }
-                throw Self.failure(topic.name, error, isMissing: isMissing)
+                if error.kind == .unknownTopic, !isWriting, topic.name != topics.deadLetter { continue }
+                throw ToolFailure(topic: topic.name, error, allow: .read)
             }
             partitions[topic.name] = topic.partitions.map(\.id)
         }
@@ -67,14 +65,6 @@ public struct ReplayWorld: Sendable {
             deadLetters: partitions[topics.deadLetter] ?? [], results: partitions[topics.results] ?? [],
             state: partitions[topics.state] ?? [],
             campaigns: isCampaignsForbidden ? nil : partitions[topics.campaigns] ?? [])
-    }
-
-    private static func failure(_ topic: String, _ error: KafkaError, isMissing: Bool) -> ToolFailure {
-        if isMissing { return ToolFailure("there is no topic \(topic); make it with: herald topics apply") }
-        guard error.code == KafkaError.Code.topicAuthorizationFailed else {
-            return ToolFailure("topic \(topic): \(error)")
-        }
-        return ToolFailure("this user may not use the topic \(topic); allow Describe and Read on it with kafka-acls")
     }
 
     /// The rules of a replay without options.
@@ -107,12 +97,7 @@ public struct ReplayWorld: Sendable {
         return try StateReader(properties: readerProperties, topic: topics.state, partitions: layout.state)
     }
 
-    /// The writer whose name only one process has at a time: all jobs on one state topic share it, whatever else their
-    /// settings say.
-    func writer() throws(ToolFailure) -> TransactionalWriter {
-        try TransactionalWriter(properties: writerProperties + [("transactional.id", transactionalID)])
-    }
-
-    /// The writer's name, which permissions are given for.
+    /// The publisher's name, which permissions are given for, and which only one process has at a time: all jobs on one
+    /// state topic share it, whatever else their settings say.
     public var transactionalID: String { "herald-dlq-\(topics.state)" }
 }

@@ -66,7 +66,7 @@ extension TransactionalWriter.WriteFailure {
     func toolFailure(_ work: String) -> ToolFailure {
         switch self {
         case .fenced: ToolFailure("another job has taken over; what was done is marked")
-        case .refused(let error): ToolFailure("the broker takes no \(work): \(error)")
+        case .refused(let error), .inDoubt(let error): ToolFailure("the broker takes no \(work): \(error)")
         case .unreachable(let error):
             ToolFailure(
                 "no broker answers any more (\(error)); start it again: the marks tell what was done",

@@ -18,7 +18,7 @@ extension AuditEntry {
         }
         guard let failure else { return }
         throw ToolFailure(
-            "nothing is revealed, because it cannot be written to \(topic) who did it: \(failure)",
-            kind: ClusterReach.isSilence(failure) ? .unreachable : .failed)
+            "nothing is revealed, because it cannot be written to \(topic) who did it", failure,
+            allow: KafkaPermission(.write, on: .topic(topic)))
     }
 }

@@ -13,7 +13,7 @@ public struct OutcomeBoard: Sendable {
     }
 
     private let pushServices: PushServices
-    private var pending: [Origin: EventPublisher.Publication] = [:]
+    private var tracker = OutcomeTracker<EventPublisher.Publication>()
 
     /// A board on which nothing stands.
     public init(pushServices: PushServices) {
@@ -21,35 +21,25 @@ public struct OutcomeBoard: Sendable {
     }
 
     /// Whether every result is there.
-    public var isComplete: Bool { pending.isEmpty }
+    public var isComplete: Bool { tracker.isEmpty }
 
     /// From now on the results of this event are waited for.
     public mutating func expect(_ publication: EventPublisher.Publication) {
-        pending[publication.place] = publication
+        tracker.expect(
+            publication, origin: publication.place,
+            pushServices: publication.event.pushServices.map { pushServices.names[$0] })
     }
 
     /// Takes a result; what it ends, if anything here.
-    ///
-    /// A result without a push service ends all of the event's.
     public mutating func take(_ result: NotificationResult) -> [Entry] {
-        guard var publication = pending[result.origin] else { return [] }
-        var ended = publication.event.pushServices
-        if let name = result.pushService {
-            let index = pushServices.index(of: name.utf8.span.bytes)
-            ended = index.map { ended.intersection(PushServiceSet(index: $0)) } ?? []
-        }
-        let entries = ended.map { Entry(publication: publication, pushService: pushServices.names[$0], result: result) }
-        publication.event.pushServices = publication.event.pushServices.subtracting(ended)
-        pending[result.origin] = publication.event.pushServices.isEmpty ? nil : publication
-        return entries
+        guard let (publication, names) = tracker.take(result) else { return [] }
+        return names.map { Entry(publication: publication, pushService: $0, result: result) }
     }
 
     /// What has no result, in the order of the lines.
     public var missing: [Entry] {
-        pending.values.sorted { $0.event.line < $1.event.line }.flatMap { publication in
-            publication.event.pushServices.map {
-                Entry(publication: publication, pushService: pushServices.names[$0], result: nil)
-            }
+        tracker.missing.sorted { $0.event.event.line < $1.event.event.line }.flatMap { publication, names in
+            names.map { Entry(publication: publication, pushService: $0, result: nil) }
         }
     }
 }

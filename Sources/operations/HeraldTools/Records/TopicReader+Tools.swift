@@ -13,14 +13,9 @@ extension ToolFailure {
     }
 
     fileprivate init(reading topic: String, _ error: KafkaError) {
-        switch error.code {
-        case KafkaError.Code.topicAuthorizationFailed:
-            self.init("\(topic) cannot be read: \(error); allow Read and Describe on it with kafka-acls")
-        case KafkaError.Code.unknownTopicOrPartition, KafkaError.Code.unknownTopic:
-            self.init("there is no topic \(topic); make it with: herald topics apply")
-        default:
-            self.init(
-                "\(topic) cannot be read: \(error)", kind: ClusterReach.isSilence(error) ? .unreachable : .failed)
+        switch error.kind {
+        case .unknownTopic: self.init(topic: topic, error)
+        default: self.init("\(topic) cannot be read", error, allow: KafkaPermission(.read, on: .topic(topic)))
         }
     }
 }

@@ -57,15 +57,13 @@ public final class TopicAdministrator: Sendable {
                 plan.configurations.sorted { $0.key < $1.key }.map { (topic: $0.key, entries: $0.value) },
                 timeoutMilliseconds: milliseconds)
         }
-        return [(made, "Create"), (grown, "Alter"), (configured, "AlterConfigs")].flatMap { results, operation in
+        let operations: [KafkaPermission.Operation] = [.create, .alter, .alterConfigs]
+        return zip([made, grown, configured], operations).flatMap { results, operation in
             results.compactMap { result in
                 // Somebody else was faster: the next look tells whether it is as wanted.
                 guard let error = result.error, error.code != KafkaError.Code.topicAlreadyExists else { return nil }
-                let isForbidden = [
-                    KafkaError.Code.topicAuthorizationFailed, KafkaError.Code.clusterAuthorizationFailed,
-                ].contains(error.code)
-                let mend = isForbidden ? "; allow \(operation) on it with kafka-acls" : ""
-                return TopicRefusal(topic: result.topic, reason: error.description + mend)
+                let advice = error.advice(KafkaPermission(operation, on: .topic(result.topic)))
+                return TopicRefusal(topic: result.topic, reason: error.description + advice)
             }
         }
     }
@@ -113,7 +111,7 @@ public final class TopicAdministrator: Sendable {
         for description in descriptions {
             states[description.topic] = nil
             if let error = description.error {
-                if error.code == KafkaError.Code.unknownTopicOrPartition { continue }
+                if error.kind == .unknownTopic { continue }
                 problems.append(Self.sentence(description.topic, error))
                 continue
             }
@@ -127,9 +125,9 @@ public final class TopicAdministrator: Sendable {
     }
 
     private static func sentence(_ topic: String, _ error: KafkaError) -> String {
-        guard error.code == KafkaError.Code.topicAuthorizationFailed else { return "topic \(topic): \(error)" }
-        return "topic \(topic): this user may not read its configuration; "
-            + "allow Describe and DescribeConfigs on it with kafka-acls"
+        guard error.kind == .forbidden else { return "topic \(topic): \(error)" }
+        return "topic \(topic): this user may not read its configuration"
+            + error.advice(KafkaPermission(.describe, .describeConfigs, on: .topic(topic)))
     }
 
     /// A request that gets no answer from a broker that has just answered another is one that it does not know.
@@ -139,7 +137,7 @@ public final class TopicAdministrator: Sendable {
         do throws(KafkaError) {
             return try body()
         } catch {
-            guard ClusterReach.isSilence(error) else { throw ToolFailure("\(request): \(error)") }
+            guard error.kind == .unreachable else { throw ToolFailure("\(request): \(error)") }
             _ = try reach.topics([], admin)
             throw ToolFailure(
                 "the broker answers other questions, and none of \(request) within "

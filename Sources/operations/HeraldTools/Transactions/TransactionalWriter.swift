@@ -8,12 +8,24 @@ package import HeraldKafka
 package final class TransactionalWriter {
     /// Why a group of records was not written.
     package enum WriteFailure: Error {
-        /// Somebody else has claimed the name, or the broker has ended a transaction that took too long.
-        case fenced
-        /// The broker will not take it; nothing of the group was written.
+        /// Somebody else has claimed the name, or the broker has ended a transaction that took too long (`isLong`: it has taken
+        /// long enough for that, or there was none yet). Whether the group was written shows when the name is claimed again.
+        case fenced(isLong: Bool)
+        /// The broker will not take it; nothing of the group was written, for certain.
         case refused(KafkaError)
+        /// The client and its broker do not agree about the transaction. Whether the group was written shows when the name
+        /// is claimed again.
+        case inDoubt(KafkaError)
         /// No broker answers; whether the group was written shows when the name is claimed again.
         case unreachable(KafkaError)
+
+        /// Whether this writer can do nothing more, and only what was written tells what it has done.
+        package var needsClaim: Bool {
+            switch self {
+            case .fenced, .inDoubt: true
+            case .refused, .unreachable: false
+            }
+        }
     }
 
     private static let callMilliseconds = 10_000
@@ -23,16 +35,23 @@ package final class TransactionalWriter {
     private static let longestPauseMicroseconds: UInt32 = 2_000_000
 
     /// Asked between two attempts, with what went wrong; `false` gives up before the patience is at its end.
-    package var goesOn: (KafkaError) -> Bool = { _ in true }
-
+    private let goesOn: (KafkaError) -> Bool
     private let producer: Producer
+    /// How long a transaction may be open before the broker ends it.
+    private let transactionTimeout: Duration
+    private var begun: ContinuousClock.Instant?
     private var deliveryError: KafkaError?
     private var lastToken: UInt64 = 0
 
     /// A writer that has not claimed its name yet.
     ///
     /// - Parameter properties: librdkafka's, the `transactional.id` among them.
-    package init(properties: [(String, String)]) throws(ToolFailure) {
+    package init(
+        properties: [(String, String)], goesOn: @escaping (KafkaError) -> Bool = { _ in true }
+    ) throws(ToolFailure) {
+        self.goesOn = goesOn
+        let property = properties.last { $0.0 == "transaction.timeout.ms" }
+        transactionTimeout = .milliseconds(property.flatMap { Int($0.1) } ?? 10_000)
         do throws(KafkaError) {
             producer = try Producer(properties: properties)
         } catch {
@@ -47,14 +66,16 @@ package final class TransactionalWriter {
         }
     }
 
-    /// Writes all of them in one transaction, and returns when they are committed; after an abort the same again.
+    /// Writes all of them in one transaction, and returns when they are committed; the same again after an abort that leaves
+    /// no doubt.
     package func write(_ records: [OutgoingRecord]) throws(WriteFailure) {
+        begun = .now
         let end = ContinuousClock.now + Self.patience
         var pause = Self.pauseMicroseconds
         while true {
             guard let cause = try attempt(records) else { return }
             guard goesOn(cause), ContinuousClock.now < end else {
-                throw ClusterReach.isSilence(cause) ? .unreachable(cause) : .refused(cause)
+                throw cause.kind == .unreachable ? .unreachable(cause) : .refused(cause)
             }
             usleep(pause)
             pause = min(2 * pause, Self.longestPauseMicroseconds)
@@ -68,8 +89,8 @@ package final class TransactionalWriter {
             try producer.beginTransaction()
             for record in records { try send(record) }
         } catch {
-            if isFenced(error) { throw .fenced }
-            try abort()
+            if isFenced(error) { throw fenced }
+            try abort(after: error)
             guard error.isRetriable || error.code == KafkaError.Code.queueFull || error.isAbortable else {
                 throw .refused(error)
             }
@@ -77,17 +98,22 @@ package final class TransactionalWriter {
         }
         do throws(WriteFailure) {
             try repeating { () throws(KafkaError) in
-                try producer.blocking(takingReports: takeReports(waitMilliseconds:)) {
-                    (producer) throws(KafkaError) in
+                try blocking { (producer) throws(KafkaError) in
                     try producer.commitTransaction(timeoutMilliseconds: Self.callMilliseconds)
                 }
             }
             return nil
-        } catch .refused(let error) where error.isAbortable {
-            try abort()
+        } catch .refused(let error) {
+            // Before a record that was not delivered, or a topic that may not be written to, the client has not asked for the
+            // commit. After anything else the broker may have been asked, and have made it, whatever the client says then:
+            // an abort that succeeds is no proof.
+            let cause = deliveryError ?? error
+            guard error.isAbortable, deliveryError != nil || cause.isLasting else { throw .inDoubt(error) }
+            try abort(after: cause)
+            if cause.isLasting { throw .refused(cause) }
             // A topic that may not be written to is refused before any record is: then only the commit says it.
-            for cause in [deliveryError, error].compactMap(\.self) where Self.isLasting(cause) { throw .refused(cause) }
-            return deliveryError ?? error
+            if error.isLasting { throw .refused(error) }
+            return cause
         }
     }
 
@@ -102,13 +128,22 @@ package final class TransactionalWriter {
         }
     }
 
-    private func abort() throws(WriteFailure) {
-        try repeating { () throws(KafkaError) in
-            try producer.blocking(takingReports: takeReports(waitMilliseconds:)) {
-                (producer) throws(KafkaError) in
-                try producer.abortTransaction(timeoutMilliseconds: Self.callMilliseconds)
+    /// Ends a transaction that nobody has asked to commit.
+    private func abort(after cause: KafkaError) throws(WriteFailure) {
+        guard !cause.isFatal else { throw .inDoubt(cause) }
+        do throws(WriteFailure) {
+            try repeating { () throws(KafkaError) in
+                try blocking { (producer) throws(KafkaError) in
+                    try producer.abortTransaction(timeoutMilliseconds: Self.callMilliseconds)
+                }
             }
+        } catch .refused(let error) {
+            throw .inDoubt(error)
         }
+    }
+
+    private func blocking(_ call: @escaping @Sendable (Producer) throws(KafkaError) -> Void) throws(KafkaError) {
+        try producer.blocking(takingReports: takeReports(waitMilliseconds:), call)
     }
 
     /// Makes the same call until it ends well: after a time-out or a retriable error only that helps.
@@ -118,28 +153,21 @@ package final class TransactionalWriter {
             do throws(KafkaError) {
                 return try call()
             } catch {
-                if isFenced(error) { throw .fenced }
+                if isFenced(error) { throw fenced }
                 // A record that was not acknowledged in time ends its transaction, however often the commit is asked for.
-                guard !error.isAbortable, error.isRetriable || ClusterReach.isSilence(error) else {
-                    throw .refused(error)
-                }
+                guard !error.isAbortable, error.isRetriable || error.kind == .unreachable else { throw .refused(error) }
                 guard goesOn(error), ContinuousClock.now < end else { throw .unreachable(error) }
                 usleep(Self.pauseMicroseconds)
             }
         }
     }
 
-    private func isFenced(_ error: KafkaError) -> Bool {
-        error.code == KafkaError.Code.fenced || producer.fatalError()?.code == KafkaError.Code.fenced
+    private var fenced: WriteFailure {
+        .fenced(isLong: begun.map { ContinuousClock.now - $0 >= transactionTimeout } ?? true)
     }
 
-    /// Errors that the next attempt would meet again.
-    package static func isLasting(_ error: KafkaError) -> Bool {
-        [
-            KafkaError.Code.messageSizeTooLarge, KafkaError.Code.topicAuthorizationFailed,
-            KafkaError.Code.clusterAuthorizationFailed, KafkaError.Code.transactionalIDAuthorizationFailed,
-            KafkaError.Code.unknownTopicOrPartition, KafkaError.Code.unknownTopic,
-        ].contains(error.code)
+    private func isFenced(_ error: KafkaError) -> Bool {
+        error.kind == .fenced || producer.fatalError()?.kind == .fenced
     }
 
     private func takeReports(waitMilliseconds: Int) {

@@ -1,14 +1,10 @@
 import HeraldBytes
+import HeraldCommandLine
 import HeraldKafka
 import HeraldThreads
 
 /// Publishes the stream's events to the request topic, as any service would.
 final class DemoPublisher {
-    /// A record that the broker did not take.
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
-    }
-
     private let producer: Producer
     private let topic: ProducerTopic
 
@@ -31,15 +27,15 @@ final class DemoPublisher {
         let error = producer.produce(
             topic: topic, key: event.scene.user.utf8Bytes.span.bytes, value: event.value.span.bytes, headers: headers,
             token: UInt64(event.number))
-        if let error { throw Failure(description: "event \(event.number) could not be published: \(error)") }
+        if let error { throw CommandFailure("event \(event.number) could not be published: \(error)") }
     }
 
     /// Looks at what the broker has acknowledged; throws when it did not take an event.
     func serve() throws {
-        var failure: Failure?
+        var failure: CommandFailure?
         producer.deliveries { number, error in
             guard let error else { return }
-            failure = Failure(description: "event \(number) could not be published: \(error)")
+            failure = CommandFailure("event \(number) could not be published: \(error)")
         }
         if let failure { throw failure }
     }

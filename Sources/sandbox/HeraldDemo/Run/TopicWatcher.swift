@@ -1,4 +1,5 @@
 import HeraldBytes
+import HeraldCommandLine
 import HeraldEvents
 import HeraldKafka
 import HeraldSandbox
@@ -6,11 +7,6 @@ import HeraldThreads
 
 /// Reads every topic from its beginning, as a member of no group, and tells the board what each record says.
 final class TopicWatcher {
-    /// A record that is not what the contract says.
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
-    }
-
     private static let questionTimeout = 5_000
 
     private let reader: TopicReader
@@ -74,7 +70,7 @@ final class TopicWatcher {
         } else if let delay = topics.delay(ofTopic: topic) {
             guard let note = RetryNote(delay: delay.description, headers: headers),
                 let place = headers.lastValue(named: HeaderName.origin.literal)?.text, let origin = Origin(place)
-            else { throw Failure(description: "a record of \(topic) does not have the contract's headers") }
+            else { throw CommandFailure("a record of \(topic) does not have the contract's headers") }
             board.take(.retry(note), origin: origin)
         }
     }

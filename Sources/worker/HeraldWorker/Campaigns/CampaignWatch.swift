@@ -20,7 +20,7 @@ final class CampaignWatch: Sendable {
     private static let silence = Duration.seconds(30)
     /// How long one question to the brokers may take (milliseconds).
     private static let questionTimeout = 2_000
-    /// How long a start waits for what stands in the topic.
+    /// How long a start waits for what stands in the topic, and the reading for a step towards its end.
     private static let patience = Duration.seconds(10)
 
     private struct State {
@@ -82,16 +82,16 @@ final class CampaignWatch: Sendable {
                 try follow()
                 trouble = nil
             } catch {
-                let isMissing = error.code == KafkaError.Code.unknownTopicOrPartition
-                let isForbidden = error.code == KafkaError.Code.topicAuthorizationFailed
+                let isMissing = error.isOfTopic && error.kind != .forbidden
                 if error.code != trouble?.code, !isMissing {
                     logger.warning(
                         "\(configuration.topic) cannot be read, trying on: \(error); campaigns are neither paused nor "
-                            + "cancelled meanwhile" + (isForbidden ? "; allow Read on it with kafka-acls" : ""))
+                            + "cancelled meanwhile"
+                            + error.advice(KafkaPermission(.read, on: .topic(configuration.topic))))
                 }
                 trouble = error
                 // Then there is nothing that a start should wait for.
-                if isMissing || isForbidden { state.withLock { $0.isRead = true } }
+                if error.isOfTopic { state.withLock { $0.isRead = true } }
                 sleep(Self.lookInterval)
             }
         }
@@ -108,7 +108,7 @@ final class CampaignWatch: Sendable {
     private func follow() throws(KafkaError) {
         let partitions = try partitionsOfTopic()
         let reader = try TopicReader(
-            properties: configuration.readerProperties, silence: Self.silence,
+            properties: configuration.readerProperties, silence: Self.silence, patience: Self.patience,
             questions: .milliseconds(Self.questionTimeout))
         defer { reader.close() }
         try reader.begin(Dictionary(uniqueKeysWithValues: partitions.map { ($0, .beginning) }), to: .committed)

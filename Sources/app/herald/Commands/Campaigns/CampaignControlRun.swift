@@ -56,20 +56,19 @@ struct CampaignControlRun {
     private func control(
         _ campaign: CampaignBook.Campaign, _ status: CampaignStatus, by name: String, _ reason: String?
     ) throws(CommandFailure) -> CampaignControl? {
-        do throws(ControlOrder.Refusal) {
-            return try order.control(
-                for: campaign, isFinished: status.isFinished, at: SystemClock.wall(), by: name, reason: reason)
-        } catch {
-            switch error {
-            case .isCancelled(let control):
-                throw CommandFailure(
-                    "campaign \(campaign.name) was cancelled \(CampaignWords.origin(of: control)), which is for ever; "
-                        + "start another one under a new name")
-            case .isFinished:
-                throw CommandFailure(
-                    "campaign \(campaign.name) is finished: all of its \(status.count.known) outcomes are known, and there "
-                        + "is nothing left to \(order.rawValue)")
-            }
+        switch order.decision(
+            for: campaign, isFinished: status.isFinished, at: SystemClock.wall(), by: name, reason: reason)
+        {
+        case .write(let control): return control
+        case .unchanged: return nil
+        case .isCancelled(let control):
+            throw CommandFailure(
+                "campaign \(campaign.name) was cancelled \(CampaignWords.origin(of: control)), which is for ever; "
+                    + "start another one under a new name")
+        case .isFinished:
+            throw CommandFailure(
+                "campaign \(campaign.name) is finished: all of its \(status.count.known) outcomes are known, and there "
+                    + "is nothing left to \(order.rawValue)")
         }
     }
 

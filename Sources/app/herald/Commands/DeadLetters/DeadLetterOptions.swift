@@ -71,7 +71,7 @@ enum DeadLetterOptions {
             return try Selection(request, now: now)
         } catch let error as WhereError {
             throw UsageError(pointing(at: error), command: command)
-        } catch let error as Selection.GroupError {
+        } catch let error as ToolFailure {
             throw UsageError("--group: \(SafeText.escaped(error.description))", command: command)
         }
     }

@@ -153,7 +153,7 @@ struct DeadLetterReplayRun {
                         ReplayOutput.progressLine(progress, pace))
                 })
         }
-        let report = job.run()
+        let report = job.runToEnd()
         line.clear()
         return report
     }

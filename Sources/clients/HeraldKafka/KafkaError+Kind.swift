@@ -1,0 +1,86 @@
+internal import Glibc
+
+extension KafkaError {
+    /// What an error means to whoever has to decide what comes next: the one table that everybody uses.
+    ///
+    /// ``isFatal``, ``isRetriable`` and ``isAbortable`` say what a transactional call wants; this says what has happened.
+    public enum Kind: Sendable, Hashable {
+        /// Nobody answers: a broker, a network, a name, a certificate.
+        case unreachable
+        /// Credentials are refused.
+        case refusedCredentials
+        /// An ACL forbids it; ``KafkaError/advice(_:)`` says what to allow.
+        case forbidden
+        /// Another instance has the identity.
+        case fenced
+        /// The topic or the partition is not there, as far as somebody knows.
+        case unknownTopic
+        /// The offset is not in the partition any more.
+        case offsetGone
+        /// The record, or its batch, is larger than the topic allows.
+        case tooLarge
+        /// A leader or a coordinator is only just taking office.
+        case settling
+        /// The brokers or the client cannot do it at all.
+        case unsupported
+        /// Anything else.
+        case other
+    }
+
+    /// What it means.
+    public var kind: Kind { Self.kinds[code] ?? .other }
+
+    private static let kinds: [Int32: Kind] = [
+        Code.timedOut: .unreachable, Code.transport: .unreachable, Code.resolve: .unreachable, Code.ssl: .unreachable,
+        Code.allBrokersDown: .unreachable, Code.messageTimedOut: .unreachable,
+        Code.authentication: .refusedCredentials, Code.saslAuthenticationFailed: .refusedCredentials,
+        Code.topicAuthorizationFailed: .forbidden, Code.groupAuthorizationFailed: .forbidden,
+        Code.clusterAuthorizationFailed: .forbidden, Code.transactionalIDAuthorizationFailed: .forbidden,
+        Code.fenced: .fenced, Code.fencedInstanceID: .fenced,
+        Code.unknownTopicOrPartition: .unknownTopic, Code.unknownTopic: .unknownTopic,
+        Code.unknownPartition: .unknownTopic,
+        Code.offsetOutOfRange: .offsetGone, Code.autoOffsetReset: .offsetGone,
+        Code.messageSizeTooLarge: .tooLarge, Code.recordListTooLarge: .tooLarge,
+        Code.notLeaderForPartition: .settling, Code.leaderNotAvailable: .settling, Code.notCoordinator: .settling,
+        Code.coordinatorNotAvailable: .settling, Code.coordinatorLoadInProgress: .settling,
+        Code.unsupportedFeature: .unsupported, Code.unsupportedVersion: .unsupported,
+    ]
+
+    /// Whether the next attempt would meet it again.
+    public var isLasting: Bool {
+        switch kind {
+        case .forbidden, .tooLarge: true
+        // A partition that was just added is known to its producers late.
+        case .unknownTopic: code != Code.unknownPartition
+        default: false
+        }
+    }
+
+    /// Whether it says that the topic is not what it was: missing, forbidden, or another one of the same name.
+    ///
+    /// A client reports it only when it has lasted for a while (`topic.metadata.propagation.max.ms`).
+    public var isOfTopic: Bool {
+        switch kind {
+        case .unknownTopic, .offsetGone: true
+        default: code == Code.topicAuthorizationFailed
+        }
+    }
+
+    /// Asks again for so long while a topic that was just made, or a leader that moves, is not known everywhere.
+    package static func outwaiting<Answer>(
+        within patience: Duration, _ ask: () throws(KafkaError) -> Answer
+    ) throws(KafkaError) -> Answer {
+        let deadline = ContinuousClock.now + patience
+        while true {
+            do throws(KafkaError) {
+                return try ask()
+            } catch {
+                guard error.kind == .settling || error.kind == .unknownTopic, ContinuousClock.now < deadline else {
+                    throw error
+                }
+                // Nothing tells when it is known.
+                usleep(100_000)
+            }
+        }
+    }
+}

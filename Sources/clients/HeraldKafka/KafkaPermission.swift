@@ -1,0 +1,78 @@
+/// What a user has to be allowed, in the words of `kafka-acls`: the one table of advice for errors that say
+/// ``KafkaError/Kind/forbidden``.
+public struct KafkaPermission: Sendable, Hashable, CustomStringConvertible {
+    /// What it is about.
+    public enum Resource: Sendable, Hashable {
+        /// A topic.
+        case topic(String)
+        /// A consumer group.
+        case group(String)
+        /// A producer's name.
+        case transactionalID(String)
+        /// All producers' names that begin so.
+        case transactionalIDs(prefix: String)
+    }
+
+    /// What is to be allowed, the strongest first: `Read` and `Write` bring `Describe` along.
+    public enum Operation: String, Sendable, Hashable {
+        /// Reads records or offsets.
+        case read = "Read"
+        /// Writes records, or uses a transactional id.
+        case write = "Write"
+        /// Sees that it is there.
+        case describe = "Describe"
+        /// Makes a topic.
+        case create = "Create"
+        /// Changes a topic.
+        case alter = "Alter"
+        /// Sees a topic's configuration.
+        case describeConfigs = "DescribeConfigs"
+        /// Changes a topic's configuration.
+        case alterConfigs = "AlterConfigs"
+    }
+
+    /// What is to be allowed.
+    public var operations: [Operation]
+    /// On these.
+    public var resources: [Resource]
+
+    /// The permission for these operations on these resources.
+    public init(_ operations: Operation..., on resources: Resource...) {
+        self.init(operations, on: resources)
+    }
+
+    /// The permission for these operations on these resources.
+    public init(_ operations: [Operation], on resources: [Resource]) {
+        self.operations = operations
+        self.resources = resources
+    }
+
+    /// What to do, as the end of a sentence: `allow Read on the topic notifications with kafka-acls`.
+    public var description: String {
+        let isPrefixed = resources.contains { if case .transactionalIDs = $0 { true } else { false } }
+        return "allow \(Self.list(operations.map(\.rawValue))) on \(Self.list(resources.map(\.description))) "
+            + "with kafka-acls" + (isPrefixed ? " --resource-pattern-type prefixed" : "")
+    }
+
+    private static func list(_ words: [String]) -> String {
+        guard let last = words.last, words.count > 1 else { return words.first ?? "" }
+        return words.dropLast().joined(separator: ", ") + " and " + last
+    }
+}
+
+extension KafkaPermission.Resource: CustomStringConvertible {
+    /// As sentences name it.
+    public var description: String {
+        switch self {
+        case .topic(let name): "the topic \(name)"
+        case .group(let name): "the group \(name)"
+        case .transactionalID(let name): "the transactional id \(name)"
+        case .transactionalIDs(let prefix): "transactional ids that begin with \(prefix)"
+        }
+    }
+}
+
+extension KafkaError {
+    /// What to do about it, as the end of a sentence with its semicolon; empty unless it is forbidden.
+    public func advice(_ permission: KafkaPermission) -> String { kind == .forbidden ? "; \(permission)" : "" }
+}

@@ -1,0 +1,44 @@
+import HeraldKafka
+import Testing
+
+@Suite("What an error means")
+struct KafkaErrorKindTests {
+    @Test(
+        "Each code has one meaning, and the rest is something else",
+        arguments: [
+            (KafkaError.Code.timedOut, .unreachable), (KafkaError.Code.allBrokersDown, .unreachable),
+            (KafkaError.Code.saslAuthenticationFailed, .refusedCredentials),
+            (KafkaError.Code.groupAuthorizationFailed, .forbidden),
+            (KafkaError.Code.transactionalIDAuthorizationFailed, .forbidden), (KafkaError.Code.fenced, .fenced),
+            (KafkaError.Code.unknownTopic, .unknownTopic), (KafkaError.Code.autoOffsetReset, .offsetGone),
+            (KafkaError.Code.recordListTooLarge, .tooLarge), (KafkaError.Code.notCoordinator, .settling),
+            (KafkaError.Code.unsupportedFeature, .unsupported), (KafkaError.Code.queueFull, .other),
+        ] as [(Int32, KafkaError.Kind)])
+    func kind(code: Int32, kind: KafkaError.Kind) {
+        #expect(KafkaError(code: code).kind == kind)
+    }
+
+    @Test("What the next attempt would meet again is lasting; a partition that is not known yet is not")
+    func lasting() {
+        #expect(KafkaError(code: KafkaError.Code.messageSizeTooLarge).isLasting)
+        #expect(KafkaError(code: KafkaError.Code.topicAuthorizationFailed).isLasting)
+        #expect(!KafkaError(code: KafkaError.Code.unknownPartition).isLasting)
+        #expect(!KafkaError(code: KafkaError.Code.timedOut).isLasting)
+    }
+
+    @Test("Advice names what to allow, on what, in the words of kafka-acls, and only when something is forbidden")
+    func advice() {
+        let permission = KafkaPermission(.write, on: .transactionalID("w"), .topic("a"), .topic("b"))
+        #expect(
+            KafkaError(code: KafkaError.Code.topicAuthorizationFailed).advice(permission)
+                == "; allow Write on the transactional id w, the topic a and the topic b with kafka-acls")
+        #expect(KafkaError(code: KafkaError.Code.timedOut).advice(permission).isEmpty)
+        #expect(
+            "\(KafkaPermission(.describe, .describeConfigs, on: .group("g")))"
+                == "allow Describe and DescribeConfigs on the group g with kafka-acls")
+        #expect(
+            "\(KafkaPermission(.write, on: .transactionalIDs(prefix: "herald-")))"
+                == "allow Write on transactional ids that begin with herald- with kafka-acls "
+                + "--resource-pattern-type prefixed")
+    }
+}
