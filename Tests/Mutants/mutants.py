@@ -40,7 +40,8 @@ def prepare() -> None:
             place.symlink_to(ROOT / link)
     core = PACKAGE / CORE
     core.mkdir(parents=True, exist_ok=True)
-    originals = {path.name: path for path in (ROOT / CORE).glob("*.swift")}
+    # A mutant names its file without the folder: the copy has none.
+    originals = {path.name: path for path in (ROOT / CORE).rglob("*.swift")}
     for path in core.glob("*.swift"):
         if path.name not in originals:
             path.unlink()

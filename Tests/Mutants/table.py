@@ -1,4 +1,5 @@
-"""Ways to break the engine on purpose. Each is one exact replacement in a file of Sources/worker/HeraldCore.
+"""Ways to break the engine on purpose. Each is one exact replacement in a file of Sources/worker/HeraldCore,
+named without its folder.
 
 When the engine changes and one of them no longer applies, the run says so: write the same mistake anew.
 """
