@@ -49,8 +49,8 @@ MUTANTS = [
     Mutant(
         "a commit that failed counts as made",
         "Engine+Commits.swift",
-        "lastCommitFailed = outcome != .acknowledged",
-        "lastCommitFailed = outcome == .refused",
+        "        if outcome == .acknowledged {\n            acknowledgePositions()",
+        "        if outcome != .refused {\n            acknowledgePositions()",
     ),
     Mutant(
         "the end of a partition is believed to be further",
@@ -68,21 +68,21 @@ MUTANTS = [
     ),
     Mutant(
         "a commit does not wait for the producer to take every record",
-        "Engine+Transactions.swift",
-        "guard transaction.withheld == 0, !transaction.hasUnheardRecords, isCommitDue",
-        "guard transaction.withheld == 0, isCommitDue",
+        "Committer.swift",
+        "guard withheld == 0, !hasUnheardRecords else { return nil }",
+        "guard withheld == 0 else { return nil }",
     ),
     Mutant(
         "a record that found the queue full is forgotten by the commit",
-        "Engine+Transactions.swift",
-        "guard transaction.withheld == 0, !transaction.hasUnheardRecords, isCommitDue",
-        "guard !transaction.hasUnheardRecords, isCommitDue",
+        "Committer.swift",
+        "guard withheld == 0, !hasUnheardRecords else { return nil }",
+        "guard !hasUnheardRecords else { return nil }",
     ),
     Mutant(
         "what is settled during a commit belongs to it",
-        "Engine+Transactions.swift",
-        "        case .open where !transaction.isDoomed && !transaction.isAlone:\n            join(slot)",
-        "        case .open where !transaction.isDoomed && !transaction.isAlone, .committing:\n            join(slot)",
+        "Committer.swift",
+        "        case .atomic(.open(let attempt, _)) where !attempt.isAlone:\n            members.append(id)",
+        "        case .atomic(.open(let attempt, _)) where !attempt.isAlone, .atomic(.ending(let attempt, .committing, _)) where !attempt.isAlone:\n            members.append(id)",
     ),
     # Records that are too large.
     Mutant(
@@ -94,7 +94,7 @@ MUTANTS = [
     Mutant(
         "an event that was set apart is never tried again",
         "Engine+Settlement.swift",
-        "        transaction.suspects.append(id)",
+        "        committer.add(suspect: id)",
         "        _ = id",
     ),
     Mutant(
@@ -112,8 +112,8 @@ MUTANTS = [
     Mutant(
         "an abort drops what was settled",
         "Engine+Transactions.swift",
-        "transaction.pending = again + transaction.pending",
-        "for id in again { free(id.index) }",
+        "        committer.putBack(again)",
+        "        committer.putBack([])\n        for id in again { free(id.index) }",
     ),
     Mutant(
         "an abort forgets that the records come again",
@@ -138,30 +138,27 @@ MUTANTS = [
     Mutant(
         "a commit that has to be repeated is aborted",
         "Engine+Transactions.swift",
-        "            transaction.askAgain = now.monotonic.advanced(byMilliseconds: Self.commitPause)\n"
-        "        case .refused, .abortable:\n            transaction.isRefused",
-        "            abort()\n        case .refused, .abortable:\n            transaction.isRefused",
+        "        case .failedForNow: committer.askLater(now: now.monotonic)\n        case .refused, .abortable:\n            switch next",
+        "        case .failedForNow: actions.append(committer.abort())\n        case .refused, .abortable:\n            switch next",
     ),
     Mutant(
         "a commit in doubt is believed to have failed",
-        "Engine+Transactions.swift",
-        "transaction.isInDoubt = transaction.phase == .committing || transaction.phase == .resolving",
-        "transaction.isInDoubt = false",
+        "CommitState.swift",
+        "        case .atomic(.ending(let attempt, .committing, _)), .atomic(.ending(let attempt, .resolving, _)): attempt\n",
+        "",
     ),
     Mutant(
         "a commit in doubt is believed to have been made",
         "Engine+Transactions.swift",
-        "            if transaction.phase == .resolving {\n                // The broker has aborted it long ago.\n"
-        "                membersWaitAgain(now: now)",
-        "            if transaction.phase == .resolving {\n                // The broker has aborted it long ago.\n"
-        "                for id in transaction.members { free(id.index) }",
+        "            case .close:\n                membersWaitAgain()",
+        "            case .close:\n                for id in committer.members { free(id.index) }",
     ),
     # Ownership: epochs and generations.
     Mutant(
         "a transaction goes on after its partitions were lost",
-        "Engine+Transactions.swift",
-        "        case .open: abort()\n        case .resolving",
-        "        case .open: break\n        case .resolving",
+        "Committer.swift",
+        "        case .atomic(.open): return abort()",
+        "        case .atomic(.open): break",
     ),
     Mutant(
         "events outlive a lost assignment",
@@ -191,8 +188,8 @@ MUTANTS = [
     Mutant(
         "a stop does not wait for calls under way",
         "Engine+Stopping.swift",
-        "if callsInFlight > 0 || refusedCount > 0 || (!configuration.isAtomic && productionsOut > 0) {",
-        "if refusedCount > 0 || (!configuration.isAtomic && productionsOut > 0) {",
+        "if callsInFlight > 0 || refusedCount > 0 || (!committer.state.isAtomic && productionsOut > 0) {",
+        "if refusedCount > 0 || (!committer.state.isAtomic && productionsOut > 0) {",
     ),
     Mutant(
         "a stop forgets what is known already",

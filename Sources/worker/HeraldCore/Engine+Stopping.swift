@@ -77,7 +77,7 @@ extension Engine {
     /// Goes on with a stop when no call is under way any more, or the time is over.
     mutating func finishStopping(now: Moment) {
         guard case .stopping(var stopping) = membership, !stopping.isCommitting else { return }
-        if callsInFlight > 0 || refusedCount > 0 || (!configuration.isAtomic && productionsOut > 0) {
+        if callsInFlight > 0 || refusedCount > 0 || (!committer.state.isAtomic && productionsOut > 0) {
             guard now.monotonic >= stopping.deadline else { return }
         }
         stopping.gaveUp = dropUnsettled()
@@ -92,17 +92,11 @@ extension Engine {
     /// Goes on with the last commit of a stop, and ends the stop when there is nothing to commit any more.
     mutating func commitForStop(now: Moment) {
         guard case .stopping(let stopping) = membership, stopping.isCommitting else { return }
-        if now.monotonic >= stopping.deadline {
+        let isDone = committer.isIdle && refusedCount == 0 && !hasUncommitted
+        if isDone || now.monotonic >= stopping.deadline {
             endStopping(now: now)
-        } else if configuration.isAtomic {
-            advanceTransaction(now: now)
-            if transaction.isIdle, refusedCount == 0, !hasUncommitted { endStopping(now: now) }
-        } else if !commitInFlight {
-            if !hasUncommitted {
-                endStopping(now: now)
-            } else if now.monotonic >= nextCommit || !lastCommitFailed {
-                startCommit(now: now)
-            }
+        } else {
+            advanceCommits(now: now)
         }
     }
 
@@ -115,7 +109,7 @@ extension Engine {
             actions.append(.notice(.gaveUp(events: dropped)))
         }
         dropEverything()
-        abandonTransaction(now: now)
+        append(committer.abandon(now: now.monotonic))
         if stopping.leaves {
             membership = .left
             actions.append(.leave(complete: stopping.gaveUp == 0))
@@ -127,7 +121,7 @@ extension Engine {
 
     /// Gives up what is not settled, and says how many events that were.
     private mutating func dropUnsettled() -> Int {
-        guard configuration.isAtomic else {
+        guard committer.state.isAtomic else {
             let dropped = slots.count - freeSlots.count
             dropEverything()
             return dropped
@@ -145,7 +139,7 @@ extension Engine {
     mutating func dropEverything() {
         for index in slots.indices where slots[index].phase != .free { free(Int32(index)) }
         due.removeAll()
-        exposure.partitionsGone()
+        committer.eventsGone()
         forgetCalls()
     }
 

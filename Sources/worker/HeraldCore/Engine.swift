@@ -114,15 +114,7 @@ public struct Engine: ~Copyable, Sendable {
     var freeProductions: [Int32] = []
     var productionsOut = 0
 
-    // Commits.
-    var commitInFlight = false
-    var commitSequence: UInt64 = 0
-    var hasNewWatermark = false
-    var nextCommit = MonotonicTime(nanoseconds: .min)
-    var committing: [CommittedPosition?] = []
-    var lastCommitFailed = false
-    var exposure = Exposure()
-    var transaction = Transaction()
+    var committer: Committer
 
     /// An engine without an assignment.
     public init(configuration: EngineConfiguration) {
@@ -147,6 +139,7 @@ public struct Engine: ~Copyable, Sendable {
             })
         concurrency = AdaptiveConcurrency(ceiling: configuration.maxInFlight)
         breaker = Breaker(rule: configuration.breaker, width: width, classes: 1)
+        committer = Committer(configuration: configuration)
         fuse = Fuse(rule: configuration.fuse)
         activations = Ring(capacity: 64, filler: none)
         startedCalls = Ring(
@@ -160,7 +153,7 @@ public struct Engine: ~Copyable, Sendable {
     /// Forgets the actions that were carried out.
     public mutating func clearActions() {
         actions.removeAll(keepingCapacity: true)
-        transaction.hasUnheardRecords = false
+        committer.recordsHanded()
     }
 
     /// The event in a slot.

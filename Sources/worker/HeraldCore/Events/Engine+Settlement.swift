@@ -153,7 +153,7 @@ extension Engine {
     }
 
     private mutating func emit(production index: Int32) {
-        transaction.hasUnheardRecords = true
+        committer.recordEmitted()
         actions.append(.produce(ProductionID(index: index, generation: productions[Int(index)].generation)))
     }
 
@@ -194,13 +194,35 @@ extension Engine {
             counters.stale += 1
             return
         }
-        if configuration.isAtomic, transaction.phase != .open, transaction.phase != .committing {
+        switch committer.state {
+        case .plain: failedPlain(id, production, failure, now: now)
+        case .atomic(.open), .atomic(.ending(_, .committing, _)): failedAtomic(id, production, failure, now: now)
+        case .atomic(.ending(_, .aborting, _)):
             // An abort fails everything that is still on its way, which says nothing about the records but their size.
-            guard failure == .tooLarge, transaction.phase == .aborting else { return }
+            if failure == .tooLarge { failedAtomic(id, production, failure, now: now) }
+        case .atomic: break
         }
+    }
+
+    private mutating func failedPlain(
+        _ id: ProductionID, _ production: Production, _ failure: ProductionFailure, now: Moment
+    ) {
+        switch failure {
+        case .queueFull: offerAgain(id, after: Self.queueFullPause, now: now)
+        case .doesNotFit, .tooLarge:
+            guard !makeSmaller(id.index, production, emits: true, now: now) else { return }
+            giveUpShrinking(id)
+            offerAgain(id, after: Self.productionPause + Int64(id.index % 128) * Self.refusalSpread, now: now)
+        case .other: offerAgain(id, after: Self.productionPause, now: now)
+        }
+    }
+
+    private mutating func failedAtomic(
+        _ id: ProductionID, _ production: Production, _ failure: ProductionFailure, now: Moment
+    ) {
         switch failure {
         case .queueFull:
-            if configuration.isAtomic { transaction.withheld += 1 }
+            committer.withhold()
             offerAgain(id, after: Self.queueFullPause, now: now)
             return
         case .doesNotFit:
@@ -208,14 +230,19 @@ extension Engine {
             setApart(id, production, isHopeless: true, now: now)
         case .tooLarge:
             // In company it says nothing of one record: brokers refuse a whole batch.
-            let isToBlame = !configuration.isAtomic || transaction.isAlone
-            let isHopeless =
-                isToBlame && !makeSmaller(id.index, production, emits: !configuration.isAtomic, now: now)
-            if configuration.isAtomic || isHopeless { setApart(id, production, isHopeless: isHopeless, now: now) }
-        case .other:
-            if !configuration.isAtomic { offerAgain(id, after: Self.productionPause, now: now) }
+            let isToBlame = committer.state.attempt?.isAlone == true
+            let isHopeless = isToBlame && !makeSmaller(id.index, production, emits: false, now: now)
+            setApart(id, production, isHopeless: isHopeless, now: now)
+        case .other: break
         }
-        if configuration.isAtomic { transactionFailed(now: now) }
+        transactionFailed(now: now)
+    }
+
+    /// Nothing more can be left out of a record.
+    private mutating func giveUpShrinking(_ id: ProductionID) {
+        actions.append(.notice(.recordRefused))
+        // By the next try its topic may take all of it.
+        productions[Int(id.index)].production?.omissions = []
     }
 
     /// Leaves the next part of a record out; false when nothing is left that could be.
@@ -255,20 +282,11 @@ extension Engine {
         }
     }
 
-    /// A record of this event was refused: in transactions the event waits until it is tried alone, which is at once, or
-    /// after a growing pause when nothing more can be left out.
+    /// A record of this event was refused: it waits until it is tried in a transaction of its own, which is at once, or after a
+    /// growing pause when nothing more can be left out.
     private mutating func setApart(_ id: ProductionID, _ production: Production, isHopeless: Bool, now: Moment) {
-        if isHopeless {
-            actions.append(.notice(.recordRefused))
-            // By the next try its topic may take all of it.
-            productions[Int(id.index)].production?.omissions = []
-        }
-        guard configuration.isAtomic else {
-            let spread = Int64(id.index % 128) * Self.refusalSpread
-            offerAgain(id, after: Self.productionPause + spread, now: now)
-            return
-        }
-        transaction.hasCulprit = true
+        if isHopeless { giveUpShrinking(id) }
+        committer.noteCulprit()
         let slot = Int(production.slot.index)
         // Another record of it may have been refused before.
         guard slots[slot].phase != .refused else { return }
@@ -289,18 +307,13 @@ extension Engine {
     /// The event may be offered again that had a record refused: alone, when its turn comes.
     mutating func refusedEventIsDue(_ id: SlotID, now: Moment) {
         guard isCurrent(id), slots[Int(id.index)].phase == .refused else { return }
-        transaction.suspects.append(id)
-        advanceTransaction(now: now)
+        committer.add(suspect: id)
+        advanceCommits(now: now)
     }
 
     /// A record that had to wait is offered again.
     mutating func productionIsDue(_ id: ProductionID) {
-        guard production(id) != nil else { return }
-        if configuration.isAtomic {
-            // After an abort it comes again with all others.
-            guard transaction.phase == .open else { return }
-            transaction.withheld -= 1
-        }
+        guard production(id) != nil, committer.offersAgain() else { return }
         emit(production: id.index)
     }
 
@@ -332,7 +345,7 @@ extension Engine {
 
     mutating func complete(partition: Int32, offset: Int64) {
         partitions[Int(partition)].tracker?.complete(offset)
-        hasNewWatermark = true
+        committer.noteNews()
     }
 
     /// The event's turn among its user's events is over.

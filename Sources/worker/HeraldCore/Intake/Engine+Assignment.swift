@@ -19,7 +19,6 @@ extension Engine {
                 hash: ByteHash.hash(topics[partition.topic].name.utf8.span.bytes, seed: configuration.hashSeed),
                 start: partition.startOffset ?? 0, tracker: tracker(of: partition), failed: partition.failed)
         }
-        committing = Array(repeating: nil, count: partitions.count)
         for index in partitions.indices { addToSource(Int32(index)) }
         divideRetryWeight()
         divideCalls()
@@ -28,7 +27,7 @@ extension Engine {
         lastResumed = 0
         fetchedAhead = FetchedAhead(sources: sources.count, fetched: fetched)
         membership = .assigned
-        nextCommit = now.monotonic.advanced(byMilliseconds: configuration.commitInterval)
+        committer.assigned(now: now.monotonic)
         if !hasCredentials { beginHold(.tokenUnavailable, now: now) }
     }
 
@@ -46,7 +45,7 @@ extension Engine {
     /// What is under way of the old topic ends as always; its offsets mean nothing in the new one.
     public mutating func restart(partition: Int32, at offset: Int64) {
         for slot in slots.indices where slots[slot].partition == partition { slots[slot].offset = Slot.noOffset }
-        committing[Int(partition)] = nil
+        committer.forget(partition: partition)
         partitions[Int(partition)].tracker = OffsetTracker(startingAt: offset)
         partitions[Int(partition)].start = offset
         partitions[Int(partition)].expected = nil
@@ -120,7 +119,7 @@ extension Engine {
     /// The partitions are gone, somebody else may have them: everything of them is dropped and nothing is committed.
     public mutating func lost(now: Moment) {
         dropEverything()
-        abandonTransaction(now: now)
+        append(committer.abandon(now: now.monotonic))
         resumeEverything()
         if case .stopping(let stopping) = membership, stopping.leaves {
             membership = .left
@@ -134,13 +133,10 @@ extension Engine {
     /// The revoked assignment was answered.
     public mutating func unassigned(now: Moment) {
         dropEverything()
-        abandonTransaction(now: now)
-        forgetPositions()
+        append(committer.abandon(now: now.monotonic))
         partitions.removeAll(keepingCapacity: true)
         sources.removeAll(keepingCapacity: true)
         duplicates.removeAll()
-        commitInFlight = false
-        hasNewWatermark = false
         if membership != .left { membership = .none }
     }
 

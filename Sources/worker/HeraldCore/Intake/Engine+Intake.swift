@@ -85,7 +85,7 @@ extension Engine {
         let index = sources[source].indices[number]
         if partitions[Int(index)].tracker == nil { partitions[Int(index)].tracker = OffsetTracker(startingAt: offset) }
         guard mayTake(offset, of: index) else { return .done }
-        hasNewWatermark = true
+        committer.noteNews()
         let taken = partitions[Int(index)].tracker?.take(offset)
         guard taken == .new else {
             counters.doneBefore += 1
@@ -140,7 +140,7 @@ extension Engine {
         let place = Int(partition)
         guard case .assigned = membership, partitions[place].expected == nil, offset > 0 else { return }
         if partitions[place].tracker == nil { partitions[place].tracker = OffsetTracker(startingAt: 0) }
-        if partitions[place].tracker?.reachEnd(offset) == true { hasNewWatermark = true }
+        if partitions[place].tracker?.reachEnd(offset) == true { committer.noteNews() }
     }
 
     /// Whether a record may be taken now, or has to be read again later.

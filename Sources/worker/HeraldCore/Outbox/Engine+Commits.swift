@@ -15,81 +15,78 @@ public enum CommitOutcome: Sendable, Equatable {
 }
 
 extension Engine {
-    /// After a commit that failed it is made again after this long (milliseconds).
-    static let commitPause: Int64 = 100
-
     /// What the commit under way commits.
-    public var commitPositions: [CommittedPosition] { committing.compactMap { $0 } }
+    public var commitPositions: [CommittedPosition] { committer.positions }
 
     /// Whether a commit would tell the broker something new.
     var hasUncommitted: Bool { partitions.contains { $0.tracker?.hasUncommitted == true } }
 
-    mutating func commitIfDue(now: Moment) {
-        if configuration.isAtomic {
-            advanceTransaction(now: now)
-        } else if hasNewWatermark, !commitInFlight, now.monotonic >= nextCommit {
-            startCommit(now: now)
+    /// When ``advanceCommits(now:)`` has something to do.
+    var nextCommitStep: MonotonicTime? { membership == .left ? nil : committer.due(isLast: isLastCommit) }
+
+    /// A stop has come to its last commit.
+    private var isLastCommit: Bool {
+        if case .stopping(let stopping) = membership { stopping.isCommitting } else { false }
+    }
+
+    /// Does what the committer's state and the time allow.
+    mutating func advanceCommits(now: Moment) {
+        guard let due = nextCommitStep, now.monotonic >= due else { return }
+        switch committer.state {
+        case .atomic(.closed): openNext(now: now)
+        case .plain, .atomic(.open): startCommit(now: now)
+        case .atomic(.ending): append(committer.askAgain())
+        case .atomic(.preparing): break
         }
     }
 
     /// Starts a commit of everything that the broker does not know yet.
     mutating func startCommit(now: Moment) {
-        nextCommit = now.monotonic.advanced(byMilliseconds: configuration.commitInterval)
-        guard gatherPositions() else {
-            // Calls may have waited for a commit that has nothing to say.
-            run(now: now)
-            return
+        let isNeeded = gatherPositions(now: now)
+        switch committer.state {
+        case .plain, .atomic(.closed):
+            guard isNeeded else {
+                // Calls may have waited for a commit that has nothing to say.
+                run(now: now)
+                return
+            }
+            if committer.state.isAtomic { begin(now: now) }
+        default: break
         }
-        commitInFlight = true
-        commitSequence += 1
-        exposure.commitBegan(coversAll: productionsOut == 0, now: now.monotonic)
-        actions.append(.commit(sequence: commitSequence))
+        actions.append(committer.start(recordsOut: productionsOut, now: now.monotonic))
     }
 
     /// Finds what a commit has to say, as if the members of the transaction were complete already; false when nothing.
-    mutating func gatherPositions() -> Bool {
-        hasNewWatermark = false
+    private mutating func gatherPositions(now: Moment) -> Bool {
+        committer.gather(now: now.monotonic)
         var trackers = partitions.map(\.tracker)
-        for id in transaction.members where isCurrent(id) {
+        for id in committer.members where isCurrent(id) {
             let offset = slots[Int(id.index)].offset
             if offset != Slot.noOffset { trackers[Int(slots[Int(id.index)].partition)]?.complete(offset) }
         }
-        var isNeeded = false
         for index in partitions.indices {
-            committing[index] = nil
             // What is known already shows as well that this worker is still a member.
-            guard let tracker = trackers[index], tracker.hasUncommitted || exposure.isUnproven else { continue }
+            guard let tracker = trackers[index], tracker.hasUncommitted || committer.isUnproven else { continue }
             let text = tracker.completions.text(committing: tracker.watermark)
-            committing[index] = CommittedPosition(
-                partition: Int32(index), offset: tracker.watermark, metadata: text,
-                mark: partitions[index].tracker?.mark ?? 0)
-            isNeeded = true
+            committer.propose(
+                CommittedPosition(
+                    partition: Int32(index), offset: tracker.watermark, metadata: text,
+                    mark: partitions[index].tracker?.mark ?? 0))
         }
-        return isNeeded
+        return !committer.positions.isEmpty
     }
 
     /// A commit ended, or one try of it.
     public mutating func committed(sequence: UInt64, _ outcome: CommitOutcome, now: Moment) {
-        if configuration.isAtomic {
-            transactionEnded(sequence: sequence, outcome, now: now)
-        } else {
-            guard commitInFlight, sequence == commitSequence else { return }
-            commitInFlight = false
-            lastCommitFailed = outcome != .acknowledged
-            if lastCommitFailed {
-                exposure.commitFailed()
-                hasNewWatermark = true
-                nextCommit = now.monotonic.advanced(byMilliseconds: Self.commitPause)
-            } else {
-                acknowledgePositions()
-                exposure.committed(sequence: sequence)
-                if exposure.isUnproven { hasNewWatermark = true }
-                takeFromFullAgain()
-            }
-            // Somebody else has the partitions: what is not committed by now never will be.
-            if outcome == .refused, case .stopping(let stopping) = membership, stopping.isCommitting {
-                endStopping(now: now)
-            }
+        switch committer.state {
+        case .plain(.committing) where sequence == committer.sequence: plainCommitEnded(outcome, now: now)
+        case .plain: return
+        case .atomic(.ending(_, .committing(let isLeftBehind), _)) where sequence == committer.sequence:
+            transactionEnded(outcome, orElse: .abort(isRefused: outcome == .refused && !isLeftBehind), now: now)
+        case .atomic(.ending(_, .resolving, _)) where sequence == committer.sequence:
+            // The broker has aborted it long ago.
+            transactionEnded(outcome, orElse: .close, now: now)
+        case .atomic: break
         }
         if outcome == .acknowledged, case .stopping(var stopping) = membership, stopping.isCommitting {
             // It had to wait for the one before.
@@ -100,12 +97,23 @@ extension Engine {
         run(now: now)
     }
 
+    private mutating func plainCommitEnded(_ outcome: CommitOutcome, now: Moment) {
+        if outcome == .acknowledged {
+            acknowledgePositions()
+            committer.acknowledged(now: now.monotonic)
+            takeFromFullAgain()
+        } else {
+            committer.failed(now: now.monotonic)
+        }
+        // Somebody else has the partitions: what is not committed by now never will be.
+        if outcome == .refused, isLastCommit { endStopping(now: now) }
+    }
+
     /// Notes that the broker has what was being committed.
     mutating func acknowledgePositions() {
-        for case let position? in committing {
+        for position in committer.positions {
             partitions[Int(position.partition)].tracker?.acknowledge(position.mark)
         }
-        forgetPositions()
     }
 
     /// Notes whether the next commit will say of this slot's record that it is done.
@@ -116,7 +124,7 @@ extension Engine {
         if isDecided { partitions[partition].tracker?.decide() } else { partitions[partition].tracker?.undecide() }
     }
 
-    mutating func forgetPositions() {
-        for index in committing.indices { committing[index] = nil }
+    mutating func append(_ action: Action?) {
+        if let action { actions.append(action) }
     }
 }

@@ -77,23 +77,13 @@ extension Engine {
     /// that it has not; who is no member any more has its commits refused.
     public mutating func stoodStill(for milliseconds: Int64) {
         guard milliseconds >= configuration.maxUnrecorded, case .assigned = membership else { return }
-        exposure.stoodStill(after: commitSequence)
-        // There may be nothing new to commit: the same offset once more shows it as well.
-        hasNewWatermark = true
+        committer.stoodStill()
     }
 
     /// Whether another call may begin: nothing that was called has waited for its commit for too long, and the partitions
     /// are this worker's.
     mutating func mayCall(now: Moment) -> Bool {
-        if !isRecording { exposure.nothingWaits() }
-        return exposure.allowsCall(now: now.monotonic, within: configuration.maxUnrecorded)
-    }
-
-    /// Whether anything decided waits for a commit; what is left out of transactions does not.
-    private var isRecording: Bool {
-        configuration.isAtomic
-            ? !transaction.members.isEmpty || !transaction.pending.isEmpty || !transaction.suspects.isEmpty
-            : productionsOut > 0 || commitInFlight || hasNewWatermark
+        committer.allowsCall(recordsOut: productionsOut, now: now.monotonic, within: configuration.maxUnrecorded)
     }
 
     /// Whether everything about the event is decided and it waits for its commit.
@@ -102,7 +92,6 @@ extension Engine {
     /// Notes that an event is decided whose calls would be made again if this worker died now.
     mutating func noteExposure(of slot: Int32, now: Moment) {
         guard slots[Int(slot)].wasCalled else { return }
-        if !isRecording { exposure.nothingWaits() }
-        exposure.decided(now: now.monotonic)
+        committer.decided(recordsOut: productionsOut, now: now.monotonic)
     }
 }

@@ -23,17 +23,17 @@ extension Engine {
         run(now: now)
         switch membership {
         case .assigned:
-            commitIfDue(now: now)
+            advanceCommits(now: now)
         case .stopping(let stopping):
             if stopping.isCommitting {
                 commitForStop(now: now)
             } else {
                 finishStopping(now: now)
-                commitIfDue(now: now)
+                advanceCommits(now: now)
             }
         case .none:
             // What became of the last transaction of an assignment is still asked for.
-            if configuration.isAtomic { advanceTransaction(now: now) }
+            advanceCommits(now: now)
         case .left:
             break
         }
@@ -45,14 +45,8 @@ extension Engine {
         func consider(_ moment: MonotonicTime) {
             earliest = min(earliest ?? moment, moment)
         }
-        if membership != .left {
-            if configuration.isAtomic {
-                if let step = nextTransactionStep { consider(step) }
-            } else if hasNewWatermark, !commitInFlight, membership != .none {
-                consider(nextCommit)
-            }
-        }
-        if exposure.isInTheWay {
+        if let step = nextCommitStep { consider(step) }
+        if committer.isInTheWay {
             // Only a commit makes a call possible.
         } else if hold != nil {
             if let moment = nextProbeTime { consider(moment) }

@@ -1,0 +1,89 @@
+import HeraldTime
+
+/// How offsets become durable, in one of two forms that is chosen once.
+///
+/// *Plain* (`delivery.guarantee: at-least-once`): a record is produced when its event is settled, its offset is complete when the
+/// broker has acknowledged all of the event's records, and a commit sends the complete offsets.
+///
+/// | plain | when | then |
+/// |---|---|---|
+/// | `idle` | there is news, and the interval is over | `committing` |
+/// | `committing` | any answer | `idle` |
+///
+/// *Atomic*: records and offsets become durable in one transaction. An event that is settled becomes a *member* of the open
+/// transaction: its records are produced at once. A commit sends the offsets as they are with the members complete, and members
+/// *are* complete only when it is acknowledged. What is settled while a commit or an abort is under way is *pending*: it belongs to
+/// the next transaction. After an abort the members are pending again, with the same records, and no call is repeated.
+///
+/// | atomic | when | then |
+/// |---|---|---|
+/// | `preparing` | the producer is ready | `closed`; in doubt: `resolving` |
+/// | `closed` | an event is settled or pending, or there is news | `open` |
+/// | `open` | the interval is over, it is crowded, one event's alone or the last | `committing` |
+/// | `open` | a record failed, or the partitions are gone | `aborting` |
+/// | `committing` | acknowledged | `closed` |
+/// | `committing` | refused, abortable | `aborting` |
+/// | `aborting` | acknowledged | `closed` |
+/// | `resolving` | made or not, or the partitions are gone | `closed` |
+/// | `committing`, `resolving` | the producer is lost | `preparing`, in doubt |
+/// | `closed`, `open`, `aborting` | the producer is lost | `preparing` |
+/// | `ending`: each of these three | failed for now | the same, asked again after a pause |
+///
+/// Sources: KIP-98, KIP-447; which errors want which answer: librdkafka's `rd_kafka_error_is_retriable`,
+/// `rd_kafka_error_txn_requires_abort`, `rd_kafka_error_is_fatal`.
+enum CommitState: Sendable, Equatable {
+    case plain(Plain)
+    case atomic(Transaction)
+
+    enum Plain: Sendable, Equatable {
+        case idle(afterFailure: Bool)
+        case committing
+    }
+
+    enum Transaction: Sendable, Equatable {
+        /// The producer is being made; `doubt` is the transaction whose commit was under way when the former one was lost.
+        case preparing(doubt: Attempt?)
+        /// None is open.
+        case closed
+        /// Members join. The commit waits for `withheld` records that the producer's queue had no room for.
+        case open(Attempt, withheld: Int)
+        /// The broker was asked; what it did not answer for good is asked again at this moment.
+        case ending(Attempt, Ending, askAgain: MonotonicTime?)
+    }
+
+    enum Ending: Sendable, Equatable {
+        /// Its partitions may have gone meanwhile (`isLeftBehind`): what becomes of it says nothing about those of now.
+        case committing(isLeftBehind: Bool)
+        /// The group may have refused its offsets (`isRefused`).
+        case aborting(isRefused: Bool)
+        /// The producer was lost during a commit: the broker is asked what became of it.
+        case resolving
+    }
+
+    /// What a transaction is from its beginning to its end.
+    struct Attempt: Sendable, Equatable {
+        /// It is that of one event of which a record was refused: nobody else joins, and it is committed at once.
+        var isAlone = false
+        /// It fails because of a record that was too large, and whose event does not come again with the others.
+        var hasCulprit = false
+    }
+
+    var isAtomic: Bool { if case .atomic = self { true } else { false } }
+
+    /// The transaction that has not come to its end.
+    var attempt: Attempt? {
+        switch self {
+        case .plain, .atomic(.closed): nil
+        case .atomic(.preparing(let doubt)): doubt
+        case .atomic(.open(let attempt, _)), .atomic(.ending(let attempt, _, _)): attempt
+        }
+    }
+
+    /// The transaction whose commit is under way: without the producer it is in doubt.
+    var doubt: Attempt? {
+        switch self {
+        case .atomic(.ending(let attempt, .committing, _)), .atomic(.ending(let attempt, .resolving, _)): attempt
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,361 @@
+import HeraldTime
+
+/// Makes offsets durable, in one of two forms that is chosen once: ``CommitState`` has its states and transitions.
+///
+/// It knows who is in the transaction and who waits for the next, what the commit under way says, and for how long something
+/// waits for one. The engine carries out what it answers.
+struct Committer: Sendable {
+    /// After a commit that failed it is made again after this long (milliseconds).
+    static let pause: Int64 = 100
+    /// The longest wait between a transaction that failed and the next one (milliseconds).
+    static let longestPause: Int64 = 5_000
+
+    private let interval: Int64
+    /// With so many members a transaction is committed early.
+    private let crowd: Int
+
+    private(set) var state: CommitState
+    /// The events whose records belong to the transaction.
+    private(set) var members: [SlotID] = []
+    /// Settled events that wait for the next one.
+    private(set) var pending: [SlotID] = []
+    /// Events of which a record was refused: each waits for a transaction of its own.
+    private(set) var suspects: [SlotID] = []
+    /// The last transaction was one event's own: now it is the others' turn.
+    private var wasAlone = false
+    /// The lane has not handed all records to the producer yet, which may refuse them: a commit would succeed without.
+    private var hasUnheardRecords = false
+    private var lastOpened = MonotonicTime(nanoseconds: .min)
+    /// Not before this is another transaction opened.
+    private var nextBegin = MonotonicTime(nanoseconds: .min)
+    /// How many transactions failed since the last that was committed.
+    private var failures = 0
+
+    /// The number of the latest commit.
+    private(set) var sequence: UInt64 = 0
+    /// What the commit under way commits.
+    private(set) var positions: [CommittedPosition] = []
+    /// There may be something that the broker does not know.
+    private var hasNews = false
+    private var nextCommit = MonotonicTime(nanoseconds: .min)
+    private var exposure = Exposure()
+
+    init(configuration: EngineConfiguration) {
+        state = configuration.isAtomic ? .atomic(.preparing(doubt: nil)) : .plain(.idle(afterFailure: false))
+        interval = configuration.commitInterval
+        crowd = configuration.transactionRoom / 2
+    }
+
+    /// Whether nothing is under way, and nothing waits for it.
+    var isIdle: Bool {
+        switch state {
+        case .plain(let plain): plain != .committing
+        case .atomic(let transaction): transaction == .closed && pending.isEmpty
+        }
+    }
+
+    /// When there is something to do; `nil` when only an input can change anything.
+    ///
+    /// - Parameter isLast: whether a stop has come to its last commit, which waits for nothing but the records.
+    func due(isLast: Bool) -> MonotonicTime? {
+        let commit = isLast ? MonotonicTime(nanoseconds: .min) : nextCommit
+        switch state {
+        case .plain(.committing), .atomic(.preparing): return nil
+        case .plain(.idle(let afterFailure)): return hasNews || isLast ? (afterFailure ? nextCommit : commit) : nil
+        case .atomic(.closed):
+            if !pending.isEmpty || !suspects.isEmpty { return nextBegin }
+            return hasNews ? max(commit, nextBegin) : nil
+        case .atomic(.open(let attempt, let withheld)):
+            guard withheld == 0, !hasUnheardRecords else { return nil }
+            return attempt.isAlone || members.count >= crowd ? MonotonicTime(nanoseconds: .min) : commit
+        case .atomic(.ending(_, _, let askAgain)): return askAgain
+        }
+    }
+
+    /// The commits of an assignment begin.
+    mutating func assigned(now: MonotonicTime) { nextCommit = now.advanced(byMilliseconds: interval) }
+
+    /// There may be something that the broker does not know.
+    mutating func noteNews() { hasNews = true }
+
+    /// A record goes to the lane.
+    mutating func recordEmitted() { hasUnheardRecords = true }
+
+    /// The lane has handed all records to the producer.
+    mutating func recordsHanded() { hasUnheardRecords = false }
+}
+
+// MARK: What a commit says
+
+extension Committer {
+    /// A commit is to be made of ``propose(_:)``d positions.
+    mutating func gather(now: MonotonicTime) {
+        nextCommit = now.advanced(byMilliseconds: interval)
+        hasNews = false
+        positions.removeAll(keepingCapacity: true)
+    }
+
+    mutating func propose(_ position: CommittedPosition) { positions.append(position) }
+
+    /// Nothing is said of a partition whose topic was made anew.
+    mutating func forget(partition: Int32) { positions.removeAll { $0.partition == partition } }
+
+    /// The commit goes to the broker.
+    ///
+    /// - Parameter recordsOut: Plain: how many records are not acknowledged, whose events it does not cover.
+    mutating func start(recordsOut: Int, now: MonotonicTime) -> Action {
+        sequence += 1
+        switch state {
+        case .plain:
+            state = .plain(.committing)
+            exposure.commitBegan(coversAll: recordsOut == 0, now: now)
+        case .atomic:
+            let attempt = state.attempt ?? CommitState.Attempt()
+            // The others wait on beside a transaction that one event has for itself.
+            if !attempt.isAlone || pending.isEmpty { exposure.commitBegan(coversAll: true, now: now) }
+            state = .atomic(.ending(attempt, .committing(isLeftBehind: false), askAgain: nil))
+        }
+        return .commit(sequence: sequence)
+    }
+
+    /// The group has taken what was committed, and trackers and members know.
+    mutating func acknowledged(now: MonotonicTime) {
+        exposure.committed(sequence: sequence)
+        if state.isAtomic {
+            close(succeeded: true, now: now)
+        } else {
+            state = .plain(.idle(afterFailure: false))
+            positions.removeAll(keepingCapacity: true)
+            if exposure.isUnproven { hasNews = true }
+        }
+    }
+
+    /// A plain commit was not made.
+    mutating func failed(now: MonotonicTime) {
+        state = .plain(.idle(afterFailure: true))
+        exposure.commitFailed()
+        hasNews = true
+        nextCommit = now.advanced(byMilliseconds: Self.pause)
+    }
+
+    /// The partitions are gone: of what is under way nothing must be committed any more.
+    mutating func abandon(now: MonotonicTime) -> Action? {
+        hasNews = false
+        positions.removeAll(keepingCapacity: true)
+        pending.removeAll(keepingCapacity: true)
+        suspects.removeAll(keepingCapacity: true)
+        switch state {
+        case .plain: state = .plain(.idle(afterFailure: false))
+        case .atomic(.open): return abort()
+        case .atomic(.ending(_, .resolving, _)): close(succeeded: true, now: now)
+        case .atomic(.preparing):
+            members.removeAll(keepingCapacity: true)
+            state = .atomic(.preparing(doubt: nil))
+        case .atomic(.closed): break
+        case .atomic(.ending(let attempt, .committing, let askAgain)):
+            state = .atomic(.ending(attempt, .committing(isLeftBehind: true), askAgain: askAgain))
+        case .atomic(.ending(let attempt, .aborting, let askAgain)):
+            state = .atomic(.ending(attempt, .aborting(isRefused: false), askAgain: askAgain))
+        }
+        return nil
+    }
+}
+
+// MARK: Who is in a transaction
+
+extension Committer {
+    enum Admission {
+        /// Its records are produced, and nothing waits for the others.
+        case plain
+        case joins(opening: Bool)
+        case waits
+    }
+
+    /// An event is settled.
+    mutating func admit(_ id: SlotID, now: MonotonicTime) -> Admission {
+        switch state {
+        case .plain: return .plain
+        case .atomic(.open(let attempt, _)) where !attempt.isAlone:
+            members.append(id)
+            return .joins(opening: false)
+        case .atomic(.closed) where now >= nextBegin && pending.isEmpty && suspects.isEmpty:
+            open(now: now)
+            members.append(id)
+            return .joins(opening: true)
+        case .atomic:
+            pending.append(id)
+            return .waits
+        }
+    }
+
+    /// Opens a transaction.
+    mutating func open(now: MonotonicTime) {
+        state = .atomic(.open(CommitState.Attempt(), withheld: 0))
+        lastOpened = now
+    }
+
+    /// Opens one for an event of which a record was refused.
+    mutating func open(for suspect: SlotID, now: MonotonicTime) {
+        state = .atomic(.open(CommitState.Attempt(isAlone: true), withheld: 0))
+        lastOpened = now
+        members.append(suspect)
+    }
+
+    /// Opens one for all who wait.
+    mutating func openForPending(now: MonotonicTime) {
+        open(now: now)
+        swap(&members, &pending)
+    }
+
+    /// This event may be tried alone, when its turn comes.
+    mutating func add(suspect: SlotID) { suspects.append(suspect) }
+
+    /// The event whose turn it is to be tried alone: every second transaction is for the others, if there are any.
+    mutating func takeSuspect() -> SlotID? {
+        suspects.isEmpty || wasAlone && !pending.isEmpty ? nil : suspects.removeFirst()
+    }
+
+    /// Members whose records come again in the next transaction, before those that were settled later.
+    mutating func putBack(_ again: [SlotID]) {
+        members.removeAll(keepingCapacity: true)
+        pending = again + pending
+    }
+
+    /// One of its records was too large, and that record's event is set apart.
+    mutating func noteCulprit() {
+        switch state {
+        case .atomic(.open(var attempt, let withheld)):
+            attempt.hasCulprit = true
+            state = .atomic(.open(attempt, withheld: withheld))
+        case .atomic(.ending(var attempt, let ending, let askAgain)):
+            attempt.hasCulprit = true
+            state = .atomic(.ending(attempt, ending, askAgain: askAgain))
+        case .plain, .atomic(.preparing), .atomic(.closed): break
+        }
+    }
+
+    /// The producer's queue had no room for a record: it has to get in before the commit.
+    mutating func withhold() {
+        guard case .atomic(.open(let attempt, let withheld)) = state else { return }
+        state = .atomic(.open(attempt, withheld: withheld + 1))
+    }
+
+    /// Whether a record that had to wait is offered again now; after an abort it comes again with all others.
+    mutating func offersAgain() -> Bool {
+        switch state {
+        case .plain: return true
+        case .atomic(.open(let attempt, let withheld)):
+            state = .atomic(.open(attempt, withheld: withheld - 1))
+            return true
+        case .atomic: return false
+        }
+    }
+}
+
+// MARK: What becomes of a transaction
+
+extension Committer {
+    /// The producer is ready; what is to be asked first.
+    mutating func producerReady() -> Action? {
+        guard case .atomic(.preparing(let doubt)) = state else { return nil }
+        guard let doubt else {
+            state = .atomic(.closed)
+            return nil
+        }
+        state = .atomic(.ending(doubt, .resolving, askAgain: nil))
+        return .lookUp(sequence: sequence)
+    }
+
+    /// Whether the broker had no reason yet to end the latest transaction by itself.
+    func isYoung(timeout: Int64, now: MonotonicTime) -> Bool { now < lastOpened.advanced(byMilliseconds: timeout) }
+
+    /// The producer can't go on.
+    ///
+    /// Members that are not in doubt have been put back.
+    mutating func producerLost(now: MonotonicTime) {
+        let doubt = state.doubt
+        if doubt == nil { close(succeeded: false, now: now) }
+        state = .atomic(.preparing(doubt: doubt))
+    }
+
+    /// Nothing but an abort is left.
+    mutating func abort(isRefused: Bool = false) -> Action {
+        state = .atomic(.ending(state.attempt ?? CommitState.Attempt(), .aborting(isRefused: isRefused), askAgain: nil))
+        return .abort
+    }
+
+    /// What was asked for did not work; the same call has to be made again.
+    mutating func askLater(now: MonotonicTime) {
+        guard case .atomic(.ending(let attempt, let ending, _)) = state else { return }
+        state = .atomic(.ending(attempt, ending, askAgain: now.advanced(byMilliseconds: Self.pause)))
+    }
+
+    /// The same call is made again.
+    mutating func askAgain() -> Action? {
+        guard case .atomic(.ending(let attempt, let ending, _)) = state else { return nil }
+        state = .atomic(.ending(attempt, ending, askAgain: nil))
+        return switch ending {
+        case .committing: .commit(sequence: sequence)
+        case .aborting: .abort
+        case .resolving: .lookUp(sequence: sequence)
+        }
+    }
+
+    /// A transaction ended.
+    mutating func close(succeeded: Bool, now: MonotonicTime) {
+        let attempt = state.attempt ?? CommitState.Attempt()
+        state = .atomic(.closed)
+        members.removeAll(keepingCapacity: true)
+        positions.removeAll(keepingCapacity: true)
+        wasAlone = attempt.isAlone
+        hasNews = hasNews || !succeeded || exposure.isUnproven
+        if succeeded {
+            failures = 0
+        } else if !attempt.hasCulprit {
+            // The next one will not fail for a culprit, but for anything else perhaps.
+            exposure.commitFailed()
+            failures += 1
+            let pause = min(Self.pause << Int64(min(failures, 10) - 1), Self.longestPause)
+            nextBegin = now.advanced(byMilliseconds: pause)
+        }
+    }
+}
+
+// MARK: What waits for a commit
+
+extension Committer {
+    /// A called event is decided; its records are on their way.
+    mutating func decided(recordsOut: Int, now: MonotonicTime) {
+        if !isRecording(recordsOut) { exposure.nothingWaits() }
+        exposure.decided(now: now)
+    }
+
+    /// Whether a call may begin; if not, only a commit changes that.
+    mutating func allowsCall(recordsOut: Int, now: MonotonicTime, within limit: Int64) -> Bool {
+        if !isRecording(recordsOut) { exposure.nothingWaits() }
+        return exposure.allowsCall(now: now, within: limit)
+    }
+
+    /// The worker stood still; only commits after this show that it is still a member.
+    mutating func stoodStill() {
+        exposure.stoodStill(after: sequence)
+        // There may be nothing new to commit: the same offset once more shows it as well.
+        hasNews = true
+    }
+
+    /// Nothing waits any more: the events are gone.
+    mutating func eventsGone() { exposure.partitionsGone() }
+
+    /// Whether a commit has to say something also when there is nothing new.
+    var isUnproven: Bool { exposure.isUnproven }
+
+    /// Whether calls wait for a commit.
+    var isInTheWay: Bool { exposure.isInTheWay }
+
+    /// Whether anything decided waits for a commit; what is left out of transactions does not.
+    private func isRecording(_ recordsOut: Int) -> Bool {
+        state.isAtomic
+            ? !members.isEmpty || !pending.isEmpty || !suspects.isEmpty
+            : recordsOut > 0 || state == .plain(.committing) || hasNews
+    }
+}
