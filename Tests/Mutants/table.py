@@ -42,9 +42,9 @@ MUTANTS = [
     ),
     Mutant(
         "an offset is complete while one of its records is on its way",
-        "Engine+Settlement.swift",
-        "if slots[Int(slot)].firstProduction < 0 {",
-        "if slots[Int(slot)].firstProduction < 0 || production.kind == .result {",
+        "Engine+Production.swift",
+        "if productions.remove(id.index, of: slot) {",
+        "if productions.remove(id.index, of: slot) || production.kind == .result {",
     ),
     Mutant(
         "a commit that failed counts as made",
@@ -61,10 +61,9 @@ MUTANTS = [
     # Transactions: promise 2.
     Mutant(
         "a record is written twice",
-        "Engine+Settlement.swift",
-        "            emit(production: index)\n            index = productions[Int(index)].next",
-        "            emit(production: index)\n            emit(production: index)\n"
-        "            index = productions[Int(index)].next",
+        "Engine+Production.swift",
+        "            emit(production: index)\n            next = ",
+        "            emit(production: index)\n            emit(production: index)\n            next = ",
     ),
     Mutant(
         "a commit does not wait for the producer to take every record",
@@ -87,13 +86,13 @@ MUTANTS = [
     # Records that are too large.
     Mutant(
         "a record that does not fit is left out of its transaction",
-        "Engine+Settlement.swift",
+        "Engine+Production.swift",
         "if makeSmaller(id.index, production, emits: true, now: now) { return }",
         "if makeSmaller(id.index, production, emits: false, now: now) { return }",
     ),
     Mutant(
         "an event that was set apart is never tried again",
-        "Engine+Settlement.swift",
+        "Engine+Production.swift",
         "        committer.add(suspect: id)",
         "        _ = id",
     ),
@@ -105,7 +104,7 @@ MUTANTS = [
     ),
     Mutant(
         "an event of which a record is refused comes again with the others, too",
-        "Engine+Settlement.swift",
+        "Engine+Production.swift",
         "        slots[slot].phase = .refused\n",
         "",
     ),
@@ -188,8 +187,8 @@ MUTANTS = [
     Mutant(
         "a stop does not wait for calls under way",
         "Engine+Stopping.swift",
-        "if callsInFlight > 0 || refusedCount > 0 || (!committer.state.isAtomic && productionsOut > 0) {",
-        "if refusedCount > 0 || (!committer.state.isAtomic && productionsOut > 0) {",
+        "if callsInFlight > 0 || refusedCount > 0 || (!committer.state.isAtomic && productions.count > 0) {",
+        "if refusedCount > 0 || (!committer.state.isAtomic && productions.count > 0) {",
     ),
     Mutant(
         "a stop forgets what is known already",

@@ -77,7 +77,7 @@ extension Engine {
     /// Goes on with a stop when no call is under way any more, or the time is over.
     mutating func finishStopping(now: Moment) {
         guard case .stopping(var stopping) = membership, !stopping.isCommitting else { return }
-        if callsInFlight > 0 || refusedCount > 0 || (!committer.state.isAtomic && productionsOut > 0) {
+        if callsInFlight > 0 || refusedCount > 0 || (!committer.state.isAtomic && productions.count > 0) {
             guard now.monotonic >= stopping.deadline else { return }
         }
         stopping.gaveUp = dropUnsettled()

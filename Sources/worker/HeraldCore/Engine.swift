@@ -110,9 +110,7 @@ public struct Engine: ~Copyable, Sendable {
     var suspects: [SuspectCall] = []
 
     // Records on their way to the broker.
-    var productions: [ProductionPlace] = []
-    var freeProductions: [Int32] = []
-    var productionsOut = 0
+    var productions: ProductionTable
 
     var committer: Committer
 
@@ -139,6 +137,7 @@ public struct Engine: ~Copyable, Sendable {
             })
         concurrency = AdaptiveConcurrency(ceiling: configuration.maxInFlight)
         breaker = Breaker(rule: configuration.breaker, width: width, classes: 1)
+        productions = ProductionTable(slots: capacity)
         committer = Committer(configuration: configuration)
         fuse = Fuse(rule: configuration.fuse)
         activations = Ring(capacity: 64, filler: none)
@@ -178,7 +177,7 @@ public struct Engine: ~Copyable, Sendable {
 
     /// Calls in flight, events in memory and records on their way.
     public var load: (calls: Int, events: Int, records: Int) {
-        (callsInFlight, slots.count - freeSlots.count, productionsOut)
+        (callsInFlight, slots.count - freeSlots.count, productions.count)
     }
 
     /// Whether partitions are assigned and taken from.
@@ -299,11 +298,4 @@ public struct Source: Sendable {
     var isRetained = false
     /// From a partition's number to its index in the assignment; -1 for those of others.
     var indices: [Int32]
-}
-
-struct ProductionPlace: Sendable {
-    var generation: UInt32 = 0
-    var production: Production?
-    /// The next record of the same event; -1 = none.
-    var next: Int32 = -1
 }

@@ -43,8 +43,6 @@ public struct Slot: Sendable {
     var callsOut: UInt8 = 0
     /// Whether a call was made in this stay.
     var wasCalled = false
-    /// The first of its records, a chain through ``ProductionPlace/next``; -1 = none.
-    var firstProduction: Int32 = -1
     /// How often a record of it was refused although everything that could be was left out.
     var refusals: Int64 = 0
     /// When the first call was made.

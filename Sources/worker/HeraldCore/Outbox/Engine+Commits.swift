@@ -53,7 +53,7 @@ extension Engine {
             if committer.state.isAtomic { begin(now: now) }
         default: break
         }
-        actions.append(committer.start(recordsOut: productionsOut, now: now.monotonic))
+        actions.append(committer.start(recordsOut: productions.count, now: now.monotonic))
     }
 
     /// Finds what a commit has to say, as if the members of the transaction were complete already; false when nothing.

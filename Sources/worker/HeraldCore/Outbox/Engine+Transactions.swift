@@ -132,7 +132,7 @@ extension Engine {
     private mutating func membersWaitAgain() {
         var again: [SlotID] = []
         for id in committer.members where isCurrent(id) {
-            renameProductions(of: id.index)
+            productions.rename(of: id.index)
             if slots[Int(id.index)].phase == .settling { again.append(id) }
         }
         committer.putBack(again)

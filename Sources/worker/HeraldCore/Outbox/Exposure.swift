@@ -83,7 +83,7 @@ extension Engine {
     /// Whether another call may begin: nothing that was called has waited for its commit for too long, and the partitions
     /// are this worker's.
     mutating func mayCall(now: Moment) -> Bool {
-        committer.allowsCall(recordsOut: productionsOut, now: now.monotonic, within: configuration.maxUnrecorded)
+        committer.allowsCall(recordsOut: productions.count, now: now.monotonic, within: configuration.maxUnrecorded)
     }
 
     /// Whether everything about the event is decided and it waits for its commit.
@@ -92,6 +92,6 @@ extension Engine {
     /// Notes that an event is decided whose calls would be made again if this worker died now.
     mutating func noteExposure(of slot: Int32, now: Moment) {
         guard slots[Int(slot)].wasCalled else { return }
-        committer.decided(recordsOut: productionsOut, now: now.monotonic)
+        committer.decided(recordsOut: productions.count, now: now.monotonic)
     }
 }

@@ -1,0 +1,108 @@
+/// The records of settled events that are on their way to the broker, a chain for each event's slot.
+struct ProductionTable: Sendable {
+    private static let none: Int32 = -1
+
+    private struct Place: Sendable {
+        /// Counts the uses of the place, and within one how often its record was produced anew.
+        var generation: UInt32 = 0
+        var production: Production?
+        /// The next record of the same event.
+        var next = ProductionTable.none
+    }
+
+    private var places: [Place] = []
+    private var freePlaces: [Int32] = []
+    /// The first record of each slot's event.
+    private var first: [Int32]
+    /// How many records there are.
+    private(set) var count = 0
+
+    init(slots: Int) {
+        first = Array(repeating: Self.none, count: slots)
+    }
+
+    /// The record with this name; `nil` when its event was given up, or it was produced anew since.
+    subscript(id: ProductionID) -> Production? {
+        guard Int(id.index) < places.count, places[Int(id.index)].generation == id.generation else { return nil }
+        return places[Int(id.index)].production
+    }
+
+    func id(of index: Int32) -> ProductionID {
+        ProductionID(index: index, generation: places[Int(index)].generation)
+    }
+
+    /// The first record of a slot's event.
+    func first(of slot: Int32) -> Int32? { valid(first[Int(slot)]) }
+
+    /// The record of the same event behind this one.
+    func next(behind index: Int32) -> Int32? { valid(places[Int(index)].next) }
+
+    /// Adds a record behind those of the same event.
+    @discardableResult
+    mutating func add(_ production: Production) -> Int32 {
+        let index: Int32
+        if let free = freePlaces.popLast() {
+            index = free
+        } else {
+            index = Int32(places.count)
+            places.append(Place())
+        }
+        places[Int(index)].production = production
+        places[Int(index)].next = Self.none
+        count += 1
+        var last = first[Int(production.slot.index)]
+        guard last != Self.none else {
+            first[Int(production.slot.index)] = index
+            return index
+        }
+        while let next = next(behind: last) { last = next }
+        places[Int(last)].next = index
+        return index
+    }
+
+    /// The same record in other words: smaller, or of another kind.
+    mutating func replace(_ index: Int32, with production: Production) { places[Int(index)].production = production }
+
+    /// What is said of the event's records from now on is not about the ones that were produced before.
+    mutating func rename(of slot: Int32) {
+        var index = first[Int(slot)]
+        while index != Self.none {
+            places[Int(index)].generation &+= 1
+            index = places[Int(index)].next
+        }
+    }
+
+    /// The broker has this record; true when the event has no other.
+    mutating func remove(_ index: Int32, of slot: Int32) -> Bool {
+        let next = places[Int(index)].next
+        if first[Int(slot)] == index {
+            first[Int(slot)] = next
+        } else {
+            var before = first[Int(slot)]
+            while places[Int(before)].next != index { before = places[Int(before)].next }
+            places[Int(before)].next = next
+        }
+        free(index)
+        return first[Int(slot)] == Self.none
+    }
+
+    /// The event is gone, or all of its records are there.
+    mutating func removeAll(of slot: Int32) {
+        var index = first[Int(slot)]
+        first[Int(slot)] = Self.none
+        while index != Self.none {
+            let next = places[Int(index)].next
+            free(index)
+            index = next
+        }
+    }
+
+    private mutating func free(_ index: Int32) {
+        places[Int(index)].production = nil
+        places[Int(index)].generation &+= 1
+        freePlaces.append(index)
+        count -= 1
+    }
+
+    private func valid(_ index: Int32) -> Int32? { index == Self.none ? nil : index }
+}
