@@ -11,12 +11,12 @@ struct EngineBytesTests {
         harness.record(
             #"{"id":"1","user":"ada","message":"\u0061\u0062","pns":["apns"]}"#,
             headers: [("big", String(repeating: "x", count: 5_000))])
-        #expect(harness.engine.bufferedBytes > 5_003)
+        #expect(harness.engine.events.bytes > 5_003)
         #expect(harness.engine.slot(0).event.scratch.count > 0)
         harness.answer(200)
         harness.acknowledgeAll()
-        #expect(harness.engine.bufferedBytes == 0)
-        #expect(harness.engine.bufferedBytesByClass.allSatisfy { $0 == 0 })
+        #expect(harness.engine.events.bytes == 0)
+        #expect(harness.engine.events.bytesByClass.allSatisfy { $0 == 0 })
     }
 
     @Test("a slot does not keep the buffer of one large event")
@@ -29,10 +29,12 @@ struct EngineBytesTests {
                 ("herald-history", "[" + String(repeating: "1", count: 5_000) + "]"),
             ])
         harness.pass(1_000)
-        #expect(harness.engine.slots.contains { $0.event.scratch.capacity > 5_000 })
+        #expect(harness.engine.events.slots.contains { $0.event.scratch.capacity > 5_000 })
         harness.answer(200)
         harness.acknowledgeAll()
-        for slot in harness.engine.slots where slot.phase == .free { #expect(slot.event.scratch.capacity <= 1_024) }
+        for slot in harness.engine.events.slots where slot.phase == .free {
+            #expect(slot.event.scratch.capacity <= 1_024)
+        }
     }
 
     @Test("what is in memory of one topic does not keep another's records waiting")

@@ -104,8 +104,8 @@ MUTANTS = [
     ),
     Mutant(
         "an event of which a record is refused comes again with the others, too",
-        "Engine+Production.swift",
-        "        slots[slot].phase = .refused\n",
+        "EventTable.swift",
+        "        slots[Int(slot)].phase = .refused\n",
         "",
     ),
     Mutant(
@@ -117,16 +117,16 @@ MUTANTS = [
     Mutant(
         "an abort forgets that the records come again",
         "Engine+Transactions.swift",
-        "if slots[Int(id.index)].phase == .settling { again.append(id) }",
+        "if events[id.index].phase == .settling { again.append(id) }",
         "_ = id",
     ),
     Mutant(
         "after an abort everything is called again",
         "Engine+Transactions.swift",
-        "if slots[Int(id.index)].phase == .settling { again.append(id) }",
-        "free(id.index)\n            partitions[Int(slots[Int(id.index)].partition)].tracker = OffsetTracker(\n"
-        "                startingAt: partitions[Int(slots[Int(id.index)].partition)].tracker?.watermark ?? 0)\n"
-        "            actions.append(.rewind(partition: slots[Int(id.index)].partition))",
+        "if events[id.index].phase == .settling { again.append(id) }",
+        "free(id.index)\n            partitions[Int(events[id.index].partition)].tracker = OffsetTracker(\n"
+        "                startingAt: partitions[Int(events[id.index].partition)].tracker?.watermark ?? 0)\n"
+        "            actions.append(.rewind(partition: events[id.index].partition))",
     ),
     Mutant(
         "a refused commit counts as made",
@@ -167,7 +167,7 @@ MUTANTS = [
     ),
     Mutant(
         "an answer is taken for another event's",
-        "Engine.swift",
+        "EventTable.swift",
         "slots[Int(id.index)].generation == id.generation\n            && ",
         "",
     ),
@@ -187,8 +187,8 @@ MUTANTS = [
     Mutant(
         "a stop does not wait for calls under way",
         "Engine+Stopping.swift",
-        "if callsInFlight > 0 || refusedCount > 0 || (!committer.state.isAtomic && productions.count > 0) {",
-        "if refusedCount > 0 || (!committer.state.isAtomic && productions.count > 0) {",
+        "if callsInFlight > 0 || events.refusedCount > 0 || (!committer.state.isAtomic && productions.count > 0) {",
+        "if events.refusedCount > 0 || (!committer.state.isAtomic && productions.count > 0) {",
     ),
     Mutant(
         "a stop forgets what is known already",
@@ -198,15 +198,15 @@ MUTANTS = [
     ),
     Mutant(
         "attempts are not counted",
-        "Engine+Calls.swift",
-        "services[serviceIndex(slot, service)].attempts += 1\n        let began",
-        "let began",
+        "EventTable.swift",
+        "        services[place(slot, Int(failure.service))].attempts += 1\n",
+        "",
     ),
     Mutant(
         "a retry does not wait for its moment",
         "Engine+Intake.swift",
-        "if slots[Int(slot)].isRetry, let written = slots[Int(slot)].event.dueAt {",
-        "if false, let written = slots[Int(slot)].event.dueAt {",
+        "if events[slot].isRetry, let written = events[slot].event.dueAt {",
+        "if false, let written = events[slot].event.dueAt {",
     ),
     Mutant(
         "a hold costs attempts",
@@ -235,9 +235,9 @@ MUTANTS = [
     # Order and bounds: promises 4 and 6.
     Mutant(
         "the next event of a user is called too soon",
-        "Engine+Intake.swift",
+        "EventTable.swift",
         "guard order.enter(slot, line: line) else {",
-        "guard order.enter(slot, line: line) || place % 7 == 0 else {",
+        "guard order.enter(slot, line: line) || slot % 7 == 0 else {",
     ),
     Mutant(
         "calls in flight have no bound",
@@ -361,7 +361,7 @@ MUTANTS = [
     Mutant(
         "a retry partition stays blocked behind a cancelled event",
         "Engine+Campaigns.swift",
-        "        if slots[place].holdsSource { releaseSource(slot) }\n",
+        "        if events[slot].holdsSource { releaseSource(slot) }\n",
         "",
     ),
     Mutant(

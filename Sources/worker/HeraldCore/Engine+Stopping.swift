@@ -35,7 +35,7 @@ extension Engine {
         let deadline = now.monotonic.advanced(byMilliseconds: timeout)
         membership = .stopping(Stopping(leaves: leaving, deadline: deadline))
         hold = nil
-        for index in slots.indices { stopWaiting(Int32(index), now: now) }
+        for index in events.slots.indices { stopWaiting(Int32(index), now: now) }
         wanted.removeAll()
         refusedCalls.removeAll()
         suspects.removeAll()
@@ -46,30 +46,29 @@ extension Engine {
 
     /// What has no call under way ends here: what was never called is given back, the rest is settled with what is known.
     private mutating func stopWaiting(_ slot: Int32, now: Moment) {
-        switch slots[Int(slot)].phase {
+        switch events[slot].phase {
         case .free, .settling, .refused:
             break
         case .behindUser, .waiting:
             free(slot)
         case .active:
-            if slots[Int(slot)].callsOut == 0 { settleForStop(slot, now: now) }
+            if events[slot].callsOut == 0 { settleForStop(slot, now: now) }
         }
     }
 
     /// Settles an event whose calls have ended while partitions go: services that were not called, or would be called
     /// again from memory, go to the first delay, so that those that are done need not be called again.
     mutating func settleForStop(_ slot: Int32, now: Moment) {
-        let place = Int(slot)
-        let hasFacts = slots[place].event.pushServices.contains { service in
-            let state = services[serviceIndex(slot, service)]
-            return state.phase == .decided || state.attempts > slots[place].event.attempts
+        let hasFacts = events[slot].event.pushServices.contains { service in
+            let state = events.services[events.place(slot, service)]
+            return state.phase == .decided || state.attempts > events[slot].event.attempts
         }
         guard hasFacts, let shortest = configuration.retry.delays.first else {
             free(slot)
             return
         }
         let due = now.wall.advanced(byMilliseconds: shortest)
-        for service in slots[place].open {
+        for service in events[slot].open {
             decide(slot, service, .retry(delay: 0, due: due, reason: .blocked), now: now)
         }
     }
@@ -77,7 +76,7 @@ extension Engine {
     /// Goes on with a stop when no call is under way any more, or the time is over.
     mutating func finishStopping(now: Moment) {
         guard case .stopping(var stopping) = membership, !stopping.isCommitting else { return }
-        if callsInFlight > 0 || refusedCount > 0 || (!committer.state.isAtomic && productions.count > 0) {
+        if callsInFlight > 0 || events.refusedCount > 0 || (!committer.state.isAtomic && productions.count > 0) {
             guard now.monotonic >= stopping.deadline else { return }
         }
         stopping.gaveUp = dropUnsettled()
@@ -92,7 +91,7 @@ extension Engine {
     /// Goes on with the last commit of a stop, and ends the stop when there is nothing to commit any more.
     mutating func commitForStop(now: Moment) {
         guard case .stopping(let stopping) = membership, stopping.isCommitting else { return }
-        let isDone = committer.isIdle && refusedCount == 0 && !hasUncommitted
+        let isDone = committer.isIdle && events.refusedCount == 0 && !hasUncommitted
         if isDone || now.monotonic >= stopping.deadline {
             endStopping(now: now)
         } else {
@@ -103,7 +102,7 @@ extension Engine {
     /// Ends a stop; what is not committed by now will be taken again.
     mutating func endStopping(now: Moment) {
         guard case .stopping(var stopping) = membership else { return }
-        let dropped = slots.count - freeSlots.count
+        let dropped = events.count
         if dropped > 0 {
             stopping.gaveUp += dropped
             actions.append(.notice(.gaveUp(events: dropped)))
@@ -122,12 +121,13 @@ extension Engine {
     /// Gives up what is not settled, and says how many events that were.
     private mutating func dropUnsettled() -> Int {
         guard committer.state.isAtomic else {
-            let dropped = slots.count - freeSlots.count
+            let dropped = events.count
             dropEverything()
             return dropped
         }
         var dropped = 0
-        for index in slots.indices where slots[index].phase != .free && slots[index].phase != .settling {
+        for index in events.slots.indices
+        where events.slots[index].phase != .free && events.slots[index].phase != .settling {
             free(Int32(index))
             dropped += 1
         }
@@ -137,7 +137,7 @@ extension Engine {
 
     /// Gives up every event in memory; answers and acknowledgements that come for them later are stale.
     mutating func dropEverything() {
-        for index in slots.indices where slots[index].phase != .free { free(Int32(index)) }
+        for index in events.slots.indices where events.slots[index].phase != .free { free(Int32(index)) }
         due.removeAll()
         committer.eventsGone()
         forgetCalls()
@@ -151,8 +151,7 @@ extension Engine {
         suspects.removeAll()
         held = PushServiceSet()
         activations.removeAll()
-        order.removeAll()
-        waitingCount = 0
+        events.forgetOrder()
         hold = nil
     }
 }

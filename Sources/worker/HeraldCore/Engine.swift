@@ -55,21 +55,10 @@ public struct Engine: ~Copyable, Sendable {
     var sources: [Source] = []
     var cursor = 0
 
-    // Events in memory.
-    var slots: [Slot]
-    var services: [ServiceState]
-    let width: Int
-    var freeSlots: [Int32]
-    var order: UserOrder
+    var events: EventTable
     var due: DueQueue
-    var waitingCount = 0
-    /// Settled events that are left out of transactions for a while.
-    var refusedCount = 0
     var duplicates: DuplicateWindow
     var campaigns = Campaigns()
-    var bufferedBytes = 0
-    /// The same by the class of the sources: a request topic each, and all retries.
-    var bufferedBytesByClass = [0]
 
     // Work within one input.
     var wanted: CallQueue
@@ -118,12 +107,9 @@ public struct Engine: ~Copyable, Sendable {
     public init(configuration: EngineConfiguration) {
         self.configuration = configuration
         let capacity = configuration.maxBuffered
-        width = max(1, configuration.decoder.pushServices.names.count)
+        let width = max(1, configuration.decoder.pushServices.names.count)
         counters = Counters(services: width)
-        slots = Array(repeating: Slot(), count: capacity)
-        services = Array(repeating: ServiceState(), count: capacity * width)
-        freeSlots = (0..<Int32(capacity)).reversed()
-        order = UserOrder(slots: capacity)
+        events = EventTable(capacity: capacity, width: width)
         due = DueQueue(capacity: capacity)
         duplicates = DuplicateWindow(size: configuration.duplicateSize, window: configuration.duplicateWindow)
         let none = SlotID(index: 0, generation: 0)
@@ -156,12 +142,12 @@ public struct Engine: ~Copyable, Sendable {
     }
 
     /// The event in a slot.
-    public func slot(_ index: Int32) -> Slot { slots[Int(index)] }
+    public func slot(_ index: Int32) -> Slot { events[index] }
 
     /// Gives the event in a slot to `body` without copying it.
     @inline(__always)
     public func withSlot<Result>(_ index: Int32, _ body: (borrowing Slot) throws -> Result) rethrows -> Result {
-        try body(slots[Int(index)])
+        try body(events[index])
     }
 
     /// The topic and partition number of an assigned partition.
@@ -177,20 +163,18 @@ public struct Engine: ~Copyable, Sendable {
 
     /// Calls in flight, events in memory and records on their way.
     public var load: (calls: Int, events: Int, records: Int) {
-        (callsInFlight, slots.count - freeSlots.count, productions.count)
+        (callsInFlight, events.count, productions.count)
     }
 
     /// Whether partitions are assigned and taken from.
     public var isTaking: Bool { if case .assigned = membership { true } else { false } }
 
-    func id(of slot: Int32) -> SlotID { SlotID(index: slot, generation: slots[Int(slot)].generation) }
-
-    func isCurrent(_ id: SlotID) -> Bool {
-        Int(id.index) < slots.count && slots[Int(id.index)].generation == id.generation
-            && slots[Int(id.index)].phase != .free
+    /// Gives the slot back, and the record's message with it.
+    mutating func free(_ slot: Int32) {
+        productions.removeAll(of: slot)
+        events.free(slot)
+        actions.append(.release(slot: slot))
     }
-
-    func serviceIndex(_ slot: Int32, _ service: Int) -> Int { Int(slot) * width + service }
 }
 
 /// One consumed topic.

@@ -9,24 +9,22 @@ extension Engine {
     mutating func run(now: Moment) {
         repeat {
             while let id = activations.popFirst() {
-                if isCurrent(id) { activate(id.index, now: now) }
+                if events.isCurrent(id) { activate(id.index, now: now) }
             }
             startCalls(now: now)
         } while !activations.isEmpty
     }
 
     private mutating func activate(_ slot: Int32, now: Moment) {
-        let place = Int(slot)
-        slots[place].phase = .active
-        slots[place].activeSince = now.monotonic
+        events.activate(slot, now: now.monotonic)
         if endsAsDuplicate(slot, now: now) { return }
-        if isExpired(slot, now: now) {
+        if events.isExpired(slot, now: now) {
             decideAll(slot, .expired, now: now)
             return
         }
         switch waitBefore(slot, now: now) {
         case .nothing:
-            for service in slots[place].open { want(slot, service, now: now) }
+            for service in events[slot].open { want(slot, service, now: now) }
         case .hop(let delay, let due):
             decideAll(slot, .retry(delay: delay, due: due, reason: hopReason(slot)), now: now)
         case .inMemory(let due):
@@ -35,19 +33,18 @@ extension Engine {
     }
 
     /// A hop of a retry keeps the reason that it came with.
-    func hopReason(_ slot: Int32) -> RetryReason? { slots[Int(slot)].isRetry ? nil : .notBefore }
+    func hopReason(_ slot: Int32) -> RetryReason? { events[slot].isRetry ? nil : .notBefore }
 
     /// Has a call begin when its turn comes.
     mutating func want(_ slot: Int32, _ service: Int, now: Moment) {
-        let index = serviceIndex(slot, service)
+        let index = events.place(slot, service)
         guard case .assigned = membership else {
-            services[index].phase = .idle
+            events.giveBack(index)
             return
         }
         if stopsForCampaign(slot, service, now: now) || putOff(slot, service, now: now) { return }
-        services[index].phase = .wanted
-        let source = Int(slots[Int(slot)].source)
-        wanted.append(CallToken(slot: id(of: slot), service: UInt8(service)), toClass: sources[source].callClass)
+        events.want(index)
+        wanted.append(CallToken(slot: events.id(of: slot), service: UInt8(service)), toClass: callClass(of: slot))
         noteCandidate(slot, service)
     }
 
@@ -56,18 +53,14 @@ extension Engine {
     /// False when it is not wanted any more, or its event has expired meanwhile.
     mutating func start(_ token: CallToken, now: Moment) -> Bool {
         let slot = token.slot.index
-        let index = serviceIndex(slot, Int(token.service))
-        guard isCurrent(token.slot), services[index].phase == .wanted else { return false }
-        if isExpired(slot, now: now) {
+        let index = events.place(slot, Int(token.service))
+        guard events.isCurrent(token.slot), events.services[index].phase == .wanted else { return false }
+        if events.isExpired(slot, now: now) {
             decide(slot, Int(token.service), .expired, now: now)
             return false
         }
         sequence += 1
-        services[index].phase = .calling
-        services[index].sequence = sequence
-        if slots[Int(slot)].firstAttemptAt == nil { slots[Int(slot)].firstAttemptAt = now.wall }
-        slots[Int(slot)].callsOut += 1
-        slots[Int(slot)].wasCalled = true
+        events.beginCall(token, sequence: sequence, now: now.wall)
         callsInFlight += 1
         noteStart(of: token, now: now.monotonic)
         counters.calls += 1
@@ -106,27 +99,25 @@ extension Engine {
     public mutating func answer(_ token: CallToken, _ result: CallResult, now: Moment, entropy: UInt64) {
         let slot = token.slot.index
         let service = Int(token.service)
-        guard isCurrent(token.slot), service < width else {
+        guard events.isCurrent(token.slot), service < events.width else {
             counters.stale += 1
             return
         }
-        let index = serviceIndex(slot, service)
-        guard services[index].phase == .calling else {
+        let index = events.place(slot, service)
+        guard events.services[index].phase == .calling else {
             counters.stale += 1
             return
         }
         callsInFlight -= 1
-        noteEnd(ofCallAt: index, isAnswered: result.status != 0)
-        slots[Int(slot)].callsOut -= 1
+        noteEnd(isHanging: events.services[index].isHanging, isAnswered: result.status != 0)
         counters.count(CallEnd(result, configuration.statuses), service: service)
-        if result.status != 0 { services[index].status = result.status }
-        services[index].detail = result.detail ?? result.failure?.word
+        events.endCall(token, result)
         let meaning = meaning(result)
         let isProbe = hold?.probe == token
         if isProbe { judgeProbe(slot, meaning, status: result.status, now: now) }
         learn(slot, service, meaning, result, now: now)
         if meaning.showsAcceptance {
-            acceptedSequence = max(acceptedSequence, services[index].sequence)
+            acceptedSequence = max(acceptedSequence, events.services[index].sequence)
             if !suspects.isEmpty { clearSuspects(now: now) }
         }
         if waitsForHold(meaning, status: result.status, isProbe: isProbe) {
@@ -136,7 +127,7 @@ extension Engine {
         }
 
         if case .stopping = membership {
-            if isCurrent(token.slot), slots[Int(slot)].phase == .active, slots[Int(slot)].callsOut == 0 {
+            if events.isCurrent(token.slot), events[slot].phase == .active, events[slot].callsOut == 0 {
                 settleForStop(slot, now: now)
             }
             finishStopping(now: now)
@@ -148,10 +139,10 @@ extension Engine {
     private mutating func settle(
         _ slot: Int32, _ service: Int, _ meaning: Meaning, _ result: CallResult, now: Moment, entropy: UInt64
     ) {
-        let index = serviceIndex(slot, service)
+        let index = events.place(slot, service)
         switch meaning {
         case .answered(.delivered):
-            services[index].attempts += 1
+            events.countAttempt(index)
             decide(slot, service, .delivered, now: now)
         case .answered(.rejected): reject(slot, service, result, now: now)
         case .answered(.transient), .failedForNow: retry(slot, service, result, now: now, entropy: entropy)
@@ -170,7 +161,7 @@ extension Engine {
             concurrency.ended(
                 milliseconds: result.durationMilliseconds, answered: result.status != 0, now: now.monotonic)
         }
-        let isRetry = services[serviceIndex(slot, service)].attempts > 0
+        let isRetry = events.services[events.place(slot, service)].attempts > 0
         switch meaning {
         case .answered(.transient) where result.isThrottled:
             budget.failed()
@@ -206,41 +197,42 @@ extension Engine {
     }
 
     mutating func countFailure(_ slot: Int32, _ service: Int, _ result: CallResult, now: Moment) {
-        services[serviceIndex(slot, service)].attempts += 1
         let began = now.wall.advanced(byMilliseconds: -Int64(result.durationMilliseconds))
-        slots[Int(slot)].failures.append(FailedAttempt(at: began, service: UInt8(service), result: result))
+        events.countFailure(slot, FailedAttempt(at: began, service: UInt8(service), result: result))
     }
 
     /// Lets the retry policy decide what follows a call that failed for now.
     private mutating func retry(
         _ slot: Int32, _ service: Int, _ result: CallResult, now: Moment, entropy: UInt64
     ) {
-        let index = serviceIndex(slot, service)
+        let index = events.place(slot, service)
         countFailure(slot, service, result, now: now)
-        if campaigns.fate(of: slots[Int(slot)].campaign) == .cancelled {
+        if campaigns.fate(of: events[slot].campaign) == .cancelled {
             decide(slot, service, .cancelled, now: now)
             return
         }
         if membership != .assigned, configuration.retry.delays.isEmpty {
             // Nowhere to go but memory: given back, and called again by the next owner.
-            services[index].phase = .idle
+            events.giveBack(index)
             return
         }
         let failure = RetryPolicy.Failure(
-            attempts: services[index].attempts, isFirstStay: !slots[Int(slot)].isRetry, retryAfter: result.retryAfter,
-            firstAttemptAt: slots[Int(slot)].firstAttemptAt ?? now.wall,
-            expiresAt: slots[Int(slot)].event.expiresAt)
+            attempts: events.services[index].attempts, isFirstStay: !events[slot].isRetry,
+            retryAfter: result.retryAfter,
+            firstAttemptAt: events[slot].firstAttemptAt ?? now.wall,
+            expiresAt: events[slot].event.expiresAt)
         let decision = configuration.retry.decide(
             failure, now: now.wall,
-            quickAllowed: membership == .assigned && !slots[Int(slot)].isBlocking && budget.allowsRetry
+            quickAllowed: membership == .assigned && !events[slot].isBlocking && budget.allowsRetry
                 && !(result.isThrottled && gate.isLimited(service)),
             entropy: entropy)
         switch decision {
         case .quick(let wait):
-            services[index].phase = .resting
+            events.rest(index)
             due.add(
                 .init(
-                    due: now.monotonic.advanced(byMilliseconds: wait), slot: id(of: slot), service: UInt8(service),
+                    due: now.monotonic.advanced(byMilliseconds: wait), slot: events.id(of: slot),
+                    service: UInt8(service),
                     purpose: .quickRetry))
         case .delayed(let wait):
             let reason: RetryReason = result.retryAfter != nil || result.status == 429 ? .throttled : .transient

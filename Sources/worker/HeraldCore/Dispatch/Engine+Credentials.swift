@@ -43,8 +43,8 @@ extension Engine {
     public mutating func credentialsRenewed(now: Moment) {
         isRenewing = false
         while let token = refusedCalls.popFirst() {
-            let index = serviceIndex(token.slot.index, Int(token.service))
-            guard isCurrent(token.slot), services[index].phase == .awaitingCredentials else { continue }
+            let index = events.service(token)
+            guard events.isCurrent(token.slot), events.services[index].phase == .awaitingCredentials else { continue }
             want(token.slot.index, Int(token.service), now: now)
         }
         run(now: now)
@@ -58,25 +58,25 @@ extension Engine {
     ///
     /// Only calls *sent* later count, because answers to calls sent before a password was changed still come in.
     mutating func refused(_ slot: Int32, _ service: Int, _ result: CallResult, now: Moment) {
-        let index = serviceIndex(slot, service)
-        let before = services[index].refusedAt
+        let index = events.place(slot, service)
+        let before = events.services[index].refusedAt
         if before != 0 && acceptedSequence > before {
             reject(slot, service, result, now: now)
             return
         }
-        let token = CallToken(slot: id(of: slot), service: UInt8(service))
+        let token = CallToken(slot: events.id(of: slot), service: UInt8(service))
         guard hold == nil, case .assigned = membership else {
-            services[index].refusedAt = sequence
+            events.noteRefused(index, at: sequence)
             beginHold(.credentials, now: now)
             want(slot, service, now: now)
             return
         }
-        services[index].phase = .awaitingCredentials
+        events.awaitCredentials(index)
         guard before == 0 else {
             suspect(token, result, now: now)
             return
         }
-        services[index].refusedAt = sequence
+        events.noteRefused(index, at: sequence)
         refusedCalls.append(token)
         guard !isRenewing else { return }
         isRenewing = true
@@ -93,7 +93,7 @@ extension Engine {
     }
 
     private var suspectUsers: Set<UInt64> {
-        Set(suspects.filter { isSuspect($0.token) }.map { slots[Int($0.token.slot.index)].userHash })
+        Set(suspects.filter { isSuspect($0.token) }.map { events[$0.token.slot.index].userHash })
     }
 
     /// The credentials were accepted: whoever was refused after his first refusal was answered so for his own sake.
@@ -102,7 +102,7 @@ extension Engine {
         suspects.removeAll(keepingCapacity: true)
         for suspect in waiting where isSuspect(suspect.token) {
             let (slot, service) = (suspect.token.slot.index, Int(suspect.token.service))
-            if acceptedSequence > services[serviceIndex(slot, service)].refusedAt {
+            if acceptedSequence > events.services[events.place(slot, service)].refusedAt {
                 reject(slot, service, suspect.result, now: now)
             } else {
                 suspects.append(suspect)
@@ -128,13 +128,13 @@ extension Engine {
         suspects.removeAll(keepingCapacity: true)
         for suspect in waiting where isSuspect(suspect.token) {
             let (slot, service) = (suspect.token.slot.index, Int(suspect.token.service))
-            services[serviceIndex(slot, service)].refusedAt = sequence
+            events.noteRefused(events.place(slot, service), at: sequence)
             want(slot, service, now: now)
         }
     }
 
     private func isSuspect(_ token: CallToken) -> Bool {
-        isCurrent(token.slot)
-            && services[serviceIndex(token.slot.index, Int(token.service))].phase == .awaitingCredentials
+        events.isCurrent(token.slot)
+            && events.services[events.service(token)].phase == .awaitingCredentials
     }
 }

@@ -6,7 +6,7 @@ extension Engine {
     /// A call failed for now.
     mutating func noteFailure(_ slot: Int32, _ service: Int, _ result: CallResult, now: Moment) {
         guard let place = placeOfEvidence(slot, service) else { return }
-        if breaker.failed(place, user: slots[Int(slot)].userHash, now: now) {
+        if breaker.failed(place, user: events[slot].userHash, now: now) {
             beginHold(.breaker, status: result.status, now: now)
         }
     }
@@ -22,7 +22,7 @@ extension Engine {
         if let hold { return hold.reason == .fuse && hold.status == status }
         let source = sourceOfEvidence(slot)
         guard
-            fuse.fail(status: status, user: slots[Int(slot)].userHash, source: source, now: now.monotonic)
+            fuse.fail(status: status, user: events[slot].userHash, source: source, now: now.monotonic)
         else { return false }
         beginHold(.fuse, status: status, source: source, now: now)
         return true
@@ -31,15 +31,15 @@ extension Engine {
     /// Where the breaker counts a call; `nil` when it says nothing about others: its event has failed before, and others
     /// have got through since.
     private func placeOfEvidence(_ slot: Int32, _ service: Int) -> Int? {
-        if services[serviceIndex(slot, service)].attempts > 0 {
-            let before = slots[Int(slot)].failures.last?.at ?? slots[Int(slot)].timestamp
+        if events.services[events.place(slot, service)].attempts > 0 {
+            let before = events[slot].failures.last?.at ?? events[slot].timestamp
             if let before, breaker.lastPass >= before { return nil }
         }
-        return callClass(of: slot) * width + service
+        return callClass(of: slot) * events.width + service
     }
 
     /// What the fuse takes for one source: the same `source` in the same topic.
     func sourceOfEvidence(_ slot: Int32) -> UInt64 {
-        slots[Int(slot)].sourceHash &+ UInt64(callClass(of: slot)) &* 0x9E37_79B9_7F4A_7C15
+        events[slot].sourceHash &+ UInt64(callClass(of: slot)) &* 0x9E37_79B9_7F4A_7C15
     }
 }

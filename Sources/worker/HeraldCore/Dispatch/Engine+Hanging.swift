@@ -37,9 +37,8 @@ extension Engine {
     }
 
     /// A call ended.
-    mutating func noteEnd(ofCallAt index: Int, isAnswered: Bool) {
-        if services[index].isHanging {
-            services[index].isHanging = false
+    mutating func noteEnd(isHanging: Bool, isAnswered: Bool) {
+        if isHanging {
             hangingCalls -= 1
         } else if isAnswered {
             callsPassed += 1
@@ -50,13 +49,13 @@ extension Engine {
     mutating func noteHangingCalls(now: MonotonicTime) {
         let latest = now.advanced(byMilliseconds: -Self.hangsAfter)
         while let oldest = startedCalls.first {
-            let index = serviceIndex(oldest.token.slot.index, Int(oldest.token.service))
+            let index = events.place(oldest.token.slot.index, Int(oldest.token.service))
             let isUnderWay =
-                isCurrent(oldest.token.slot) && services[index].phase == .calling
-                && services[index].sequence == oldest.sequence
+                events.isCurrent(oldest.token.slot) && events.services[index].phase == .calling
+                && events.services[index].sequence == oldest.sequence
             if isUnderWay {
                 guard oldest.at <= latest, callsPassed >= oldest.overtakenAt else { return }
-                services[index].isHanging = true
+                events.noteHanging(index)
                 hangingCalls += 1
                 callsPassed += 1
             }

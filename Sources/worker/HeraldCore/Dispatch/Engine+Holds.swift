@@ -22,7 +22,7 @@ extension Engine {
         fuse.reset(excusing: isBadByItself ? hold.source : nil)
         actions.append(.notice(.holdEnded(hold.reason)))
         // Who waited for the backend's end of the hold was not held up by another event.
-        for index in slots.indices where slots[index].phase == .active { slots[index].activeSince = now.monotonic }
+        events.restartActive(now: now.monotonic)
     }
 
     /// A hold ends when its probe is answered with any status that shows its cause to be gone; no answer at all proves

@@ -27,14 +27,14 @@ extension Engine {
 
     /// Whether a call is wanted or under way.
     package func isWanted(_ token: CallToken) -> Bool {
-        let phase = services[serviceIndex(token.slot.index, Int(token.service))].phase
-        return isCurrent(token.slot) && (phase == .wanted || phase == .calling)
+        let phase = events.services[events.service(token)].phase
+        return events.isCurrent(token.slot) && (phase == .wanted || phase == .calling)
     }
 
     /// Whether an answer has made a dead letter of this call's event.
     package func isRejected(_ token: CallToken) -> Bool {
-        let state = services[serviceIndex(token.slot.index, Int(token.service))]
-        return isCurrent(token.slot) && state.phase == .decided && state.verdict == .dead(.rejected)
+        let state = events.services[events.service(token)]
+        return events.isCurrent(token.slot) && state.phase == .decided && state.verdict == .dead(.rejected)
     }
 
     /// How many calls may be wanted or in flight before no more records are taken.
@@ -78,9 +78,9 @@ extension Engine {
     mutating func putOff(_ slot: Int32, _ service: Int, now: Moment) -> Bool {
         guard held.contains(service), hold == nil, !configuration.retry.delays.isEmpty else { return false }
         let room = max(1, configuration.maxInFlight / 4)
-        let callClass = sources[Int(slots[Int(slot)].source)].callClass
         guard
-            wanted.count(ofClass: callClass, toService: service) >= room || heldBack >= configuration.maxInFlight
+            wanted.count(ofClass: callClass(of: slot), toService: service) >= room
+                || heldBack >= configuration.maxInFlight
         else { return false }
         let delay = gate.putOff(
             service, queued: wanted.count(toService: service), delays: configuration.retry.delays, now: now.monotonic)

@@ -13,7 +13,7 @@ extension Engine {
         while let token = nextProbe(now: now.monotonic) {
             wanted.remove(token, ofClass: callClass(of: token.slot.index))
             guard start(token, now: now) else { continue }
-            let user = slots[Int(token.slot.index)].userHash
+            let user = events[token.slot.index].userHash
             hold?.begin(token, user: user)
             return
         }
@@ -60,11 +60,11 @@ extension Engine {
     private func candidate(ofClass number: Int, newest: Bool, among candidates: Candidates) -> CallToken? {
         wanted.find(ofClass: number, newest: newest) { token in
             let slot = token.slot.index
-            let state = services[serviceIndex(slot, Int(token.service))]
-            guard isCurrent(token.slot), state.phase == .wanted else { return false }
+            let state = events.services[events.place(slot, Int(token.service))]
+            guard events.isCurrent(token.slot), state.phase == .wanted else { return false }
             switch candidates {
             case .all: return true
-            case .others: return isNew(state) && hold?.hasAsked(slots[Int(slot)].userHash) == false
+            case .others: return isNew(state) && hold?.hasAsked(events[slot].userHash) == false
             }
         }
     }
@@ -73,12 +73,12 @@ extension Engine {
 
     /// A call is wanted during a hold.
     mutating func noteCandidate(_ slot: Int32, _ service: Int) {
-        guard hold != nil, isNew(services[serviceIndex(slot, service)]) else { return }
+        guard hold != nil, isNew(events.services[events.place(slot, service)]) else { return }
         let number = callClass(of: slot)
         hold?.hasOthers = true
         hold?.room[number] -= 1
     }
 
     /// The class in which the event's calls wait.
-    func callClass(of slot: Int32) -> Int { sources[Int(slots[Int(slot)].source)].callClass }
+    func callClass(of slot: Int32) -> Int { Int(events[slot].callClass) }
 }

@@ -19,7 +19,8 @@ extension Engine {
         // In a hold everybody waits for the backend, and nobody for an event.
         guard hold == nil, let delay = configuration.retry.delays.first else { return }
         let limit = now.monotonic.advanced(byMilliseconds: -configuration.blockedAfter)
-        for index in slots.indices where slots[index].phase == .active && slots[index].activeSince <= limit {
+        for index in events.slots.indices
+        where events.slots[index].phase == .active && events.slots[index].activeSince <= limit {
             unblock(Int32(index), due: now.wall.advanced(byMilliseconds: delay), now: now)
         }
     }
@@ -28,22 +29,21 @@ extension Engine {
     ///
     /// A call under way can't be taken back; what becomes of it is not called again from memory.
     private mutating func unblock(_ slot: Int32, due: WallTime, now: Moment) {
-        let isCalled = slots[Int(slot)].open.contains { service in
-            let phase = services[serviceIndex(slot, service)].phase
+        let isCalled = events[slot].open.contains { service in
+            let phase = events.services[events.place(slot, service)].phase
             return phase == .calling || phase == .resting
         }
         guard isCalled else { return }
-        slots[Int(slot)].isBlocking = true
+        events.noteBlocking(slot)
         // With `partition` the order is everybody's: nobody may be moved out of it.
-        if configuration.ordering == .key, slots[Int(slot)].isOrdered {
-            var next = order.takeFollowers(of: slot)
+        if configuration.ordering == .key, events[slot].isOrdered {
+            var next = events.takeFollowers(of: slot)
             while let follower = next {
-                next = order.behind(follower)
-                slots[Int(follower)].isOrdered = false
+                next = events.leaveLine(follower)
                 decideAll(follower, .retry(delay: 0, due: due, reason: .blocked), now: now)
             }
         }
-        for service in slots[Int(slot)].open where services[serviceIndex(slot, service)].phase == .resting {
+        for service in events[slot].open where events.services[events.place(slot, service)].phase == .resting {
             decide(slot, service, .retry(delay: 0, due: due, reason: .blocked), now: now)
         }
     }

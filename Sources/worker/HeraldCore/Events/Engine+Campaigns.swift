@@ -16,9 +16,9 @@ extension Engine {
         let hash = Campaigns.hash(name.utf8.span.bytes, seed: configuration.hashSeed)
         campaigns.set(name, hash: hash, control)
         guard control.state != .running, case .assigned = membership else { return }
-        for index in slots.indices where slots[index].campaign == hash {
+        for index in events.slots.indices where events.slots[index].campaign == hash {
             let slot = Int32(index)
-            switch slots[index].phase {
+            switch events.slots[index].phase {
             case .free, .settling, .refused: break
             case .behindUser: break  // Until it is first: whoever is in front of it may be of another campaign.
             case .waiting: if control.state == .cancelled { endWaiting(slot, now: now) }
@@ -29,16 +29,14 @@ extension Engine {
     }
 
     private mutating func endWaiting(_ slot: Int32, now: Moment) {
-        let place = Int(slot)
-        waitingCount -= 1
-        slots[place].phase = .active
-        if slots[place].holdsSource { releaseSource(slot) }
+        events.endWait(slot)
+        if events[slot].holdsSource { releaseSource(slot) }
         decideAll(slot, .cancelled, now: now)
     }
 
     private mutating func stopCalls(_ slot: Int32, now: Moment) {
-        for service in slots[Int(slot)].open {
-            switch services[serviceIndex(slot, service)].phase {
+        for service in events[slot].open {
+            switch events.services[events.place(slot, service)].phase {
             case .wanted, .awaitingCredentials, .resting: _ = stopsForCampaign(slot, service, now: now)
             case .idle, .calling, .decided: break
             }
@@ -49,7 +47,7 @@ extension Engine {
     ///
     /// False when it may be called.
     mutating func stopsForCampaign(_ slot: Int32, _ service: Int, now: Moment) -> Bool {
-        switch campaigns.fate(of: slots[Int(slot)].campaign) {
+        switch campaigns.fate(of: events[slot].campaign) {
         case nil: return false
         case .cancelled: decide(slot, service, .cancelled, now: now)
         case .paused(let since): park(slot, service, since: since, now: now)
@@ -61,10 +59,10 @@ extension Engine {
     /// one that is paused for days does not go round and round.
     private mutating func park(_ slot: Int32, _ service: Int, since: WallTime, now: Moment) {
         guard let shortest = configuration.retry.delays.first else {
-            services[serviceIndex(slot, service)].phase = .resting
+            events.rest(events.place(slot, service))
             due.add(
                 .init(
-                    due: now.monotonic.advanced(byMilliseconds: Self.parkingInMemory), slot: id(of: slot),
+                    due: now.monotonic.advanced(byMilliseconds: Self.parkingInMemory), slot: events.id(of: slot),
                     service: UInt8(service), purpose: .quickRetry))
             return
         }

@@ -13,9 +13,9 @@ extension Engine {
         guard now.monotonic >= nextKeeping else { return }
         nextKeeping = now.monotonic.advanced(byMilliseconds: Self.keepingInterval)
         let limit = now.monotonic.advanced(byMilliseconds: -Self.keptAfter)
-        for index in slots.indices where !slots[index].isKept && slots[index].takenAt <= limit {
-            guard slots[index].phase != .free else { continue }
-            slots[index].isKept = true
+        for index in events.slots.indices where !events.slots[index].isKept && events.slots[index].takenAt <= limit {
+            guard events.slots[index].phase != .free else { continue }
+            events.noteKept(Int32(index))
             actions.append(.keep(slot: Int32(index)))
         }
     }

@@ -3,33 +3,27 @@ import HeraldTime
 
 extension Engine {
     mutating func decideAll(_ slot: Int32, _ verdict: ServiceState.Verdict, now: Moment) {
-        for service in slots[Int(slot)].open { decide(slot, service, verdict, now: now) }
+        for service in events[slot].open { decide(slot, service, verdict, now: now) }
     }
 
     /// One service of an event has its verdict; the last one settles the event.
     mutating func decide(_ slot: Int32, _ service: Int, _ verdict: ServiceState.Verdict, now: Moment) {
-        let index = serviceIndex(slot, service)
-        services[index].phase = .decided
-        services[index].verdict = verdict
-        services[index].decidedAt = now.wall
-        noteFate(index, verdict.fate)
-        slots[Int(slot)].open.remove(service)
-        if slots[Int(slot)].isDecided { settle(slot, now: now) }
+        noteFate(events.place(slot, service), verdict.fate)
+        if events.decide(slot, service, verdict, now: now.wall) { settle(slot, now: now) }
     }
 
     /// Every service is decided: the records are produced, and the next event of the user may go.
     private mutating func settle(_ slot: Int32, now: Moment) {
-        leaveOrder(slot)
-        slots[Int(slot)].phase = .settling
-        let event = slots[Int(slot)].event.pushServices
+        if let next = events.settle(slot) { activations.append(events.id(of: next)) }
+        let event = events[slot].event.pushServices
         var grouped = PushServiceSet()
         for service in event {
-            let state = services[serviceIndex(slot, service)]
+            let state = events.services[events.place(slot, service)]
             if let outcome = state.verdict.outcome { addResult(slot, service, state, outcome) }
             guard state.verdict.goesOn, !grouped.contains(service) else { continue }
             var production = self.production(slot, state)
             for other in event where other >= service {
-                let candidate = services[serviceIndex(slot, other)]
+                let candidate = events.services[events.place(slot, other)]
                 guard state.goesWith(candidate) else { continue }
                 production.services.insert(other)
                 grouped.insert(other)
@@ -44,9 +38,8 @@ extension Engine {
 
     /// An event that could not be read: a dead letter with its bytes, and one result.
     mutating func settleUndecodable(_ slot: Int32, reason: DeadLetterReason, now: Moment) {
-        slots[Int(slot)].phase = .settling
-        slots[Int(slot)].open = PushServiceSet()
-        var letter = Production(slot: id(of: slot), kind: .deadLetter, services: PushServiceSet())
+        events.settleUndecodable(slot)
+        var letter = Production(slot: events.id(of: slot), kind: .deadLetter, services: PushServiceSet())
         letter.deadLetterReason = reason
         letter.decidedAt = now.wall
         counters.count(letter)
@@ -63,7 +56,7 @@ extension Engine {
     mutating func addResult(
         _ slot: Int32, _ service: Int, _ state: ServiceState, _ outcome: Outcome
     ) -> Int32 {
-        var result = Production(slot: id(of: slot), kind: .result, services: PushServiceSet())
+        var result = Production(slot: events.id(of: slot), kind: .result, services: PushServiceSet())
         result.services.insert(service)
         result.outcome = outcome
         result.attempts = state.attempts
@@ -72,7 +65,7 @@ extension Engine {
         if case .dead(let reason) = state.verdict { result.deadLetterReason = reason }
         if case .duplicate(let first) = state.verdict { result.firstOutcome = first }
         counters.count(outcome, service: service, after: age(of: slot, at: state.decidedAt))
-        if slots[Int(slot)].event.replays == 0, let pause = campaigns.count(outcome, of: slots[Int(slot)].campaign) {
+        if events[slot].event.replays == 0, let pause = campaigns.count(outcome, of: events[slot].campaign) {
             actions.append(pause)
         }
         return productions.add(result)
@@ -80,12 +73,12 @@ extension Engine {
 
     /// How long ago the event was published first (milliseconds).
     private func age(of slot: Int32, at moment: WallTime) -> Int64 {
-        moment.milliseconds(since: slots[Int(slot)].event.originTimestamp ?? slots[Int(slot)].timestamp ?? moment)
+        moment.milliseconds(since: events[slot].event.originTimestamp ?? events[slot].timestamp ?? moment)
     }
 
     /// The retry or dead letter that a verdict asks for, still without its services.
     private func production(_ slot: Int32, _ state: ServiceState) -> Production {
-        var production = Production(slot: id(of: slot), kind: .deadLetter, services: PushServiceSet())
+        var production = Production(slot: events.id(of: slot), kind: .deadLetter, services: PushServiceSet())
         production.attempts = state.attempts
         production.status = state.status
         production.decidedAt = state.decidedAt
@@ -105,44 +98,6 @@ extension Engine {
     mutating func complete(partition: Int32, offset: Int64) {
         partitions[Int(partition)].tracker?.complete(offset)
         committer.noteNews()
-    }
-
-    /// The event's turn among its user's events is over.
-    private mutating func leaveOrder(_ slot: Int32) {
-        guard slots[Int(slot)].isOrdered else { return }
-        slots[Int(slot)].isOrdered = false
-        // During a stop the followers have been given back already.
-        guard let next = order.leave(slot), slots[Int(next)].phase == .behindUser else { return }
-        activations.append(id(of: next))
-    }
-
-    /// What one large event needed in bytes does not stay with its slot, of which there are thousands.
-    private static let keptScratch = 1_024
-
-    /// Gives the slot back, and the record's message with it.
-    mutating func free(_ slot: Int32) {
-        let place = Int(slot)
-        switch slots[place].phase {
-        case .waiting: waitingCount -= 1
-        case .refused: refusedCount -= 1
-        case .free, .behindUser, .active, .settling: break
-        }
-        slots[place].phase = .free
-        slots[place].generation &+= 1
-        slots[place].holdsSource = false
-        slots[place].isOrdered = false
-        slots[place].failure = nil
-        slots[place].failures.removeAll(keepingCapacity: true)
-        slots[place].open = PushServiceSet()
-        slots[place].callsOut = 0
-        slots[place].refusals = 0
-        productions.removeAll(of: slot)
-        bufferedBytes -= slots[place].bytes
-        bufferedBytesByClass[sources[Int(slots[place].source)].callClass] -= slots[place].bytes
-        slots[place].event.releaseMemory(above: Self.keptScratch)
-        slots[place].bytes = 0
-        freeSlots.append(slot)
-        actions.append(.release(slot: slot))
     }
 }
 

@@ -44,7 +44,7 @@ extension Engine {
     ///
     /// What is under way of the old topic ends as always; its offsets mean nothing in the new one.
     public mutating func restart(partition: Int32, at offset: Int64) {
-        for slot in slots.indices where slots[slot].partition == partition { slots[slot].offset = Slot.noOffset }
+        events.forgetOffsets(of: partition)
         committer.forget(partition: partition)
         partitions[Int(partition)].tracker = OffsetTracker(startingAt: offset)
         partitions[Int(partition)].start = offset
@@ -92,9 +92,9 @@ extension Engine {
             sources[index].callClass = weights.count
             weights.append(sources[index].weight)
         }
-        wanted = CallQueue(width: width, weights: weights)
-        breaker = Breaker(rule: configuration.breaker, width: width, classes: weights.count)
-        bufferedBytesByClass = Array(repeating: 0, count: weights.count)
+        wanted = CallQueue(width: events.width, weights: weights)
+        breaker = Breaker(rule: configuration.breaker, width: events.width, classes: weights.count)
+        events.divide(classes: weights.count)
     }
 
     private mutating func append(_ source: Source) -> Int {

@@ -17,33 +17,27 @@ extension Engine {
     ///
     /// Not a replay, which repeats an event on purpose, and not one without an id of its own.
     mutating func remember(_ slot: Int32, value: RawSpan, as fate: FirstFate, now: Moment) {
-        let place = Int(slot)
-        slots[place].identity = 0
-        slots[place].mayBeDuplicate = false
-        guard configuration.duplicateSize > 0, slots[place].event.hasOwnID, slots[place].event.replays == 0,
-            slots[place].isRetry || !slots[place].event.origin.isPresent
+        events.setIdentity(slot, 0)
+        guard configuration.duplicateSize > 0, events[slot].event.hasOwnID, events[slot].event.replays == 0,
+            events[slot].isRetry || !events[slot].event.origin.isPresent
         else { return }
-        let partition = Int(slots[place].partition)
+        let partition = Int(events[slot].partition)
         let topic =
-            slots[place].event.originTopic.isPresent
-            ? slots[place].event.originTopicHash(value: value, seed: configuration.hashSeed)
+            events[slot].event.originTopic.isPresent
+            ? events[slot].event.originTopicHash(value: value, seed: configuration.hashSeed)
             : partitions[partition].hash
-        let identity = slots[place].event.identity(
-            value: value, partition: topic &+ UInt64(UInt32(bitPattern: slots[place].event.originPartition)),
+        let identity = events[slot].event.identity(
+            value: value, partition: topic &+ UInt64(UInt32(bitPattern: events[slot].event.originPartition)),
             seed: configuration.hashSeed)
-        slots[place].identity = identity
-        let origin = UInt32(truncatingIfNeeded: slots[place].event.originOffset)
-        for service in slots[place].event.pushServices {
+        events.setIdentity(slot, identity)
+        let origin = UInt32(truncatingIfNeeded: events[slot].event.originOffset)
+        for service in events[slot].event.pushServices {
             // The time at which it was taken: that of a backlog's records would be past the window at once.
             let (number, former) = duplicates.insert(
                 DuplicateIdentity.hash(identity, service: service), origin: origin, fate: fate, at: now.wall)
-            let index = serviceIndex(slot, service)
-            services[index].memory = number
-            services[index].first = -1
-            guard let first = first(of: origin, behind: former) else { continue }
-            duplicates.link(number, to: first)
-            services[index].first = first
-            slots[place].mayBeDuplicate = true
+            let first = first(of: origin, behind: former)
+            events.remember(slot, service, as: number, first: first)
+            if let first { duplicates.link(number, to: first) }
         }
     }
 
@@ -67,44 +61,40 @@ extension Engine {
     mutating func rememberDone(
         source: Int, partition: Int32, offset: Int64, value: RawSpan?, headers: HeaderList, now: Moment
     ) {
-        guard configuration.duplicateSize > 0, sources[source].delay == nil, let value, let slot = freeSlots.last
+        guard configuration.duplicateSize > 0, sources[source].delay == nil, let value,
+            let slot = events.peek(
+                topic: topics[sources[source].topic].name, number: partitions[Int(partition)].number,
+                partition: partition, offset: offset, value: value, headers: headers, decoder: configuration.decoder)
         else { return }
-        let number = partitions[Int(partition)].number
-        slots[Int(slot)].isRetry = false
-        slots[Int(slot)].partition = partition
-        let failure = configuration.decoder.decode(
-            topicKind: .request, topic: topics[sources[source].topic].name, partition: number, offset: offset,
-            value: value, headers: headers, into: &slots[Int(slot)].event)
-        guard failure == nil else { return }
-        for service in slots[Int(slot)].event.pushServices { gate.noteUse(service, now: now.monotonic) }
+        for service in events[slot].event.pushServices { gate.noteUse(service, now: now.monotonic) }
         remember(slot, value: value, as: .dealtWith, now: now)
-        guard let failed = partitions[Int(partition)].failed[offset], slots[Int(slot)].identity != 0 else { return }
-        for service in failed.intersection(slots[Int(slot)].event.pushServices) {
-            noteFate(serviceIndex(slot, service), .ended(.deadLettered))
+        guard let failed = partitions[Int(partition)].failed[offset], events[slot].identity != 0 else { return }
+        for service in failed.intersection(events[slot].event.pushServices) {
+            noteFate(events.place(slot, service), .ended(.deadLettered))
         }
     }
 
     /// Notes what became of an event for one push service.
     mutating func noteFate(_ index: Int, _ fate: FirstFate) {
-        if services[index].memory >= 0 { duplicates.note(services[index].memory, fate) }
+        if events.services[index].memory >= 0 { duplicates.note(events.services[index].memory, fate) }
     }
 
     /// Notes that the event is in memory to be called, or waits for its moment as those in its retry topic do.
     mutating func noteFate(of slot: Int32, _ fate: FirstFate) {
-        guard slots[Int(slot)].identity != 0 else { return }
-        for service in slots[Int(slot)].open { noteFate(serviceIndex(slot, service), fate) }
+        guard events[slot].identity != 0 else { return }
+        for service in events[slot].open { noteFate(events.place(slot, service), fate) }
     }
 
     /// Ends what is a duplicate of the event in this slot, and lets it wait whose first one is under way.
     ///
     /// False when what is left of it is to be called.
     mutating func endsAsDuplicate(_ slot: Int32, now: Moment) -> Bool {
-        guard slots[Int(slot)].mayBeDuplicate else { return false }
+        guard events[slot].mayBeDuplicate else { return false }
         var waits = false
-        for service in slots[Int(slot)].open {
-            let index = serviceIndex(slot, service)
-            guard services[index].first >= 0 else { continue }
-            switch duplicates.fate(of: services[index].first) {
+        for service in events[slot].open {
+            let index = events.place(slot, service)
+            guard events.services[index].first >= 0 else { continue }
+            switch duplicates.fate(of: events.services[index].first) {
             case .ended(let outcome)? where outcome != .deadLettered:
                 decide(slot, service, .duplicate(of: outcome), now: now)
             case .dealtWith?: decide(slot, service, .duplicate(of: nil), now: now)
@@ -114,10 +104,10 @@ extension Engine {
             case .retrying(let delay)? where !configuration.retry.delays.isEmpty:
                 follow(slot, service, delay, now: now)
             case .underWay?, .retrying?: waits = true
-            case .ended?, nil: services[index].first = -1
+            case .ended?, nil: events.forgetFirst(index)
             }
         }
-        if slots[Int(slot)].isDecided { return true }
+        if events[slot].isDecided { return true }
         if waits { wait(slot, until: now.wall.advanced(byMilliseconds: Self.followInterval), now: now) }
         return waits
     }
@@ -127,12 +117,12 @@ extension Engine {
         let delay = min(delay, configuration.retry.delays.count - 1)
         let due = now.wall.advanced(byMilliseconds: configuration.retry.delays[delay])
         decide(
-            slot, service, .retry(delay: delay, due: due, reason: slots[Int(slot)].isRetry ? nil : .blocked), now: now)
+            slot, service, .retry(delay: delay, due: due, reason: events[slot].isRetry ? nil : .blocked), now: now)
     }
 
     /// The first delay that is not shorter than that of the slot's retry topic.
     func delayIndex(of slot: Int32) -> Int {
-        let delay = sources[Int(slots[Int(slot)].source)].delay ?? 0
+        let delay = sources[Int(events[slot].source)].delay ?? 0
         return configuration.retry.delays.firstIndex { $0 >= delay } ?? max(0, configuration.retry.delays.count - 1)
     }
 }

@@ -11,7 +11,7 @@ extension Engine {
 
     /// The source to take the next record from, or `nil` when nothing should be taken now.
     public mutating func nextSource() -> Int? {
-        guard case .assigned = membership, freeSlots.count > (hold == nil ? Hold.reservedSlots : 0) else { return nil }
+        guard case .assigned = membership, events.room > (hold == nil ? Hold.reservedSlots : 0) else { return nil }
         if hold == nil, wanted.count - heldBack + busyCalls >= takeLimit { return nil }
         return takeByWeight() ?? (refillCredit() ? takeByWeight() : nil)
     }
@@ -41,8 +41,8 @@ extension Engine {
 
     private func isOpen(_ source: borrowing Source) -> Bool {
         source.mayHaveRecords && !source.isBlocked
-            && (bufferedBytes < configuration.maxBufferedBytes
-                || bufferedBytesByClass[source.callClass] < configuration.reservedBytes)
+            && (events.bytes < configuration.maxBufferedBytes
+                || events.bytesByClass[source.callClass] < configuration.reservedBytes)
             && (hold.map { $0.room[source.callClass] > 0 } ?? true)
     }
 
@@ -81,7 +81,7 @@ extension Engine {
             return .done
         }
         guard case .assigned = membership else { return .done }
-        guard let slot = freeSlots.last else { return .noRoom }
+        guard events.room > 0 else { return .noRoom }
         let index = sources[source].indices[number]
         if partitions[Int(index)].tracker == nil { partitions[Int(index)].tracker = OffsetTracker(startingAt: offset) }
         guard mayTake(offset, of: index) else { return .done }
@@ -101,31 +101,14 @@ extension Engine {
             complete(partition: index, offset: offset)
             return .done
         }
-        freeSlots.removeLast()
-        let place = Int(slot)
-        let isRetry = sources[source].delay != nil
-        slots[place].phase = .active
-        slots[place].isRetry = isRetry
-        slots[place].partition = index
-        slots[place].source = Int32(source)
-        slots[place].offset = offset
-        slots[place].timestamp = timestamp
-        slots[place].firstAttemptAt = nil
-        slots[place].takenAt = now.monotonic
-        slots[place].isKept = false
-        slots[place].activeSince = now.monotonic
-        slots[place].isBlocking = false
-        slots[place].wasCalled = false
-        slots[place].sourceHash = 0
-        slots[place].campaign = 0
-        slots[place].failure = configuration.decoder.decode(
-            topicKind: isRetry ? .retry : .request, topic: topics[sources[source].topic].name, partition: partition,
-            offset: offset, value: value, headers: headers, into: &slots[place].event)
-        slots[place].bytes = size + slots[place].event.scratch.count
-        bufferedBytes += slots[place].bytes
-        bufferedBytesByClass[sources[source].callClass] += slots[place].bytes
-        let id = id(of: slot)
-        if let failure = slots[place].failure {
+        let arrival = EventTable.Arrival(
+            source: source, callClass: sources[source].callClass, partition: index, offset: offset,
+            timestamp: timestamp, isRetry: sources[source].delay != nil, bytes: size)
+        let slot = events.take(
+            arrival, topic: topics[sources[source].topic].name, number: partition, value: value, headers: headers,
+            decoder: configuration.decoder, now: now)
+        let id = events.id(of: slot)
+        if let failure = events[slot].failure {
             settleUndecodable(slot, reason: failure.reason, now: now)
         } else {
             begin(slot, value: value, now: now)
@@ -181,28 +164,13 @@ extension Engine {
 
     /// Prepares a decoded event and lets it go where its moment wants it.
     private mutating func begin(_ slot: Int32, value: RawSpan, now: Moment) {
-        let place = Int(slot)
-        slots[place].open = slots[place].event.pushServices
-        slots[place].firstAttemptAt = slots[place].event.firstAttemptAt
-        for service in slots[place].open {
-            let index = serviceIndex(slot, service)
-            services[index] = ServiceState()
-            services[index].attempts = slots[place].event.attempts
-            services[index].status = slots[place].event.lastStatus ?? 0
-        }
-        if slots[place].event.source.isPresent {
-            slots[place].sourceHash = slots[place].event.sourceHash(value: value, seed: configuration.hashSeed)
-        }
-        if slots[place].event.campaign.isPresent {
-            slots[place].campaign = slots[place].event.campaignHash(value: value, seed: configuration.hashSeed)
-        }
-        slots[place].userHash = slots[place].event.userHash(value: value, seed: configuration.hashSeed)
+        events.openServices(slot, value: value, hashSeed: configuration.hashSeed)
         remember(slot, value: value, as: .underWay, now: now)
-        if slots[place].event.replays > configuration.maxReplays {
+        if events[slot].event.replays > configuration.maxReplays {
             decideAll(slot, .dead(.replaysExhausted), now: now)
-        } else if campaigns.fate(of: slots[place].campaign) == .cancelled {
+        } else if campaigns.fate(of: events[slot].campaign) == .cancelled {
             decideAll(slot, .cancelled, now: now)
-        } else if slots[place].isRetry {
+        } else if events[slot].isRetry {
             admitRetry(slot, now: now)
         } else {
             lineUp(slot)
@@ -212,30 +180,29 @@ extension Engine {
     /// A record of a retry topic waits until its hop is over; meanwhile the rest of its partition stays in its queue,
     /// where it is in due order.
     private mutating func admitRetry(_ slot: Int32, now: Moment) {
-        let place = Int(slot)
-        let delay = sources[Int(slots[place].source)].delay ?? 0
-        let arrived = min(slots[place].timestamp ?? now.wall, now.wall)
+        let delay = sources[Int(events[slot].source)].delay ?? 0
+        let arrived = min(events[slot].timestamp ?? now.wall, now.wall)
         let hopEnds = arrived.advanced(byMilliseconds: delay)
-        let moment = min(hopEnds, slots[place].event.dueAt ?? hopEnds)
+        let moment = min(hopEnds, events[slot].event.dueAt ?? hopEnds)
         guard moment > now.wall else {
             goOn(slot, now: now)
             return
         }
-        let source = Int(slots[place].source)
-        slots[place].holdsSource = true
+        let source = Int(events[slot].source)
+        events.setHoldsSource(slot, true)
         sources[source].isBlocked = true
         noteFate(of: slot, .retrying(delay: delayIndex(of: slot)))
         wait(slot, until: moment, now: now)
         if moment.milliseconds(since: now.wall) > Self.pauseBeyond {
             pause(source: source, for: .farOff)
             let ahead = now.monotonic(at: moment).advanced(byMilliseconds: -Self.resumeAhead)
-            due.add(.init(due: ahead, slot: id(of: slot), service: 0, purpose: .resume))
+            due.add(.init(due: ahead, slot: events.id(of: slot), service: 0, purpose: .resume))
         }
     }
 
     /// Lets a retry go on whose hop is over: it hops again, waits in memory, or is lined up to be called.
     mutating func goOn(_ slot: Int32, now: Moment) {
-        if isExpired(slot, now: now) {
+        if events.isExpired(slot, now: now) {
             decideAll(slot, .expired, now: now)
             return
         }
@@ -256,17 +223,17 @@ extension Engine {
     /// How the event has to wait before its calls.
     func waitBefore(_ slot: Int32, now: Moment) -> Wait {
         let never = WallTime(milliseconds: .min)
-        var due = slots[Int(slot)].event.notBefore ?? never
-        if slots[Int(slot)].isRetry, let written = slots[Int(slot)].event.dueAt {
+        var due = events[slot].event.notBefore ?? never
+        if events[slot].isRetry, let written = events[slot].event.dueAt {
             // A clock that was wrong may have written any moment; no retry waits longer than this for the backend's sake.
-            let arrived = min(slots[Int(slot)].timestamp ?? now.wall, now.wall)
+            let arrived = min(events[slot].timestamp ?? now.wall, now.wall)
             due = max(due, min(written, arrived.advanced(byMilliseconds: configuration.retry.retryAfterLimit)))
         }
         guard due > now.wall else { return .nothing }
         if let delay = configuration.retry.hop(for: due.milliseconds(since: now.wall)) {
             return .hop(delay: delay, due: due)
         }
-        if waitingCount >= configuration.maxWaiting, !configuration.retry.delays.isEmpty {
+        if events.waitingCount >= configuration.maxWaiting, !configuration.retry.delays.isEmpty {
             // Too many wait in memory already. A little late is better than holding up everybody.
             return .hop(delay: 0, due: due)
         }
@@ -275,48 +242,23 @@ extension Engine {
 
     /// Keeps the event in memory until `moment`.
     mutating func wait(_ slot: Int32, until moment: WallTime, now: Moment) {
-        slots[Int(slot)].phase = .waiting
-        waitingCount += 1
-        due.add(.init(due: now.monotonic(at: moment), slot: id(of: slot), service: 0, purpose: .event))
+        events.wait(slot)
+        due.add(.init(due: now.monotonic(at: moment), slot: events.id(of: slot), service: 0, purpose: .event))
     }
 
     /// Lines the event up behind its user's other events, or its partition's; the first is called at once.
     mutating func lineUp(_ slot: Int32) {
-        let place = Int(slot)
-        if slots[place].isRetry { noteFate(of: slot, .underWay) }
-        if configuration.ordering != .none || slots[place].identity != 0 {
-            slots[place].isOrdered = true
+        if events[slot].isRetry { noteFate(of: slot, .underWay) }
+        if configuration.ordering != .none || events[slot].identity != 0 {
             let line: UInt64 =
                 switch configuration.ordering {
-                case .key: slots[place].userHash
-                case .partition: UInt64(bitPattern: Int64(slots[place].partition))
+                case .key: events[slot].userHash
+                case .partition: UInt64(bitPattern: Int64(events[slot].partition))
                 // Those that may be the same one keep behind each other.
-                case .none: slots[place].identity
+                case .none: events[slot].identity
                 }
-            guard order.enter(slot, line: line) else {
-                slots[place].phase = .behindUser
-                return
-            }
+            guard events.lineUp(slot, in: line) else { return }
         }
-        activations.append(id(of: slot))
-    }
-
-    func isExpired(_ slot: Int32, now: Moment) -> Bool {
-        guard let expiresAt = slots[Int(slot)].event.expiresAt else { return false }
-        return now.wall >= expiresAt
-    }
-}
-
-extension DecodedEvent {
-    fileprivate func sourceHash(value: RawSpan, seed: UInt64) -> UInt64 {
-        ByteHash.hash(bytes(of: source, value: value), seed: seed)
-    }
-
-    fileprivate func campaignHash(value: RawSpan, seed: UInt64) -> UInt64 {
-        Campaigns.hash(bytes(of: campaign, value: value), seed: seed)
-    }
-
-    fileprivate func userHash(value: RawSpan, seed: UInt64) -> UInt64 {
-        ByteHash.hash(bytes(of: user, value: value), seed: seed)
+        activations.append(events.id(of: slot))
     }
 }

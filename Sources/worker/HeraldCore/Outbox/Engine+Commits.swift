@@ -60,9 +60,9 @@ extension Engine {
     private mutating func gatherPositions(now: Moment) -> Bool {
         committer.gather(now: now.monotonic)
         var trackers = partitions.map(\.tracker)
-        for id in committer.members where isCurrent(id) {
-            let offset = slots[Int(id.index)].offset
-            if offset != Slot.noOffset { trackers[Int(slots[Int(id.index)].partition)]?.complete(offset) }
+        for id in committer.members where events.isCurrent(id) {
+            let offset = events[id.index].offset
+            if offset != Slot.noOffset { trackers[Int(events[id.index].partition)]?.complete(offset) }
         }
         for index in partitions.indices {
             // What is known already shows as well that this worker is still a member.
@@ -118,9 +118,8 @@ extension Engine {
 
     /// Notes whether the next commit will say of this slot's record that it is done.
     mutating func noteDecided(_ slot: Int32, _ isDecided: Bool) {
-        let place = Int(slot)
-        guard slots[place].offset != Slot.noOffset else { return }
-        let partition = Int(slots[place].partition)
+        guard events[slot].offset != Slot.noOffset else { return }
+        let partition = Int(events[slot].partition)
         if isDecided { partitions[partition].tracker?.decide() } else { partitions[partition].tracker?.undecide() }
     }
 

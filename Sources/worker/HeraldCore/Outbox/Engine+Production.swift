@@ -37,8 +37,8 @@ extension Engine {
         }
         let slot = production.slot.index
         if productions.remove(id.index, of: slot) {
-            if slots[Int(slot)].offset != Slot.noOffset {
-                complete(partition: slots[Int(slot)].partition, offset: slots[Int(slot)].offset)
+            if events[slot].offset != Slot.noOffset {
+                complete(partition: events[slot].partition, offset: events[slot].offset)
             }
             free(slot)
         }
@@ -137,11 +137,10 @@ extension Engine {
         productions.replace(index, with: letter)
         if emits { emit(production: index) }
         for service in letter.services {
-            let state = serviceIndex(letter.slot.index, service)
-            services[state].verdict = .dead(.oversized)
-            noteFate(state, .ended(.deadLettered))
-            services[state].decidedAt = now.wall
-            let result = addResult(letter.slot.index, service, services[state], .deadLettered)
+            let place = events.place(letter.slot.index, service)
+            events.decideAnew(place, .oversized, now: now.wall)
+            noteFate(place, .ended(.deadLettered))
+            let result = addResult(letter.slot.index, service, events.services[place], .deadLettered)
             if emits { emit(production: result) }
         }
     }
@@ -151,17 +150,9 @@ extension Engine {
     private mutating func setApart(_ id: ProductionID, _ production: Production, isHopeless: Bool, now: Moment) {
         if isHopeless { giveUpShrinking(id) }
         committer.noteCulprit()
-        let slot = Int(production.slot.index)
-        // Another record of it may have been refused before.
-        guard slots[slot].phase != .refused else { return }
-        refusedCount += 1
-        slots[slot].phase = .refused
+        guard let refusals = events.setApart(production.slot.index, isHopeless: isHopeless) else { return }
         noteDecided(production.slot.index, false)
-        var pause: Int64 = 0
-        if isHopeless {
-            pause = min(Self.productionPause << min(slots[slot].refusals, 10), Self.longestProductionPause)
-            slots[slot].refusals += 1
-        }
+        let pause = isHopeless ? min(Self.productionPause << min(refusals, 10), Self.longestProductionPause) : 0
         due.add(
             .init(
                 due: now.monotonic.advanced(byMilliseconds: pause), slot: production.slot, service: 0,
@@ -170,7 +161,7 @@ extension Engine {
 
     /// The event may be offered again that had a record refused: alone, when its turn comes.
     mutating func refusedEventIsDue(_ id: SlotID, now: Moment) {
-        guard isCurrent(id), slots[Int(id.index)].phase == .refused else { return }
+        guard events.isCurrent(id), events[id.index].phase == .refused else { return }
         committer.add(suspect: id)
         advanceCommits(now: now)
     }

@@ -81,15 +81,15 @@ extension Engine {
     private func writeResult(
         _ production: Production, value: RawSpan, diagnostics: borrowing Diagnostics, to output: inout [UInt8]
     ) {
-        let place = Int(production.slot.index)
+        let slot = production.slot.index
         let service = production.services.first
         let facts = ResultFacts(
             outcome: production.outcome, firstOutcome: production.firstOutcome, pushService: service,
             status: production.status == 0 ? nil : production.status, reason: production.deadLetterReason,
-            attempts: service == nil ? nil : production.attempts, firstAttemptAt: slots[place].firstAttemptAt,
+            attempts: service == nil ? nil : production.attempts, firstAttemptAt: events[slot].firstAttemptAt,
             completedAt: production.decidedAt)
         ResultEncoder.append(
-            facts, of: slots[place].event, value: value, recordTopic: topicName(of: slots[place].partition),
+            facts, of: events[slot].event, value: value, recordTopic: topicName(of: events[slot].partition),
             pushServices: configuration.decoder.pushServices,
             detail: production.outcome == .deadLettered ? diagnostics.detail.span.bytes : nil, to: &output)
     }
@@ -146,7 +146,9 @@ extension Engine {
             detail.append(contentsOf: failure.detail.utf8)
             return
         }
-        let words = production.services.first.flatMap { services[serviceIndex(production.slot.index, $0)].detail }
+        let words = production.services.first.flatMap {
+            events.services[events.place(production.slot.index, $0)].detail
+        }
         if let words {
             if production.status != 0 {
                 appendStatus(of: production, to: &detail)

@@ -6,7 +6,7 @@ extension Engine {
     /// An event is settled: its records are produced, in the transaction if there is one.
     mutating func send(_ slot: Int32, now: Moment) {
         noteExposure(of: slot, now: now)
-        switch committer.admit(id(of: slot), now: now.monotonic) {
+        switch committer.admit(events.id(of: slot), now: now.monotonic) {
         case .plain: emit(slot)
         case .joins(let isOpening):
             noteDecided(slot, true)
@@ -26,14 +26,13 @@ extension Engine {
         if let suspect = nextSuspect() {
             actions.append(.begin)
             committer.open(for: suspect, now: now.monotonic)
-            slots[Int(suspect.index)].phase = .settling
-            refusedCount -= 1
+            events.tryAgain(suspect.index)
             noteDecided(suspect.index, true)
             emit(suspect.index)
         } else if !committer.pending.isEmpty {
             actions.append(.begin)
             committer.openForPending(now: now.monotonic)
-            for id in committer.members where isCurrent(id) { emit(id.index) }
+            for id in committer.members where events.isCurrent(id) { emit(id.index) }
         } else {
             startCommit(now: now)
         }
@@ -41,7 +40,7 @@ extension Engine {
 
     private mutating func nextSuspect() -> SlotID? {
         while let id = committer.takeSuspect() {
-            if isCurrent(id), slots[Int(id.index)].phase == .refused { return id }
+            if events.isCurrent(id), events[id.index].phase == .refused { return id }
         }
         return nil
     }
@@ -103,10 +102,10 @@ extension Engine {
     }
 
     private mutating func completeMembers() {
-        for id in committer.members where isCurrent(id) {
-            let offset = slots[Int(id.index)].offset
+        for id in committer.members where events.isCurrent(id) {
+            let offset = events[id.index].offset
             if offset != Slot.noOffset {
-                partitions[Int(slots[Int(id.index)].partition)].tracker?.completeAcknowledged(offset)
+                partitions[Int(events[id.index].partition)].tracker?.completeAcknowledged(offset)
             }
             free(id.index)
         }
@@ -131,9 +130,9 @@ extension Engine {
     /// The members' records are produced again in the next transaction.
     private mutating func membersWaitAgain() {
         var again: [SlotID] = []
-        for id in committer.members where isCurrent(id) {
+        for id in committer.members where events.isCurrent(id) {
             productions.rename(of: id.index)
-            if slots[Int(id.index)].phase == .settling { again.append(id) }
+            if events[id.index].phase == .settling { again.append(id) }
         }
         committer.putBack(again)
     }

@@ -87,11 +87,11 @@ extension Engine {
     }
 
     /// Whether everything about the event is decided and it waits for its commit.
-    package func isDecided(_ id: SlotID) -> Bool { isCurrent(id) && slots[Int(id.index)].phase == .settling }
+    package func isDecided(_ id: SlotID) -> Bool { events.isCurrent(id) && events[id.index].phase == .settling }
 
     /// Notes that an event is decided whose calls would be made again if this worker died now.
     mutating func noteExposure(of slot: Int32, now: Moment) {
-        guard slots[Int(slot)].wasCalled else { return }
+        guard events[slot].wasCalled else { return }
         committer.decided(recordsOut: productions.count, now: now.monotonic)
     }
 }

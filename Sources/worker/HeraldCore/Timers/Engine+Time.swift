@@ -53,38 +53,37 @@ extension Engine {
         } else if gate.isLimited, !wanted.isEmpty, hasRoomForCall {
             if let opens = gate.opens(wanted.services) { consider(opens) }
         }
-        if case .assigned = membership, freeSlots.count < slots.count { consider(min(nextSweep, nextKeeping)) }
+        if case .assigned = membership, events.count > 0 { consider(min(nextSweep, nextKeeping)) }
         if case .stopping(let stopping) = membership { consider(stopping.deadline) }
         return earliest
     }
 
     private mutating func quickRetryIsDue(_ entry: DueQueue.Entry, now: Moment) {
         let slot = entry.slot.index
-        guard isCurrent(entry.slot), services[serviceIndex(slot, Int(entry.service))].phase == .resting else { return }
+        guard events.isCurrent(entry.slot), events.services[events.place(slot, Int(entry.service))].phase == .resting
+        else { return }
         want(slot, Int(entry.service), now: now)
     }
 
     private mutating func eventIsDue(_ id: SlotID, now: Moment) {
-        let place = Int(id.index)
-        guard isCurrent(id), slots[place].phase == .waiting else { return }
-        waitingCount -= 1
-        slots[place].phase = .active
-        if slots[place].holdsSource { releaseSource(id.index) }
-        if slots[place].isOrdered { activations.append(id) } else { goOn(id.index, now: now) }
+        guard events.isCurrent(id), events[id.index].phase == .waiting else { return }
+        events.endWait(id.index)
+        if events[id.index].holdsSource { releaseSource(id.index) }
+        if events[id.index].isOrdered { activations.append(id) } else { goOn(id.index, now: now) }
     }
 
     /// The first event of a retry partition does not hold back the rest of it any more.
     mutating func releaseSource(_ slot: Int32) {
-        slots[Int(slot)].holdsSource = false
-        let source = Int(slots[Int(slot)].source)
+        events.setHoldsSource(slot, false)
+        let source = Int(events[slot].source)
         sources[source].isBlocked = false
         sources[source].mayHaveRecords = true
         resume(source: source, from: .farOff)
     }
 
     private mutating func resumeIsDue(_ id: SlotID) {
-        guard isCurrent(id) else { return }
-        resume(source: Int(slots[Int(id.index)].source), from: .farOff)
+        guard events.isCurrent(id) else { return }
+        resume(source: Int(events[id.index].source), from: .farOff)
     }
 
     /// Before partitions go: one that stays paused would be so when it comes again.

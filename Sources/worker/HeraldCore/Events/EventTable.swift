@@ -1,0 +1,383 @@
+import HeraldEvents
+import HeraldTime
+
+/// The events in memory, each in a slot, and where each of their push services stands.
+///
+/// Nobody else writes them.
+///
+/// | phase of a slot | when | then |
+/// |---|---|---|
+/// | `free` | ``take(_:topic:number:value:headers:decoder:now:)`` | `active` |
+/// | `active` | it has to wait for its moment | `waiting` |
+/// | `active` | lined up behind another event of its user | `behindUser` |
+/// | `waiting` | its moment has come, or its campaign is over | `active` |
+/// | `behindUser` | it is the first of its user | `active` |
+/// | `active`, `waiting`, `behindUser` | every push service is decided | `settling` |
+/// | `settling` | the broker refuses a record of it | `refused` |
+/// | `refused` | it is tried alone | `settling` |
+/// | any | ``free(_:)`` | `free` |
+///
+/// | phase of a push service | when | then |
+/// |---|---|---|
+/// | `idle`, `awaitingCredentials`, `resting`, `calling` | it is to be called, or called again | `wanted` |
+/// | `wanted` | its turn has come | `calling` |
+/// | `calling` | it failed for now | `resting` |
+/// | `calling` | refused | `awaitingCredentials` |
+/// | any | nothing is called any more | `idle` |
+/// | any | it has its verdict | `decided` |
+struct EventTable: ~Copyable, Sendable {
+    /// What one large event needed in bytes does not stay with its slot, of which there are thousands.
+    private static let keptScratch = 1_024
+
+    /// How many push services there are.
+    let width: Int
+    private(set) var slots: [Slot]
+    /// A place for each push service of each slot: see ``place(_:_:)``.
+    private(set) var services: [ServiceState]
+    private var freeSlots: [Int32]
+    private var order: UserOrder
+    /// How many wait for their moment.
+    private(set) var waitingCount = 0
+    /// How many settled events are left out of transactions for a while.
+    private(set) var refusedCount = 0
+    private(set) var bytes = 0
+    /// The same by the class of the sources: all retries, and each request topic.
+    private(set) var bytesByClass = [0]
+
+    init(capacity: Int, width: Int) {
+        self.width = width
+        slots = Array(repeating: Slot(), count: capacity)
+        services = Array(repeating: ServiceState(), count: capacity * width)
+        freeSlots = (0..<Int32(capacity)).reversed()
+        order = UserOrder(slots: capacity)
+    }
+
+    /// The event in a slot.
+    subscript(slot: Int32) -> Slot {
+        @inline(__always) _read { yield slots[Int(slot)] }
+    }
+
+    /// How many events there are.
+    var count: Int { slots.count - freeSlots.count }
+
+    /// How many more there may be.
+    var room: Int { freeSlots.count }
+
+    /// The slot that the next event gets.
+    var nextFree: Int32? { freeSlots.last }
+
+    /// Where a push service of an event stands in ``services``.
+    func place(_ slot: Int32, _ service: Int) -> Int { Int(slot) * width + service }
+
+    func service(_ token: CallToken) -> Int { place(token.slot.index, Int(token.service)) }
+
+    func id(of slot: Int32) -> SlotID { SlotID(index: slot, generation: slots[Int(slot)].generation) }
+
+    func isCurrent(_ id: SlotID) -> Bool {
+        Int(id.index) < slots.count && slots[Int(id.index)].generation == id.generation
+            && slots[Int(id.index)].phase != .free
+    }
+
+    func isExpired(_ slot: Int32, now: Moment) -> Bool {
+        guard let expiresAt = slots[Int(slot)].event.expiresAt else { return false }
+        return now.wall >= expiresAt
+    }
+
+    /// There are so many classes of sources from now on; no event is there.
+    mutating func divide(classes: Int) { bytesByClass = Array(repeating: 0, count: classes) }
+}
+
+// MARK: Coming and going
+
+extension EventTable {
+    /// A record, as far as it is known before it is decoded.
+    struct Arrival {
+        var source: Int
+        var callClass: Int
+        /// The index of its partition in the assignment.
+        var partition: Int32
+        var offset: Int64
+        var timestamp: WallTime?
+        var isRetry: Bool
+        /// Of its key, value and headers.
+        var bytes: Int
+    }
+
+    /// Decodes a record into the next free slot, of which there is one.
+    mutating func take(
+        _ arrival: Arrival, topic: String, number: Int32, value: RawSpan, headers: HeaderList,
+        decoder: borrowing RecordDecoder, now: Moment
+    ) -> Int32 {
+        let slot = freeSlots.removeLast()
+        let place = Int(slot)
+        slots[place].phase = .active
+        slots[place].isRetry = arrival.isRetry
+        slots[place].partition = arrival.partition
+        slots[place].source = Int32(arrival.source)
+        slots[place].callClass = Int32(arrival.callClass)
+        slots[place].offset = arrival.offset
+        slots[place].timestamp = arrival.timestamp
+        slots[place].firstAttemptAt = nil
+        slots[place].takenAt = now.monotonic
+        slots[place].isKept = false
+        slots[place].activeSince = now.monotonic
+        slots[place].isBlocking = false
+        slots[place].wasCalled = false
+        slots[place].sourceHash = 0
+        slots[place].campaign = 0
+        slots[place].failure = decoder.decode(
+            topicKind: arrival.isRetry ? .retry : .request, topic: topic, partition: number, offset: arrival.offset,
+            value: value, headers: headers, into: &slots[place].event)
+        slots[place].bytes = arrival.bytes + slots[place].event.scratch.count
+        bytes += slots[place].bytes
+        bytesByClass[arrival.callClass] += slots[place].bytes
+        return slot
+    }
+
+    /// Decodes a request record into the next free slot without taking it; `nil` when it is no event or there is no slot.
+    mutating func peek(
+        topic: String, number: Int32, partition: Int32, offset: Int64, value: RawSpan, headers: HeaderList,
+        decoder: borrowing RecordDecoder
+    ) -> Int32? {
+        guard let slot = freeSlots.last else { return nil }
+        slots[Int(slot)].isRetry = false
+        slots[Int(slot)].partition = partition
+        let failure = decoder.decode(
+            topicKind: .request, topic: topic, partition: number, offset: offset, value: value, headers: headers,
+            into: &slots[Int(slot)].event)
+        return failure == nil ? slot : nil
+    }
+
+    /// Every push service of a decoded event is to be called.
+    mutating func openServices(_ slot: Int32, value: RawSpan, hashSeed: UInt64) {
+        let place = Int(slot)
+        slots[place].open = slots[place].event.pushServices
+        slots[place].firstAttemptAt = slots[place].event.firstAttemptAt
+        for service in slots[place].open {
+            let index = self.place(slot, service)
+            services[index] = ServiceState()
+            services[index].attempts = slots[place].event.attempts
+            services[index].status = slots[place].event.lastStatus ?? 0
+        }
+        if slots[place].event.source.isPresent {
+            slots[place].sourceHash = slots[place].event.sourceHash(value: value, seed: hashSeed)
+        }
+        if slots[place].event.campaign.isPresent {
+            slots[place].campaign = slots[place].event.campaignHash(value: value, seed: hashSeed)
+        }
+        slots[place].userHash = slots[place].event.userHash(value: value, seed: hashSeed)
+    }
+
+    /// Gives the slot back.
+    mutating func free(_ slot: Int32) {
+        let place = Int(slot)
+        switch slots[place].phase {
+        case .waiting: waitingCount -= 1
+        case .refused: refusedCount -= 1
+        case .free, .behindUser, .active, .settling: break
+        }
+        slots[place].phase = .free
+        slots[place].generation &+= 1
+        slots[place].holdsSource = false
+        slots[place].isOrdered = false
+        slots[place].failure = nil
+        slots[place].failures.removeAll(keepingCapacity: true)
+        slots[place].open = PushServiceSet()
+        slots[place].callsOut = 0
+        slots[place].refusals = 0
+        bytes -= slots[place].bytes
+        bytesByClass[Int(slots[place].callClass)] -= slots[place].bytes
+        slots[place].event.releaseMemory(above: Self.keptScratch)
+        slots[place].bytes = 0
+        freeSlots.append(slot)
+    }
+}
+
+// MARK: The way of an event
+
+extension EventTable {
+    /// It is its turn to be called.
+    mutating func activate(_ slot: Int32, now: MonotonicTime) {
+        slots[Int(slot)].phase = .active
+        slots[Int(slot)].activeSince = now
+    }
+
+    mutating func wait(_ slot: Int32) {
+        slots[Int(slot)].phase = .waiting
+        waitingCount += 1
+    }
+
+    mutating func endWait(_ slot: Int32) {
+        waitingCount -= 1
+        slots[Int(slot)].phase = .active
+    }
+
+    /// Lines the event up in a line of events that are called one after the other; true when it is first.
+    mutating func lineUp(_ slot: Int32, in line: UInt64) -> Bool {
+        slots[Int(slot)].isOrdered = true
+        guard order.enter(slot, line: line) else {
+            slots[Int(slot)].phase = .behindUser
+            return false
+        }
+        return true
+    }
+
+    /// Everything about the event is decided, and its turn among its user's events is over.
+    ///
+    /// - Returns: Whose turn it is.
+    mutating func settle(_ slot: Int32) -> Int32? {
+        slots[Int(slot)].phase = .settling
+        guard slots[Int(slot)].isOrdered else { return nil }
+        slots[Int(slot)].isOrdered = false
+        // During a stop the followers have been given back already.
+        guard let next = order.leave(slot), slots[Int(next)].phase == .behindUser else { return nil }
+        return next
+    }
+
+    /// An event that could not be read has no push services.
+    mutating func settleUndecodable(_ slot: Int32) {
+        slots[Int(slot)].phase = .settling
+        slots[Int(slot)].open = PushServiceSet()
+    }
+
+    /// A record of the event was refused.
+    ///
+    /// - Parameter isHopeless: nothing more can be left out of it.
+    /// - Returns: How often that was so before; `nil` when it is set apart already.
+    mutating func setApart(_ slot: Int32, isHopeless: Bool) -> Int64? {
+        // Another record of it may have been refused before.
+        guard slots[Int(slot)].phase != .refused else { return nil }
+        refusedCount += 1
+        slots[Int(slot)].phase = .refused
+        guard isHopeless else { return 0 }
+        slots[Int(slot)].refusals += 1
+        return slots[Int(slot)].refusals - 1
+    }
+
+    /// An event of which a record was refused is tried again.
+    mutating func tryAgain(_ slot: Int32) {
+        slots[Int(slot)].phase = .settling
+        refusedCount -= 1
+    }
+
+    /// The events behind this one go elsewhere; the first of them, each followed by ``leaveLine(_:)``.
+    mutating func takeFollowers(of slot: Int32) -> Int32? { order.takeFollowers(of: slot) }
+
+    /// A follower goes elsewhere; the next one.
+    mutating func leaveLine(_ follower: Int32) -> Int32? {
+        slots[Int(follower)].isOrdered = false
+        return order.behind(follower)
+    }
+
+    /// Nobody waits for anybody any more.
+    mutating func forgetOrder() { order.removeAll() }
+
+    /// It holds back the rest of its retry partition, or does not any more.
+    mutating func setHoldsSource(_ slot: Int32, _ holds: Bool) { slots[Int(slot)].holdsSource = holds }
+
+    /// It holds up others for too long.
+    mutating func noteBlocking(_ slot: Int32) { slots[Int(slot)].isBlocking = true }
+
+    /// Its record was copied.
+    mutating func noteKept(_ slot: Int32) { slots[Int(slot)].isKept = true }
+
+    /// Who is active has been so only since now.
+    mutating func restartActive(now: MonotonicTime) {
+        for index in slots.indices where slots[index].phase == .active { slots[index].activeSince = now }
+    }
+
+    /// The offsets of a partition mean nothing any more.
+    mutating func forgetOffsets(of partition: Int32) {
+        for index in slots.indices where slots[index].partition == partition { slots[index].offset = Slot.noOffset }
+    }
+
+    /// What the event is remembered by; 0 when it is not.
+    mutating func setIdentity(_ slot: Int32, _ identity: UInt64) {
+        slots[Int(slot)].identity = identity
+        slots[Int(slot)].mayBeDuplicate = false
+    }
+
+    /// - Parameters:
+    ///   - number: The push service's number in the memory of notifications.
+    ///   - first: The number of the one that it may be a duplicate of.
+    mutating func remember(_ slot: Int32, _ service: Int, as number: Int, first: Int?) {
+        let index = place(slot, service)
+        services[index].memory = number
+        services[index].first = first ?? -1
+        if first != nil { slots[Int(slot)].mayBeDuplicate = true }
+    }
+
+    /// It is no duplicate of the one before it.
+    mutating func forgetFirst(_ index: Int) { services[index].first = -1 }
+}
+
+// MARK: The way of a push service
+
+extension EventTable {
+    mutating func want(_ index: Int) { services[index].phase = .wanted }
+
+    mutating func rest(_ index: Int) { services[index].phase = .resting }
+
+    mutating func giveBack(_ index: Int) { services[index].phase = .idle }
+
+    mutating func awaitCredentials(_ index: Int) { services[index].phase = .awaitingCredentials }
+
+    /// When its credentials were refused, as the number of the latest call of all.
+    mutating func noteRefused(_ index: Int, at sequence: UInt64) { services[index].refusedAt = sequence }
+
+    mutating func beginCall(_ token: CallToken, sequence: UInt64, now: WallTime) {
+        let (index, place) = (service(token), Int(token.slot.index))
+        services[index].phase = .calling
+        services[index].sequence = sequence
+        if slots[place].firstAttemptAt == nil { slots[place].firstAttemptAt = now }
+        slots[place].callsOut += 1
+        slots[place].wasCalled = true
+    }
+
+    mutating func endCall(_ token: CallToken, _ result: CallResult) {
+        let index = service(token)
+        slots[Int(token.slot.index)].callsOut -= 1
+        services[index].isHanging = false
+        if result.status != 0 { services[index].status = result.status }
+        services[index].detail = result.detail ?? result.failure?.word
+    }
+
+    mutating func noteHanging(_ index: Int) { services[index].isHanging = true }
+
+    mutating func countAttempt(_ index: Int) { services[index].attempts += 1 }
+
+    mutating func countFailure(_ slot: Int32, _ failure: FailedAttempt) {
+        services[place(slot, Int(failure.service))].attempts += 1
+        slots[Int(slot)].failures.append(failure)
+    }
+
+    /// True when every push service of the event is decided.
+    mutating func decide(_ slot: Int32, _ service: Int, _ verdict: ServiceState.Verdict, now: WallTime) -> Bool {
+        let index = place(slot, service)
+        services[index].phase = .decided
+        services[index].verdict = verdict
+        services[index].decidedAt = now
+        slots[Int(slot)].open.remove(service)
+        return slots[Int(slot)].isDecided
+    }
+
+    /// What was to come again can only be kept as a dead letter.
+    mutating func decideAnew(_ index: Int, _ reason: DeadLetterReason, now: WallTime) {
+        services[index].verdict = .dead(reason)
+        services[index].decidedAt = now
+    }
+}
+
+extension DecodedEvent {
+    fileprivate func sourceHash(value: RawSpan, seed: UInt64) -> UInt64 {
+        ByteHash.hash(bytes(of: source, value: value), seed: seed)
+    }
+
+    fileprivate func campaignHash(value: RawSpan, seed: UInt64) -> UInt64 {
+        Campaigns.hash(bytes(of: campaign, value: value), seed: seed)
+    }
+
+    fileprivate func userHash(value: RawSpan, seed: UInt64) -> UInt64 {
+        ByteHash.hash(bytes(of: user, value: value), seed: seed)
+    }
+}
