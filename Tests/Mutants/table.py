@@ -187,7 +187,7 @@ MUTANTS = [
     Mutant(
         "a stop does not wait for calls under way",
         "Engine+Stopping.swift",
-        "if callsInFlight > 0 || events.refusedCount > 0 || (!committer.state.isAtomic && productions.count > 0) {",
+        "if calls.inFlight > 0 || events.refusedCount > 0 || (!committer.state.isAtomic && productions.count > 0) {",
         "if events.refusedCount > 0 || (!committer.state.isAtomic && productions.count > 0) {",
     ),
     Mutant(
@@ -241,8 +241,8 @@ MUTANTS = [
     ),
     Mutant(
         "calls in flight have no bound",
-        "Engine+Hanging.swift",
-        "busyCalls < concurrency.limit && callsInFlight < configuration.maxInFlight",
+        "CallTracker.swift",
+        "busy < concurrency.limit && inFlight < ceiling",
         "true",
     ),
     Mutant(
@@ -336,8 +336,8 @@ MUTANTS = [
     Mutant(
         "a hold probes with several calls at once",
         "Engine+Probes.swift",
-        "held.reason != .tokenUnavailable, held.probe == nil, now.monotonic >= held.nextOther",
-        "held.reason != .tokenUnavailable, now.monotonic >= held.nextOther",
+        "guard let hold, hold.probe == nil, hold.reason",
+        "guard let hold, hold.reason",
     ),
     Mutant(
         "whichever class had the last turn goes on",
@@ -374,14 +374,14 @@ MUTANTS = [
     Mutant(
         "one user who is refused blames the credentials at once",
         "Engine+Credentials.swift",
-        "if suspects.count >= Self.mostSuspects, suspectUsers.count >= Self.mostSuspects { blameCredentials(now: now) }",
-        "blameCredentials(now: now)",
+        "if credentials.suspects.count >= most, suspectUsers.count >= most { blameCredentials(now: now) }",
+        "_ = most\n        blameCredentials(now: now)",
     ),
     Mutant(
         "calls that hang keep their places",
-        "Engine+Hanging.swift",
-        "var busyCalls: Int { callsInFlight - hangingCalls }",
-        "var busyCalls: Int { callsInFlight }",
+        "CallTracker.swift",
+        "var busy: Int { inFlight - hanging }",
+        "var busy: Int { inFlight }",
     ),
     Mutant(
         "one refusal with Retry-After pauses its push service",

@@ -37,8 +37,7 @@ extension Engine {
         hold = nil
         for index in events.slots.indices { stopWaiting(Int32(index), now: now) }
         wanted.removeAll()
-        refusedCalls.removeAll()
-        suspects.removeAll()
+        credentials.forgetCalls()
         held = PushServiceSet()
         activations.removeAll()
         finishStopping(now: now)
@@ -76,7 +75,7 @@ extension Engine {
     /// Goes on with a stop when no call is under way any more, or the time is over.
     mutating func finishStopping(now: Moment) {
         guard case .stopping(var stopping) = membership, !stopping.isCommitting else { return }
-        if callsInFlight > 0 || events.refusedCount > 0 || (!committer.state.isAtomic && productions.count > 0) {
+        if calls.inFlight > 0 || events.refusedCount > 0 || (!committer.state.isAtomic && productions.count > 0) {
             guard now.monotonic >= stopping.deadline else { return }
         }
         stopping.gaveUp = dropUnsettled()
@@ -144,11 +143,9 @@ extension Engine {
     }
 
     private mutating func forgetCalls() {
-        callsInFlight = 0
-        forgetHangingCalls()
+        calls.forgetCalls()
         wanted.removeAll()
-        refusedCalls.removeAll()
-        suspects.removeAll()
+        credentials.forgetCalls()
         held = PushServiceSet()
         activations.removeAll()
         events.forgetOrder()

@@ -20,7 +20,6 @@ import HeraldTime
 /// | `Engine+Calls.swift` | wanted calls, answers |
 /// | `Engine+Campaigns.swift` | campaigns that are paused or cancelled |
 /// | `Engine+Limits.swift` | how many calls there may be, and which are put off |
-/// | `Engine+Hanging.swift` | calls that hang while others are answered |
 /// | `Engine+Credentials.swift` | credentials that are refused, to everybody or to one user |
 /// | `Engine+Holds.swift` | times in which nothing is called but probes |
 /// | `Engine+Probes.swift` | who is called during a hold |
@@ -69,34 +68,17 @@ public struct Engine: ~Copyable, Sendable {
     var lastResumed = 0
     /// When the next one is fetched again although there may be much of others.
     var nextCrowded = MonotonicTime(nanoseconds: .min)
-    var nextSweep = MonotonicTime(nanoseconds: .min)
-    var nextKeeping = MonotonicTime(nanoseconds: .min)
+    var upkeep = Upkeep()
 
     // Calls.
-    var callsInFlight = 0
-    /// Those of them that hang while others are answered.
-    var hangingCalls = 0
-    /// Calls in the order of their beginnings, from the oldest that neither ended nor hangs.
-    var startedCalls: Ring<StartedCall>
-    /// How many calls were answered, or found to hang.
-    var callsPassed: UInt64 = 0
+    var calls: CallTracker
+    var credentials = Credentials()
     var gate: CallGate
-    var concurrency: AdaptiveConcurrency
     var budget = RetryBudget()
     var breaker: Breaker
     var fuse: Fuse
     /// The push services whose calls wait while others go on.
     var held = PushServiceSet()
-    var sequence: UInt64 = 0
-    /// The number of the latest call whose answer showed that the credentials are accepted.
-    var acceptedSequence: UInt64 = 0
-    var hasCredentials = true
-    /// The lane renews the credentials.
-    var isRenewing = false
-    /// Calls that wait for that.
-    var refusedCalls: Ring<CallToken>
-    /// Calls that were refused twice and wait for others' answers.
-    var suspects: [SuspectCall] = []
 
     // Records on their way to the broker.
     var productions: ProductionTable
@@ -112,26 +94,19 @@ public struct Engine: ~Copyable, Sendable {
         events = EventTable(capacity: capacity, width: width)
         due = DueQueue(capacity: capacity)
         duplicates = DuplicateWindow(size: configuration.duplicateSize, window: configuration.duplicateWindow)
-        let none = SlotID(index: 0, generation: 0)
         wanted = CallQueue(width: width, weights: [1])
-        refusedCalls = Ring(capacity: 16, filler: CallToken(slot: none, service: 0))
         gate = CallGate(
             total: configuration.callsPerSecond,
             limits: (0..<width).map { service in
                 configuration.serviceCallsPerSecond.indices.contains(service)
                     ? configuration.serviceCallsPerSecond[service] : nil
             })
-        concurrency = AdaptiveConcurrency(ceiling: configuration.maxInFlight)
+        calls = CallTracker(ceiling: configuration.maxInFlight)
         breaker = Breaker(rule: configuration.breaker, width: width, classes: 1)
         productions = ProductionTable(slots: capacity)
         committer = Committer(configuration: configuration)
         fuse = Fuse(rule: configuration.fuse)
-        activations = Ring(capacity: 64, filler: none)
-        startedCalls = Ring(
-            capacity: 64,
-            filler: StartedCall(
-                token: CallToken(slot: none, service: 0), sequence: 0,
-                at: MonotonicTime(nanoseconds: .min), overtakenAt: 0))
+        activations = Ring(capacity: 64, filler: SlotID(index: 0, generation: 0))
         actions.reserveCapacity(256)
     }
 
@@ -163,7 +138,7 @@ public struct Engine: ~Copyable, Sendable {
 
     /// Calls in flight, events in memory and records on their way.
     public var load: (calls: Int, events: Int, records: Int) {
-        (callsInFlight, events.count, productions.count)
+        (calls.inFlight, events.count, productions.count)
     }
 
     /// Whether partitions are assigned and taken from.

@@ -59,10 +59,8 @@ extension Engine {
             decide(slot, Int(token.service), .expired, now: now)
             return false
         }
-        sequence += 1
-        events.beginCall(token, sequence: sequence, now: now.wall)
-        callsInFlight += 1
-        noteStart(of: token, now: now.monotonic)
+        events.beginCall(token, sequence: calls.begin(token, now: now.monotonic), now: now.wall)
+        calls.findHanging(in: &events, now: now.monotonic)
         counters.calls += 1
         actions.append(.call(token))
         return true
@@ -108,8 +106,7 @@ extension Engine {
             counters.stale += 1
             return
         }
-        callsInFlight -= 1
-        noteEnd(isHanging: events.services[index].isHanging, isAnswered: result.status != 0)
+        calls.end(result, wasHanging: events.services[index].isHanging, now: now.monotonic)
         counters.count(CallEnd(result, configuration.statuses), service: service)
         events.endCall(token, result)
         let meaning = meaning(result)
@@ -117,8 +114,8 @@ extension Engine {
         if isProbe { judgeProbe(slot, meaning, status: result.status, now: now) }
         learn(slot, service, meaning, result, now: now)
         if meaning.showsAcceptance {
-            acceptedSequence = max(acceptedSequence, events.services[index].sequence)
-            if !suspects.isEmpty { clearSuspects(now: now) }
+            credentials.noteAccepted(by: events.services[index].sequence)
+            if !credentials.suspects.isEmpty { clearSuspects(now: now) }
         }
         if waitsForHold(meaning, status: result.status, isProbe: isProbe) {
             want(slot, service, now: now)
@@ -157,10 +154,6 @@ extension Engine {
     private mutating func learn(
         _ slot: Int32, _ service: Int, _ meaning: Meaning, _ result: CallResult, now: Moment
     ) {
-        if result.status != 0 || result.failure == .timeout {
-            concurrency.ended(
-                milliseconds: result.durationMilliseconds, answered: result.status != 0, now: now.monotonic)
-        }
         let isRetry = events.services[events.place(slot, service)].attempts > 0
         switch meaning {
         case .answered(.transient) where result.isThrottled:

@@ -1,33 +1,22 @@
 import HeraldEvents
 import HeraldTime
 
-/// A call that was refused twice while nobody else's answer says whether the credentials are to blame.
-struct SuspectCall: Sendable {
-    var token: CallToken
-    var result: CallResult
-}
-
 /// Credentials that are refused: by the backend to everybody, or to one user.
 extension Engine {
     /// So long (milliseconds) others may take to show that the credentials are accepted.
     static let suspectPatience: Int64 = 1_000
-    /// So many users are refused twice, with nobody accepted meanwhile, before it must be the credentials.
-    ///
-    /// Few, because credentials that are shown too often lock an account; more than one, because backends also answer 403 for
-    /// a single user.
-    static let mostSuspects = 8
 
     /// There is no token to call with; a call would be refused.
     ///
     /// Holds until ``credentialsChanged(now:)``.
     public mutating func credentialsUnavailable(now: Moment) {
-        hasCredentials = false
+        credentials.set(areThere: false)
         beginHold(.tokenUnavailable, now: now)
     }
 
     /// Other credentials are in use: a hold because of the former probes at once.
     public mutating func credentialsChanged(now: Moment) {
-        hasCredentials = true
+        credentials.set(areThere: true)
         switch hold?.reason {
         case .tokenUnavailable: endHold(now: now)
         case .credentials, .tls, .proxyRefused:
@@ -41,8 +30,8 @@ extension Engine {
 
     /// What ``Action/renewCredentials`` asked for has ended, well or not: the calls that were refused are made once more.
     public mutating func credentialsRenewed(now: Moment) {
-        isRenewing = false
-        while let token = refusedCalls.popFirst() {
+        credentials.renewed()
+        while let token = credentials.takeRefused() {
             let index = events.service(token)
             guard events.isCurrent(token.slot), events.services[index].phase == .awaitingCredentials else { continue }
             want(token.slot.index, Int(token.service), now: now)
@@ -60,13 +49,13 @@ extension Engine {
     mutating func refused(_ slot: Int32, _ service: Int, _ result: CallResult, now: Moment) {
         let index = events.place(slot, service)
         let before = events.services[index].refusedAt
-        if before != 0 && acceptedSequence > before {
+        if before != 0 && credentials.wereAccepted(after: before) {
             reject(slot, service, result, now: now)
             return
         }
         let token = CallToken(slot: events.id(of: slot), service: UInt8(service))
         guard hold == nil, case .assigned = membership else {
-            events.noteRefused(index, at: sequence)
+            events.noteRefused(index, at: calls.sequence)
             beginHold(.credentials, now: now)
             want(slot, service, now: now)
             return
@@ -76,43 +65,39 @@ extension Engine {
             suspect(token, result, now: now)
             return
         }
-        events.noteRefused(index, at: sequence)
-        refusedCalls.append(token)
-        guard !isRenewing else { return }
-        isRenewing = true
-        actions.append(.renewCredentials)
+        events.noteRefused(index, at: calls.sequence)
+        append(credentials.renew(for: token))
     }
 
     private mutating func suspect(_ token: CallToken, _ result: CallResult, now: Moment) {
-        suspects.append(SuspectCall(token: token, result: result))
+        credentials.suspect(SuspectCall(token: token, result: result))
         due.add(
             .init(
                 due: now.monotonic.advanced(byMilliseconds: Self.suspectPatience), slot: token.slot,
                 service: token.service, purpose: .suspect))
-        if suspects.count >= Self.mostSuspects, suspectUsers.count >= Self.mostSuspects { blameCredentials(now: now) }
+        let most = Credentials.mostSuspects
+        if credentials.suspects.count >= most, suspectUsers.count >= most { blameCredentials(now: now) }
     }
 
     private var suspectUsers: Set<UInt64> {
-        Set(suspects.filter { isSuspect($0.token) }.map { events[$0.token.slot.index].userHash })
+        Set(credentials.suspects.filter { isSuspect($0.token) }.map { events[$0.token.slot.index].userHash })
     }
 
     /// The credentials were accepted: whoever was refused after his first refusal was answered so for his own sake.
     mutating func clearSuspects(now: Moment) {
-        let waiting = suspects
-        suspects.removeAll(keepingCapacity: true)
-        for suspect in waiting where isSuspect(suspect.token) {
+        for suspect in credentials.takeSuspects() where isSuspect(suspect.token) {
             let (slot, service) = (suspect.token.slot.index, Int(suspect.token.service))
-            if acceptedSequence > events.services[events.place(slot, service)].refusedAt {
+            if credentials.wereAccepted(after: events.services[events.place(slot, service)].refusedAt) {
                 reject(slot, service, suspect.result, now: now)
             } else {
-                suspects.append(suspect)
+                credentials.suspect(suspect)
             }
         }
     }
 
     /// Nobody has shown in time that the credentials are accepted.
     mutating func suspectIsDue(_ token: CallToken, now: Moment) {
-        guard suspects.contains(where: { $0.token == token }), isSuspect(token) else { return }
+        guard credentials.suspects.contains(where: { $0.token == token }), isSuspect(token) else { return }
         blameCredentials(now: now)
     }
 
@@ -124,11 +109,9 @@ extension Engine {
     }
 
     private mutating func callSuspectsAgain(now: Moment) {
-        let waiting = suspects
-        suspects.removeAll(keepingCapacity: true)
-        for suspect in waiting where isSuspect(suspect.token) {
+        for suspect in credentials.takeSuspects() where isSuspect(suspect.token) {
             let (slot, service) = (suspect.token.slot.index, Int(suspect.token.service))
-            events.noteRefused(events.place(slot, service), at: sequence)
+            events.noteRefused(events.place(slot, service), at: calls.sequence)
             want(slot, service, now: now)
         }
     }

@@ -9,7 +9,7 @@ extension Engine {
     static let recently: Int64 = 600_000
 
     /// How many calls may be in flight, as was found by the time that they take.
-    public var inFlightLimit: Int { concurrency.limit }
+    public var inFlightLimit: Int { calls.limit }
 
     /// How many calls a second a push service bears, as was found by its refusals; `nil` when there were none.
     public func rateLimit(ofService service: Int) -> Double? { gate.services[service].rate.limit }
@@ -39,7 +39,7 @@ extension Engine {
 
     /// How many calls may be wanted or in flight before no more records are taken.
     var takeLimit: Int {
-        let limit = concurrency.limit
+        let limit = calls.limit
         guard limit < configuration.maxInFlight else { return limit }
         return min(configuration.maxInFlight, limit + max(Self.wantedAhead, limit / 4))
     }
@@ -57,10 +57,10 @@ extension Engine {
         guard hold == nil, case .assigned = membership, !wanted.isEmpty, mayCall(now: now) else { return }
         var open = gate.open(wanted.services, now: now.monotonic)
         while !open.isEmpty {
-            guard hasRoomForCall else {
-                noteHangingCalls(now: now.monotonic)
-                if hasRoomForCall { continue }
-                concurrency.reached()
+            guard calls.hasRoom else {
+                calls.findHanging(in: &events, now: now.monotonic)
+                if calls.hasRoom { continue }
+                calls.noteShortage()
                 break
             }
             guard let token = wanted.popFirst(among: open) else { break }

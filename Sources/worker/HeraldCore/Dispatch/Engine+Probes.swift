@@ -7,9 +7,7 @@ import HeraldTime
 extension Engine {
     /// Starts the next probe when its time has come.
     mutating func probe(now: Moment) {
-        guard let held = hold, held.reason != .tokenUnavailable, held.probe == nil, now.monotonic >= held.nextOther,
-            callsInFlight < configuration.maxInFlight, mayCall(now: now)
-        else { return }
+        guard let due = nextProbeTime, now.monotonic >= due, mayCall(now: now) else { return }
         while let token = nextProbe(now: now.monotonic) {
             wanted.remove(token, ofClass: callClass(of: token.slot.index))
             guard start(token, now: now) else { continue }
@@ -22,7 +20,7 @@ extension Engine {
     /// When the next probe is due; `nil` when there is none to make.
     var nextProbeTime: MonotonicTime? {
         guard let hold, hold.probe == nil, hold.reason != .tokenUnavailable, !wanted.isEmpty,
-            callsInFlight < configuration.maxInFlight
+            calls.hasRoomForProbe
         else { return nil }
         return hold.hasOthers ? hold.nextOther : hold.nextProbe
     }

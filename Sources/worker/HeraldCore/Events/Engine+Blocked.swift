@@ -2,15 +2,11 @@ import HeraldEvents
 import HeraldTime
 
 extension Engine {
-    /// Events that block others are looked for this often (milliseconds).
-    static let sweepInterval: Int64 = 1_000
-
     /// Looks for events that hold up others for too long, now and then.
     ///
     /// What they hold up is their partition's watermark and the events of their user, and with those the memory of all.
     mutating func sweep(now: Moment) {
-        guard now.monotonic >= nextSweep else { return }
-        nextSweep = now.monotonic.advanced(byMilliseconds: Self.sweepInterval)
+        guard upkeep.sweeps(now: now.monotonic) else { return }
         duplicates.evict(now: now.wall)
         takeFromFullAgain()
         for index in partitions.indices where partitions[index].expected != nil && !partitions[index].isFull {

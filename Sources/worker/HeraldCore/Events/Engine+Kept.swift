@@ -5,13 +5,10 @@ extension Engine {
     ///
     /// Longer than a usual call and the commit behind it take, and short for how much is fetched meanwhile.
     static let keptAfter: Int64 = 500
-    /// Such records are looked for this often (milliseconds).
-    static let keepingInterval: Int64 = 250
 
     /// Has the lane copy what stays in memory, because a message holds on to everything that was fetched with it.
     mutating func keepWhatStays(now: Moment) {
-        guard now.monotonic >= nextKeeping else { return }
-        nextKeeping = now.monotonic.advanced(byMilliseconds: Self.keepingInterval)
+        guard upkeep.copies(now: now.monotonic) else { return }
         let limit = now.monotonic.advanced(byMilliseconds: -Self.keptAfter)
         for index in events.slots.indices where !events.slots[index].isKept && events.slots[index].takenAt <= limit {
             guard events.slots[index].phase != .free else { continue }

@@ -28,7 +28,7 @@ extension Engine {
         fetchedAhead = FetchedAhead(sources: sources.count, fetched: fetched)
         membership = .assigned
         committer.assigned(now: now.monotonic)
-        if !hasCredentials { beginHold(.tokenUnavailable, now: now) }
+        if !credentials.areThere { beginHold(.tokenUnavailable, now: now) }
     }
 
     private mutating func tracker(of partition: AssignedPartition) -> OffsetTracker? {

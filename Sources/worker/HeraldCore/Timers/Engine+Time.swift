@@ -50,10 +50,10 @@ extension Engine {
             // Only a commit makes a call possible.
         } else if hold != nil {
             if let moment = nextProbeTime { consider(moment) }
-        } else if gate.isLimited, !wanted.isEmpty, hasRoomForCall {
+        } else if gate.isLimited, !wanted.isEmpty, calls.hasRoom {
             if let opens = gate.opens(wanted.services) { consider(opens) }
         }
-        if case .assigned = membership, events.count > 0 { consider(min(nextSweep, nextKeeping)) }
+        if case .assigned = membership, events.count > 0 { consider(upkeep.next) }
         if case .stopping(let stopping) = membership { consider(stopping.deadline) }
         return earliest
     }

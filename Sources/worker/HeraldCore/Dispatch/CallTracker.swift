@@ -1,0 +1,110 @@
+import HeraldEvents
+import HeraldTime
+
+/// The calls under way: how many, which of them hang, and how many there may be.
+///
+/// Calls that hang while the backend answers others are no sign that it has enough to do: the limit that was found for calls in
+/// flight is one for calls that it works on. Without this, as many hanging users as that limit allows would hold up everybody. A
+/// backend that is slow for all answers more or less in order, so nobody is overtaken there; one that answers nobody overtakes nobody.
+///
+/// A call *begins*, *hangs* perhaps when it is the oldest and was overtaken, and *ends*.
+struct CallTracker: Sendable {
+    /// No call hangs before it has taken so long (milliseconds).
+    static let hangsAfter: Int64 = 1_000
+    /// So many calls that began later must have been answered.
+    static let overtakers = 16
+
+    /// A call under way, as it was when it began.
+    private struct Started: BitwiseCopyable, Sendable {
+        var token: CallToken
+        var sequence: UInt64
+        var at: MonotonicTime
+        /// So many calls will have been answered, or found to hang, when this one has been overtaken.
+        var overtakenAt: UInt64
+    }
+
+    private let ceiling: Int
+    private var concurrency: AdaptiveConcurrency
+    private(set) var inFlight = 0
+    /// Those of them that hang while others are answered.
+    private var hanging = 0
+    /// In the order of their beginnings, from the oldest that neither ended nor hangs.
+    private var started: Ring<Started>
+    /// How many were answered, or found to hang.
+    private var passed: UInt64 = 0
+    /// The number of the latest call.
+    private(set) var sequence: UInt64 = 0
+
+    /// - Parameter ceiling: there are never more calls than this.
+    init(ceiling: Int) {
+        self.ceiling = ceiling
+        concurrency = AdaptiveConcurrency(ceiling: ceiling)
+        let nobody = CallToken(slot: SlotID(index: 0, generation: 0), service: 0)
+        let never = MonotonicTime(nanoseconds: .min)
+        started = Ring(capacity: 64, filler: Started(token: nobody, sequence: 0, at: never, overtakenAt: 0))
+    }
+
+    /// How many calls the backend works on.
+    var busy: Int { inFlight - hanging }
+
+    /// How many calls may be in flight, as was found by the time that they take.
+    var limit: Int { concurrency.limit }
+
+    /// Whether another call may begin.
+    var hasRoom: Bool { busy < concurrency.limit && inFlight < ceiling }
+
+    /// Whether another probe may begin.
+    var hasRoomForProbe: Bool { inFlight < ceiling }
+
+    /// A call begins; its number.
+    ///
+    /// Those under way may be answered first without overtaking it, as far as they are not found to hang.
+    mutating func begin(_ token: CallToken, now: MonotonicTime) -> UInt64 {
+        sequence += 1
+        inFlight += 1
+        let overtakenAt = passed + UInt64(busy + Self.overtakers)
+        started.append(Started(token: token, sequence: sequence, at: now, overtakenAt: overtakenAt))
+        return sequence
+    }
+
+    /// A call ended.
+    mutating func end(_ result: CallResult, wasHanging: Bool, now: MonotonicTime) {
+        inFlight -= 1
+        if wasHanging {
+            hanging -= 1
+        } else if result.status != 0 {
+            passed += 1
+        }
+        if result.status != 0 || result.failure == .timeout {
+            concurrency.ended(milliseconds: result.durationMilliseconds, answered: result.status != 0, now: now)
+        }
+    }
+
+    /// A call waited because there was no room.
+    mutating func noteShortage() { concurrency.reached() }
+
+    /// Looks at the oldest calls, each until it has ended or hangs.
+    mutating func findHanging(in events: inout EventTable, now: MonotonicTime) {
+        let latest = now.advanced(byMilliseconds: -Self.hangsAfter)
+        while let oldest = started.first {
+            let index = events.service(oldest.token)
+            let isUnderWay =
+                events.isCurrent(oldest.token.slot) && events.services[index].phase == .calling
+                && events.services[index].sequence == oldest.sequence
+            if isUnderWay {
+                guard oldest.at <= latest, passed >= oldest.overtakenAt else { return }
+                events.noteHanging(index)
+                hanging += 1
+                passed += 1
+            }
+            _ = started.popFirst()
+        }
+    }
+
+    /// Calls are not under way any more.
+    mutating func forgetCalls() {
+        started.removeAll()
+        inFlight = 0
+        hanging = 0
+    }
+}

@@ -1,0 +1,63 @@
+import HeraldEvents
+
+/// A call that was refused twice while nobody else's answer says whether the credentials are to blame.
+struct SuspectCall: Sendable {
+    var token: CallToken
+    var result: CallResult
+}
+
+/// What is known of the credentials, and which calls wait because of them.
+///
+/// A call that is *refused* waits for the renewal of the credentials. Refused again it is *suspect*: it waits for others' answers.
+/// Calls that are gone meanwhile are recognised when their turn comes.
+struct Credentials: Sendable {
+    /// So many users are refused twice, with nobody accepted meanwhile, before it must be the credentials.
+    ///
+    /// Few, because credentials that are shown too often lock an account; more than one, because backends also answer 403 for
+    /// a single user.
+    static let mostSuspects = 8
+
+    /// Whether there are any.
+    private(set) var areThere = true
+    /// The lane renews them.
+    private var isRenewing = false
+    /// Calls that wait for that.
+    private var refused = Ring(capacity: 16, filler: CallToken(slot: SlotID(index: 0, generation: 0), service: 0))
+    private(set) var suspects: [SuspectCall] = []
+    /// The number of the latest call whose answer showed that they are accepted.
+    private var accepted: UInt64 = 0
+
+    /// Whether a call that began after the one with this number was accepted.
+    func wereAccepted(after sequence: UInt64) -> Bool { accepted > sequence }
+
+    mutating func noteAccepted(by sequence: UInt64) { accepted = max(accepted, sequence) }
+
+    mutating func set(areThere: Bool) { self.areThere = areThere }
+
+    /// A call waits for other credentials.
+    mutating func renew(for token: CallToken) -> Action? {
+        refused.append(token)
+        guard !isRenewing else { return nil }
+        isRenewing = true
+        return .renewCredentials
+    }
+
+    mutating func renewed() { isRenewing = false }
+
+    /// The next call that has waited for the renewal.
+    mutating func takeRefused() -> CallToken? { refused.popFirst() }
+
+    mutating func suspect(_ call: SuspectCall) { suspects.append(call) }
+
+    mutating func takeSuspects() -> [SuspectCall] {
+        let taken = suspects
+        suspects.removeAll(keepingCapacity: true)
+        return taken
+    }
+
+    /// Nothing is called any more.
+    mutating func forgetCalls() {
+        refused.removeAll()
+        suspects.removeAll()
+    }
+}
