@@ -18,13 +18,13 @@ MUTANTS = [
     # Commits: promise 1.
     Mutant(
         "commits what is not done",
-        "Engine+Commits.swift",
-        "partition: Int32(index), offset: tracker.watermark, metadata: text,",
-        "partition: Int32(index), offset: tracker.next, metadata: text,",
+        "PartitionTable.swift",
+        "partition: index, offset: tracker.watermark, metadata: text,",
+        "partition: index, offset: tracker.next, metadata: text,",
     ),
     Mutant(
         "the completion map is left out of commits",
-        "Engine+Commits.swift",
+        "PartitionTable.swift",
         "let text = tracker.completions.text(committing: tracker.watermark)",
         'let text = ""',
     ),
@@ -36,7 +36,7 @@ MUTANTS = [
     ),
     Mutant(
         "the completion map is not read after an assignment",
-        "Engine+Assignment.swift",
+        "PartitionTable.swift",
         "return OffsetTracker(startingAt: offset, done: map)",
         "return OffsetTracker(startingAt: offset)",
     ),
@@ -49,8 +49,8 @@ MUTANTS = [
     Mutant(
         "a commit that failed counts as made",
         "Engine+Commits.swift",
-        "        if outcome == .acknowledged {\n            acknowledgePositions()",
-        "        if outcome != .refused {\n            acknowledgePositions()",
+        "        if outcome == .acknowledged {\n            partitions.acknowledge(committer.positions)",
+        "        if outcome != .refused {\n            partitions.acknowledge(committer.positions)",
     ),
     Mutant(
         "the end of a partition is believed to be further",
@@ -124,15 +124,15 @@ MUTANTS = [
         "after an abort everything is called again",
         "Engine+Transactions.swift",
         "if events[id.index].phase == .settling { again.append(id) }",
-        "free(id.index)\n            partitions[Int(events[id.index].partition)].tracker = OffsetTracker(\n"
-        "                startingAt: partitions[Int(events[id.index].partition)].tracker?.watermark ?? 0)\n"
-        "            actions.append(.rewind(partition: events[id.index].partition))",
+        "let partition = events[id.index].partition\n            free(id.index)\n"
+        "            partitions.restart(partition, at: partitions[partition].tracker?.watermark ?? 0)\n"
+        "            actions.append(.rewind(partition: partition))",
     ),
     Mutant(
         "a refused commit counts as made",
         "Engine+Transactions.swift",
-        "        case .acknowledged:\n            acknowledgePositions()",
-        "        case .acknowledged, .refused:\n            acknowledgePositions()",
+        "        case .acknowledged:\n            partitions.acknowledge(committer.positions)",
+        "        case .acknowledged, .refused:\n            partitions.acknowledge(committer.positions)",
     ),
     Mutant(
         "a commit that has to be repeated is aborted",
@@ -255,9 +255,8 @@ MUTANTS = [
     Mutant(
         "what was dealt with before does not count for duplicates",
         "Engine+Intake.swift",
-        "            rememberDone(\n                source: source, partition: index, offset: offset, value: value, "
-        "headers: headers, now: now)\n",
-        "",
+        "            if byOthers {\n",
+        "            if false, byOthers {\n",
     ),
     Mutant(
         "the same identifier of another user is a duplicate",

@@ -23,8 +23,8 @@ public enum LanePhase: Sendable, Equatable {
 extension Engine {
     /// Where every assigned partition stands.
     public var progress: [PartitionProgress] {
-        partitions.map {
-            PartitionProgress(topic: topics[$0.topic].name, number: $0.number, done: $0.tracker?.watermark)
+        partitions.all.map {
+            PartitionProgress(topic: partitions.topics[$0.topic].name, number: $0.number, done: $0.tracker?.watermark)
         }
     }
 

@@ -90,7 +90,7 @@ extension Engine {
     /// Goes on with the last commit of a stop, and ends the stop when there is nothing to commit any more.
     mutating func commitForStop(now: Moment) {
         guard case .stopping(let stopping) = membership, stopping.isCommitting else { return }
-        let isDone = committer.isIdle && events.refusedCount == 0 && !hasUncommitted
+        let isDone = committer.isIdle && events.refusedCount == 0 && !partitions.hasUncommitted
         if isDone || now.monotonic >= stopping.deadline {
             endStopping(now: now)
         } else {

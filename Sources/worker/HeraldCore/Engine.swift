@@ -49,10 +49,9 @@ public struct Engine: ~Copyable, Sendable {
 
     // Assignment.
     var membership = Membership.none
-    var topics: [ConsumedTopic] = []
-    var partitions: [Partition] = []
-    var sources: [Source] = []
-    var cursor = 0
+    var partitions = PartitionTable()
+    var sources = SourceTable()
+    var readAhead: ReadAhead
 
     var events: EventTable
     var due: DueQueue
@@ -62,12 +61,6 @@ public struct Engine: ~Copyable, Sendable {
     // Work within one input.
     var wanted: CallQueue
     var activations: Ring<SlotID>
-    /// What lies in the queues.
-    var fetchedAhead = FetchedAhead(sources: 0)
-    /// The source that was fetched again last after there had been too much of all.
-    var lastResumed = 0
-    /// When the next one is fetched again although there may be much of others.
-    var nextCrowded = MonotonicTime(nanoseconds: .min)
     var upkeep = Upkeep()
 
     // Calls.
@@ -91,6 +84,7 @@ public struct Engine: ~Copyable, Sendable {
         let capacity = configuration.maxBuffered
         let width = max(1, configuration.decoder.pushServices.names.count)
         counters = Counters(services: width)
+        readAhead = ReadAhead(maxBytes: configuration.maxFetchedBytes)
         events = EventTable(capacity: capacity, width: width)
         due = DueQueue(capacity: capacity)
         duplicates = DuplicateWindow(size: configuration.duplicateSize, window: configuration.duplicateWindow)
@@ -127,13 +121,12 @@ public struct Engine: ~Copyable, Sendable {
 
     /// The topic and partition number of an assigned partition.
     public func position(of partition: Int32) -> (topic: String, number: Int32) {
-        let partition = partitions[Int(partition)]
-        return (topics[partition.topic].name, partition.number)
+        (partitions.topicName(of: partition), partitions[partition].number)
     }
 
     /// The index in the assignment of a topic's partition; `nil` when it is not assigned.
     public func index(of number: Int32, in topic: String) -> Int32? {
-        partitions.firstIndex { $0.number == number && topics[$0.topic].name == topic }.map { Int32($0) }
+        partitions.index(of: number, in: topic)
     }
 
     /// Calls in flight, events in memory and records on their way.
@@ -208,53 +201,4 @@ public struct CommittedPosition: Sendable, Equatable {
     /// What is done beyond it.
     public var metadata: String
     var mark: Int
-}
-
-struct Partition: Sendable {
-    var topic: Int
-    var number: Int32
-    /// Of its topic's name.
-    var hash: UInt64
-    /// What lies below was dealt with before this assignment.
-    var start: Int64
-    /// `nil` until the first record tells where the partition begins.
-    var tracker: OffsetTracker?
-    /// Nothing more is taken, because what is done beyond the watermark would not fit into a commit.
-    var isFull = false
-    /// The offset that was not taken and has to come next.
-    var expected: Int64?
-    /// What failed of the events that were dealt with before.
-    var failed: [Int64: PushServiceSet] = [:]
-}
-
-/// One queue to take from: a request topic, or one partition of a retry topic.
-public struct Source: Sendable {
-    /// Why it is not fetched.
-    struct Pauses: OptionSet, Sendable {
-        var rawValue: UInt8
-        /// Its first record is due in a while.
-        static let farOff = Pauses(rawValue: 1)
-        /// Too much lies in the queues of all.
-        static let crowded = Pauses(rawValue: 2)
-    }
-
-    /// The topic's index.
-    public internal(set) var topic: Int
-    /// The indices of its partitions in the assignment.
-    public internal(set) var partitions: [Int32]
-    /// Retry topics: how long their records wait (milliseconds).
-    var delay: Int64?
-    var weight: Int
-    /// The class in which its events' calls wait; 0 for retries.
-    var callClass = 0
-    var credit: Int
-    /// Whether its queue may hold something.
-    var mayHaveRecords = true
-    /// Whether its first record is not due.
-    var isBlocked = false
-    var pauses: Pauses = []
-    /// Whether its queue was taken out before it was paused, so that its records are there all the same.
-    var isRetained = false
-    /// From a partition's number to its index in the assignment; -1 for those of others.
-    var indices: [Int32]
 }

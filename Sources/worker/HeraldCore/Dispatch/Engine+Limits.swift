@@ -21,7 +21,7 @@ extension Engine {
 
     /// How many calls of a consumed topic's events (a request topic's index) to a push service wait for their turn.
     package func waitingCalls(ofTopic topic: Int, toService service: Int) -> Int {
-        guard let source = sources.first(where: { $0.topic == topic }) else { return 0 }
+        guard let source = sources.all.first(where: { $0.topic == topic }) else { return 0 }
         return wanted.count(ofClass: source.callClass, toService: service)
     }
 

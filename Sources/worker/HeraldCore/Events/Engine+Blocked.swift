@@ -9,8 +9,8 @@ extension Engine {
         guard upkeep.sweeps(now: now.monotonic) else { return }
         duplicates.evict(now: now.wall)
         takeFromFullAgain()
-        for index in partitions.indices where partitions[index].expected != nil && !partitions[index].isFull {
-            actions.append(.rewind(partition: Int32(index)))
+        for partition in partitions.indices where partitions.waitsForExpected(partition) {
+            actions.append(.rewind(partition: partition))
         }
         // In a hold everybody waits for the backend, and nobody for an event.
         guard hold == nil, let delay = configuration.retry.delays.first else { return }

@@ -96,7 +96,7 @@ extension Engine {
     }
 
     mutating func complete(partition: Int32, offset: Int64) {
-        partitions[Int(partition)].tracker?.complete(offset)
+        partitions.complete(offset, of: partition)
         committer.noteNews()
     }
 }

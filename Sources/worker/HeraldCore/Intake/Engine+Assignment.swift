@@ -12,32 +12,16 @@ extension Engine {
     ) {
         precondition(partitions.isEmpty, "an assignment ends before the next begins (eager rebalances)")
         guard case .none = membership else { return }
-        self.topics = topics
-        partitions = assigned.map { partition in
-            Partition(
-                topic: partition.topic, number: partition.number,
-                hash: ByteHash.hash(topics[partition.topic].name.utf8.span.bytes, seed: configuration.hashSeed),
-                start: partition.startOffset ?? 0, tracker: tracker(of: partition), failed: partition.failed)
-        }
-        for index in partitions.indices { addToSource(Int32(index)) }
-        divideRetryWeight()
-        divideCalls()
+        partitions.assign(assigned, of: topics, hashSeed: configuration.hashSeed, actions: &actions)
+        let weights = sources.assign(partitions)
+        wanted = CallQueue(width: events.width, weights: weights)
+        breaker = Breaker(rule: configuration.breaker, width: events.width, classes: weights.count)
+        events.divide(classes: weights.count)
         gate.forgetDeferrals()
-        cursor = 0
-        lastResumed = 0
-        fetchedAhead = FetchedAhead(sources: sources.count, fetched: fetched)
+        readAhead.assigned(sources: sources.count, fetched: fetched)
         membership = .assigned
         committer.assigned(now: now.monotonic)
         if !credentials.areThere { beginHold(.tokenUnavailable, now: now) }
-    }
-
-    private mutating func tracker(of partition: AssignedPartition) -> OffsetTracker? {
-        guard let offset = partition.startOffset else { return nil }
-        guard let map = CompletionMap(text: partition.metadata, committed: offset) else {
-            actions.append(.notice(.foreignMetadata(topic: topics[partition.topic].name, partition: partition.number)))
-            return OffsetTracker(startingAt: offset)
-        }
-        return OffsetTracker(startingAt: offset, done: map)
     }
 
     /// Goes on from another offset in a partition whose topic was made anew.
@@ -46,61 +30,16 @@ extension Engine {
     public mutating func restart(partition: Int32, at offset: Int64) {
         events.forgetOffsets(of: partition)
         committer.forget(partition: partition)
-        partitions[Int(partition)].tracker = OffsetTracker(startingAt: offset)
-        partitions[Int(partition)].start = offset
-        partitions[Int(partition)].expected = nil
+        partitions.restart(partition, at: offset)
         resumeFull(partition)
     }
 
     /// The offset that is to be taken next; `nil` when the first record will tell.
-    public func nextOffset(of partition: Int32) -> Int64? { partitions[Int(partition)].tracker?.next }
+    public func nextOffset(of partition: Int32) -> Int64? { partitions[partition].tracker?.next }
 
     /// The queues to take from: one for each request topic, one for each partition of a retry topic, because what is
     /// not due in one partition must not hold back another.
-    public var sourceList: [Source] { sources }
-
-    private mutating func addToSource(_ partition: Int32) {
-        let topic = partitions[Int(partition)].topic
-        let number = Int(partitions[Int(partition)].number)
-        let source: Int
-        switch topics[topic].role {
-        case .request(let weight):
-            source =
-                sources.firstIndex { $0.topic == topic }
-                ?? append(Source(topic: topic, partitions: [], weight: max(1, weight), credit: 0, indices: []))
-        case .retry(let delay):
-            source = append(
-                Source(topic: topic, partitions: [], delay: delay, weight: Self.retryWeight, credit: 0, indices: []))
-        }
-        sources[source].partitions.append(partition)
-        while sources[source].indices.count <= number { sources[source].indices.append(-1) }
-        sources[source].indices[number] = partition
-    }
-
-    /// A retry topic has one weight, however many partitions of it there are.
-    private mutating func divideRetryWeight() {
-        for index in sources.indices where sources[index].delay != nil {
-            let topic = sources[index].topic
-            sources[index].weight = max(1, Self.retryWeight / sources.count { $0.topic == topic })
-        }
-    }
-
-    /// Wanted calls wait in a class for each request topic, and one for all retries.
-    private mutating func divideCalls() {
-        var weights = [Self.retryWeight]
-        for index in sources.indices where sources[index].delay == nil {
-            sources[index].callClass = weights.count
-            weights.append(sources[index].weight)
-        }
-        wanted = CallQueue(width: events.width, weights: weights)
-        breaker = Breaker(rule: configuration.breaker, width: events.width, classes: weights.count)
-        events.divide(classes: weights.count)
-    }
-
-    private mutating func append(_ source: Source) -> Int {
-        sources.append(source)
-        return sources.count - 1
-    }
+    public var sourceList: [Source] { sources.all }
 
     /// The group takes the partitions back: what is under way is waited for, the last commit is made, and only then comes
     /// the action `unassign`.
@@ -134,8 +73,8 @@ extension Engine {
     public mutating func unassigned(now: Moment) {
         dropEverything()
         append(committer.abandon(now: now.monotonic))
-        partitions.removeAll(keepingCapacity: true)
-        sources.removeAll(keepingCapacity: true)
+        partitions.removeAll()
+        sources.removeAll()
         duplicates.removeAll()
         if membership != .left { membership = .none }
     }

@@ -21,11 +21,10 @@ extension Engine {
         guard configuration.duplicateSize > 0, events[slot].event.hasOwnID, events[slot].event.replays == 0,
             events[slot].isRetry || !events[slot].event.origin.isPresent
         else { return }
-        let partition = Int(events[slot].partition)
         let topic =
             events[slot].event.originTopic.isPresent
             ? events[slot].event.originTopicHash(value: value, seed: configuration.hashSeed)
-            : partitions[partition].hash
+            : partitions[events[slot].partition].hash
         let identity = events[slot].event.identity(
             value: value, partition: topic &+ UInt64(UInt32(bitPattern: events[slot].event.originPartition)),
             seed: configuration.hashSeed)
@@ -63,12 +62,12 @@ extension Engine {
     ) {
         guard configuration.duplicateSize > 0, sources[source].delay == nil, let value,
             let slot = events.peek(
-                topic: topics[sources[source].topic].name, number: partitions[Int(partition)].number,
+                topic: partitions.topicName(of: partition), number: partitions[partition].number,
                 partition: partition, offset: offset, value: value, headers: headers, decoder: configuration.decoder)
         else { return }
         for service in events[slot].event.pushServices { gate.noteUse(service, now: now.monotonic) }
         remember(slot, value: value, as: .dealtWith, now: now)
-        guard let failed = partitions[Int(partition)].failed[offset], events[slot].identity != 0 else { return }
+        guard let failed = partitions[partition].failed[offset], events[slot].identity != 0 else { return }
         for service in failed.intersection(events[slot].event.pushServices) {
             noteFate(events.place(slot, service), .ended(.deadLettered))
         }

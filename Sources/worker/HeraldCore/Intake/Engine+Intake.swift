@@ -2,8 +2,6 @@ public import HeraldEvents
 public import HeraldTime
 
 extension Engine {
-    /// Retry topics are taken with the weight of the most urgent request topic.
-    static let retryWeight = 10
     /// A retry partition whose first record is due later than this (milliseconds) is not fetched meanwhile.
     static let pauseBeyond: Int64 = 10_000
     /// It is fetched again this long before (milliseconds), because a resumed partition takes up to a second.
@@ -13,47 +11,17 @@ extension Engine {
     public mutating func nextSource() -> Int? {
         guard case .assigned = membership, events.room > (hold == nil ? Hold.reservedSlots : 0) else { return nil }
         if hold == nil, wanted.count - heldBack + calls.busy >= takeLimit { return nil }
-        return takeByWeight() ?? (refillCredit() ? takeByWeight() : nil)
+        let room = SourceTable.Room(
+            isFull: events.bytes >= configuration.maxBufferedBytes, reserved: configuration.reservedBytes,
+            holdRoom: hold?.room)
+        return sources.next(room, events)
     }
 
     /// The source was empty: it is not asked again before ``recordsArrived()``.
-    public mutating func exhausted(source: Int) {
-        sources[source].mayHaveRecords = false
-    }
+    public mutating func exhausted(source: Int) { sources.exhaust(source) }
 
     /// Some queue may hold something again.
-    public mutating func recordsArrived() {
-        for index in sources.indices { sources[index].mayHaveRecords = true }
-    }
-
-    private mutating func takeByWeight() -> Int? {
-        for step in 0..<sources.count {
-            var index = cursor + step
-            if index >= sources.count { index -= sources.count }
-            if sources[index].credit > 0 && isOpen(sources[index]) {
-                sources[index].credit -= 1
-                cursor = index
-                return index
-            }
-        }
-        return nil
-    }
-
-    private func isOpen(_ source: borrowing Source) -> Bool {
-        source.mayHaveRecords && !source.isBlocked
-            && (events.bytes < configuration.maxBufferedBytes
-                || events.bytesByClass[source.callClass] < configuration.reservedBytes)
-            && (hold.map { $0.room[source.callClass] > 0 } ?? true)
-    }
-
-    private mutating func refillCredit() -> Bool {
-        var any = false
-        for index in sources.indices where isOpen(sources[index]) {
-            sources[index].credit = sources[index].weight
-            any = true
-        }
-        return any
-    }
+    public mutating func recordsArrived() { sources.recordsArrived() }
 
     /// A record of an assigned partition.
     ///
@@ -68,31 +36,31 @@ extension Engine {
         source: Int, partition: Int32, offset: Int64, timestamp: WallTime?, value: RawSpan?, headers: HeaderList,
         keyCount: Int = 0, now: Moment
     ) -> Intake {
-        let number = Int(partition)
         guard source < sources.count else {
             counters.stale += 1
             return .done
         }
         let size = keyCount + (value?.byteCount ?? 0) + headers.byteCount
-        fetchedAhead.took(from: source, bytes: size)
-        guard number < sources[source].indices.count, sources[source].indices[number] >= 0
-        else {
+        readAhead.took(from: source, bytes: size)
+        guard let index = sources.partition(partition, of: source) else {
             counters.stale += 1
             return .done
         }
         guard case .assigned = membership else { return .done }
         guard events.room > 0 else { return .noRoom }
-        let index = sources[source].indices[number]
-        if partitions[Int(index)].tracker == nil { partitions[Int(index)].tracker = OffsetTracker(startingAt: offset) }
-        guard mayTake(offset, of: index) else { return .done }
-        committer.noteNews()
-        let taken = partitions[Int(index)].tracker?.take(offset)
-        guard taken == .new else {
+        switch partitions.take(offset, of: index) {
+        case .new: committer.noteNews()
+        case .doneBefore(let byOthers):
+            committer.noteNews()
             counters.doneBefore += 1
-            // What this worker took itself it knows better.
-            guard taken == .doneBefore || offset < partitions[Int(index)].start else { return .done }
-            rememberDone(
-                source: source, partition: index, offset: offset, value: value, headers: headers, now: now)
+            if byOthers {
+                rememberDone(
+                    source: source, partition: index, offset: offset, value: value, headers: headers, now: now)
+            }
+            return .done
+        case .unexpected: return .done
+        case .noRoom:
+            actions.append(.pause(partition: index))
             return .done
         }
         counters.taken += 1
@@ -105,7 +73,7 @@ extension Engine {
             source: source, callClass: sources[source].callClass, partition: index, offset: offset,
             timestamp: timestamp, isRetry: sources[source].delay != nil, bytes: size)
         let slot = events.take(
-            arrival, topic: topics[sources[source].topic].name, number: partition, value: value, headers: headers,
+            arrival, topic: partitions.topicName(of: index), number: partition, value: value, headers: headers,
             decoder: configuration.decoder, now: now)
         let id = events.id(of: slot)
         if let failure = events[slot].failure {
@@ -117,49 +85,30 @@ extension Engine {
         return .kept(id)
     }
 
+    /// Tells how many records lie in the queue of each source, in the order of ``sourceList``, and how many bytes the client
+    /// has fetched in its life; some twenty times a second, and whenever many bytes have come.
+    public mutating func readAhead(_ counts: [Int], fetched: Int, now: Moment) {
+        guard case .assigned = membership else { return }
+        readAhead.look(counts, fetched: fetched, &sources, partitions, now: now.monotonic, actions: &actions)
+    }
+
     /// A partition was read to its end, which is this offset: behind the last record there may be offsets without one (the
     /// ends of transactions), and a group that has dealt with everything stands behind those.
     public mutating func endReached(of partition: Int32, at offset: Int64) {
-        let place = Int(partition)
-        guard case .assigned = membership, partitions[place].expected == nil, offset > 0 else { return }
-        if partitions[place].tracker == nil { partitions[place].tracker = OffsetTracker(startingAt: 0) }
-        if partitions[place].tracker?.reachEnd(offset) == true { committer.noteNews() }
-    }
-
-    /// Whether a record may be taken now, or has to be read again later.
-    ///
-    /// A record that was not taken is the next one of its partition that is: what was read ahead behind it comes again
-    /// with it, and would make it look like a gap.
-    private mutating func mayTake(_ offset: Int64, of index: Int32) -> Bool {
-        let place = Int(index)
-        if let expected = partitions[place].expected {
-            guard offset <= expected else { return false }
-            if offset == expected { partitions[place].expected = nil }
-        }
-        if partitions[place].tracker?.mayTake(offset) == false {
-            partitions[place].expected = offset
-            partitions[place].isFull = true
-            actions.append(.pause(partition: index))
-            return false
-        }
-        return true
+        guard case .assigned = membership else { return }
+        if partitions.reachEnd(of: partition, at: offset) { committer.noteNews() }
     }
 
     /// Goes on with partitions whose map has room again.
     mutating func takeFromFullAgain() {
-        for index in partitions.indices where partitions[index].isFull {
-            guard let expected = partitions[index].expected,
-                partitions[index].tracker?.hasMuchRoom(for: expected) == true
-            else { continue }
-            resumeFull(Int32(index))
-            actions.append(.rewind(partition: Int32(index)))
+        for partition in partitions.indices where partitions.hasRoomAgain(partition) {
+            resumeFull(partition)
+            actions.append(.rewind(partition: partition))
         }
     }
 
     mutating func resumeFull(_ partition: Int32) {
-        guard partitions[Int(partition)].isFull else { return }
-        partitions[Int(partition)].isFull = false
-        actions.append(.resume(partition: partition))
+        if partitions.endFull(partition) { actions.append(.resume(partition: partition)) }
     }
 
     /// Prepares a decoded event and lets it go where its moment wants it.
@@ -190,11 +139,11 @@ extension Engine {
         }
         let source = Int(events[slot].source)
         events.setHoldsSource(slot, true)
-        sources[source].isBlocked = true
+        sources.block(source)
         noteFate(of: slot, .retrying(delay: delayIndex(of: slot)))
         wait(slot, until: moment, now: now)
         if moment.milliseconds(since: now.wall) > Self.pauseBeyond {
-            pause(source: source, for: .farOff)
+            sources.pause(source, for: .farOff, actions: &actions)
             let ahead = now.monotonic(at: moment).advanced(byMilliseconds: -Self.resumeAhead)
             due.add(.init(due: ahead, slot: events.id(of: slot), service: 0, purpose: .resume))
         }

@@ -18,9 +18,6 @@ extension Engine {
     /// What the commit under way commits.
     public var commitPositions: [CommittedPosition] { committer.positions }
 
-    /// Whether a commit would tell the broker something new.
-    var hasUncommitted: Bool { partitions.contains { $0.tracker?.hasUncommitted == true } }
-
     /// When ``advanceCommits(now:)`` has something to do.
     var nextCommitStep: MonotonicTime? { membership == .left ? nil : committer.due(isLast: isLastCommit) }
 
@@ -59,19 +56,16 @@ extension Engine {
     /// Finds what a commit has to say, as if the members of the transaction were complete already; false when nothing.
     private mutating func gatherPositions(now: Moment) -> Bool {
         committer.gather(now: now.monotonic)
-        var trackers = partitions.map(\.tracker)
+        var trackers = partitions.all.map(\.tracker)
         for id in committer.members where events.isCurrent(id) {
             let offset = events[id.index].offset
             if offset != Slot.noOffset { trackers[Int(events[id.index].partition)]?.complete(offset) }
         }
-        for index in partitions.indices {
-            // What is known already shows as well that this worker is still a member.
-            guard let tracker = trackers[index], tracker.hasUncommitted || committer.isUnproven else { continue }
-            let text = tracker.completions.text(committing: tracker.watermark)
-            committer.propose(
-                CommittedPosition(
-                    partition: Int32(index), offset: tracker.watermark, metadata: text,
-                    mark: partitions[index].tracker?.mark ?? 0))
+        for partition in partitions.indices {
+            let position = PartitionTable.position(
+                partition, trackers[Int(partition)], mark: partitions[partition].tracker?.mark ?? 0,
+                isUnproven: committer.isUnproven)
+            if let position { committer.propose(position) }
         }
         return !committer.positions.isEmpty
     }
@@ -99,7 +93,7 @@ extension Engine {
 
     private mutating func plainCommitEnded(_ outcome: CommitOutcome, now: Moment) {
         if outcome == .acknowledged {
-            acknowledgePositions()
+            partitions.acknowledge(committer.positions)
             committer.acknowledged(now: now.monotonic)
             takeFromFullAgain()
         } else {
@@ -107,20 +101,6 @@ extension Engine {
         }
         // Somebody else has the partitions: what is not committed by now never will be.
         if outcome == .refused, isLastCommit { endStopping(now: now) }
-    }
-
-    /// Notes that the broker has what was being committed.
-    mutating func acknowledgePositions() {
-        for position in committer.positions {
-            partitions[Int(position.partition)].tracker?.acknowledge(position.mark)
-        }
-    }
-
-    /// Notes whether the next commit will say of this slot's record that it is done.
-    mutating func noteDecided(_ slot: Int32, _ isDecided: Bool) {
-        guard events[slot].offset != Slot.noOffset else { return }
-        let partition = Int(events[slot].partition)
-        if isDecided { partitions[partition].tracker?.decide() } else { partitions[partition].tracker?.undecide() }
     }
 
     mutating func append(_ action: Action?) {

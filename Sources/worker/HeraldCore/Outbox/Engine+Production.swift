@@ -151,7 +151,7 @@ extension Engine {
         if isHopeless { giveUpShrinking(id) }
         committer.noteCulprit()
         guard let refusals = events.setApart(production.slot.index, isHopeless: isHopeless) else { return }
-        noteDecided(production.slot.index, false)
+        partitions.noteDecided(events[production.slot.index], false)
         let pause = isHopeless ? min(Self.productionPause << min(refusals, 10), Self.longestProductionPause) : 0
         due.add(
             .init(

@@ -89,7 +89,7 @@ extension Engine {
             attempts: service == nil ? nil : production.attempts, firstAttemptAt: events[slot].firstAttemptAt,
             completedAt: production.decidedAt)
         ResultEncoder.append(
-            facts, of: events[slot].event, value: value, recordTopic: topicName(of: events[slot].partition),
+            facts, of: events[slot].event, value: value, recordTopic: partitions.topicName(of: events[slot].partition),
             pushServices: configuration.decoder.pushServices,
             detail: production.outcome == .deadLettered ? diagnostics.detail.span.bytes : nil, to: &output)
     }
@@ -111,7 +111,8 @@ extension Engine {
             firstAttemptAt: slot.firstAttemptAt, status: production.status == 0 ? nil : production.status,
             omissions: production.omissions)
         return facts.append(
-            for: slot.event, keyByteCount: keyByteCount, value: value, recordTopic: topicName(of: slot.partition),
+            for: slot.event, keyByteCount: keyByteCount, value: value,
+            recordTopic: partitions.topicName(of: slot.partition),
             original: original,
             services: configuration.decoder.pushServices, detail: diagnostics.detail.span.bytes,
             history: diagnostics.history.span.bytes, to: &output)
@@ -126,8 +127,6 @@ extension Engine {
         }
         if !diagnostics.attempts.isEmpty { diagnostics.attempts.write(to: &diagnostics.history) }
     }
-
-    private func topicName(of partition: Int32) -> String { topics[partitions[Int(partition)].topic].name }
 
     private static func retryReason(in headers: HeaderList) -> RetryReason? {
         guard let reason = headers.lastValue(named: HeaderName.reason.literal) else { return nil }

@@ -9,10 +9,10 @@ extension Engine {
         switch committer.admit(events.id(of: slot), now: now.monotonic) {
         case .plain: emit(slot)
         case .joins(let isOpening):
-            noteDecided(slot, true)
+            partitions.noteDecided(events[slot], true)
             if isOpening { actions.append(.begin) }
             emit(slot)
-        case .waits: noteDecided(slot, true)
+        case .waits: partitions.noteDecided(events[slot], true)
         }
     }
 
@@ -27,7 +27,7 @@ extension Engine {
             actions.append(.begin)
             committer.open(for: suspect, now: now.monotonic)
             events.tryAgain(suspect.index)
-            noteDecided(suspect.index, true)
+            partitions.noteDecided(events[suspect.index], true)
             emit(suspect.index)
         } else if !committer.pending.isEmpty {
             actions.append(.begin)
@@ -85,7 +85,7 @@ extension Engine {
     mutating func transactionEnded(_ outcome: CommitOutcome, orElse next: AfterNoCommit, now: Moment) {
         switch outcome {
         case .acknowledged:
-            acknowledgePositions()
+            partitions.acknowledge(committer.positions)
             completeMembers()
             takeFromFullAgain()
             committer.acknowledged(now: now.monotonic)
@@ -103,10 +103,7 @@ extension Engine {
 
     private mutating func completeMembers() {
         for id in committer.members where events.isCurrent(id) {
-            let offset = events[id.index].offset
-            if offset != Slot.noOffset {
-                partitions[Int(events[id.index].partition)].tracker?.completeAcknowledged(offset)
-            }
+            partitions.completeAcknowledged(events[id.index])
             free(id.index)
         }
     }

@@ -76,19 +76,20 @@ extension Engine {
     mutating func releaseSource(_ slot: Int32) {
         events.setHoldsSource(slot, false)
         let source = Int(events[slot].source)
-        sources[source].isBlocked = false
-        sources[source].mayHaveRecords = true
-        resume(source: source, from: .farOff)
+        sources.unblock(source)
+        sources.resume(source, from: .farOff, partitions, actions: &actions)
     }
 
     private mutating func resumeIsDue(_ id: SlotID) {
         guard events.isCurrent(id) else { return }
-        resume(source: Int(events[id.index].source), from: .farOff)
+        sources.resume(Int(events[id.index].source), from: .farOff, partitions, actions: &actions)
     }
 
     /// Before partitions go: one that stays paused would be so when it comes again.
     mutating func resumeEverything() {
-        for source in sources.indices { resume(source: source, from: [.farOff, .crowded]) }
-        for partition in partitions.indices { resumeFull(Int32(partition)) }
+        for source in sources.indices {
+            sources.resume(source, from: [.farOff, .crowded], partitions, actions: &actions)
+        }
+        for partition in partitions.indices { resumeFull(partition) }
     }
 }

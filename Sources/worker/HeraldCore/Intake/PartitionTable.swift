@@ -1,0 +1,183 @@
+import HeraldEvents
+
+/// The assigned partitions and how far each of them is done.
+///
+/// Nobody else writes them.
+///
+/// A partition is *taken from*; *full* when what is done beyond its watermark would not fit into a commit any more, until it has much
+/// room again; and it may *expect* an offset that was not taken: what was read ahead behind that comes again with it.
+struct PartitionTable: Sendable {
+    struct Partition: Sendable {
+        fileprivate(set) var topic: Int
+        fileprivate(set) var number: Int32
+        /// Of its topic's name.
+        fileprivate(set) var hash: UInt64
+        /// What lies below was dealt with before this assignment.
+        fileprivate(set) var start: Int64
+        /// `nil` until the first record tells where the partition begins.
+        fileprivate(set) var tracker: OffsetTracker?
+        /// Nothing more is taken, because what is done beyond the watermark would not fit into a commit.
+        fileprivate(set) var isFull = false
+        /// The offset that was not taken and has to come next.
+        fileprivate(set) var expected: Int64?
+        /// What failed of the events that were dealt with before.
+        fileprivate(set) var failed: [Int64: PushServiceSet] = [:]
+    }
+
+    private(set) var topics: [ConsumedTopic] = []
+    private(set) var all: [Partition] = []
+
+    subscript(partition: Int32) -> Partition {
+        @inline(__always) _read { yield all[Int(partition)] }
+    }
+
+    var indices: Range<Int32> { 0..<Int32(all.count) }
+    var isEmpty: Bool { all.isEmpty }
+
+    /// The name of the topic that a partition belongs to.
+    func topicName(of partition: Int32) -> String { topics[all[Int(partition)].topic].name }
+
+    /// Where a topic's partition is in the assignment.
+    func index(of number: Int32, in topic: String) -> Int32? {
+        all.firstIndex { $0.number == number && topics[$0.topic].name == topic }.map { Int32($0) }
+    }
+
+    /// Whether a commit would tell the broker something new.
+    var hasUncommitted: Bool { all.contains { $0.tracker?.hasUncommitted == true } }
+
+    /// An assignment begins; where the metadata of its offsets is foreign is told.
+    mutating func assign(
+        _ assigned: [AssignedPartition], of topics: [ConsumedTopic], hashSeed: UInt64, actions: inout [Action]
+    ) {
+        self.topics = topics
+        all = []
+        for partition in assigned {
+            let topic = topics[partition.topic].name
+            all.append(
+                Partition(
+                    topic: partition.topic, number: partition.number,
+                    hash: ByteHash.hash(topic.utf8.span.bytes, seed: hashSeed), start: partition.startOffset ?? 0,
+                    tracker: Self.tracker(of: partition, in: topic, actions: &actions), failed: partition.failed))
+        }
+    }
+
+    private static func tracker(
+        of partition: AssignedPartition, in topic: String, actions: inout [Action]
+    ) -> OffsetTracker? {
+        guard let offset = partition.startOffset else { return nil }
+        guard let map = CompletionMap(text: partition.metadata, committed: offset) else {
+            actions.append(.notice(.foreignMetadata(topic: topic, partition: partition.number)))
+            return OffsetTracker(startingAt: offset)
+        }
+        return OffsetTracker(startingAt: offset, done: map)
+    }
+
+    mutating func removeAll() { all.removeAll(keepingCapacity: true) }
+
+    /// The partition's topic was made anew: its offsets begin here.
+    mutating func restart(_ partition: Int32, at offset: Int64) {
+        all[Int(partition)].tracker = OffsetTracker(startingAt: offset)
+        all[Int(partition)].start = offset
+        all[Int(partition)].expected = nil
+    }
+}
+
+// MARK: Taking
+
+extension PartitionTable {
+    enum Taking {
+        case new
+        /// An earlier owner, or this worker, has dealt with it.
+        case doneBefore(byOthers: Bool)
+        /// It is read again, with what lies before it.
+        case unexpected
+        /// It is the first for which there is no room: the partition is full from now on.
+        case noRoom
+    }
+
+    /// Whether a record may be taken now, or has to be read again later.
+    mutating func take(_ offset: Int64, of partition: Int32) -> Taking {
+        let place = Int(partition)
+        if all[place].tracker == nil { all[place].tracker = OffsetTracker(startingAt: offset) }
+        if let expected = all[place].expected {
+            guard offset <= expected else { return .unexpected }
+            if offset == expected { all[place].expected = nil }
+        }
+        if all[place].tracker?.mayTake(offset) == false {
+            all[place].expected = offset
+            all[place].isFull = true
+            return .noRoom
+        }
+        let taken = all[place].tracker?.take(offset)
+        guard taken == .new else {
+            // What this worker took itself it knows better.
+            return .doneBefore(byOthers: taken == .doneBefore || offset < all[place].start)
+        }
+        return .new
+    }
+
+    /// A partition was read to its end; true when that is news for a commit.
+    mutating func reachEnd(of partition: Int32, at offset: Int64) -> Bool {
+        let place = Int(partition)
+        guard all[place].expected == nil, offset > 0 else { return false }
+        if all[place].tracker == nil { all[place].tracker = OffsetTracker(startingAt: 0) }
+        return all[place].tracker?.reachEnd(offset) == true
+    }
+
+    /// Goes on with a partition that is full; false when it is not.
+    mutating func endFull(_ partition: Int32) -> Bool {
+        guard all[Int(partition)].isFull else { return false }
+        all[Int(partition)].isFull = false
+        return true
+    }
+
+    /// Whether a full partition's map has room again.
+    func hasRoomAgain(_ partition: Int32) -> Bool {
+        guard all[Int(partition)].isFull, let expected = all[Int(partition)].expected else { return false }
+        return all[Int(partition)].tracker?.hasMuchRoom(for: expected) == true
+    }
+
+    /// Whether it waits for an offset that was not taken, and not for room.
+    func waitsForExpected(_ partition: Int32) -> Bool {
+        all[Int(partition)].expected != nil && !all[Int(partition)].isFull
+    }
+}
+
+// MARK: Completing
+
+extension PartitionTable {
+    /// Everything that a record caused is durable.
+    mutating func complete(_ offset: Int64, of partition: Int32) { all[Int(partition)].tracker?.complete(offset) }
+
+    /// The same, together with a commit that said so.
+    mutating func completeAcknowledged(_ event: borrowing Slot) {
+        guard event.offset != Slot.noOffset else { return }
+        all[Int(event.partition)].tracker?.completeAcknowledged(event.offset)
+    }
+
+    /// Notes whether the next commit will say of an event's record that it is done.
+    mutating func noteDecided(_ event: borrowing Slot, _ isDecided: Bool) {
+        guard event.offset != Slot.noOffset else { return }
+        if isDecided {
+            all[Int(event.partition)].tracker?.decide()
+        } else {
+            all[Int(event.partition)].tracker?.undecide()
+        }
+    }
+
+    /// The broker has what a commit said.
+    mutating func acknowledge(_ positions: [CommittedPosition]) {
+        for position in positions { all[Int(position.partition)].tracker?.acknowledge(position.mark) }
+    }
+
+    /// What a commit has to say of a partition, as if the members of the transaction were complete already; `nil` when nothing.
+    ///
+    /// - Parameter isUnproven: what is known already shows as well that this worker is still a member.
+    static func position(
+        _ index: Int32, _ tracker: OffsetTracker?, mark: Int, isUnproven: Bool
+    ) -> CommittedPosition? {
+        guard let tracker, tracker.hasUncommitted || isUnproven else { return nil }
+        let text = tracker.completions.text(committing: tracker.watermark)
+        return CommittedPosition(partition: index, offset: tracker.watermark, metadata: text, mark: mark)
+    }
+}

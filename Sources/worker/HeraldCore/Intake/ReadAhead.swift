@@ -1,0 +1,143 @@
+import HeraldTime
+
+/// How much is fetched ahead.
+///
+/// The client bounds what it fetches ahead for each queue, by the number of records and by their values. That is not enough:
+/// retry partitions have a queue each, so with a day's retries in thirty of them its bound would count thirty times; and keys
+/// and headers, which may be as large as a topic allows, it does not count. So the records of all retry partitions and the
+/// bytes of everybody are watched here: when it is too much, the fullest are not fetched for a while, and come again one by
+/// one. The client then throws away what lies in their queues. A request topic that is being taken from keeps it: fetching
+/// everything again for a few records at a time would cost nearly all of the rate.
+struct ReadAhead: Sendable {
+    /// More records than this in the queues of retry partitions are too many.
+    static let recordLimit = 12_000
+    /// With fewer than this another partition is fetched again.
+    static let recordRoom = 4_000
+    /// A source that was paused for that is fetched again after this long (milliseconds) in any case, each in its turn: nobody's
+    /// backlog waits for the end of another's.
+    static let crowdedLimit: Int64 = 1_000
+
+    private let maxBytes: Int
+    /// What lies in the queues.
+    private var fetched = FetchedAhead(sources: 0)
+    /// The source that was fetched again last after there had been too much of all.
+    private var lastResumed = 0
+    /// When the next one is fetched again although there may be much of others.
+    private var nextCrowded = MonotonicTime(nanoseconds: .min)
+
+    /// - Parameter maxBytes: more bytes than this in the queues are too many.
+    init(maxBytes: Int) { self.maxBytes = maxBytes }
+
+    /// An assignment begins.
+    ///
+    /// - Parameter bytes: how many bytes the client has fetched in its life.
+    mutating func assigned(sources: Int, fetched bytes: Int) {
+        fetched = FetchedAhead(sources: sources, fetched: bytes)
+        lastResumed = 0
+    }
+
+    /// A record of so many bytes was taken from the source's queue.
+    mutating func took(from source: Int, bytes: Int) { fetched.took(from: source, bytes: bytes) }
+
+    /// So many records lie in each source's queue, and the client has fetched so many bytes in its life: pauses and resumes what
+    /// that asks for.
+    mutating func look(
+        _ counts: [Int], fetched bytes: Int, _ sources: inout SourceTable, _ partitions: borrowing PartitionTable,
+        now: MonotonicTime, actions: inout [Action]
+    ) {
+        // What lies in a paused one's queue is void, unless it was taken out before.
+        let counts = sources.indices.map { sources[$0].isThere ? counts[$0] : 0 }
+        fetched.look(counts: counts, fetched: bytes)
+        let retries = sources.indices.filter { sources[$0].delay != nil && sources[$0].pauses.isEmpty }
+        let records = retries.reduce(0) { $0 + counts[$1] }
+        let hasRoom = fetched.total < maxBytes / 2
+        if fetched.total > maxBytes {
+            dropStuck(&sources, now: now, actions: &actions)
+            pauseLargest(&sources, now: now, actions: &actions)
+        } else if records > Self.recordLimit {
+            pauseFullest(of: retries, counts, &sources, now: now, actions: &actions)
+        } else if records < Self.recordRoom, hasRoom || now >= nextCrowded {
+            resumeNext(hasRoom: hasRoom, &sources, partitions, now: now, actions: &actions)
+        }
+    }
+
+    /// Pauses those whose records hold the most bytes, until what is left is little enough.
+    private mutating func pauseLargest(
+        _ sources: inout SourceTable, now: MonotonicTime, actions: inout [Action]
+    ) {
+        var open = sources.indices.filter { sources[$0].pauses.isEmpty }
+        while fetched.total > maxBytes, !open.isEmpty {
+            // Those that wait for their first record's moment go first.
+            let ranks = open.map { source in
+                let held = fetched.held(by: source)
+                return (held > 0 && sources[source].isBlocked ? 1 : 0, held)
+            }
+            guard let place = ranks.indices.max(by: { ranks[$0] < ranks[$1] }), ranks[place].1 > 0 else { return }
+            let source = open.remove(at: place)
+            if sources[source].delay == nil, fetched.isTaken(source: source), fetched.total <= retainedLimit {
+                sources.retain(source, actions: &actions)
+                pause(source, &sources, now: now, actions: &actions)
+                return
+            }
+            crowd(out: source, &sources, now: now, actions: &actions)
+        }
+    }
+
+    /// With more bytes than this nothing is retained.
+    private var retainedLimit: Int { maxBytes / 8 * 9 }
+
+    /// Gives up what was retained of a source that is not taken from while others need the room.
+    private mutating func dropStuck(_ sources: inout SourceTable, now: MonotonicTime, actions: inout [Action]) {
+        for source in sources.indices where sources[source].isWaiting && !fetched.isTaken(source: source) {
+            var othersWait = false
+            for other in sources.indices where other != source {
+                let isCrowded = sources[other].pauses.contains(.crowded)
+                othersWait = othersWait || isCrowded || fetched.isTaken(source: other)
+            }
+            if othersWait { crowd(out: source, &sources, now: now, actions: &actions) }
+        }
+    }
+
+    private mutating func pauseFullest(
+        of retries: [Int], _ counts: [Int], _ sources: inout SourceTable, now: MonotonicTime, actions: inout [Action]
+    ) {
+        // Those that wait for their first record's moment go first; one stays, or nothing would get on.
+        let isBlocked = sources.all.map(\.isBlocked)
+        let order = retries.sorted { (isBlocked[$0] ? 1 : 0, counts[$0]) > (isBlocked[$1] ? 1 : 0, counts[$1]) }
+        var records = retries.reduce(0) { $0 + counts[$1] }
+        for source in order.dropLast() where records > Self.recordLimit && counts[source] > 0 {
+            records -= counts[source]
+            crowd(out: source, &sources, now: now, actions: &actions)
+        }
+    }
+
+    private mutating func crowd(
+        out source: Int, _ sources: inout SourceTable, now: MonotonicTime, actions: inout [Action]
+    ) {
+        fetched.empty(source: source)
+        pause(source, &sources, now: now, actions: &actions)
+        sources.dropRetained(source, actions: &actions)
+    }
+
+    private mutating func pause(
+        _ source: Int, _ sources: inout SourceTable, now: MonotonicTime, actions: inout [Action]
+    ) {
+        sources.pause(source, for: .crowded, actions: &actions)
+        nextCrowded = now.advanced(byMilliseconds: Self.crowdedLimit)
+    }
+
+    /// Fetches one more source again, each in its turn; without room none that has records yet.
+    private mutating func resumeNext(
+        hasRoom: Bool, _ sources: inout SourceTable, _ partitions: borrowing PartitionTable, now: MonotonicTime,
+        actions: inout [Action]
+    ) {
+        for step in 1..<sources.count + 1 {
+            let source = (lastResumed + step) % sources.count
+            guard sources[source].pauses.contains(.crowded), hasRoom || !sources[source].isWaiting else { continue }
+            lastResumed = source
+            nextCrowded = now.advanced(byMilliseconds: Self.crowdedLimit)
+            sources.resume(source, from: .crowded, partitions, actions: &actions)
+            return
+        }
+    }
+}
