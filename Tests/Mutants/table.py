@@ -279,13 +279,13 @@ MUTANTS = [
     ),
     Mutant(
         "the fuse does not blow",
-        "Engine+Evidence.swift",
+        "Engine+Health.swift",
         "        beginHold(.fuse, status: status, source: source, now: now)\n        return true",
         "        return false",
     ),
     Mutant(
         "a call that fails in a hold because of the breaker counts",
-        "Engine+Holds.swift",
+        "BackendHealth.swift",
         "case .failedForNow: return isProbe || hold.reason == .breaker",
         "case .failedForNow: return isProbe",
     ),
@@ -304,8 +304,8 @@ MUTANTS = [
     ),
     Mutant(
         "retries of what failed before are signs of an outage although others got through",
-        "Engine+Evidence.swift",
-        "if let before, breaker.lastPass >= before { return nil }",
+        "Engine+Health.swift",
+        "if let before, health.lastPass >= before { return nil }",
         "",
     ),
     Mutant(
@@ -348,8 +348,8 @@ MUTANTS = [
     Mutant(
         "what is wanted of a campaign is called although it does not run",
         "Engine+Calls.swift",
-        "if stopsForCampaign(slot, service, now: now) || putOff(",
-        "if putOff(",
+        "if stopsForCampaign(slot, service, now: now) || defers(",
+        "if defers(",
     ),
     Mutant(
         "calls that wait already are made although their campaign does not run any more",

@@ -34,11 +34,10 @@ extension Engine {
     mutating func stop(leaving: Bool, timeout: Int64, now: Moment) {
         let deadline = now.monotonic.advanced(byMilliseconds: timeout)
         membership = .stopping(Stopping(leaves: leaving, deadline: deadline))
-        hold = nil
+        health.drop()
         for index in events.slots.indices { stopWaiting(Int32(index), now: now) }
-        wanted.removeAll()
+        dispatcher.forgetCalls()
         credentials.forgetCalls()
-        held = PushServiceSet()
         activations.removeAll()
         finishStopping(now: now)
     }
@@ -144,11 +143,10 @@ extension Engine {
 
     private mutating func forgetCalls() {
         calls.forgetCalls()
-        wanted.removeAll()
+        dispatcher.forgetCalls()
         credentials.forgetCalls()
-        held = PushServiceSet()
         activations.removeAll()
         events.forgetOrder()
-        hold = nil
+        health.drop()
     }
 }

@@ -45,7 +45,7 @@ public struct Engine: ~Copyable, Sendable {
     /// What happened so far.
     public internal(set) var counters: Counters
     /// Why nothing is taken, if so.
-    public internal(set) var hold: Hold?
+    public var hold: Hold? { health.hold }
 
     // Assignment.
     var membership = Membership.none
@@ -59,19 +59,14 @@ public struct Engine: ~Copyable, Sendable {
     var campaigns = Campaigns()
 
     // Work within one input.
-    var wanted: CallQueue
     var activations: Ring<SlotID>
     var upkeep = Upkeep()
 
     // Calls.
     var calls: CallTracker
     var credentials = Credentials()
-    var gate: CallGate
-    var budget = RetryBudget()
-    var breaker: Breaker
-    var fuse: Fuse
-    /// The push services whose calls wait while others go on.
-    var held = PushServiceSet()
+    var dispatcher: Dispatcher
+    var health: BackendHealth
 
     // Records on their way to the broker.
     var productions: ProductionTable
@@ -88,18 +83,11 @@ public struct Engine: ~Copyable, Sendable {
         events = EventTable(capacity: capacity, width: width)
         due = DueQueue(capacity: capacity)
         duplicates = DuplicateWindow(size: configuration.duplicateSize, window: configuration.duplicateWindow)
-        wanted = CallQueue(width: width, weights: [1])
-        gate = CallGate(
-            total: configuration.callsPerSecond,
-            limits: (0..<width).map { service in
-                configuration.serviceCallsPerSecond.indices.contains(service)
-                    ? configuration.serviceCallsPerSecond[service] : nil
-            })
         calls = CallTracker(ceiling: configuration.maxInFlight)
-        breaker = Breaker(rule: configuration.breaker, width: width, classes: 1)
+        dispatcher = Dispatcher(configuration: configuration, width: width)
+        health = BackendHealth(configuration: configuration, width: width)
         productions = ProductionTable(slots: capacity)
         committer = Committer(configuration: configuration)
-        fuse = Fuse(rule: configuration.fuse)
         activations = Ring(capacity: 64, filler: SlotID(index: 0, generation: 0))
         actions.reserveCapacity(256)
     }

@@ -42,9 +42,9 @@ extension Engine {
             events.giveBack(index)
             return
         }
-        if stopsForCampaign(slot, service, now: now) || putOff(slot, service, now: now) { return }
+        if stopsForCampaign(slot, service, now: now) || defers(slot, service, now: now) { return }
         events.want(index)
-        wanted.append(CallToken(slot: events.id(of: slot), service: UInt8(service)), toClass: callClass(of: slot))
+        dispatcher.want(CallToken(slot: events.id(of: slot), service: UInt8(service)), ofClass: callClass(of: slot))
         noteCandidate(slot, service)
     }
 
@@ -66,31 +66,6 @@ extension Engine {
         return true
     }
 
-    /// What a result means.
-    enum Meaning: Equatable {
-        case answered(AnswerClass)
-        case failedForNow
-        case unreachable(HoldReason)
-
-        /// Whether the backend looked at more than the credentials.
-        var showsAcceptance: Bool {
-            switch self {
-            case .answered(.delivered), .answered(.rejected), .answered(.transient): true
-            case .answered(.credentials), .failedForNow, .unreachable: false
-            }
-        }
-    }
-
-    func meaning(_ result: CallResult) -> Meaning {
-        switch result.failure {
-        case nil: .answered(configuration.statuses[result.status])
-        case .tls: .unreachable(.tls)
-        case .nameNotFound: .unreachable(.nameNotFound)
-        case .proxyRefused: .unreachable(.proxyRefused)
-        case .refused, .reset, .timeout, .brokenHTTP: .failedForNow
-        }
-    }
-
     /// A call ended.
     ///
     /// - Parameter entropy: 64 random bits, for the jitter of a quick retry.
@@ -109,7 +84,7 @@ extension Engine {
         calls.end(result, wasHanging: events.services[index].isHanging, now: now.monotonic)
         counters.count(CallEnd(result, configuration.statuses), service: service)
         events.endCall(token, result)
-        let meaning = meaning(result)
+        let meaning = CallMeaning(result, configuration.statuses)
         let isProbe = hold?.probe == token
         if isProbe { judgeProbe(slot, meaning, status: result.status, now: now) }
         learn(slot, service, meaning, result, now: now)
@@ -117,7 +92,7 @@ extension Engine {
             credentials.noteAccepted(by: events.services[index].sequence)
             if !credentials.suspects.isEmpty { clearSuspects(now: now) }
         }
-        if waitsForHold(meaning, status: result.status, isProbe: isProbe) {
+        if health.waits(for: meaning, status: result.status, isProbe: isProbe) {
             want(slot, service, now: now)
         } else {
             settle(slot, service, meaning, result, now: now, entropy: entropy)
@@ -134,7 +109,7 @@ extension Engine {
 
     /// What the answer says of the event's push service.
     private mutating func settle(
-        _ slot: Int32, _ service: Int, _ meaning: Meaning, _ result: CallResult, now: Moment, entropy: UInt64
+        _ slot: Int32, _ service: Int, _ meaning: CallMeaning, _ result: CallResult, now: Moment, entropy: UInt64
     ) {
         let index = events.place(slot, service)
         switch meaning {
@@ -152,22 +127,23 @@ extension Engine {
 
     /// What the answer says of the backend: how much it bears, and whether something is wrong with it or the settings.
     private mutating func learn(
-        _ slot: Int32, _ service: Int, _ meaning: Meaning, _ result: CallResult, now: Moment
+        _ slot: Int32, _ service: Int, _ meaning: CallMeaning, _ result: CallResult, now: Moment
     ) {
         let isRetry = events.services[events.place(slot, service)].attempts > 0
         switch meaning {
         case .answered(.transient) where result.isThrottled:
-            budget.failed()
-            gate.refused(
+            health.throttled()
+            dispatcher.refused(
                 service, sentAt: began(result, now), isRetry: isRetry, retryAfter: result.retryAfter,
                 now: now.monotonic)
         case .answered(.transient), .failedForNow:
-            budget.failed()
-            noteFailure(slot, service, result, now: now)
+            if health.failed(at: placeOfEvidence(slot, service), user: events[slot].userHash, now: now) {
+                beginHold(.breaker, status: result.status, now: now)
+            }
         case .answered(.delivered), .answered(.rejected):
-            budget.succeeded()
-            gate.passed(service, sentAt: began(result, now), isRetry: isRetry, now: now.monotonic)
-            notePass(slot, service, isDelivered: meaning == .answered(.delivered), now: now)
+            dispatcher.passed(service, sentAt: began(result, now), isRetry: isRetry, now: now.monotonic)
+            let source = meaning == .answered(.delivered) ? sourceOfEvidence(slot) : nil
+            health.passed(at: placeOfEvidence(slot, service), deliveredOf: source, now: now)
         case .answered(.credentials), .unreachable: break
         }
     }
@@ -216,8 +192,8 @@ extension Engine {
             expiresAt: events[slot].event.expiresAt)
         let decision = configuration.retry.decide(
             failure, now: now.wall,
-            quickAllowed: membership == .assigned && !events[slot].isBlocking && budget.allowsRetry
-                && !(result.isThrottled && gate.isLimited(service)),
+            quickAllowed: membership == .assigned && !events[slot].isBlocking && health.allowsQuickRetry
+                && !(result.isThrottled && dispatcher.gate.isLimited(service)),
             entropy: entropy)
         switch decision {
         case .quick(let wait):

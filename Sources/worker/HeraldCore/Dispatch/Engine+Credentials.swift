@@ -20,7 +20,7 @@ extension Engine {
         switch hold?.reason {
         case .tokenUnavailable: endHold(now: now)
         case .credentials, .tls, .proxyRefused:
-            hold?.probeSoon(now: now.monotonic)
+            health.probeSoon(now: now.monotonic)
             probe(now: now)
         default: break
         }
@@ -104,7 +104,7 @@ extension Engine {
     private mutating func blameCredentials(now: Moment) {
         let isOneUser = suspectUsers.count == 1
         beginHold(.credentials, now: now)
-        if isOneUser { hold?.concernsOneUser(now: now.monotonic) }
+        if isOneUser { health.noteOneUser(now: now.monotonic) }
         callSuspectsAgain(now: now)
     }
 

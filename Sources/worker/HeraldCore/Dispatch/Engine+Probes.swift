@@ -9,17 +9,17 @@ extension Engine {
     mutating func probe(now: Moment) {
         guard let due = nextProbeTime, now.monotonic >= due, mayCall(now: now) else { return }
         while let token = nextProbe(now: now.monotonic) {
-            wanted.remove(token, ofClass: callClass(of: token.slot.index))
+            dispatcher.remove(token, ofClass: callClass(of: token.slot.index))
             guard start(token, now: now) else { continue }
             let user = events[token.slot.index].userHash
-            hold?.begin(token, user: user)
+            health.probe(token, user: user)
             return
         }
     }
 
     /// When the next probe is due; `nil` when there is none to make.
     var nextProbeTime: MonotonicTime? {
-        guard let hold, hold.probe == nil, hold.reason != .tokenUnavailable, !wanted.isEmpty,
+        guard let hold, hold.probe == nil, hold.reason != .tokenUnavailable, !dispatcher.queue.isEmpty,
             calls.hasRoomForProbe
         else { return nil }
         return hold.hasOthers ? hold.nextOther : hold.nextProbe
@@ -30,22 +30,21 @@ extension Engine {
     private mutating func nextProbe(now: MonotonicTime) -> CallToken? {
         guard let held = hold else { return nil }
         if held.hasOthers {
-            let requests = wanted.classes - 1
+            let requests = dispatcher.queue.classes - 1
             for step in 0..<max(0, requests) {
                 let number = 1 + (held.probes + step) % requests
                 let isNewest = held.probes / requests % 2 == 1
                 if let token = candidate(ofClass: number, newest: isNewest, among: .others) { return token }
             }
             if let token = candidate(ofClass: 0, newest: false, among: .others) { return token }
-            hold?.hasOthers = false
+            health.noteNoOthers()
         }
         guard now >= held.nextProbe else { return nil }
-        for step in 0..<wanted.classes {
-            let number = (held.probes + step) % wanted.classes
+        for step in 0..<dispatcher.queue.classes {
+            let number = (held.probes + step) % dispatcher.queue.classes
             if let token = candidate(ofClass: number, newest: false, among: .all) { return token }
         }
-        // What is left in the queue was decided meanwhile, or its event is gone.
-        wanted.removeAll()
+        dispatcher.removeAll()
         return nil
     }
 
@@ -56,7 +55,7 @@ extension Engine {
     }
 
     private func candidate(ofClass number: Int, newest: Bool, among candidates: Candidates) -> CallToken? {
-        wanted.find(ofClass: number, newest: newest) { token in
+        dispatcher.queue.find(ofClass: number, newest: newest) { token in
             let slot = token.slot.index
             let state = events.services[events.place(slot, Int(token.service))]
             guard events.isCurrent(token.slot), state.phase == .wanted else { return false }
@@ -72,9 +71,7 @@ extension Engine {
     /// A call is wanted during a hold.
     mutating func noteCandidate(_ slot: Int32, _ service: Int) {
         guard hold != nil, isNew(events.services[events.place(slot, service)]) else { return }
-        let number = callClass(of: slot)
-        hold?.hasOthers = true
-        hold?.room[number] -= 1
+        health.noteCandidate(ofClass: callClass(of: slot))
     }
 
     /// The class in which the event's calls wait.

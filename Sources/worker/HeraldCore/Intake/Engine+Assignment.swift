@@ -14,10 +14,9 @@ extension Engine {
         guard case .none = membership else { return }
         partitions.assign(assigned, of: topics, hashSeed: configuration.hashSeed, actions: &actions)
         let weights = sources.assign(partitions)
-        wanted = CallQueue(width: events.width, weights: weights)
-        breaker = Breaker(rule: configuration.breaker, width: events.width, classes: weights.count)
+        dispatcher.assigned(width: events.width, weights: weights)
+        health.assigned(width: events.width, classes: weights.count)
         events.divide(classes: weights.count)
-        gate.forgetDeferrals()
         readAhead.assigned(sources: sources.count, fetched: fetched)
         membership = .assigned
         committer.assigned(now: now.monotonic)

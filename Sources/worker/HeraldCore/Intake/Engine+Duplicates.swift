@@ -65,7 +65,7 @@ extension Engine {
                 topic: partitions.topicName(of: partition), number: partitions[partition].number,
                 partition: partition, offset: offset, value: value, headers: headers, decoder: configuration.decoder)
         else { return }
-        for service in events[slot].event.pushServices { gate.noteUse(service, now: now.monotonic) }
+        for service in events[slot].event.pushServices { dispatcher.noteUse(service, now: now.monotonic) }
         remember(slot, value: value, as: .dealtWith, now: now)
         guard let failed = partitions[partition].failed[offset], events[slot].identity != 0 else { return }
         for service in failed.intersection(events[slot].event.pushServices) {

@@ -10,7 +10,7 @@ extension Engine {
     /// The source to take the next record from, or `nil` when nothing should be taken now.
     public mutating func nextSource() -> Int? {
         guard case .assigned = membership, events.room > (hold == nil ? Hold.reservedSlots : 0) else { return nil }
-        if hold == nil, wanted.count - heldBack + calls.busy >= takeLimit { return nil }
+        if hold == nil, dispatcher.pressing + calls.busy >= takeLimit { return nil }
         let room = SourceTable.Room(
             isFull: events.bytes >= configuration.maxBufferedBytes, reserved: configuration.reservedBytes,
             holdRoom: hold?.room)

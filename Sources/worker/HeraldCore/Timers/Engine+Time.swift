@@ -15,7 +15,7 @@ extension Engine {
             }
         }
         probe(now: now)
-        gate.tick(now: now.monotonic)
+        dispatcher.tick(now: now.monotonic)
         if case .assigned = membership {
             keepWhatStays(now: now)
             sweep(now: now)
@@ -50,8 +50,8 @@ extension Engine {
             // Only a commit makes a call possible.
         } else if hold != nil {
             if let moment = nextProbeTime { consider(moment) }
-        } else if gate.isLimited, !wanted.isEmpty, calls.hasRoom {
-            if let opens = gate.opens(wanted.services) { consider(opens) }
+        } else if calls.hasRoom {
+            if let moment = dispatcher.opens { consider(moment) }
         }
         if case .assigned = membership, events.count > 0 { consider(upkeep.next) }
         if case .stopping(let stopping) = membership { consider(stopping.deadline) }

@@ -1,0 +1,127 @@
+import HeraldEvents
+import HeraldTime
+
+/// The calls that are wanted and have not begun: whose turn it is, when it may be called, and what is deferred to a retry topic.
+///
+/// A wanted call waits in the queue until its push service is *open*: not limited, not paused. A push service for which too many
+/// wait while others go on is *deferred*: what comes more for it waits in the retry topics.
+struct Dispatcher: Sendable {
+    /// A push service that was not called for longer than this (milliseconds) is none that could go on.
+    static let recently: Int64 = 600_000
+
+    private let maxInFlight: Int
+    private let delays: [Int64]
+    private(set) var queue: CallQueue
+    private(set) var gate: CallGate
+    private var deferred = PushServiceSet()
+
+    init(configuration: EngineConfiguration, width: Int) {
+        maxInFlight = configuration.maxInFlight
+        delays = configuration.retry.delays
+        queue = CallQueue(width: width, weights: [1])
+        gate = CallGate(
+            total: configuration.callsPerSecond,
+            limits: (0..<width).map { service in
+                configuration.serviceCallsPerSecond.indices.contains(service)
+                    ? configuration.serviceCallsPerSecond[service] : nil
+            })
+    }
+
+    /// An assignment begins, whose classes of calls have these weights.
+    mutating func assigned(width: Int, weights: [Int]) {
+        queue = CallQueue(width: width, weights: weights)
+        gate.forgetDeferrals()
+    }
+
+    /// Nothing is called any more.
+    mutating func forgetCalls() {
+        queue.removeAll()
+        deferred = PushServiceSet()
+    }
+
+    /// How many wanted calls hold up records: not those of a deferred push service, which wait while others go on.
+    var pressing: Int {
+        guard !deferred.isEmpty else { return queue.count }
+        return queue.count - deferredCount
+    }
+
+    private var deferredCount: Int {
+        var sum = 0
+        for service in deferred { sum += queue.count(toService: service) }
+        return sum
+    }
+}
+
+// MARK: Turns
+
+extension Dispatcher {
+    mutating func want(_ token: CallToken, ofClass number: Int) { queue.append(token, toClass: number) }
+
+    /// The push services that have wanted calls and may be called now.
+    mutating func open(now: MonotonicTime) -> PushServiceSet { gate.open(queue.services, now: now) }
+
+    /// When the first of them may be called; `nil` when none has to wait.
+    var opens: MonotonicTime? { gate.isLimited && !queue.isEmpty ? gate.opens(queue.services) : nil }
+
+    mutating func next(among open: PushServiceSet) -> CallToken? { queue.popFirst(among: open) }
+
+    /// A call begins; true when others may have to wait for it.
+    mutating func began(_ token: CallToken, now: MonotonicTime) -> Bool {
+        gate.take(Int(token.service), now: now)
+        return gate.isLimited
+    }
+
+    /// Takes a call out of its turn.
+    mutating func remove(_ token: CallToken, ofClass number: Int) { queue.remove(token, ofClass: number) }
+
+    /// What is left in the queue was decided meanwhile, or its event is gone.
+    mutating func removeAll() { queue.removeAll() }
+}
+
+// MARK: What the backend bears
+
+extension Dispatcher {
+    mutating func tick(now: MonotonicTime) { gate.tick(now: now) }
+
+    /// Notes that this push service is one that is called.
+    mutating func noteUse(_ service: Int, now: MonotonicTime) { gate.noteUse(service, now: now) }
+
+    mutating func passed(_ service: Int, sentAt: MonotonicTime, isRetry: Bool, now: MonotonicTime) {
+        gate.passed(service, sentAt: sentAt, isRetry: isRetry, now: now)
+    }
+
+    mutating func refused(
+        _ service: Int, sentAt: MonotonicTime, isRetry: Bool, retryAfter: Int64?, now: MonotonicTime
+    ) {
+        gate.refused(service, sentAt: sentAt, isRetry: isRetry, retryAfter: retryAfter, now: now)
+    }
+
+    /// The index of the delay by which a call is deferred, because so many wait for its push service that they would hold up the
+    /// others.
+    ///
+    /// `nil` when it can wait in memory, which is the normal thing: then less is taken. Each request topic's events, and those
+    /// that come back, have room of their own.
+    mutating func deferral(of service: Int, ofClass number: Int, now: MonotonicTime) -> Int? {
+        guard deferred.contains(service), !delays.isEmpty else { return nil }
+        let room = max(1, maxInFlight / 4)
+        guard queue.count(ofClass: number, toService: service) >= room || deferredCount >= maxInFlight else {
+            return nil
+        }
+        return gate.putOff(service, queued: queue.count(toService: service), delays: delays, now: now)
+    }
+
+    /// Finds the push services that have to wait while others go on.
+    mutating func findDeferred(now: MonotonicTime) {
+        guard gate.isLimited || !deferred.isEmpty else { return }
+        deferred = PushServiceSet()
+        let recent = now.advanced(byMilliseconds: -Self.recently)
+        for service in queue.services {
+            guard gate.isLimited(service) else { continue }
+            let othersGoOn = gate.services.indices.contains { other in
+                other != service && gate.services[other].lastUse > recent
+                    && queue.count(toService: other) < maxInFlight / 8
+            }
+            if othersGoOn { deferred.insert(service) }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import HeraldEvents
+import HeraldTime
+
+/// Times in which nothing is taken and nothing is called but one probe at a time, and what calls are evidence of.
+extension Engine {
+    mutating func beginHold(_ reason: HoldReason, status: Int = 0, source: UInt64 = 0, now: Moment) {
+        guard case .assigned = membership else { return }
+        let hold = Hold(
+            reason: reason, status: status, source: source, classes: dispatcher.queue.classes, now: now.monotonic)
+        if health.begin(hold) { actions.append(.notice(.holdBegan(reason))) }
+    }
+
+    /// - Parameter source: of the event that got through, if one did.
+    mutating func endHold(source: UInt64? = nil, now: Moment) {
+        guard let reason = health.end(source: source) else { return }
+        actions.append(.notice(.holdEnded(reason)))
+        // Who waited for the backend's end of the hold was not held up by another event.
+        events.restartActive(now: now.monotonic)
+    }
+
+    /// The hold's probe ended.
+    mutating func judgeProbe(_ slot: Int32, _ meaning: CallMeaning, status: Int, now: Moment) {
+        switch health.judgeProbe(meaning, status: status, ofClass: callClass(of: slot), now: now.monotonic) {
+        case .well: endHold(source: meaning == .answered(.delivered) ? sourceOfEvidence(slot) : nil, now: now)
+        case .unwell: break
+        case .unwellBecause(let reason): actions.append(.notice(.holdBegan(reason)))
+        }
+    }
+
+    /// Counts an answer that rejects; true when too many do, and the event waits.
+    mutating func blows(_ slot: Int32, _ status: Int, now: Moment) -> Bool {
+        if let hold { return hold.reason == .fuse && hold.status == status }
+        let source = sourceOfEvidence(slot)
+        guard health.rejected(status: status, user: events[slot].userHash, source: source, now: now.monotonic)
+        else { return false }
+        beginHold(.fuse, status: status, source: source, now: now)
+        return true
+    }
+
+    /// Where the breaker counts a call; `nil` when it says nothing about others: its event has failed before, and others
+    /// have got through since.
+    func placeOfEvidence(_ slot: Int32, _ service: Int) -> Int? {
+        if events.services[events.place(slot, service)].attempts > 0 {
+            let before = events[slot].failures.last?.at ?? events[slot].timestamp
+            if let before, health.lastPass >= before { return nil }
+        }
+        return callClass(of: slot) * events.width + service
+    }
+
+    /// What the fuse takes for one source: the same `source` in the same topic.
+    func sourceOfEvidence(_ slot: Int32) -> UInt64 {
+        events[slot].sourceHash &+ UInt64(callClass(of: slot)) &* 0x9E37_79B9_7F4A_7C15
+    }
+}
