@@ -33,7 +33,7 @@ extension Engine {
         switch membership {
         case .none: .unassigned
         case .assigned: .taking
-        case .stopping: .stopping
+        case .stopping, .lastCommit: .stopping
         case .left: .left
         }
     }

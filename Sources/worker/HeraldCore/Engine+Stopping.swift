@@ -1,39 +1,11 @@
 import HeraldEvents
 import HeraldTime
 
-/// Whether the engine has partitions.
-enum Membership: Sendable, Equatable {
-    case none
-    case assigned
-    /// Partitions go, or the worker stops: what is under way is waited for.
-    case stopping(Stopping)
-    /// A drain was carried out: nothing more is done.
-    case left
-}
-
-struct Stopping: Sendable, Equatable {
-    /// How long the last commit may take at least (milliseconds).
-    static let commitGrace: Int64 = 5_000
-
-    /// Whether the worker leaves, and not only the partitions.
-    var leaves: Bool
-    var deadline: MonotonicTime
-    /// No call is under way any more, and what was settled is being committed.
-    var isCommitting = false
-    /// Events that were given up unsettled: they will be taken again.
-    var gaveUp = 0
-
-    /// However late it is: the last commit gets its time, or what was done would be done again.
-    mutating func allowCommit(now: MonotonicTime) {
-        deadline = max(deadline, now.advanced(byMilliseconds: Self.commitGrace))
-    }
-}
-
 extension Engine {
     /// Nothing more is taken and called; what is under way is waited for until the deadline.
     mutating func stop(leaving: Bool, timeout: Int64, now: Moment) {
         let deadline = now.monotonic.advanced(byMilliseconds: timeout)
-        membership = .stopping(Stopping(leaves: leaving, deadline: deadline))
+        lifecycle.stop(leaving: leaving, deadline: deadline)
         health.drop()
         for index in events.slots.indices { stopWaiting(Int32(index), now: now) }
         dispatcher.forgetCalls()
@@ -73,24 +45,22 @@ extension Engine {
 
     /// Goes on with a stop when no call is under way any more, or the time is over.
     mutating func finishStopping(now: Moment) {
-        guard case .stopping(var stopping) = membership, !stopping.isCommitting else { return }
+        guard case .stopping(let stop) = membership else { return }
         if calls.inFlight > 0 || events.refusedCount > 0 || (!committer.state.isAtomic && productions.count > 0) {
-            guard now.monotonic >= stopping.deadline else { return }
+            guard now.monotonic >= stop.deadline else { return }
         }
-        stopping.gaveUp = dropUnsettled()
-        if stopping.gaveUp > 0 { actions.append(.notice(.gaveUp(events: stopping.gaveUp))) }
+        let gaveUp = dropUnsettled()
+        if gaveUp > 0 { actions.append(.notice(.gaveUp(events: gaveUp))) }
         resumeEverything()
-        stopping.isCommitting = true
-        stopping.allowCommit(now: now.monotonic)
-        membership = .stopping(stopping)
+        lifecycle.startLastCommit(gaveUp: gaveUp, now: now.monotonic)
         commitForStop(now: now)
     }
 
     /// Goes on with the last commit of a stop, and ends the stop when there is nothing to commit any more.
     mutating func commitForStop(now: Moment) {
-        guard case .stopping(let stopping) = membership, stopping.isCommitting else { return }
+        guard case .lastCommit(let stop, _) = membership else { return }
         let isDone = committer.isIdle && events.refusedCount == 0 && !partitions.hasUncommitted
-        if isDone || now.monotonic >= stopping.deadline {
+        if isDone || now.monotonic >= stop.deadline {
             endStopping(now: now)
         } else {
             advanceCommits(now: now)
@@ -99,21 +69,11 @@ extension Engine {
 
     /// Ends a stop; what is not committed by now will be taken again.
     mutating func endStopping(now: Moment) {
-        guard case .stopping(var stopping) = membership else { return }
         let dropped = events.count
-        if dropped > 0 {
-            stopping.gaveUp += dropped
-            actions.append(.notice(.gaveUp(events: dropped)))
-        }
+        if dropped > 0 { actions.append(.notice(.gaveUp(events: dropped))) }
         dropEverything()
         append(committer.abandon(now: now.monotonic))
-        if stopping.leaves {
-            membership = .left
-            actions.append(.leave(complete: stopping.gaveUp == 0))
-        } else {
-            membership = .none
-            actions.append(.unassign)
-        }
+        actions.append(lifecycle.end(dropped: dropped))
     }
 
     /// Gives up what is not settled, and says how many events that were.

@@ -48,7 +48,7 @@ public struct Engine: ~Copyable, Sendable {
     public var hold: Hold? { health.hold }
 
     // Assignment.
-    var membership = Membership.none
+    var lifecycle = Lifecycle()
     var partitions = PartitionTable()
     var sources = SourceTable()
     var readAhead: ReadAhead
@@ -121,6 +121,8 @@ public struct Engine: ~Copyable, Sendable {
     public var load: (calls: Int, events: Int, records: Int) {
         (calls.inFlight, events.count, productions.count)
     }
+
+    var membership: Membership { lifecycle.membership }
 
     /// Whether partitions are assigned and taken from.
     public var isTaking: Bool { if case .assigned = membership { true } else { false } }

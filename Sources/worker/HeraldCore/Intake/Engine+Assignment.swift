@@ -18,7 +18,7 @@ extension Engine {
         health.assigned(width: events.width, classes: weights.count)
         events.divide(classes: weights.count)
         readAhead.assigned(sources: sources.count, fetched: fetched)
-        membership = .assigned
+        lifecycle.assigned()
         committer.assigned(now: now.monotonic)
         if !credentials.areThere { beginHold(.tokenUnavailable, now: now) }
     }
@@ -48,7 +48,7 @@ extension Engine {
             stop(leaving: false, timeout: configuration.revokeTimeout, now: now)
         case .none, .left:
             actions.append(.unassign)
-        case .stopping:
+        case .stopping, .lastCommit:
             // A drain is under way: it ends by leaving, which answers the group too.
             break
         }
@@ -59,13 +59,7 @@ extension Engine {
         dropEverything()
         append(committer.abandon(now: now.monotonic))
         resumeEverything()
-        if case .stopping(let stopping) = membership, stopping.leaves {
-            membership = .left
-            actions.append(.leave(complete: false))
-        } else {
-            if membership != .left { membership = .none }
-            actions.append(.unassign)
-        }
+        actions.append(lifecycle.lost())
     }
 
     /// The revoked assignment was answered.
@@ -75,20 +69,19 @@ extension Engine {
         partitions.removeAll()
         sources.removeAll()
         duplicates.removeAll()
-        if membership != .left { membership = .none }
+        lifecycle.unassigned()
     }
 
     /// The worker is to stop: nothing more is taken, what is under way is waited for, and then comes the action `leave`.
     public mutating func drain(now: Moment) {
         switch membership {
         case .none:
-            membership = .left
+            lifecycle.leave()
             actions.append(.leave(complete: true))
         case .assigned:
             stop(leaving: true, timeout: configuration.drainTimeout, now: now)
-        case .stopping(var stopping):
-            stopping.leaves = true
-            membership = .stopping(stopping)
+        case .stopping, .lastCommit:
+            lifecycle.leaveAfterStop()
         case .left:
             break
         }

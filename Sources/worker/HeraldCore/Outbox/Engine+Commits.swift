@@ -19,12 +19,7 @@ extension Engine {
     public var commitPositions: [CommittedPosition] { committer.positions }
 
     /// When ``advanceCommits(now:)`` has something to do.
-    var nextCommitStep: MonotonicTime? { membership == .left ? nil : committer.due(isLast: isLastCommit) }
-
-    /// A stop has come to its last commit.
-    private var isLastCommit: Bool {
-        if case .stopping(let stopping) = membership { stopping.isCommitting } else { false }
-    }
+    var nextCommitStep: MonotonicTime? { membership == .left ? nil : committer.due(isLast: membership.isLastCommit) }
 
     /// Does what the committer's state and the time allow.
     mutating func advanceCommits(now: Moment) {
@@ -82,11 +77,8 @@ extension Engine {
             transactionEnded(outcome, orElse: .close, now: now)
         case .atomic: break
         }
-        if outcome == .acknowledged, case .stopping(var stopping) = membership, stopping.isCommitting {
-            // It had to wait for the one before.
-            stopping.allowCommit(now: now.monotonic)
-            membership = .stopping(stopping)
-        }
+        // The last commit of a stop had to wait for the one before.
+        if outcome == .acknowledged { lifecycle.allowCommit(now: now.monotonic) }
         commitForStop(now: now)
         run(now: now)
     }
@@ -100,7 +92,7 @@ extension Engine {
             committer.failed(now: now.monotonic)
         }
         // Somebody else has the partitions: what is not committed by now never will be.
-        if outcome == .refused, isLastCommit { endStopping(now: now) }
+        if outcome == .refused, membership.isLastCommit { endStopping(now: now) }
     }
 
     mutating func append(_ action: Action?) {

@@ -116,7 +116,7 @@ extension Engine {
             membersWaitAgain()
             committer.close(succeeded: false, now: now.monotonic)
             // Somebody else has the partitions: what is not committed by now never will be.
-            if isRefused, case .stopping(let stopping) = membership, stopping.isCommitting { endStopping(now: now) }
+            if isRefused, membership.isLastCommit { endStopping(now: now) }
         case .failedForNow, .refused, .abortable: committer.askLater(now: now.monotonic)
         case .fatal(let isFenced): producerLost(isFenced: isFenced, now: now)
         }

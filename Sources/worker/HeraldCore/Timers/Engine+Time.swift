@@ -22,21 +22,12 @@ extension Engine {
         }
         run(now: now)
         switch membership {
-        case .assigned:
-            advanceCommits(now: now)
-        case .stopping(let stopping):
-            if stopping.isCommitting {
-                commitForStop(now: now)
-            } else {
-                finishStopping(now: now)
-                advanceCommits(now: now)
-            }
-        case .none:
-            // What became of the last transaction of an assignment is still asked for.
-            advanceCommits(now: now)
-        case .left:
-            break
+        case .stopping: finishStopping(now: now)
+        case .lastCommit: commitForStop(now: now)
+        case .none, .assigned, .left: break
         }
+        // Also what became of the last transaction of an assignment is still asked for.
+        advanceCommits(now: now)
     }
 
     /// When the engine wants its next ``tick(now:)`` at the latest; `nil` when nothing waits.
@@ -54,7 +45,7 @@ extension Engine {
             if let moment = dispatcher.opens { consider(moment) }
         }
         if case .assigned = membership, events.count > 0 { consider(upkeep.next) }
-        if case .stopping(let stopping) = membership { consider(stopping.deadline) }
+        if let stop = membership.stop { consider(stop.deadline) }
         return earliest
     }
 
