@@ -11,27 +11,25 @@ import HeraldTime
 /// when every service is decided the event is *settled*: its records are produced, and when all of them are
 /// acknowledged (`delivered`) its offset is complete.
 ///
-/// | file | part |
-/// |---|---|
-/// | `Engine+Assignment.swift` | assigned, revoked, lost, drain |
-/// | `Engine+Intake.swift` | which source to take from; record |
-/// | `Engine+Duplicates.swift` | events that came before |
-/// | `Engine+ReadAhead.swift` | how much is fetched ahead, in records and in bytes (`FetchedAhead.swift`) |
-/// | `Engine+Calls.swift` | wanted calls, answers |
-/// | `Engine+Campaigns.swift` | campaigns that are paused or cancelled |
-/// | `Engine+Limits.swift` | how many calls there may be, and which are put off |
-/// | `Engine+Credentials.swift` | credentials that are refused, to everybody or to one user |
-/// | `Engine+Holds.swift` | times in which nothing is called but probes |
-/// | `Engine+Probes.swift` | who is called during a hold |
-/// | `Engine+Evidence.swift` | what begins a hold because many calls fail |
-/// | `Engine+Settlement.swift` | the records of a decided event, their acknowledgement |
-/// | `Exposure.swift` | calls that are not recorded, and for how long |
-/// | `Engine+Commits.swift` | commits of offsets, and what follows their outcome |
-/// | `Engine+Transactions.swift` | the transaction in which records and offsets become durable together |
-/// | `Engine+Stopping.swift` | drain and revocation: what is under way is waited for, then comes the last commit |
-/// | `Engine+Blocked.swift` | what holds up others for too long |
-/// | `Engine+Kept.swift` | records that stay for longer than most |
-/// | `Engine+Time.swift` | tick |
+/// Its state belongs to parts, each in a file of its own with its states and transitions at the top; nobody but a part writes its
+/// fields. What concerns several parts is decided by the engine's extensions, which lie beside the part that they concern most.
+///
+/// | folder | part | owns |
+/// |---|---|---|
+/// | | ``Lifecycle`` | whether there are partitions, and how a stop ends |
+/// | `Events/` | ``EventTable`` | slots, their push services, users' order |
+/// | | ``Campaigns`` | campaigns that do not run, and how those do that may be paused |
+/// | `Intake/` | ``PartitionTable`` | what is done of each partition |
+/// | | ``SourceTable`` | the queues, whose turn it is, and why one is paused |
+/// | | ``ReadAhead`` | how much is fetched ahead |
+/// | | ``DuplicateWindow`` | events that came before |
+/// | `Dispatch/` | ``Dispatcher`` | wanted calls, limits, what is deferred |
+/// | | ``CallTracker`` | calls under way, which of them hang, how many there may be |
+/// | | ``BackendHealth`` | the hold, and what begins one |
+/// | | ``Credentials`` | whether there are any, and who waits for others |
+/// | `Outbox/` | ``ProductionTable`` | records on their way |
+/// | | ``Committer`` | commits and transactions, and what waits for one |
+/// | `Timers/` | ``DueQueue``, ``Upkeep`` | what waits for a moment; what is looked at now and then |
 ///
 /// Not copyable: whoever calls a method of an engine that an object keeps would copy all of it first, a reference count
 /// for each of its arrays.
@@ -47,31 +45,28 @@ public struct Engine: ~Copyable, Sendable {
     /// Why nothing is taken, if so.
     public var hold: Hold? { health.hold }
 
-    // Assignment.
     var lifecycle = Lifecycle()
+
+    var events: EventTable
+    var campaigns = Campaigns()
+    /// Events whose turn has come within this input.
+    var activations: Ring<SlotID>
+
     var partitions = PartitionTable()
     var sources = SourceTable()
     var readAhead: ReadAhead
-
-    var events: EventTable
-    var due: DueQueue
     var duplicates: DuplicateWindow
-    var campaigns = Campaigns()
 
-    // Work within one input.
-    var activations: Ring<SlotID>
-    var upkeep = Upkeep()
-
-    // Calls.
-    var calls: CallTracker
-    var credentials = Credentials()
     var dispatcher: Dispatcher
+    var calls: CallTracker
     var health: BackendHealth
+    var credentials = Credentials()
 
-    // Records on their way to the broker.
     var productions: ProductionTable
-
     var committer: Committer
+
+    var due: DueQueue
+    var upkeep = Upkeep()
 
     /// An engine without an assignment.
     public init(configuration: EngineConfiguration) {

@@ -31,23 +31,27 @@ extension Engine {
     }
 
     /// When the engine wants its next ``tick(now:)`` at the latest; `nil` when nothing waits.
+    ///
+    /// Each of these moments is one that whoever acts then asks for as well.
     public var nextWake: MonotonicTime? {
         var earliest = due.earliest
-        func consider(_ moment: MonotonicTime) {
-            earliest = min(earliest ?? moment, moment)
+        let moments: [4 of MonotonicTime?] = [nextCommitStep, nextCall, nextUpkeep, membership.stop?.deadline]
+        for index in moments.indices {
+            if let moment = moments[index] { earliest = min(earliest ?? moment, moment) }
         }
-        if let step = nextCommitStep { consider(step) }
-        if committer.isInTheWay {
-            // Only a commit makes a call possible.
-        } else if hold != nil {
-            if let moment = nextProbeTime { consider(moment) }
-        } else if calls.hasRoom {
-            if let moment = dispatcher.opens { consider(moment) }
-        }
-        if case .assigned = membership, events.count > 0 { consider(upkeep.next) }
-        if let stop = membership.stop { consider(stop.deadline) }
         return earliest
     }
+
+    /// When a call may begin that could not until now.
+    private var nextCall: MonotonicTime? {
+        // Only a commit makes a call possible.
+        if committer.isInTheWay { return nil }
+        if hold != nil { return nextProbeTime }
+        return calls.hasRoom ? dispatcher.opens : nil
+    }
+
+    /// When something is looked at; not while nothing is in memory.
+    private var nextUpkeep: MonotonicTime? { isTaking && events.count > 0 ? upkeep.next : nil }
 
     private mutating func quickRetryIsDue(_ entry: DueQueue.Entry, now: Moment) {
         let slot = entry.slot.index
