@@ -36,7 +36,11 @@ enum CallMeaning: Equatable {
 /// | on | its probe fails for another reason | on, for that reason |
 /// | on | partitions go, or new credentials end the lack of any | none |
 struct BackendHealth: Sendable {
-    private(set) var hold: Hold?
+    private(set) var hold: Hold? {
+        didSet { isHolding = hold != nil }
+    }
+    /// Whether nothing but probes is called: asked on every event's way, where ``hold`` is too much to look at.
+    private(set) var isHolding = false
     private let rule: BreakerRule
     private var breaker: Breaker
     private var fuse: Fuse
@@ -52,6 +56,9 @@ struct BackendHealth: Sendable {
     mutating func assigned(width: Int, classes: Int) {
         breaker = Breaker(rule: rule, width: width, classes: classes)
     }
+
+    /// Whether this call is the hold's probe.
+    func isProbe(_ token: CallToken) -> Bool { isHolding && hold?.probe == token }
 
     /// Whether a call may be repeated at once.
     var allowsQuickRetry: Bool { budget.allowsRetry }
@@ -140,7 +147,7 @@ extension BackendHealth {
 
     /// Whether a call that ended so waits for the end of the hold, because it failed by the hold's cause, or was its probe.
     func waits(for meaning: CallMeaning, status: Int, isProbe: Bool) -> Bool {
-        guard let hold else { return false }
+        guard isHolding, let hold else { return false }
         switch meaning {
         case .answered(.delivered), .answered(.credentials): return false
         case .unreachable: return true

@@ -13,7 +13,8 @@ struct Dispatcher: Sendable {
     private let delays: [Int64]
     private(set) var queue: CallQueue
     private(set) var gate: CallGate
-    private var deferred = PushServiceSet()
+    /// The push services for which too many calls wait.
+    private(set) var deferred = PushServiceSet()
 
     init(configuration: EngineConfiguration, width: Int) {
         maxInFlight = configuration.maxInFlight
@@ -102,7 +103,7 @@ extension Dispatcher {
     /// `nil` when it can wait in memory, which is the normal thing: then less is taken. Each request topic's events, and those
     /// that come back, have room of their own.
     mutating func deferral(of service: Int, ofClass number: Int, now: MonotonicTime) -> Int? {
-        guard deferred.contains(service), !delays.isEmpty else { return nil }
+        guard !delays.isEmpty else { return nil }
         let room = max(1, maxInFlight / 4)
         guard queue.count(ofClass: number, toService: service) >= room || deferredCount >= maxInFlight else {
             return nil

@@ -85,7 +85,7 @@ extension Engine {
         counters.count(CallEnd(result, configuration.statuses), service: service)
         events.endCall(token, result)
         let meaning = CallMeaning(result, configuration.statuses)
-        let isProbe = hold?.probe == token
+        let isProbe = health.isProbe(token)
         if isProbe { judgeProbe(slot, meaning, status: result.status, now: now) }
         learn(slot, service, meaning, result, now: now)
         if meaning.showsAcceptance {

@@ -54,7 +54,7 @@ extension Engine {
             return
         }
         let token = CallToken(slot: events.id(of: slot), service: UInt8(service))
-        guard hold == nil, case .assigned = membership else {
+        guard !health.isHolding, case .assigned = membership else {
             events.noteRefused(index, at: calls.sequence)
             beginHold(.credentials, now: now)
             want(slot, service, now: now)

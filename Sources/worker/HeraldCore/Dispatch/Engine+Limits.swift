@@ -44,7 +44,9 @@ extension Engine {
 
     /// Starts wanted calls as far as the limits allow.
     mutating func startCalls(now: Moment) {
-        guard hold == nil, case .assigned = membership, !dispatcher.queue.isEmpty, mayCall(now: now) else { return }
+        guard !health.isHolding, case .assigned = membership, !dispatcher.queue.isEmpty, mayCall(now: now) else {
+            return
+        }
         var open = dispatcher.open(now: now.monotonic)
         while !open.isEmpty {
             guard calls.hasRoom else {
@@ -62,7 +64,7 @@ extension Engine {
 
     /// Defers a call for whose push service too many wait; false when it can wait in memory.
     mutating func defers(_ slot: Int32, _ service: Int, now: Moment) -> Bool {
-        guard hold == nil,
+        guard dispatcher.deferred.contains(service), !health.isHolding,
             let delay = dispatcher.deferral(of: service, ofClass: callClass(of: slot), now: now.monotonic)
         else { return false }
         let due = now.wall.advanced(byMilliseconds: configuration.retry.delays[delay])

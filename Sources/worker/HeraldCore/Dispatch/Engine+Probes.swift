@@ -70,7 +70,7 @@ extension Engine {
 
     /// A call is wanted during a hold.
     mutating func noteCandidate(_ slot: Int32, _ service: Int) {
-        guard hold != nil, isNew(events.services[events.place(slot, service)]) else { return }
+        guard health.isHolding, isNew(events.services[events.place(slot, service)]) else { return }
         health.noteCandidate(ofClass: callClass(of: slot))
     }
 

@@ -13,7 +13,7 @@ extension Engine {
             actions.append(.rewind(partition: partition))
         }
         // In a hold everybody waits for the backend, and nobody for an event.
-        guard hold == nil, let delay = configuration.retry.delays.first else { return }
+        guard !health.isHolding, let delay = configuration.retry.delays.first else { return }
         let limit = now.monotonic.advanced(byMilliseconds: -configuration.blockedAfter)
         for index in events.slots.indices
         where events.slots[index].phase == .active && events.slots[index].activeSince <= limit {

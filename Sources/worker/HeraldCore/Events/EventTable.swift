@@ -159,13 +159,10 @@ extension EventTable {
             services[index].attempts = slots[place].event.attempts
             services[index].status = slots[place].event.lastStatus ?? 0
         }
-        if slots[place].event.source.isPresent {
-            slots[place].sourceHash = slots[place].event.sourceHash(value: value, seed: hashSeed)
-        }
-        if slots[place].event.campaign.isPresent {
-            slots[place].campaign = slots[place].event.campaignHash(value: value, seed: hashSeed)
-        }
-        slots[place].userHash = slots[place].event.userHash(value: value, seed: hashSeed)
+        let hashes = slots[place].event.hashes(value: value, seed: hashSeed)
+        slots[place].sourceHash = hashes.source
+        slots[place].campaign = hashes.campaign
+        slots[place].userHash = hashes.user
     }
 
     /// Gives the slot back.
@@ -369,15 +366,12 @@ extension EventTable {
 }
 
 extension DecodedEvent {
-    fileprivate func sourceHash(value: RawSpan, seed: UInt64) -> UInt64 {
-        ByteHash.hash(bytes(of: source, value: value), seed: seed)
-    }
-
-    fileprivate func campaignHash(value: RawSpan, seed: UInt64) -> UInt64 {
-        Campaigns.hash(bytes(of: campaign, value: value), seed: seed)
-    }
-
-    fileprivate func userHash(value: RawSpan, seed: UInt64) -> UInt64 {
-        ByteHash.hash(bytes(of: user, value: value), seed: seed)
+    /// What its source, its campaign and its user are told apart by; 0 without a source or a campaign.
+    fileprivate func hashes(value: RawSpan, seed: UInt64) -> (source: UInt64, campaign: UInt64, user: UInt64) {
+        (
+            source.isPresent ? ByteHash.hash(bytes(of: source, value: value), seed: seed) : 0,
+            campaign.isPresent ? Campaigns.hash(bytes(of: campaign, value: value), seed: seed) : 0,
+            ByteHash.hash(bytes(of: user, value: value), seed: seed)
+        )
     }
 }

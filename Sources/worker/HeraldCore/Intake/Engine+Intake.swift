@@ -9,11 +9,11 @@ extension Engine {
 
     /// The source to take the next record from, or `nil` when nothing should be taken now.
     public mutating func nextSource() -> Int? {
-        guard case .assigned = membership, events.room > (hold == nil ? Hold.reservedSlots : 0) else { return nil }
-        if hold == nil, dispatcher.pressing + calls.busy >= takeLimit { return nil }
+        guard case .assigned = membership, events.room > (health.isHolding ? 0 : Hold.reservedSlots) else { return nil }
+        if !health.isHolding, dispatcher.pressing + calls.busy >= takeLimit { return nil }
         let room = SourceTable.Room(
             isFull: events.bytes >= configuration.maxBufferedBytes, reserved: configuration.reservedBytes,
-            holdRoom: hold?.room)
+            holdRoom: health.isHolding ? health.hold?.room : nil)
         return sources.next(room, events)
     }
 

@@ -150,19 +150,18 @@ extension PartitionTable {
     mutating func complete(_ offset: Int64, of partition: Int32) { all[Int(partition)].tracker?.complete(offset) }
 
     /// The same, together with a commit that said so.
-    mutating func completeAcknowledged(_ event: borrowing Slot) {
-        guard event.offset != Slot.noOffset else { return }
-        all[Int(event.partition)].tracker?.completeAcknowledged(event.offset)
+    mutating func completeAcknowledged(_ offset: Int64, of partition: Int32) {
+        if offset != Slot.noOffset { all[Int(partition)].tracker?.completeAcknowledged(offset) }
     }
 
-    /// Notes whether the next commit will say of an event's record that it is done.
-    mutating func noteDecided(_ event: borrowing Slot, _ isDecided: Bool) {
-        guard event.offset != Slot.noOffset else { return }
-        if isDecided {
-            all[Int(event.partition)].tracker?.decide()
-        } else {
-            all[Int(event.partition)].tracker?.undecide()
-        }
+    /// The next commit will say of one more offset that it is done.
+    mutating func decide(_ offset: Int64, of partition: Int32) {
+        if offset != Slot.noOffset { all[Int(partition)].tracker?.decide() }
+    }
+
+    /// It will not say that of this one after all.
+    mutating func undecide(_ offset: Int64, of partition: Int32) {
+        if offset != Slot.noOffset { all[Int(partition)].tracker?.undecide() }
     }
 
     /// The broker has what a commit said.

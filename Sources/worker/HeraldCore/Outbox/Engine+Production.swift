@@ -151,7 +151,7 @@ extension Engine {
         if isHopeless { giveUpShrinking(id) }
         committer.noteCulprit()
         guard let refusals = events.setApart(production.slot.index, isHopeless: isHopeless) else { return }
-        partitions.noteDecided(events[production.slot.index], false)
+        partitions.undecide(events[production.slot.index].offset, of: events[production.slot.index].partition)
         let pause = isHopeless ? min(Self.productionPause << min(refusals, 10), Self.longestProductionPause) : 0
         due.add(
             .init(

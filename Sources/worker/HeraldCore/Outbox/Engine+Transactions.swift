@@ -9,10 +9,10 @@ extension Engine {
         switch committer.admit(events.id(of: slot), now: now.monotonic) {
         case .plain: emit(slot)
         case .joins(let isOpening):
-            partitions.noteDecided(events[slot], true)
+            partitions.decide(events[slot].offset, of: events[slot].partition)
             if isOpening { actions.append(.begin) }
             emit(slot)
-        case .waits: partitions.noteDecided(events[slot], true)
+        case .waits: partitions.decide(events[slot].offset, of: events[slot].partition)
         }
     }
 
@@ -27,7 +27,7 @@ extension Engine {
             actions.append(.begin)
             committer.open(for: suspect, now: now.monotonic)
             events.tryAgain(suspect.index)
-            partitions.noteDecided(events[suspect.index], true)
+            partitions.decide(events[suspect.index].offset, of: events[suspect.index].partition)
             emit(suspect.index)
         } else if !committer.pending.isEmpty {
             actions.append(.begin)
@@ -103,7 +103,7 @@ extension Engine {
 
     private mutating func completeMembers() {
         for id in committer.members where events.isCurrent(id) {
-            partitions.completeAcknowledged(events[id.index])
+            partitions.completeAcknowledged(events[id.index].offset, of: events[id.index].partition)
             free(id.index)
         }
     }

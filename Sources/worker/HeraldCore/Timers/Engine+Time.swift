@@ -46,7 +46,7 @@ extension Engine {
     private var nextCall: MonotonicTime? {
         // Only a commit makes a call possible.
         if committer.isInTheWay { return nil }
-        if hold != nil { return nextProbeTime }
+        if health.isHolding { return nextProbeTime }
         return calls.hasRoom ? dispatcher.opens : nil
     }
 
