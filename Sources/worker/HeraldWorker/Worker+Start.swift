@@ -1,3 +1,4 @@
+import HeraldCore
 import HeraldEvents
 import HeraldKafka
 import HeraldTelemetry
@@ -39,7 +40,7 @@ extension Worker {
 
     /// Finds out what the topics take, and says what does not fit together; nothing of it keeps a worker from starting.
     private func checkLimits(_ admin: Admin) {
-        guard let topics = configuration.lanes.first?.topics, !isEmbedded(admin) else { return }
+        guard let topics = configuration.lanes.first?.engine.topics, !isEmbedded(admin) else { return }
         let error = limits.ask(
             admin, about: configuration.requiredTopics, timeoutMilliseconds: Self.questionTimeout)
         if let error {
@@ -56,7 +57,7 @@ extension Worker {
     func knowingLimits(_ lane: LaneConfiguration) -> LaneConfiguration {
         var lane = lane
         lane.limits = limits
-        let written = configuration.requiredTopics.filter { !lane.topics.requests.contains($0) }
+        let written = configuration.requiredTopics.filter { !lane.engine.topics.requests.contains($0) }
         let batch = limits.batch(for: written)
         if batch < RecordLimits.largestBatch, !lane.producerProperties.contains(where: { $0.0 == "batch.size" }) {
             lane.producerProperties.append(("batch.size", String(batch)))

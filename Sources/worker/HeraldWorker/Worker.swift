@@ -176,13 +176,17 @@ public final class Worker: Sendable {
         _ campaigns: CampaignWatch
     ) {
         do {
-            let end = try Lane(
+            let logger = logger.with(["lane": .int(lane.number)])
+            let clients = try LaneClients(
                 configuration: lane, mailbox: mailbox, credentials: credentials, campaigns: campaigns,
-                board: board, troubles: troubles, logger: logger
+                board: board, troubles: troubles, logger: logger)
+            let end = Lane(
+                number: lane.number, configuration: lane.engine, requestWeights: lane.requestWeights, io: clients,
+                logger: logger
             ).run()
             switch end {
             case .drained(let isComplete):
-                logger.info("lane ended", ["lane": .int(lane.number), "complete": .bool(isComplete)])
+                logger.info("lane ended", ["complete": .bool(isComplete)])
             case .failed(let sentence): fail(sentence)
             }
         } catch {

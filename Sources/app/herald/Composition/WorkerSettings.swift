@@ -38,7 +38,6 @@ extension Settings {
                 number: number, consumerProperties: KafkaClientSettings.consumer(self, lane: number),
                 readerProperties: KafkaClientSettings.campaignReader(self),
                 producerProperties: KafkaClientSettings.producer(self, lane: number, instance: instance),
-                topics: topicNames,
                 requestWeights: topics.requests.map(\.weight), engine: try engineConfiguration(delays, share),
                 backend: try backendConfiguration(connectionLimit: connections))
         }

@@ -6,9 +6,9 @@ import HeraldTime
 extension Lane {
     func commit(_ sequence: UInt64, now: Moment) {
         let positions = commitPositions()
-        if let transactionCalls {
-            transactionCalls.commit(sequence, positions, group: groupMetadata)
-        } else if let error = consumer.commit(positions, token: sequence, reportTo: commits) {
+        if configuration.isAtomic {
+            io.commitTransaction(sequence, positions, by: member)
+        } else if let error = io.commit(sequence, positions) {
             logger.warning("the commit was not sent: \(error)")
             noteCommit(.failedForNow, error)
             engine.committed(sequence: sequence, .failedForNow, now: now)
@@ -17,21 +17,17 @@ extension Lane {
 
     /// What the engine wants committed, in the client's words.
     func commitPositions() -> [CommitPosition] {
-        engine.commitPositions.map { committed in
-            let position = engine.position(of: committed.partition)
-            return CommitPosition(
-                partition: TopicPartition(topic: position.topic, partition: position.number),
-                offset: committed.offset, metadata: committed.metadata)
+        engine.commitPositions.map {
+            CommitPosition(partition: topicPartition($0.partition), offset: $0.offset, metadata: $0.metadata)
         }
     }
 
-    func hearCommits(now: Moment) {
-        commits.commits { sequence, error, results in
-            let failure = error ?? results.compactMap(\.error).first
-            let outcome = Self.outcome(ofCommit: failure)
-            noteCommit(outcome, failure)
+    func receiveCommitOutcomes(now: Moment) {
+        io.commitOutcomes { sequence, error in
+            let outcome = Self.outcome(ofCommit: error)
+            noteCommit(outcome, error)
             engine.committed(sequence: sequence, outcome, now: now)
-            if let failure { logger.warning("the commit failed: \(failure)") }
+            if let error { logger.warning("the commit failed: \(error)") }
         }
         carryOut(now: now)
     }

@@ -5,32 +5,33 @@ import HeraldTelemetry
 import HeraldTime
 
 extension Lane {
-    /// Hands a record that the engine wants to librdkafka, which copies it.
+    /// Lasting trouble is reported this often (milliseconds).
+    private static var troubleInterval: Int64 { 30_000 }
+
+    /// Offers a record that the engine wants to the producer, which copies it.
     func produce(_ id: ProductionID, now: Moment) {
-        guard let production = engine.production(id), let record = held[Int(production.slot.index)] else { return }
-        let answer: RecordProducer.Answer = record.withValue { value in
+        // Given up meanwhile, if there is none.
+        guard let production = engine.production(id) else { return }
+        guard let record = records[Int(production.slot.index)] else {
+            return io.isBroken("a record of a slot without one")
+        }
+        let answer: ProduceAnswer = record.withValue { value in
             guard let value else { return .taken }
             output.removeAll()
             if production.kind != .result {
                 headers.removeAll()
                 record.forEachHeader { name, value in headers.append(name: name, value: value) }
             }
-            return record.withKey { key -> RecordProducer.Answer in
+            return record.withKey { key -> ProduceAnswer in
                 engine.write(
                     production, keyByteCount: key?.byteCount ?? 0, value: value, headers: headers, into: &output)
                 let key = output.omissions.contains(.key) ? nil : key
-                let value = output.omissions.contains(.value) ? nil : value
-                switch production.kind {
-                case .result:
+                if production.kind == .result {
                     let result = output.value
-                    return records.produceResult(key: key, value: result.span.bytes, token: id.rawValue)
-                case .retry:
-                    return records.produceRetry(
-                        delay: production.delay, key: key, value: value, headers: output.headers, token: id.rawValue)
-                case .deadLetter:
-                    return records.produceDeadLetter(
-                        key: key, value: value, headers: output.headers, token: id.rawValue)
+                    return io.produce(id, production, key: key, value: result.span.bytes, headers: nil)
                 }
+                let value = output.omissions.contains(.value) ? nil : value
+                return io.produce(id, production, key: key, value: value, headers: output.headers)
             }
         }
         switch answer {
@@ -55,24 +56,23 @@ extension Lane {
                 "Herald may not write to \(topic): run kafka-acls --add --allow-principal User:NAME --operation Write "
                     + "--operation Describe --topic \(topic). Nothing is lost.")
         default:
-            tellOnce(of: error, now: now)
+            reportOnce(error, now: now)
             engine.failed(id, .other, now: now)
         }
     }
 
     /// Says that records are refused, when that begins and then now and again: a broker that refuses one refuses all.
-    func tellOnce(of error: KafkaError, now: Moment) {
+    func reportOnce(_ error: KafkaError, now: Moment) {
         refusal = .init(since: refusal?.since ?? now.monotonic, text: error.description)
-        guard error.code != produceTrouble?.code || now.monotonic >= tellAgain else { return }
+        guard error.code != produceTrouble?.code || now.monotonic >= reportAgain else { return }
         produceTrouble = error
-        tellAgain = now.monotonic.advanced(byMilliseconds: Self.tellInterval)
+        reportAgain = now.monotonic.advanced(byMilliseconds: Self.troubleInterval)
         logger.error("records are not taken by the broker, they are offered again and again: \(error)")
     }
 
-    /// Hears which records the broker has.
-    func hearDeliveries(now: Moment) {
-        _ = records.client.deliveries { token, error in
-            let id = ProductionID(rawValue: token)
+    /// Learns which records the broker has.
+    func receiveDeliveries(now: Moment) {
+        io.deliveries { id, error in
             if let error {
                 failed(id, error, now: now)
             } else {
@@ -82,12 +82,10 @@ extension Lane {
             }
             if engine.actions.count > 256 { carryOut(now: now) }
         }
-        // Before a record is taken: it may get a slot whose former message is not released yet.
+        // Before a record is taken: it may get a slot whose former record is not released yet.
         carryOut(now: now)
-        let (notices, _) = records.client.takeNotices()
-        for notice in notices { troubles.kafka(notice, now: now.monotonic) }
-        guard let error = records.client.fatalError() else { return }
-        if configuration.engine.isAtomic, error.code != KafkaError.Code.clusterAuthorizationFailed {
+        guard let error = io.producerError() else { return }
+        if configuration.isAtomic, error.code != KafkaError.Code.clusterAuthorizationFailed {
             engine.producerLost(isFenced: error.code == KafkaError.Code.fenced, now: now)
             carryOut(now: now)
         } else {
@@ -100,8 +98,9 @@ extension Lane {
 
     /// What to do when the brokers let Herald write nowhere, or do not say to which topic.
     var sentenceOfNoWriting: String {
-        "Herald may not write to all of its topics: run kafka-acls --add --allow-principal User:NAME --operation Write "
-            + "--operation Describe for \(configuration.topics.results), \(configuration.topics.deadLetter) and "
-            + "\(configuration.topics.retry).*; nothing is lost."
+        let topics = configuration.topics
+        return "Herald may not write to all of its topics: run kafka-acls --add --allow-principal User:NAME "
+            + "--operation Write --operation Describe for \(topics.results), \(topics.deadLetter) and "
+            + "\(topics.retry).*; nothing is lost."
     }
 }

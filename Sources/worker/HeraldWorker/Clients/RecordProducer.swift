@@ -28,11 +28,11 @@ final class RecordProducer: @unchecked Sendable {
         isCompressed = configuration.producerProperties.contains {
             ["compression.type", "compression.codec"].contains($0.0) && $0.1 != "none"
         }
-        results = Target(topic: try client.topic(configuration.topics.results), limit: .max)
-        deadLetters = Target(topic: try client.topic(configuration.topics.deadLetter), limit: .max)
+        results = Target(topic: try client.topic(configuration.engine.topics.results), limit: .max)
+        deadLetters = Target(topic: try client.topic(configuration.engine.topics.deadLetter), limit: .max)
         var retries: [Target] = []
         for delay in configuration.engine.retryDelays {
-            retries.append(Target(topic: try client.topic(configuration.topics.retryTopic(delay)), limit: .max))
+            retries.append(Target(topic: try client.topic(configuration.engine.topics.retryTopic(delay)), limit: .max))
         }
         self.retries = retries
         take(configuration.limits)
@@ -46,39 +46,28 @@ final class RecordProducer: @unchecked Sendable {
         for index in retries.indices { retries[index].limit = limits.limit(of: retries[index].topic.name) }
     }
 
-    /// What became of a record that was offered.
-    enum Answer {
-        /// The client has a copy of it.
-        case taken
-        /// Its topic does not take a record as large as that.
-        case doesNotFit
-        case refused(KafkaError)
-    }
-
-    /// Hands a result to librdkafka, which copies it.
-    func produceResult(key: RawSpan?, value: RawSpan, token: UInt64) -> Answer {
-        let size = RecordSize.alone(
-            keyByteCount: key?.byteCount, valueByteCount: value.byteCount, headers: nil)
-        guard size <= results.limit else { return .doesNotFit }
-        return Self.answer(client.produce(topic: results.topic, key: key, value: value, token: token))
-    }
-
-    /// Hands a dead letter to librdkafka.
-    func produceDeadLetter(key: RawSpan?, value: RawSpan?, headers: HeaderList, token: UInt64) -> Answer {
-        produce(to: deadLetters, key: key, value: value, headers: headers, token: token)
-    }
-
-    /// Hands a retry with the delay of this index to librdkafka.
-    func produceRetry(delay: Int, key: RawSpan?, value: RawSpan?, headers: HeaderList, token: UInt64) -> Answer {
-        produce(to: retries[delay], key: key, value: value, headers: headers, token: token)
+    /// Hands a record to librdkafka, which copies it.
+    ///
+    /// - Parameter headers: `nil` for none at all.
+    func produce(
+        _ production: Production, key: RawSpan?, value: RawSpan?, headers: HeaderList?, token: UInt64
+    ) -> ProduceAnswer {
+        switch production.kind {
+        case .result: produce(to: results, key: key, value: value, headers: headers, token: token)
+        case .retry: produce(to: retries[production.delay], key: key, value: value, headers: headers, token: token)
+        case .deadLetter: produce(to: deadLetters, key: key, value: value, headers: headers, token: token)
+        }
     }
 
     private func produce(
-        to target: Target, key: RawSpan?, value: RawSpan?, headers: HeaderList, token: UInt64
-    ) -> Answer {
+        to target: Target, key: RawSpan?, value: RawSpan?, headers: HeaderList?, token: UInt64
+    ) -> ProduceAnswer {
         let size = RecordSize.alone(
             keyByteCount: key?.byteCount, valueByteCount: value?.byteCount, headers: headers)
         guard size <= target.limit else { return .doesNotFit }
+        guard let headers else {
+            return Self.answer(client.produce(topic: target.topic, key: key, value: value, token: token))
+        }
         let list = ProducerHeaders(capacity: headers.count)
         for index in 0..<headers.count {
             list.append(name: headers.name(at: index), value: headers.value(at: index))
@@ -87,7 +76,7 @@ final class RecordProducer: @unchecked Sendable {
             client.produce(topic: target.topic, key: key, value: value, headers: list, token: token))
     }
 
-    private static func answer(_ error: KafkaError?) -> Answer {
+    private static func answer(_ error: KafkaError?) -> ProduceAnswer {
         guard let error else { return .taken }
         return error.code == KafkaError.Code.messageSizeTooLarge ? .doesNotFit : .refused(error)
     }

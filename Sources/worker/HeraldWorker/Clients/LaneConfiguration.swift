@@ -1,6 +1,6 @@
 public import HeraldBackend
 public import HeraldCore
-public import HeraldEvents
+import HeraldEvents
 
 /// What one lane needs to know.
 ///
@@ -14,9 +14,7 @@ public struct LaneConfiguration: Sendable {
     public var readerProperties: [(String, String)]
     /// librdkafka's properties for the producer.
     public var producerProperties: [(String, String)]
-    /// The names of the topics.
-    public var topics: Topics
-    /// The weight of each request topic, in the order of `topics.requests`.
+    /// The weight of each request topic, in the order of `engine.topics.requests`.
     public var requestWeights: [Int]
     /// What the engine decides by.
     public var engine: EngineConfiguration
@@ -28,14 +26,13 @@ public struct LaneConfiguration: Sendable {
     /// A lane's configuration.
     public init(
         number: Int, consumerProperties: [(String, String)], readerProperties: [(String, String)],
-        producerProperties: [(String, String)], topics: Topics, requestWeights: [Int], engine: EngineConfiguration,
+        producerProperties: [(String, String)], requestWeights: [Int], engine: EngineConfiguration,
         backend: BackendConfiguration
     ) {
         self.number = number
         self.consumerProperties = consumerProperties
         self.readerProperties = readerProperties
         self.producerProperties = producerProperties
-        self.topics = topics
         self.requestWeights = requestWeights
         self.engine = engine
         self.backend = backend
@@ -44,13 +41,8 @@ public struct LaneConfiguration: Sendable {
     /// What to subscribe to: the request topics, and every topic that is named like a retry topic, so that a delay can be
     /// taken out of the settings while its topic still holds events.
     var subscription: [String] {
+        let topics = engine.topics
         let prefix = topics.retry.flatMap { ".+*?()[]{}|^$\\".contains($0) ? "\\\($0)" : "\($0)" }
         return topics.requests + ["^\(String(prefix))\\.[1-9][0-9]*(ms|s|m|h|d)$"]
-    }
-
-    /// What a consumed topic is for.
-    func role(of topic: String) -> ConsumedTopic.Role? {
-        if let index = topics.requests.firstIndex(of: topic) { return .request(weight: requestWeights[index]) }
-        return topics.delay(ofTopic: topic).map { .retry(delay: $0.milliseconds) }
     }
 }

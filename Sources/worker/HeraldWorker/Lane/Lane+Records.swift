@@ -1,122 +1,109 @@
-import Dispatch
 import HeraldCore
 import HeraldEvents
-import HeraldHTTP
 import HeraldKafka
 import HeraldTelemetry
-import HeraldThreads
 import HeraldTime
 
 extension Lane {
-    // MARK: Records
+    /// So many records are taken before the loop looks at its sockets again.
+    private static var takesPerTurn: Int { 64 }
 
     /// Takes records as long as the engine wants any, for one turn of the loop.
-    func take(now: Moment) {
+    func takeRecords(now: Moment) {
         mayHaveMore = false
-        if let (message, source) = aside {
+        if let (record, source) = aside {
             aside = nil
-            offer(message, source: source, now: now)
+            offer(record, source: source, now: now)
             carryOut(now: now)
             guard aside == nil else { return }
         }
         for _ in 0..<Self.takesPerTurn {
             guard let source = engine.nextSource() else { return }
-            guard let message = queues[source].next() else {
+            guard let record = io.next(from: source) else {
                 engine.exhausted(source: source)
                 continue
             }
-            offer(message, source: source, now: now)
+            offer(record, source: source, now: now)
             carryOut(now: now)
             if aside != nil { return }
             // Some turns are long, when records are large.
-            if consumer.fetchedBytes - lookedBytes >= Self.lookBytes { lookAhead(now: now) }
+            if io.fetchedBytes - lookedBytes >= LaneIntervals.lookBytes { lookAhead(now: now) }
         }
         mayHaveMore = true
     }
 
-    func offer(_ message: Message, source: Int, now: Moment) {
-        if message.isError {
-            hearError(message)
+    func offer(_ record: IO.Record, source: Int, now: Moment) {
+        if record.isError {
+            receiveError(record)
             return
         }
         headers.removeAll()
-        message.forEachHeader { name, value in headers.append(name: name, value: value) }
-        let timestamp = message.timestampMilliseconds
-        let intake = message.withValue { value in
+        record.forEachHeader { name, value in headers.append(name: name, value: value) }
+        let timestamp = record.timestampMilliseconds
+        let intake = record.withValue { value in
             engine.record(
-                source: source, partition: message.partition, offset: message.offset,
+                source: source, partition: record.partition, offset: record.offset,
                 timestamp: timestamp < 0 ? nil : WallTime(milliseconds: timestamp), value: value, headers: headers,
-                keyCount: message.keyCount, now: now)
+                keyCount: record.keyCount, now: now)
         }
         switch intake {
-        case .kept(let slot): held[Int(slot.index)] = HeldRecord(message)
-        case .done: message.release()
-        case .noRoom: aside = (message, source)
+        case .kept(let slot): records[Int(slot.index)] = record.retained
+        case .done: record.release()
+        case .noRoom: aside = (record, source)
         }
     }
 
-    /// Serves the consumer's own queue: rebalances, errors, and records that came before their partition was forwarded.
-    func hearConsumer() {
+    /// Serves what concerns the whole consumer: rebalances, errors, and records that came before their partition was
+    /// forwarded.
+    func serveConsumer() {
         takeUnforwarded()
-        while let rebalance = consumer.takeRebalance() {
-            hear(rebalance)
-            carryOut(now: moment)
+        while let rebalance = io.takeRebalance() {
+            handle(rebalance, now: io.now)
+            carryOut(now: io.now)
         }
-        let (notices, dropped) = consumer.takeNotices()
-        for notice in notices { troubles.kafka(notice, now: moment.monotonic) }
-        if dropped > 0 { logger.warning("librdkafka's log lines were dropped", ["count": .int(dropped)]) }
-        if let error = consumer.fatalError() {
+        if let error = io.consumerError() {
             end = .failed("the consumer can't go on: \(error). Start the worker again.")
         }
     }
 
     /// Takes the records that came before their partition was forwarded; before anything is taken from its queue, because
     /// what is taken late would count as dealt with.
-    private func takeUnforwarded() {
-        while let message = consumer.queue.next() {
-            if message.isError {
-                hearError(message)
-            } else if aside == nil, let source = source(of: message) {
-                offer(message, source: source, now: moment)
+    func takeUnforwarded() {
+        while let record = io.nextUnforwarded() {
+            if record.isError {
+                receiveError(record)
+            } else if aside == nil, let source = source(of: record) {
+                offer(record, source: source, now: io.now)
             } else {
                 // Not assigned any more, or no room: the partition goes back to this record.
-                let position = TopicPartition(topic: message.topicName(), partition: message.partition)
-                try? consumer.seek([(position, offset: message.offset)], timeoutMilliseconds: 0)
-                message.release()
+                let partition = TopicPartition(topic: record.topicName(), partition: record.partition)
+                try? io.seek(partition, to: record.offset)
+                record.release()
             }
-            carryOut(now: moment)
+            carryOut(now: io.now)
         }
     }
 
     /// Tells the engine how much lies in the queues.
     func lookAhead(now: Moment) {
-        nextLook = now.monotonic.advanced(byMilliseconds: Self.lookInterval)
-        lookedBytes = consumer.fetchedBytes
-        engine.readAhead(queues.map(\.count), fetched: lookedBytes, now: now)
+        nextLook = now.monotonic.advanced(byMilliseconds: intervals.look)
+        lookedBytes = io.fetchedBytes
+        engine.readAhead(io.queueCounts, fetched: lookedBytes, now: now)
         carryOut(now: now)
     }
 
-    private func source(of message: Message) -> Int? {
-        guard let index = engine.index(of: message.partition, in: message.topicName()) else { return nil }
+    private func source(of record: IO.Record) -> Int? {
+        guard let index = engine.index(of: record.partition, in: record.topicName()) else { return nil }
         return engine.sourceList.firstIndex { $0.partitions.contains(index) }
     }
 
-    private func hearError(_ message: Message) {
-        defer { message.release() }
-        guard let error = message.error else { return }
-        let partition = TopicPartition(topic: message.topicName(), partition: message.partition)
+    private func receiveError(_ record: IO.Record) {
+        defer { record.release() }
+        guard let error = record.error else { return }
+        let partition = TopicPartition(topic: record.topicName(), partition: record.partition)
         switch error.code {
         case KafkaError.Code.autoOffsetReset, KafkaError.Code.offsetOutOfRange:
-            let queries = consumer.queries
-            let mailbox = self.mailbox
-            let reading = self.reading
-            helper.async {
-                let range = Result<OffsetRange, KafkaError> { () throws(KafkaError) in
-                    let (low, high) = try queries.watermarks(of: partition, timeoutMilliseconds: 10_000)
-                    return OffsetRange(low: low, high: high)
-                }
-                mailbox.post(.range(partition, reading: reading, range))
-            }
+            io.findRange(of: partition, reading: reading)
         case KafkaError.Code.topicAuthorizationFailed where engine.counters.taken == 0:
             end = .failed(
                 "Herald may not read \(partition.topic): run kafka-acls --add --allow-principal User:NAME "
@@ -126,13 +113,7 @@ extension Lane {
                 "Herald may not join its group: run kafka-acls --add --allow-principal User:NAME --operation Read "
                     + "--group NAME (kafka.group).")
         case KafkaError.Code.partitionEOF:
-            guard let index = engine.index(of: partition.partition, in: partition.topic) else { return }
-            if let first = aside?.message, first.partition == partition.partition, first.topicName() == partition.topic
-            {
-                // It comes before the end, and would count as dealt with.
-                return
-            }
-            engine.endReached(of: index, at: message.offset)
+            endReached(of: partition, at: record.offset)
         case KafkaError.Code.maxPollExceeded:
             break
         default:
@@ -142,11 +123,20 @@ extension Lane {
         }
     }
 
+    private func endReached(of partition: TopicPartition, at offset: Int64) {
+        guard let index = engine.index(of: partition.partition, in: partition.topic) else { return }
+        // A record that has to wait comes before the end, and would count as dealt with.
+        if let first = aside?.record, first.partition == partition.partition, first.topicName() == partition.topic {
+            return
+        }
+        engine.endReached(of: index, at: offset)
+    }
+
     /// The offset to take next is not there: records were lost to retention, or the topic was made anew.
     func judgeRange(of partition: TopicPartition, reading: Int, _ result: Result<OffsetRange, KafkaError>) {
         // While partitions go, an assignment would be the wrong answer to the group: a revocation that nobody has heard of
         // yet would be taken for answered.
-        hearConsumer()
+        serveConsumer()
         guard engine.isTaking, let index = engine.index(of: partition.partition, in: partition.topic),
             let wanted = engine.nextOffset(of: index)
         else { return }
@@ -185,11 +175,7 @@ extension Lane {
     /// does. The engine keeps what is under way.
     private func readAgain() {
         let positions = engine.sourceList.flatMap(\.partitions).map { index in
-            let position = engine.position(of: index)
-            return (
-                TopicPartition(topic: position.topic, partition: position.number),
-                offset: engine.nextOffset(of: index) ?? Offset.beginning
-            )
+            (topicPartition(index), offset: engine.nextOffset(of: index) ?? Offset.beginning)
         }
         read(positions)
         guard end == nil else { return }
@@ -199,7 +185,7 @@ extension Lane {
     func read(_ positions: [(TopicPartition, offset: Int64)]) {
         reading += 1
         do {
-            try consumer.assign(positions)
+            try io.assign(positions)
         } catch {
             end = .failed("the partitions could not be taken: \(error). Start the worker again.")
         }
@@ -207,12 +193,15 @@ extension Lane {
 
     /// Gives each of the engine's sources its queue's records.
     func forward() {
-        for (source, queue) in zip(engine.sourceList, queues) {
-            for partition in source.partitions {
-                let position = engine.position(of: partition)
-                consumer.forward(TopicPartition(topic: position.topic, partition: position.number), to: queue)
-            }
+        for (queue, source) in engine.sourceList.enumerated() {
+            for partition in source.partitions { io.forward(topicPartition(partition), to: queue) }
         }
         takeUnforwarded()
+    }
+
+    /// One of the engine's partitions in the client's words.
+    func topicPartition(_ index: Int32) -> TopicPartition {
+        let position = engine.position(of: index)
+        return TopicPartition(topic: position.topic, partition: position.number)
     }
 }

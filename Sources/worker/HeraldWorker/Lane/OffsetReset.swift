@@ -1,13 +1,3 @@
-import HeraldKafka
-
-/// How a lane ended.
-enum LaneEnd: Sendable, Equatable {
-    /// It drained and left the group; everything under way was finished or, if not `complete`, will be taken again.
-    case drained(complete: Bool)
-    /// It can't go on; the sentence says what happened and what to do.
-    case failed(String)
-}
-
 /// What to do when the broker does not have the offset of a partition that is to be taken next.
 enum OffsetReset: Equatable {
     /// Records between that offset and the first that is left are gone: a person has to know.

@@ -1,13 +1,14 @@
-import Dispatch
 import HeraldCore
 import HeraldEvents
 import HeraldKafka
 import HeraldTelemetry
-import HeraldThreads
 import HeraldTime
 
 extension Lane {
-    func hear(_ rebalance: Rebalance) {
+    /// A question to the brokers that failed is asked again after this long (milliseconds).
+    private static var questionPause: Int64 { 1_000 }
+
+    func handle(_ rebalance: Rebalance, now: Moment) {
         assignment += 1
         switch rebalance {
         case .assign(let partitions):
@@ -15,11 +16,11 @@ extension Lane {
             if !engine.sourceList.isEmpty {
                 // The group gave the former ones away, and asked for nothing.
                 logger.warning("partitions lost")
-                engine.lost(now: moment)
-                carryOut(now: moment)
+                engine.lost(now: now)
+                carryOut(now: now)
             }
             pendingAssignment = partitions
-            askCommitted(partitions)
+            io.findStarts(of: partitions, assignment: assignment, after: 0)
         case .revoke(_, let lost):
             if lost { meter.losses += 1 } else { meter.revocations += 1 }
             logger.info(lost ? "partitions lost" : "partitions revoked")
@@ -27,54 +28,20 @@ extension Lane {
                 pendingAssignment = nil
                 unassign()
             } else if lost {
-                engine.lost(now: moment)
+                engine.lost(now: now)
             } else {
-                engine.revoked(now: moment)
+                engine.revoked(now: now)
             }
         }
     }
 
-    private var history: History {
-        let engine = configuration.engine
-        return History(
-            topics: Set(configuration.topics.requests),
-            begin: SystemClock.wall().advanced(byMilliseconds: -engine.duplicateWindow), size: engine.duplicateSize)
-    }
-
-    private func askCommitted(_ partitions: [TopicPartition], after pause: DispatchTimeInterval = .seconds(0)) {
-        let queries = consumer.queries
-        let mailbox = self.mailbox
-        let assignment = self.assignment
-        let history = history
-        let failures = FailedBefore(
-            topic: configuration.topics.deadLetter, properties: configuration.readerProperties,
-            pushServices: configuration.engine.decoder.pushServices, begin: history.begin, most: history.size)
-        let logger = logger
-        helper.asyncAfter(deadline: .now() + pause) {
-            let result = Result<[StartPosition], KafkaError> { () throws(KafkaError) in
-                if partitions.isEmpty { return [] }
-                let committed = try queries.committed(partitions, timeoutMilliseconds: 10_000)
-                let starts = try history.starts(of: committed, queries: queries)
-                do throws(KafkaError) {
-                    return try failures.added(to: starts, queries: queries)
-                } catch {
-                    logger.warning(
-                        "\(failures.topic) could not be read: an event that failed before and comes again ends as a "
-                            + "duplicate: \(error); allow Read on it with kafka-acls if that is the reason")
-                    return starts
-                }
-            }
-            mailbox.post(.committed(assignment: assignment, result))
-        }
-    }
-
-    /// The helper has found out where to begin: now the assignment is answered.
+    /// It is known where to begin: now the assignment is answered.
     func answerAssignment(_ assignment: Int, _ result: Result<[StartPosition], KafkaError>) {
         guard assignment == self.assignment, let partitions = pendingAssignment else { return }
         switch result {
         case .failure(let error):
             logger.warning("what was committed is not known yet: \(error)")
-            askCommitted(partitions, after: Self.questionPause)
+            io.findStarts(of: partitions, assignment: assignment, after: Self.questionPause)
         case .success(let positions):
             pendingAssignment = nil
             begin(positions)
@@ -90,7 +57,7 @@ extension Lane {
             let position = start.committed
             let name = position.partition.topic
             // Named like a retry topic by the pattern, but with a delay beyond all bounds: left alone.
-            guard let role = configuration.role(of: name) else { continue }
+            guard let role = role(of: name) else { continue }
             let isFresh = position.offset == Offset.none
             known.append((position.partition, isFresh ? Offset.beginning : start.history ?? position.offset))
             let topic = topics.firstIndex { $0.name == name } ?? topics.count
@@ -100,67 +67,70 @@ extension Lane {
                     topic: topic, number: position.partition.partition, startOffset: isFresh ? nil : position.offset,
                     metadata: isFresh ? "" : position.metadata, failed: start.failed))
         }
-        groupMetadata = consumer.groupMetadata()
+        member = io.member()
         read(known)
         guard end == nil else { return }
-        engine.assigned(assigned, topics: topics, fetched: consumer.fetchedBytes, now: moment)
+        engine.assigned(assigned, topics: topics, fetched: io.fetchedBytes, now: io.now)
         guard engine.isTaking else { return }
-        queues = engine.sourceList.map { _ in
-            let queue = consumer.makeQueue()
-            queue.notify(consumerWakeup.descriptor)
-            return queue
-        }
+        io.openQueues(engine.sourceList.count)
+        hasQueues = true
         forward()
         logger.info("partitions assigned", ["count": .int(assigned.count)])
     }
 
+    /// What a consumed topic is for.
+    private func role(of topic: String) -> ConsumedTopic.Role? {
+        let topics = configuration.topics
+        if let index = topics.requests.firstIndex(of: topic) { return .request(weight: requestWeights[index]) }
+        return topics.delay(ofTopic: topic).map { .retry(delay: $0.milliseconds) }
+    }
+
     /// Answers a revoked assignment; the engine has given everything back before.
     func unassign() {
+        if records.contains(where: { $0 != nil }) { io.isBroken("a record outlives its assignment") }
         releaseEverything()
-        queues.removeAll()
-        groupMetadata = nil
+        hasQueues = false
+        member = nil
         do {
-            try consumer.unassign()
+            try io.unassign()
         } catch {
             logger.warning("the partitions could not be given back: \(error)")
         }
-        engine.unassigned(now: moment)
+        engine.unassigned(now: io.now)
     }
 
     /// Reads a partition again from the record that the engine did not take.
     func rewind(_ partition: Int32) {
         guard let offset = engine.nextOffset(of: partition) else { return }
-        let position = engine.position(of: partition)
+        let name = topicPartition(partition)
         do {
-            try consumer.seek(
-                [(TopicPartition(topic: position.topic, partition: position.number), offset: offset)],
-                timeoutMilliseconds: 0)
+            try io.seek(name, to: offset)
         } catch {
             // It is asked for again.
-            logger.warning("\(position.topic) [\(position.number)] could not be read again from \(offset): \(error)")
+            logger.warning(
+                "\(name.topic) [\(name.partition)] could not be read again from \(offset): \(error)")
         }
     }
 
     /// What lies in a paused source's queue is void, but kept until somebody asks for it.
     private func letGoOfPaused(_ partition: Int32) {
         guard aside == nil, let source = engine.sourceList.firstIndex(where: { $0.partitions.last == partition }),
-            let message = queues[source].next()
+            let record = io.next(from: source)
         else { return }
-        offer(message, source: source, now: moment)
+        offer(record, source: source, now: io.now)
     }
 
     func setPaused(_ isPaused: Bool, _ partition: Int32) {
-        let position = engine.position(of: partition)
-        let names = [TopicPartition(topic: position.topic, partition: position.number)]
+        let name = topicPartition(partition)
         do {
             if isPaused {
-                try consumer.pause(names)
+                try io.pause(name)
                 letGoOfPaused(partition)
             } else {
-                try consumer.resume(names)
+                try io.resume(name)
             }
         } catch {
-            logger.warning("\(isPaused ? "pausing" : "resuming") \(names[0]) failed: \(error)")
+            logger.warning("\(isPaused ? "pausing" : "resuming") \(name) failed: \(error)")
         }
     }
 }

@@ -1,40 +1,25 @@
-import Dispatch
 import HeraldCore
 import HeraldKafka
 import HeraldTelemetry
-import HeraldThreads
 import HeraldTime
 
 extension Lane {
-    /// Starts to make the producer ready; its report comes through the mailbox.
-    func makeTransactionCalls() {
-        let calls = TransactionCalls(client: records.client, queue: transactionQueue, mailbox: mailbox)
-        transactionCalls = calls
-        calls.prepare()
-    }
-
     /// Makes a new producer in place of one that the broker does not know any more.
     func renewProducer() {
         logger.warning("the producer is made anew; what it had not committed is written again")
-        let former = records
         do {
-            records = try RecordProducer(configuration: configuration)
+            try io.renewProducer()
         } catch {
             end = .failed("the producer could not be made anew: \(error). Start the worker again; nothing is lost.")
-            return
         }
-        records.client.notify(producerWakeup.descriptor)
-        // Letting go of a client waits for its threads.
-        transactionQueue.async { former.client.close() }
-        makeTransactionCalls()
     }
 
     func beginTransaction(now: Moment) {
         do throws(KafkaError) {
-            try records.client.beginTransaction()
+            try io.beginTransaction()
             meter.transactionBegan(now: now.monotonic)
         } catch {
-            tellOnce(of: error, now: now)
+            reportOnce(error, now: now)
             if error.isFatal {
                 engine.producerLost(isFenced: error.code == KafkaError.Code.fenced, now: now)
             } else {
@@ -43,14 +28,13 @@ extension Lane {
         }
     }
 
-    func hear(_ report: TransactionReport) {
-        let now = moment
+    func receive(_ report: TransactionReport, now: Moment) {
         switch report {
         case .ready:
             if !isSubscribed { subscribe() }
             engine.producerReady(now: now)
         case .waiting(let error):
-            logger.warning("the brokers do not make the producer ready yet, trying on: \(error)")
+            logger.warning("the brokers do not make the producer ready yet, retrying: \(error)")
         case .notReady(let error):
             end = .failed(sentence(ofNotReady: error))
         case .committed(let sequence, let error, let outcome):

@@ -2,20 +2,6 @@ import Dispatch
 import HeraldCore
 import HeraldKafka
 
-/// What became of a transactional call.
-enum TransactionReport: Sendable {
-    /// The producer has its name, and what an earlier holder of it left open is ended.
-    case ready
-    /// No broker makes it ready at the moment; it is tried on.
-    case waiting(KafkaError)
-    /// It can't be made ready, and waiting will not mend it.
-    case notReady(KafkaError)
-    /// A commit, or the question what became of one.
-    case committed(sequence: UInt64, KafkaError?, CommitOutcome)
-    /// An abort.
-    case aborted(KafkaError?, CommitOutcome)
-}
-
 /// The transactional calls of one producer, which block, one after another on a queue of their own.
 final class TransactionCalls: Sendable {
     /// How long one try may take (milliseconds); what it does not finish is asked for again.

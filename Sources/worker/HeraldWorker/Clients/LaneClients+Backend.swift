@@ -1,0 +1,139 @@
+import HeraldBackend
+import HeraldCore
+import HeraldHTTP
+import HeraldTelemetry
+import HeraldTime
+
+/// Calls of the backend, and what people are told of it.
+extension LaneClients {
+    func call(
+        _ token: CallToken, now: Moment, user: RawSpan, message: RawSpan, id: RawSpan, source: RawSpan?,
+        traceparent: RawSpan?
+    ) {
+        let name = pushServiceNames[Int(token.service)]
+        calls.send(
+            token: token.rawValue, deadline: calls.deadline(now: now.monotonic), now: now.monotonic,
+            pushService: name.span.bytes, user: user, message: message, id: id,
+            source: source, traceparent: traceparent)
+    }
+
+    func answers(_ body: (CallToken, BackendAnswer) -> Void) {
+        calls.drain { ended in body(CallToken(rawValue: ended.token), BackendAnswer(ended)) }
+    }
+
+    func redact(_ detail: String, hiding message: RawSpan) -> String {
+        Redaction.hiding(message: message, in: detail)
+    }
+
+    func credentialsRefused(sentAt: MonotonicTime, isHolding: Bool) {
+        credentials.refused(sentAt: sentAt, isHolding: isHolding)
+    }
+
+    func renewCredentials() { credentials.renew { [mailbox] in mailbox.post(.credentialsRenewed) } }
+
+    func announce(_ notice: Notice, hold: Hold?) {
+        switch notice {
+        case .holdBegan(let reason):
+            let trouble = reason == .tokenUnavailable ? credentials.trouble : nil
+            logger.error(
+                "holding: \(trouble.map { "there is no access token: \($0)." } ?? reason.sentence(status: hold?.status ?? 0)) "
+                    + "Nothing is taken and nothing is lost; it goes on by itself.",
+                ["hold": .string(reason.word)])
+        case .holdEnded(let reason):
+            logger.info("the backend is well again, going on", ["hold": .string(reason.word)])
+        case .foreignMetadata(let topic, let partition):
+            logger.warning(
+                "the group's offset carries metadata that is not Herald's, or damaged; it is ignored, and what was done "
+                    + "beyond the offset may be done again",
+                ["topic": .string(topic), "partition": .int(Int(partition))])
+        case .recordRefused:
+            logger.error(
+                "a record is too large for its topic whatever is left out of it; raise the topic's max.message.bytes. "
+                    + "It is offered again by itself; others go on.")
+        case .gaveUp(let events):
+            logger.warning(
+                "the time to drain is over; events under way will be taken again", ["events": .int(events)])
+        // The lane's end says it.
+        case .rival: break
+        }
+    }
+}
+
+/// What a lane's calls show, and what is to be done when it is refused.
+struct LaneCredentials {
+    private let source: CredentialSource
+    /// `nil` while there is no access token.
+    private var access: BackendAccess?
+    /// Since when.
+    private var since = MonotonicTime(nanoseconds: .min)
+    /// Whether a call was refused that was sent since then.
+    private var isRefused = false
+    /// Why there is none.
+    private(set) var trouble: TokenTrouble?
+
+    init(source: CredentialSource) {
+        self.source = source
+    }
+
+    /// Takes what the process's credentials have become; what the lane has to know of it, if anything.
+    mutating func take(_ news: AccessNews, for calls: BackendCalls, now: MonotonicTime) -> LaneMessage? {
+        switch news {
+        case .access(let fresh):
+            let isOther = access?.revision != fresh.revision || access?.filesRevision != fresh.filesRevision
+            access = fresh
+            since = now
+            isRefused = false
+            calls.use(fresh, now: now)
+            return isOther ? .credentialsChanged : nil
+        case .unavailable(let trouble):
+            access = nil
+            self.trouble = trouble
+            return .credentialsUnavailable
+        }
+    }
+
+    /// A call was refused.
+    ///
+    /// A token that is refused in a hold may lack a right that was granted since: it is renewed at once.
+    mutating func refused(sentAt: MonotonicTime, isHolding: Bool) {
+        guard sentAt >= since else { return }
+        isRefused = true
+        if isHolding, let access { source.renew(refused: access.revision) {} }
+    }
+
+    /// Renews them, once for all lanes; at once when there is nothing to renew.
+    func renew(_ ended: @escaping @Sendable () -> Void) {
+        guard let access else { return ended() }
+        // The answer to a call that was sent with former credentials is no reason to renew the present ones.
+        source.renew(refused: isRefused ? access.revision : access.revision - 1, ended)
+    }
+}
+
+extension BackendAnswer {
+    init(_ ended: BackendCalls.Ended) {
+        switch ended.answer {
+        case .status(let status, let retryAfter, let detail):
+            self.init(
+                status: status, retryAfter: retryAfter, detail: detail, sentAt: ended.sentAt,
+                durationNanoseconds: ended.durationNanoseconds)
+        case .failure(let kind, let detail):
+            self.init(
+                failure: CallFailure(kind), detail: detail, sentAt: ended.sentAt,
+                durationNanoseconds: ended.durationNanoseconds)
+        }
+    }
+}
+
+extension CallFailure {
+    init(_ kind: FailureKind) {
+        switch kind {
+        case .connectionRefused, .connectFailed: self = .refused
+        case .proxyRefused: self = .proxyRefused
+        case .connectionReset: self = .reset
+        case .timeout: self = .timeout
+        case .brokenHTTP: self = .brokenHTTP
+        case .tls: self = .tls
+        case .nameNotFound: self = .nameNotFound
+        }
+    }
+}

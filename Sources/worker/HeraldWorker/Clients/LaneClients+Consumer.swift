@@ -1,0 +1,109 @@
+import Dispatch
+import HeraldCore
+import HeraldEvents
+import HeraldKafka
+import HeraldTelemetry
+import HeraldThreads
+import HeraldTime
+
+/// The group and the records.
+extension LaneClients {
+    /// How long one question to the brokers may take (milliseconds).
+    private static let questionTimeout = 10_000
+
+    func subscribe() throws(KafkaError) { try consumer.subscribe(configuration.subscription) }
+
+    func takeRebalance() -> Rebalance? { consumer.takeRebalance() }
+
+    func findStarts(of partitions: [TopicPartition], assignment: Int, after pause: Int64) {
+        let queries = consumer.queries
+        let engine = configuration.engine
+        let history = History(
+            topics: Set(engine.topics.requests),
+            begin: SystemClock.wall().advanced(byMilliseconds: -engine.duplicateWindow), size: engine.duplicateSize)
+        let failures = FailedBefore(
+            topic: engine.topics.deadLetter, properties: configuration.readerProperties,
+            pushServices: engine.decoder.pushServices, begin: history.begin, most: history.size)
+        helper.asyncAfter(deadline: .now() + .milliseconds(Int(pause))) { [mailbox, logger] in
+            let result = Result<[StartPosition], KafkaError> { () throws(KafkaError) in
+                if partitions.isEmpty { return [] }
+                let committed = try queries.committed(partitions, timeoutMilliseconds: Self.questionTimeout)
+                let starts = try history.starts(of: committed, queries: queries)
+                do throws(KafkaError) {
+                    return try failures.added(to: starts, queries: queries)
+                } catch {
+                    logger.warning(
+                        "\(failures.topic) could not be read: an event that failed before and comes again ends as a "
+                            + "duplicate: \(error); allow Read on it with kafka-acls if that is the reason")
+                    return starts
+                }
+            }
+            mailbox.post(.starts(assignment: assignment, result))
+        }
+    }
+
+    func findRange(of partition: TopicPartition, reading: Int) {
+        let queries = consumer.queries
+        helper.async { [mailbox] in
+            let range = Result<OffsetRange, KafkaError> { () throws(KafkaError) in
+                let (low, high) = try queries.watermarks(of: partition, timeoutMilliseconds: Self.questionTimeout)
+                return OffsetRange(low: low, high: high)
+            }
+            mailbox.post(.range(partition, reading: reading, range))
+        }
+    }
+
+    func assign(_ positions: [(TopicPartition, offset: Int64)]) throws(KafkaError) { try consumer.assign(positions) }
+
+    func unassign() throws(KafkaError) {
+        queues.removeAll()
+        try consumer.unassign()
+    }
+
+    func member() -> GroupMetadata? { consumer.groupMetadata() }
+
+    func commit(_ sequence: UInt64, _ positions: [CommitPosition]) -> KafkaError? {
+        consumer.commit(positions, token: sequence, reportTo: commits)
+    }
+
+    func commitOutcomes(_ body: (UInt64, KafkaError?) -> Void) {
+        commits.commits { sequence, error, results in body(sequence, error ?? results.compactMap(\.error).first) }
+    }
+
+    func consumerError() -> KafkaError? {
+        let (notices, dropped) = consumer.takeNotices()
+        for notice in notices { troubles.kafka(notice, now: SystemClock.monotonic()) }
+        if dropped > 0 { logger.warning("librdkafka's log lines were dropped", ["count": .int(dropped)]) }
+        return consumer.fatalError()
+    }
+
+    func openQueues(_ count: Int) {
+        queues = (0..<count).map { _ in
+            let queue = consumer.makeQueue()
+            queue.notify(consumerWakeup.descriptor)
+            return queue
+        }
+    }
+
+    func forward(_ partition: TopicPartition, to queue: Int) { consumer.forward(partition, to: queues[queue]) }
+
+    func next(from queue: Int) -> Message? { queues[queue].next() }
+
+    func nextUnforwarded() -> Message? { consumer.queue.next() }
+
+    var queueCounts: [Int] { queues.map(\.count) }
+
+    var fetchedBytes: Int { consumer.fetchedBytes }
+
+    func retainQueue(_ queue: Int) { queues[queue].retain() }
+
+    func dropRetained(_ queue: Int) { queues[queue].dropRetained() }
+
+    func seek(_ partition: TopicPartition, to offset: Int64) throws(KafkaError) {
+        try consumer.seek([(partition, offset: offset)], timeoutMilliseconds: 0)
+    }
+
+    func pause(_ partition: TopicPartition) throws(KafkaError) { try consumer.pause([partition]) }
+
+    func resume(_ partition: TopicPartition) throws(KafkaError) { try consumer.resume([partition]) }
+}

@@ -1,0 +1,185 @@
+import Dispatch
+import HeraldBackend
+import HeraldCore
+import HeraldEvents
+import HeraldHTTP
+package import HeraldKafka
+import HeraldTelemetry
+import HeraldThreads
+import HeraldTime
+
+/// What a worker's lane drives: a member of the group, a producer, connections to the backend, and the loop that waits
+/// for all of them.
+///
+/// It belongs to the lane's thread. The few calls that may block (what was committed, how far a partition reaches, the
+/// transactional ones) run on queues of their own and report through the ``Mailbox``.
+final class LaneClients: LaneIO {
+    typealias Record = Message
+    typealias Member = GroupMetadata
+
+    /// Whose events the loop reports.
+    private enum Owner {
+        static let consumer: UInt8 = 1
+        static let producer: UInt8 = 2
+        static let mailbox: UInt8 = 3
+        static let backend: UInt8 = 4
+    }
+
+    let configuration: LaneConfiguration
+    let logger: Logger
+    let mailbox: Mailbox
+    let board: LaneBoard
+    let troubles: TroubleLog
+    let campaigns: CampaignWatch
+    /// The questions that block.
+    let helper: DispatchQueue
+    let transactionQueue: DispatchQueue
+
+    let loop: EventLoop
+    let consumerWakeup: Wakeup
+    let producerWakeup: Wakeup
+    let consumer: Consumer
+    let commits: EventQueue
+    /// The queue of each of the engine's sources.
+    @exclusivity(unchecked) var queues: [MessageQueue] = []
+    /// Where records go; made anew when the broker does not know the producer any more.
+    @exclusivity(unchecked) var producer: RecordProducer
+    /// The producer's transactional calls; `nil` without transactions.
+    var transactionCalls: TransactionCalls?
+    let calls: BackendCalls
+    let pushServiceNames: [[UInt8]]
+    @exclusivity(unchecked) var jitter = JitterSource(seed: .random(in: .min ... .max))
+    var credentials: LaneCredentials
+    var statistics = LaneStatistics()
+
+    /// Makes the clients, on the lane's own thread.
+    init(
+        configuration: LaneConfiguration, mailbox: Mailbox, credentials: CredentialSource,
+        campaigns: CampaignWatch, board: LaneBoard, troubles: TroubleLog, logger: Logger
+    ) throws {
+        self.configuration = configuration
+        self.mailbox = mailbox
+        self.campaigns = campaigns
+        self.board = board
+        self.troubles = troubles
+        self.logger = logger
+        helper = DispatchQueue(label: "herald.lane.\(configuration.number).helper")
+        transactionQueue = DispatchQueue(label: "herald.lane.\(configuration.number).transactions")
+        loop = try EventLoop()
+        consumerWakeup = try Wakeup()
+        producerWakeup = try Wakeup()
+        consumer = try Consumer(properties: configuration.consumerProperties)
+        producer = try RecordProducer(configuration: configuration)
+        commits = consumer.makeEventQueue()
+        calls = BackendCalls(loop: loop, owner: Owner.backend, configuration: configuration.backend)
+        pushServiceNames = configuration.engine.decoder.pushServices.names.map { Array($0.utf8) }
+        self.credentials = LaneCredentials(source: credentials)
+        try loop.add(consumerWakeup.descriptor, token: EventToken(owner: Owner.consumer), interest: .readable)
+        try loop.add(producerWakeup.descriptor, token: EventToken(owner: Owner.producer), interest: .readable)
+        try loop.add(mailbox.wakeup.descriptor, token: EventToken(owner: Owner.mailbox), interest: .readable)
+        consumer.queue.notify(consumerWakeup.descriptor)
+        consumer.notifyFetched(consumerWakeup)
+        commits.notify(consumerWakeup.descriptor)
+        producer.client.notify(producerWakeup.descriptor)
+        credentials.listen { mailbox.post($0) }
+        campaigns.listen { mailbox.post(.campaign($0, $1)) }
+    }
+
+    // MARK: Time, chance, messages
+
+    var now: Moment { Moment(monotonic: SystemClock.monotonic(), wall: SystemClock.wall()) }
+
+    var nextDeadline: MonotonicTime? { calls.nextDeadline }
+
+    func entropy() -> UInt64 { jitter.next() }
+
+    func takeMessages() -> [LaneMessage] {
+        mailbox.take().compactMap { letter in
+            switch letter {
+            case .message(let message): message
+            case .access(let news): credentials.take(news, for: calls, now: SystemClock.monotonic())
+            }
+        }
+    }
+
+    /// Waits for everybody; the backend's sockets are served at once.
+    func wait(milliseconds: Int32) -> LaneEvents {
+        let count = loop.wait(timeoutMilliseconds: milliseconds)
+        let now = SystemClock.monotonic()
+        var events: LaneEvents = []
+        for index in 0..<count {
+            let event = loop[index]
+            switch event.token.owner {
+            case Owner.consumer:
+                consumerWakeup.drain()
+                events.insert(.consumer)
+            case Owner.producer:
+                producerWakeup.drain()
+                events.insert(.producer)
+            case Owner.mailbox: events.insert(.messages)
+            default: calls.handle(event, now: now)
+            }
+        }
+        calls.tick(now)
+        return events
+    }
+
+    // MARK: People
+
+    func announceTroubles(_ counters: Counters, since before: Counters, now: MonotonicTime) {
+        troubles.note(counters.troubles(since: before, services: pushServiceNames.count), now: now)
+    }
+
+    func pauseCampaign(_ name: String, failed: Int, of all: Int) {
+        campaigns.pause(CampaignFailures(campaign: name, failed: failed, of: all))
+    }
+
+    func isBroken(_ what: StaticString) {
+        logger.error("\(what): this is a mistake in Herald, please report it. Nothing is lost.")
+    }
+
+    func leave(_ report: LaneReport) -> Bool {
+        takeStatistics()
+        producer.take(configuration.limits)
+        return board.leave(completed(report))
+    }
+
+    private func completed(_ report: LaneReport) -> LaneReport {
+        var report = report
+        report.connections = calls.connectionCount
+        report.statistics = statistics
+        return report
+    }
+
+    private func takeStatistics() {
+        if let text = consumer.takeStatistics() {
+            statistics.consumer = text
+            statistics.number += 1
+        }
+        if let text = producer.client.takeStatistics() {
+            statistics.producer = text
+            statistics.number += 1
+        }
+    }
+
+    // MARK: The end
+
+    func beginClosing() throws(KafkaError) { try consumer.beginClosing() }
+
+    var isClosed: Bool { consumer.isClosed }
+
+    func close(_ report: LaneReport) {
+        mailbox.close()
+        queues.removeAll()
+        calls.close()
+        consumer.close()
+        producer.client.close()
+        board.leaveLast(completed(report))
+    }
+}
+
+extension Message: LaneRecord {
+    package var retained: HeldRecord { HeldRecord(self) }
+}
+
+extension HeldRecord: RetainedRecord {}

@@ -1,0 +1,47 @@
+import HeraldBackend
+import HeraldThreads
+
+/// The one way into a lane from outside of its thread.
+final class Mailbox: Sendable {
+    /// What lies in it.
+    enum Letter: Sendable {
+        case message(LaneMessage)
+        /// What the process's credentials have become.
+        case access(AccessNews)
+    }
+
+    private let letters = Guarded<[Letter]>([])
+    private let closed = Guarded(false)
+    /// Wakes the lane's loop.
+    let wakeup: Wakeup
+
+    init() throws(SystemError) {
+        wakeup = try Wakeup()
+    }
+
+    /// Leaves a message, from any thread.
+    func post(_ message: LaneMessage) { post(.message(message)) }
+
+    /// Leaves the news of the credentials, from any thread.
+    func post(_ news: AccessNews) { post(.access(news)) }
+
+    private func post(_ letter: Letter) {
+        letters.withLock { $0.append(letter) }
+        wakeup.signal()
+    }
+
+    /// Whether nobody reads it any more.
+    var isClosed: Bool { closed.withLock { $0 } }
+
+    /// Nobody reads it any more: who tries something again and again for the lane stops.
+    func close() { closed.withLock { $0 = true } }
+
+    /// Takes everything that was left, on the lane's thread.
+    func take() -> [Letter] {
+        wakeup.drain()
+        return letters.withLock { letters in
+            defer { letters.removeAll() }
+            return letters
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import HeraldCore
+import HeraldEvents
+import HeraldTime
+
+extension Lane {
+    /// Begins a call with the record's bytes where they lie.
+    func call(_ token: CallToken, now: Moment) {
+        guard let record = records[Int(token.slot.index)] else {
+            return io.isBroken("a call for a slot without a record")
+        }
+        record.withValue { value in
+            guard let value else { return io.isBroken("a call for a record without a value") }
+            engine.withSlot(token.slot.index) { slot in
+                // Through the slot, because a copy of its event would cost a reference count.
+                io.call(
+                    token, now: now,
+                    user: slot.event.bytes(of: slot.event.user, value: value),
+                    message: slot.event.bytes(of: slot.event.message, value: value),
+                    id: slot.event.bytes(
+                        of: slot.event.replayKey.isPresent ? slot.event.replayKey : slot.event.id, value: value),
+                    source: slot.event.source.isPresent
+                        ? slot.event.bytes(of: slot.event.source, value: value) : nil,
+                    traceparent: slot.event.traceparent.isPresent
+                        ? slot.event.bytes(of: slot.event.traceparent, value: value) : nil)
+            }
+        }
+    }
+
+    /// Gives the engine every answer that has come.
+    func receiveAnswers(now: Moment) {
+        io.answers { token, answer in
+            let result = result(of: answer, token, now: now)
+            meter.callEnded(
+                result, service: Int(token.service), nanoseconds: answer.durationNanoseconds, now: now.monotonic)
+            engine.answer(token, result, now: now, entropy: io.entropy())
+        }
+        carryOut(now: now)
+    }
+
+    private func result(of answer: BackendAnswer, _ token: CallToken, now: Moment) -> CallResult {
+        let milliseconds = Int32(truncatingIfNeeded: answer.durationNanoseconds / 1_000_000)
+        if let failure = answer.failure {
+            return CallResult(failure: failure, detail: answer.detail, durationMilliseconds: milliseconds)
+        }
+        if answer.status >= 300, configuration.statuses[answer.status] == .credentials {
+            // The engine asks before it holds.
+            io.credentialsRefused(sentAt: answer.sentAt, isHolding: engine.hold?.reason == .credentials)
+        }
+        return CallResult(
+            status: answer.status,
+            retryAfter: answer.retryAfter.flatMap {
+                RetryAfter.milliseconds($0, now: now.wall, limit: configuration.retry.retryAfterLimit)
+            }, detail: answer.detail.map { hidingMessage(of: token.slot, in: $0) }, durationMilliseconds: milliseconds)
+    }
+
+    /// Some backends repeat what they were sent, and what they say goes into records and logs.
+    private func hidingMessage(of slot: SlotID, in detail: String) -> String {
+        guard let record = records[Int(slot.index)] else { return detail }
+        return record.withValue { value in
+            guard let value else { return detail }
+            return engine.withSlot(slot.index) { slot in
+                io.redact(detail, hiding: slot.event.bytes(of: slot.event.message, value: value))
+            }
+        }
+    }
+}

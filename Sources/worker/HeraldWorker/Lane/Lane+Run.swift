@@ -1,0 +1,50 @@
+import HeraldCore
+import HeraldTelemetry
+import HeraldTime
+
+extension Lane {
+    /// How long the group may take to let it go (milliseconds).
+    private static var patience: Int64 { 10_000 }
+
+    /// Runs until the lane has drained or can't go on.
+    func run() -> LaneEnd {
+        while true {
+            let timeout = mayHaveMore ? 0 : milliseconds(until: deadline)
+            turn(io.wait(milliseconds: timeout), after: Int64(timeout))
+            if let end { return close(end) }
+            if let leaving { return leave(leaving) }
+        }
+    }
+
+    private func milliseconds(until deadline: MonotonicTime) -> Int32 {
+        let now = io.now.monotonic
+        return deadline <= now ? 0 : Int32(clamping: (deadline.nanoseconds - now.nanoseconds + 999_999) / 1_000_000)
+    }
+
+    /// The drain is over: leaves the group and closes.
+    ///
+    /// A static member keeps its place.
+    private func leave(_ how: LaneEnd) -> LaneEnd {
+        let deadline = io.now.monotonic.advanced(byMilliseconds: Self.patience)
+        do {
+            try io.beginClosing()
+            while !io.isClosed || isAborting, io.now.monotonic < deadline {
+                serveConsumer()
+                receiveMessages()
+                // An abort waits until its failed records were heard of.
+                receiveDeliveries(now: io.now)
+                carryOut(now: io.now)
+                _ = io.wait(milliseconds: 10)
+            }
+        } catch {
+            logger.warning("the group could not be left: \(error)")
+        }
+        return close(how)
+    }
+
+    private func close(_ how: LaneEnd) -> LaneEnd {
+        releaseEverything()
+        io.close(lastReport())
+        return how
+    }
+}

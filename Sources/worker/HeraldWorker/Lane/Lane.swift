@@ -1,0 +1,259 @@
+package import HeraldCore
+import HeraldEvents
+import HeraldKafka
+package import HeraldTelemetry
+package import HeraldTime
+
+/// One thread's worker: an ``Engine`` that decides, and the loop that carries out what it decides over a ``LaneIO``.
+///
+/// Nothing stands between a record's arrival and its call, and the thread never blocks but in the loop's wait.
+///
+/// | file | part |
+/// |---|---|
+/// | `LaneIO.swift`, `LaneMessage.swift` | what it drives, and what it is told |
+/// | `Lane+Run.swift` | the loop's end |
+/// | `Lane+Records.swift` | records that it takes |
+/// | `Lane+Assignments.swift` | partitions that come and go |
+/// | `Lane+Calls.swift` | calls of the backend |
+/// | `Lane+Producer.swift` | records that it writes |
+/// | `Lane+Commits.swift`, `Lane+Transactions.swift` | what makes them durable |
+/// | `Lane+Report.swift` | what it tells of itself |
+package final class Lane<IO: LaneIO> {
+    package let io: IO
+    let number: Int
+    let configuration: EngineConfiguration
+    /// The weight of each request topic, in the order of `configuration.topics.requests`.
+    let requestWeights: [Int]
+    let intervals: LaneIntervals
+    let logger: Logger
+
+    // What every record touches is the lane's thread's alone and never reached twice at once: the checks that a class's
+    // properties get cost a twentieth of an event's time.
+    @exclusivity(unchecked) package internal(set) var engine: Engine
+    /// Why it cannot go on.
+    package internal(set) var end: LaneEnd?
+    /// Set when the engine has left: how the drain ended.
+    package internal(set) var leaving: LaneEnd?
+
+    /// The record in each of the engine's slots.
+    @exclusivity(unchecked) package internal(set) var records: [IO.Record.Retained?]
+
+    // The assignment.
+    /// Counts assignments, so that what was found out for an older one is dropped.
+    var assignment = 0
+    /// Counts how often reading began, so that what is said of an older one is known as such.
+    var reading = 0
+    /// The partitions of an assignment that is not answered yet.
+    var pendingAssignment: [TopicPartition]?
+    /// Who this member was when its partitions were assigned: its offsets are accepted for that generation only.
+    var member: IO.Member?
+    var hasQueues = false
+    var isSubscribed = false
+
+    // The producer.
+    /// An abort is under way, whose report is still to come.
+    var isAborting = false
+    /// Whether the broker has taken any record of this lane.
+    var hasProduced = false
+    /// Why it takes none at the moment, as far as people were told.
+    var produceTrouble: KafkaError?
+    var reportAgain = MonotonicTime(nanoseconds: .min)
+
+    // What others may know of the lane.
+    @exclusivity(unchecked) var meter: LaneMeter
+    /// What people were told of.
+    var reported: Counters
+    var refusal: LaneReport.Trouble?
+    var commitTrouble: LaneReport.Trouble?
+    var partitionReports: [PartitionReport] = []
+    var nextReport = MonotonicTime(nanoseconds: .min)
+    var nextProgress = MonotonicTime(nanoseconds: .min)
+
+    // The loop.
+    /// Whether there may be records that the next turn takes at once.
+    package internal(set) var mayHaveMore = false
+    var nextPoll: MonotonicTime
+    var nextLook = MonotonicTime(nanoseconds: .min)
+    /// When the latest turn began.
+    var lastTurn: Moment?
+    /// What the consumer had fetched at the last look.
+    var lookedBytes = 0
+
+    // Reused for record after record.
+    @exclusivity(unchecked) var headers = HeaderList()
+    @exclusivity(unchecked) var output = OutputRecord()
+    /// A record for which the engine had no room: offered again before anything else is taken.
+    @exclusivity(unchecked) package internal(set) var aside: (record: IO.Record, source: Int)?
+
+    /// A lane that joins the group, as soon as it is certain that what it takes can be settled.
+    ///
+    /// - Parameters:
+    ///   - number: The lane's number in its worker, from 0.
+    ///   - requestWeights: The weight of each request topic.
+    package init(
+        number: Int, configuration: EngineConfiguration, requestWeights: [Int], io: IO, logger: Logger,
+        intervals: LaneIntervals = .usual
+    ) {
+        self.number = number
+        self.configuration = configuration
+        self.requestWeights = requestWeights
+        self.io = io
+        self.logger = logger
+        self.intervals = intervals
+        engine = Engine(configuration: configuration)
+        reported = engine.counters
+        meter = LaneMeter(services: configuration.decoder.pushServices.names.count)
+        records = Array(repeating: nil, count: configuration.maxBuffered)
+        nextPoll = io.now.monotonic
+        if configuration.isAtomic { io.prepareProducer() } else { subscribe() }
+    }
+
+    func subscribe() {
+        isSubscribed = true
+        do {
+            try io.subscribe()
+        } catch {
+            end = .failed("the topics could not be subscribed to: \(error).")
+        }
+    }
+
+    // MARK: The loop
+
+    /// One turn of the loop: hear everybody, take what fits, carry out what was decided.
+    ///
+    /// - Parameter timeout: How long the lane was to wait for this turn at most (milliseconds).
+    package func turn(_ events: LaneEvents, after timeout: Int64) {
+        let now = io.now
+        noteStandstill(timeout, now: now)
+        let isPoll = now.monotonic >= nextPoll
+        if events.contains(.messages) { receiveMessages() }
+        receiveAnswers(now: now)
+        if isPoll || events.contains(.producer) { receiveDeliveries(now: now) }
+        if isPoll || events.contains(.consumer) {
+            nextPoll = now.monotonic.advanced(byMilliseconds: intervals.poll)
+            engine.recordsArrived()
+            receiveCommitOutcomes(now: now)
+            serveConsumer()
+        }
+        if now.monotonic >= nextLook || io.fetchedBytes - lookedBytes >= LaneIntervals.lookBytes { lookAhead(now: now) }
+        engine.tick(now: now)
+        carryOut(now: now)
+        takeRecords(now: now)
+        if now.monotonic >= nextReport { leaveReport(now: now.monotonic) }
+    }
+
+    /// When the next turn has to begin at the latest.
+    package var deadline: MonotonicTime {
+        var deadline = hasQueues ? min(nextPoll, nextLook) : nextPoll
+        if let wake = engine.nextWake { deadline = min(deadline, wake) }
+        if let wake = io.nextDeadline { deadline = min(deadline, wake) }
+        return deadline
+    }
+
+    /// Tells the engine how much later it is than this turn was to begin.
+    ///
+    /// Where the monotonic clock stops with the machine, the wall clock tells.
+    private func noteStandstill(_ timeout: Int64, now: Moment) {
+        if let before = lastTurn {
+            let passed = max(
+                now.monotonic.milliseconds(since: before.monotonic), now.wall.milliseconds(since: before.wall))
+            engine.stoodStill(for: passed - timeout)
+        }
+        lastTurn = now
+    }
+
+    func receiveMessages() {
+        for message in io.takeMessages() {
+            let now = io.now
+            switch message {
+            case .drain:
+                logger.info("draining")
+                engine.drain(now: now)
+            case .starts(let assignment, let result): answerAssignment(assignment, result)
+            case .range(let partition, let reading, let result): judgeRange(of: partition, reading: reading, result)
+            case .transaction(let report): receive(report, now: now)
+            case .campaign(let name, let control): engine.campaign(name, is: control, now: now)
+            case .credentialsChanged: engine.credentialsChanged(now: now)
+            case .credentialsUnavailable: engine.credentialsUnavailable(now: now)
+            case .credentialsRenewed: engine.credentialsRenewed(now: now)
+            }
+            carryOut(now: io.now)
+        }
+    }
+
+    /// Carries out what the engine decided, in order; what that leads to at once is carried out too.
+    func carryOut(now: Moment) {
+        var next = 0
+        while next < engine.actions.count {
+            let action = engine.actions[next]
+            next += 1
+            switch action {
+            case .call(let token): call(token, now: now)
+            case .produce(let id): produce(id, now: now)
+            case .release(let slot): release(slot)
+            case .keep(let slot): keep(slot)
+            case .commit(let sequence): commit(sequence, now: now)
+            case .begin: beginTransaction(now: now)
+            case .abort:
+                isAborting = true
+                io.abortTransaction()
+            case .renewProducer: renewProducer()
+            case .lookUp(let sequence): io.resolveCommit(sequence, commitPositions())
+            case .rewind(let partition): rewind(partition)
+            case .pause(let partition): setPaused(true, partition)
+            case .retainQueue(let source): io.retainQueue(source)
+            case .dropRetained(let source): io.dropRetained(source)
+            case .resume(let partition): setPaused(false, partition)
+            case .unassign: unassign()
+            case .leave(let complete): leaving = .drained(complete: complete)
+            case .renewCredentials: io.renewCredentials()
+            case .pauseCampaign(let name, let failed, let all): io.pauseCampaign(name, failed: failed, of: all)
+            case .notice(let notice): announce(notice)
+            }
+        }
+        engine.clearActions()
+    }
+
+    private func announce(_ notice: Notice) {
+        io.announce(notice, hold: engine.hold)
+        guard case .rival = notice else { return }
+        end = .failed(
+            "another process writes under this worker's name: two workers must never share kafka.instance. "
+                + "Give each its own, or leave it out. Nothing is lost.")
+    }
+
+    private func release(_ slot: Int32) {
+        guard let record = records[Int(slot)] else { return io.isBroken("a slot without a record is released") }
+        records[Int(slot)] = nil
+        record.release()
+    }
+
+    private func keep(_ slot: Int32) {
+        guard records[Int(slot)] != nil else { return io.isBroken("a slot without a record is to be kept") }
+        records[Int(slot)]?.keep()
+    }
+
+    func releaseEverything() {
+        for slot in records.indices where records[slot] != nil { release(Int32(slot)) }
+        aside?.record.release()
+        aside = nil
+    }
+}
+
+/// How often a lane does what nobody wakes it for (milliseconds).
+package struct LaneIntervals: Sendable {
+    /// The clients are polled: a sign of life for the group.
+    package var poll: Int64
+    /// How much is fetched ahead is looked at.
+    package var look: Int64
+    /// A report is left.
+    package var report: Int64
+
+    /// What a worker's lanes do.
+    package static let usual = LaneIntervals(poll: 500, look: 50, report: 250)
+    /// Somebody else wakes it for everything.
+    package static let never = LaneIntervals(poll: .max / 1_500_000, look: .max / 1_500_000, report: .max / 1_500_000)
+
+    /// How much is fetched ahead is looked at as soon as so many bytes have come.
+    static let lookBytes = 4 << 20
+}

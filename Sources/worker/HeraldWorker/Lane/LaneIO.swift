@@ -1,0 +1,220 @@
+package import HeraldCore
+package import HeraldEvents
+package import HeraldKafka
+package import HeraldTime
+
+/// Everything that a ``Lane`` reaches beyond its own memory: the group, records, a producer, the backend, clocks, chance
+/// and people.
+///
+/// A worker's lane has ``LaneClients``, specialised when it is compiled; the simulation (`Tests/Simulation`) runs the same
+/// lane over a cluster and a backend in memory. Nothing here blocks: what takes time is begun, and its outcome comes as a
+/// ``LaneMessage`` or through one of the methods that take a body. All of it is called on the lane's thread.
+package protocol LaneIO: AnyObject {
+    /// What the consumer hands out.
+    associatedtype Record: LaneRecord
+    /// Who this member of the group is in one generation.
+    associatedtype Member
+
+    // MARK: Time, chance, messages
+
+    /// The time on both clocks.
+    var now: Moment { get }
+    /// When ``answers(_:)`` may have something although nothing arrives: a call's deadline.
+    var nextDeadline: MonotonicTime? { get }
+    /// Random bits for jitter.
+    func entropy() -> UInt64
+    /// What others have said to the lane since the last time.
+    func takeMessages() -> [LaneMessage]
+
+    // MARK: The group
+
+    /// Joins the group.
+    func subscribe() throws(KafkaError)
+    /// The oldest rebalance that was not taken yet.
+    func takeRebalance() -> Rebalance?
+    /// Finds out where these partitions are taken up, after a pause (milliseconds): ``LaneMessage/starts(assignment:_:)``.
+    func findStarts(of partitions: [TopicPartition], assignment: Int, after pause: Int64)
+    /// Fetches exactly these partitions from these offsets.
+    func assign(_ positions: [(TopicPartition, offset: Int64)]) throws(KafkaError)
+    /// Gives all partitions back, and with them what ``openQueues(_:)`` made.
+    func unassign() throws(KafkaError)
+    /// Who this member is at the moment.
+    func member() -> Member?
+    /// Sends a commit without a transaction; its outcome comes through ``commitOutcomes(_:)``, or at once when it cannot be
+    /// sent.
+    func commit(_ sequence: UInt64, _ positions: [CommitPosition]) -> KafkaError?
+    /// Hands over every outcome that has come.
+    func commitOutcomes(_ body: (UInt64, KafkaError?) -> Void)
+    /// The error after which the consumer is of no use, if there is one.
+    func consumerError() -> KafkaError?
+
+    // MARK: Records
+
+    /// Makes a queue for each of the engine's sources.
+    func openQueues(_ count: Int)
+    /// From now on the partition's records come out of this queue.
+    func forward(_ partition: TopicPartition, to queue: Int)
+    /// The next record, or error, of a queue.
+    func next(from queue: Int) -> Record?
+    /// The next record that came before its partition was forwarded.
+    func nextUnforwarded() -> Record?
+    /// How many records lie in each queue.
+    var queueCounts: [Int] { get }
+    /// How many bytes were fetched so far.
+    var fetchedBytes: Int { get }
+    /// Takes out what lies in a queue; it is handed out first.
+    func retainQueue(_ queue: Int)
+    /// Gives up what was taken out of a queue.
+    func dropRetained(_ queue: Int)
+    /// Fetches a partition again from this offset.
+    func seek(_ partition: TopicPartition, to offset: Int64) throws(KafkaError)
+    /// Stops fetching a partition, which makes void what lies in its queue.
+    func pause(_ partition: TopicPartition) throws(KafkaError)
+    /// Goes on fetching it.
+    func resume(_ partition: TopicPartition) throws(KafkaError)
+    /// Finds out how far a partition reaches: ``LaneMessage/range(_:reading:_:)``.
+    func findRange(of partition: TopicPartition, reading: Int)
+
+    // MARK: The producer
+
+    /// Makes the transactional producer ready: ``TransactionReport/ready``.
+    func prepareProducer()
+    /// Puts a new producer in the place of the former, and makes it ready.
+    func renewProducer() throws(KafkaError)
+    /// Offers a record, of which nothing is kept when this returns.
+    ///
+    /// - Parameter headers: `nil` for a result, which has none.
+    func produce(
+        _ id: ProductionID, _ production: Production, key: RawSpan?, value: RawSpan?, headers: HeaderList?
+    ) -> ProduceAnswer
+    /// Hands over what became of the records that were taken; of those in a transaction only which failed, because its
+    /// commit stands for all others.
+    func deliveries(_ body: (ProductionID, KafkaError?) -> Void)
+    /// The error after which the producer is of no use, if there is one.
+    func producerError() -> KafkaError?
+    /// Opens a transaction.
+    func beginTransaction() throws(KafkaError)
+    /// Commits it with these offsets, for this member; the same number again: what is left of the same commit.
+    func commitTransaction(_ sequence: UInt64, _ positions: [CommitPosition], by member: Member?)
+    /// Aborts it.
+    func abortTransaction()
+    /// Finds out whether a commit was made: then the group stands where it said.
+    func resolveCommit(_ sequence: UInt64, _ positions: [CommitPosition])
+
+    // MARK: The backend
+
+    /// Begins a call, of whose arguments nothing is kept when this returns.
+    func call(
+        _ token: CallToken, now: Moment, user: RawSpan, message: RawSpan, id: RawSpan, source: RawSpan?,
+        traceparent: RawSpan?)
+    /// Hands over every answer that has come.
+    func answers(_ body: (CallToken, BackendAnswer) -> Void)
+    /// What a backend said, without the message that it was sent.
+    func redact(_ detail: String, hiding message: RawSpan) -> String
+    /// A call that began at this moment was refused, during a hold because of that or not.
+    func credentialsRefused(sentAt: MonotonicTime, isHolding: Bool)
+    /// Renews the credentials: ``LaneMessage/credentialsRenewed``.
+    func renewCredentials()
+
+    // MARK: People
+
+    /// Says what people should know, one line at each change; `hold` is why nothing is taken now.
+    func announce(_ notice: Notice, hold: Hold?)
+    /// Says now and then what has become of events since.
+    func announceTroubles(_ counters: Counters, since before: Counters, now: MonotonicTime)
+    /// Asks for a campaign to be paused, because so many of its events failed.
+    func pauseCampaign(_ name: String, failed: Int, of all: Int)
+    /// Leaves a report for others; false when somebody reads at this moment.
+    func leave(_ report: LaneReport) -> Bool
+    /// The engine asked for what cannot be: a mistake in Herald.
+    func isBroken(_ what: StaticString)
+
+    // MARK: The end
+
+    /// Begins to leave the group.
+    func beginClosing() throws(KafkaError)
+    /// Whether the group is left.
+    var isClosed: Bool { get }
+    /// Waits until something arrives, for so long (milliseconds) at most.
+    func wait(milliseconds: Int32) -> LaneEvents
+    /// Lets everything go, leaving the last report.
+    func close(_ report: LaneReport)
+}
+
+/// What has woken a lane.
+package struct LaneEvents: OptionSet, Sendable {
+    package var rawValue: UInt8
+    /// Records, rebalances or outcomes of commits.
+    package static let consumer = LaneEvents(rawValue: 1)
+    /// Acknowledgements of records.
+    package static let producer = LaneEvents(rawValue: 2)
+    /// Messages from outside of the lane's thread.
+    package static let messages = LaneEvents(rawValue: 4)
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+}
+
+/// A consumed record, or an error in a record's place, until ``release()`` or ``retained``.
+package protocol LaneRecord {
+    associatedtype Retained: RetainedRecord
+    var isError: Bool { get }
+    var error: KafkaError? { get }
+    var partition: Int32 { get }
+    var offset: Int64 { get }
+    /// -1 when unknown.
+    var timestampMilliseconds: Int64 { get }
+    var keyCount: Int { get }
+    func topicName() -> String
+    func withValue<R, E: Error>(_ body: (RawSpan?) throws(E) -> R) throws(E) -> R
+    func forEachHeader(_ body: (_ name: RawSpan, _ value: RawSpan?) -> Void)
+    /// The same record for one of the engine's slots.
+    var retained: Retained { get }
+    func release()
+}
+
+/// A record in one of the engine's slots, until ``release()``.
+package protocol RetainedRecord {
+    func withKey<R, E: Error>(_ body: (RawSpan?) throws(E) -> R) throws(E) -> R
+    func withValue<R, E: Error>(_ body: (RawSpan?) throws(E) -> R) throws(E) -> R
+    func forEachHeader(_ body: (_ name: RawSpan, _ value: RawSpan?) -> Void)
+    /// Copies it, because it stays for longer than most.
+    mutating func keep()
+    func release()
+}
+
+/// What became of a record that was offered to the producer.
+package enum ProduceAnswer {
+    /// The client has a copy of it.
+    case taken
+    /// Its topic does not take a record as large as that.
+    case doesNotFit
+    case refused(KafkaError)
+}
+
+/// A call that ended.
+package struct BackendAnswer {
+    /// The HTTP status; 0 when there was no answer.
+    package var status: Int
+    /// Why there was none.
+    package var failure: CallFailure?
+    /// `Retry-After` as it came.
+    package var retryAfter: String?
+    /// One line for people, when the answer was no success.
+    package var detail: String?
+    /// When the request was written.
+    package var sentAt: MonotonicTime
+    /// From then to the end.
+    package var durationNanoseconds: Int64
+
+    package init(
+        status: Int = 0, failure: CallFailure? = nil, retryAfter: String? = nil, detail: String? = nil,
+        sentAt: MonotonicTime, durationNanoseconds: Int64
+    ) {
+        self.status = status
+        self.failure = failure
+        self.retryAfter = retryAfter
+        self.detail = detail
+        self.sentAt = sentAt
+        self.durationNanoseconds = durationNanoseconds
+    }
+}

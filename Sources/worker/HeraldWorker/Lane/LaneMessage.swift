@@ -1,0 +1,63 @@
+package import HeraldCore
+package import HeraldEvents
+package import HeraldKafka
+
+/// What others say to a lane.
+package enum LaneMessage: Sendable {
+    /// Stop taking, finish, leave.
+    case drain
+    /// What became of a transactional call.
+    case transaction(TransactionReport)
+    /// Where the partitions of a coming assignment are taken up.
+    case starts(assignment: Int, Result<[StartPosition], KafkaError>)
+    /// How far a partition reaches whose committed offset is out of range.
+    case range(TopicPartition, reading: Int, Result<OffsetRange, KafkaError>)
+    /// What a campaign is to do from now on.
+    case campaign(String, CampaignControl)
+    /// Calls show other credentials from now on.
+    case credentialsChanged
+    /// There are none to show.
+    case credentialsUnavailable
+    /// The renewal of refused credentials has ended, well or not.
+    case credentialsRenewed
+}
+
+/// What became of a transactional call.
+package enum TransactionReport: Sendable {
+    /// The producer has its name, and what an earlier holder of it left open is ended.
+    case ready
+    /// No broker makes it ready at the moment; it is asked for again.
+    case waiting(KafkaError)
+    /// It can't be made ready, and waiting will not help.
+    case notReady(KafkaError)
+    /// A commit, or the question what became of one.
+    case committed(sequence: UInt64, KafkaError?, CommitOutcome)
+    /// An abort.
+    case aborted(KafkaError?, CommitOutcome)
+}
+
+/// Where a partition of a coming assignment is taken up.
+package struct StartPosition: Sendable {
+    /// What the group has committed.
+    package var committed: CommitPosition
+    /// Where its records are read from, to find out which events came before; `nil` when that is not wanted.
+    package var history: Int64?
+    /// What the dead-letter topic says of these records: which push services failed.
+    package var failed: [Int64: PushServiceSet] = [:]
+
+    package init(committed: CommitPosition, history: Int64? = nil) {
+        self.committed = committed
+        self.history = history
+    }
+}
+
+/// The first offset of a partition and the one after its last.
+package struct OffsetRange: Sendable {
+    package var low: Int64
+    package var high: Int64
+
+    package init(low: Int64, high: Int64) {
+        self.low = low
+        self.high = high
+    }
+}
