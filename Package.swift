@@ -177,8 +177,9 @@ let package = Package(
                 "HeraldText", "HeraldTime",
             ]),
         .target(
-            name: "Simulation", dependencies: ["HeraldCore", "HeraldEvents", "HeraldTime"], path: "Tests/Simulation",
-            swiftSettings: strict),
+            name: "Simulation",
+            dependencies: ["HeraldCore", "HeraldEvents", "HeraldKafka", "HeraldTelemetry", "HeraldTime", "HeraldWorker"],
+            path: "Tests/Simulation", swiftSettings: strict),
         .executableTarget(
             name: "simulate", dependencies: ["HeraldCore", "Simulation"], path: "Tests/Simulate",
             swiftSettings: strict),

@@ -68,7 +68,7 @@ enum Fault {
 enum Request {
     case unassigned
     /// What is committed of the partitions that this generation gave it.
-    case offsets(generation: Int)
+    case offsets(generation: Int, assignment: Int)
     // Without transactions.
     case append(ProductionID, Place, LogRecord, Effect, isAcknowledgementLost: Bool)
     case commit(sequence: UInt64, generation: Int, [Position])
@@ -90,7 +90,7 @@ enum News {
     case revoked
     case lost
     case assigned(generation: Int, [Place])
-    case offsets(generation: Int, [Committed])
+    case offsets(generation: Int, assignment: Int, [Committed])
     case acknowledged(ProductionID, ProductionFailure?)
     case committed(sequence: UInt64, CommitOutcome)
     // Transactions.

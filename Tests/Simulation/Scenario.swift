@@ -137,9 +137,11 @@ package struct Scenario: Sendable {
 
     var consumedTopics: [ConsumedTopic] {
         topics.requests.enumerated().map { index, name in
-            ConsumedTopic(name: name, role: .request(weight: index == 0 ? 10 : 1))
+            ConsumedTopic(name: name, role: .request(weight: Self.requestWeights[index]))
         } + delays.map { ConsumedTopic(name: topics.retryTopic($0), role: .retry(delay: $0.milliseconds)) }
     }
+
+    static let requestWeights = [10, 1]
 
     /// More than there are events.
     static let duplicateSize = 100_000

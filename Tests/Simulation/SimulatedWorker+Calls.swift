@@ -1,14 +1,22 @@
 import HeraldCore
 import HeraldEvents
 import HeraldTime
+import HeraldWorker
 
 /// Calls of the backend.
 extension SimulatedWorker {
-    func call(_ token: CallToken) {
+    func call(
+        _ token: CallToken, now: Moment, user: RawSpan, message: RawSpan, id: RawSpan, source: RawSpan?,
+        traceparent: RawSpan?
+    ) {
         if isStopping { simulation.checkers.fail("\(process): a call after the stop began") }
-        guard let name = records[Int(token.slot.index)], let record = simulation.cluster.record(name) else {
+        guard let retained = record(in: token.slot) else {
             simulation.checkers.fail("\(process): a call for a slot without a record")
             return
+        }
+        let (name, record) = (retained.name, retained.record)
+        if user.withUnsafeBytes({ !$0.elementsEqual(record.key ?? []) }) {
+            simulation.checkers.fail("\(simulation.checkers.text(name)) was called for somebody else")
         }
         check(token, name, record)
         checkExposure()
@@ -18,7 +26,7 @@ extension SimulatedWorker {
         checkPause(token)
         let (result, after) = answer(token, record)
         let isCounted =
-            result.status != 401 && result.status != 403 && result.failure != .nameNotFound && engine.hold == nil
+            result.status != 401 && result.status != 403 && result.failure != .nameNotFound && lane.engine.hold == nil
         if let duty = duty(record, token) {
             log("calls \(simulation.checkers.text(duty)) of user \(record.user), to be answered \(text(result))")
             simulation.checkers.called(duty, countsAsAttempt: isCounted, hasLost: isZombie, now: simulation.now)
@@ -28,6 +36,15 @@ extension SimulatedWorker {
         }
         if isCounted { counted.insert(token) }
         simulation.schedule(.news(process, .answer(token, result)), after: after)
+    }
+
+    func redact(_ detail: String, hiding message: RawSpan) -> String { detail }
+
+    func credentialsRefused(sentAt: MonotonicTime, isHolding: Bool) {}
+
+    func renewCredentials() {
+        log("renews the credentials")
+        simulation.schedule(.news(process, .credentialsRenewed), after: simulation.chance.between(0, 400))
     }
 
     private func answer(_ token: CallToken, _ record: LogRecord) -> (result: CallResult, after: Int64) {
@@ -45,7 +62,7 @@ extension SimulatedWorker {
             simulation.checkers.fail("promise 3: \(process) stood still, has lost its partitions, and calls")
         }
         guard simulation.scenario.isAtomic else { return }
-        unrecordedSince = unrecordedSince.filter { engine.isDecided($0.key) }
+        unrecordedSince = unrecordedSince.filter { lane.engine.isDecided($0.key) }
         let age = unrecordedSince.values.min().map { simulation.now - $0 } ?? 0
         if age >= configuration.maxUnrecorded {
             simulation.checkers.fail("promise 3: \(process) calls while others are not recorded for \(age) ms")
@@ -53,10 +70,10 @@ extension SimulatedWorker {
     }
 
     private func noteExposure(_ token: CallToken) {
-        guard engine.isDecided(token.slot), unrecordedSince[token.slot] == nil,
-            let name = records[Int(token.slot.index)],
+        guard lane.engine.isDecided(token.slot), unrecordedSince[token.slot] == nil,
+            let record = record(in: token.slot),
             // What does not fit may be left out of the others' transactions, and is no more than one event.
-            simulation.cluster.record(name)?.size == .usual
+            record.record.size == .usual
         else { return }
         unrecordedSince[token.slot] = simulation.now
     }
@@ -67,12 +84,12 @@ extension SimulatedWorker {
         record.duties.first { simulation.checkers.duties[$0].service == Int(token.service) }
     }
 
-    /// Neither too late nor too early, for the right user, and in order.
+    /// Neither too late nor too early, and in order.
     private func check(_ token: CallToken, _ name: RecordName, _ record: LogRecord) {
-        let now = moment.wall
+        let now = now.wall
         // Its clock may have stepped while the event waited.
         let latest = now.advanced(byMilliseconds: 2 * simulation.scenario.skew)
-        let isRetry = engine.withSlot(token.slot.index) { slot in
+        let isRetry = lane.engine.withSlot(token.slot.index) { slot in
             let event = slot.event
             if let expiresAt = event.expiresAt, now >= expiresAt {
                 simulation.checkers.fail("\(simulation.checkers.text(name)) was called after its expiry")
@@ -82,11 +99,6 @@ extension SimulatedWorker {
             }
             if slot.isRetry, let due = event.dueAt, latest < due {
                 simulation.checkers.fail("\(simulation.checkers.text(name)): a retry was early")
-            }
-            let value = record.value ?? []
-            let user = event.bytes(of: event.user, value: value.span.bytes)
-            if user.withUnsafeBytes({ !$0.elementsEqual(record.key ?? []) }) {
-                simulation.checkers.fail("\(simulation.checkers.text(name)) was called for somebody else")
             }
             return slot.isRetry
         }
@@ -109,19 +121,30 @@ extension SimulatedWorker {
         if !isRetry, !isZombie { simulation.checkers.firstCall(user: record.user, of: name) }
     }
 
-    /// Gives the engine an answer, and holds what it makes of it against the truth.
-    func hear(_ result: CallResult, of token: CallToken) {
-        let wasCounted = counted.contains(token)
-        let duty = currentDuty(token)
-        let before = duty.map { simulation.checkers.duties[$0] }
-        let isProbe = probes.contains(token)
-        let isCurrent = engine.slot(token.slot.index).generation == token.slot.generation
-        note(token, result)
-        engine.answer(token, result, now: moment, entropy: simulation.chance.bits())
-        noteExposure(token)
-        noteLimits(token, result, isCurrent: isCurrent)
-        guard let duty, let before, waitsForHold(result, token, isProbe: isProbe) else { return }
-        simulation.checkers.waits(duty, as: before, wasCounted: wasCounted)
+    /// Gives the lane the answers that have come, and holds what becomes of them against the truth.
+    func answers(_ body: (CallToken, BackendAnswer) -> Void) {
+        let answers = inbox.answers
+        inbox.answers = []
+        for (token, result) in answers {
+            let wasCounted = counted.contains(token)
+            let duty = currentDuty(token)
+            let before = duty.map { simulation.checkers.duties[$0] }
+            let isProbe = probes.contains(token)
+            let isCurrent = lane.engine.slot(token.slot.index).generation == token.slot.generation
+            note(token, result)
+            body(token, Self.answer(result, at: now.monotonic))
+            noteExposure(token)
+            noteLimits(token, result, isCurrent: isCurrent)
+            guard let duty, let before, waitsForHold(result, token, isProbe: isProbe) else { continue }
+            simulation.checkers.waits(duty, as: before, wasCounted: wasCounted)
+        }
+    }
+
+    private static func answer(_ result: CallResult, at now: MonotonicTime) -> BackendAnswer {
+        BackendAnswer(
+            status: result.status, failure: result.failure, retryAfter: result.retryAfter.map { "\($0 / 1_000)" },
+            detail: result.detail, sentAt: now,
+            durationNanoseconds: Int64(result.durationMilliseconds) * 1_000_000)
     }
 
     /// Whether a call that ended so has to wait for the end of the hold: it failed by the hold's cause, or was its probe
@@ -129,11 +152,11 @@ extension SimulatedWorker {
     private func waitsForHold(_ result: CallResult, _ token: CallToken, isProbe: Bool) -> Bool {
         let failedForNow =
             result.status >= 429 || [.timeout, .reset, .refused, .brokenHTTP].contains(result.failure)
-        return switch engine.hold?.reason {
+        return switch lane.engine.hold?.reason {
         case .breaker: failedForNow
-        case .fuse: failedForNow && isProbe || result.status == engine.hold?.status
+        case .fuse: failedForNow && isProbe || result.status == lane.engine.hold?.status
         // While partitions go there is no hold; what blows the fuse then is given back.
-        case nil: [400, 404].contains(result.status) && !engine.isTaking && !engine.isRejected(token)
+        case nil: [400, 404].contains(result.status) && !lane.engine.isTaking && !lane.engine.isRejected(token)
         default: false
         }
     }
@@ -144,7 +167,7 @@ extension SimulatedWorker {
     private func checkLimits(_ token: CallToken) {
         let now = simulation.now
         let service = Int(token.service)
-        if engine.hold == nil {
+        if lane.engine.hold == nil {
             limitedCalls.append((now, service))
             limitedCalls.removeAll { $0.at <= now - 1_000 }
             let limits =
@@ -168,7 +191,7 @@ extension SimulatedWorker {
     /// The calls of the first request topic get their turns however many others wait.
     private func checkPriority(_ token: CallToken, _ name: RecordName) {
         let service = Int(token.service)
-        let waiting = engine.hold == nil ? engine.waitingCalls(ofTopic: 0, toService: service) : 0
+        let waiting = lane.engine.hold == nil ? lane.engine.waitingCalls(ofTopic: 0, toService: service) : 0
         let isPassed = name.place.topic != 0 && waiting > 0 && waiting >= passedUrgent[service]?.waiting ?? 0
         passedUrgent[service] = (waiting, isPassed ? (passedUrgent[service]?.calls ?? 0) + 1 : 0)
         if let calls = passedUrgent[service]?.calls, calls > Self.patienceOfUrgent {
@@ -178,7 +201,7 @@ extension SimulatedWorker {
     }
 
     private func checkPause(_ token: CallToken) {
-        guard engine.hold == nil, engine.isPaused(service: Int(token.service), now: moment) else { return }
+        guard lane.engine.hold == nil, lane.engine.isPaused(service: Int(token.service), now: now) else { return }
         simulation.checkers.fail("\(process) calls service \(token.service), which is paused")
     }
 
@@ -186,18 +209,16 @@ extension SimulatedWorker {
         probes.remove(token)
         guard isCurrent else { return }
         guard configuration.fuse.of > 0 else { return }
-        if engine.hold?.reason == .fuse { mayHaveExcused = true }
+        if lane.engine.hold?.reason == .fuse { mayHaveExcused = true }
         if result.status == 200 { lastDelivery = simulation.now }
         // A source that was bad by itself counts for nothing while others get through.
         let isExcused = mayHaveExcused && simulation.now < lastDelivery + 10_000
-        if engine.hold != nil || result.status != 404 || !engine.isRejected(token) || isExcused {
+        if lane.engine.hold != nil || result.status != 404 || !lane.engine.isRejected(token) || isExcused {
             rejectedInARow = 0
             usersInARow = []
         } else {
             rejectedInARow += 1
-            if let name = records[Int(token.slot.index)], let record = simulation.cluster.record(name) {
-                usersInARow.insert(record.user)
-            }
+            if let record = record(in: token.slot) { usersInARow.insert(record.record.user) }
             // Few users are no wrong path.
             if rejectedInARow > configuration.fuse.of,
                 usersInARow.count >= min(max(10, configuration.fuse.of / 4), configuration.fuse.of)
@@ -208,20 +229,19 @@ extension SimulatedWorker {
     }
 
     private func currentDuty(_ token: CallToken) -> Int? {
-        guard engine.slot(token.slot.index).generation == token.slot.generation, !isZombie,
-            let name = records[Int(token.slot.index)], let record = simulation.cluster.record(name)
+        guard lane.engine.slot(token.slot.index).generation == token.slot.generation, !isZombie,
+            let record = record(in: token.slot)
         else { return nil }
-        return duty(record, token)
+        return duty(record.record, token)
     }
 
     /// What an answer means for the truth, before the engine hears of it.
     private func note(_ token: CallToken, _ result: CallResult) {
         let wasCounted = counted.remove(token) != nil
-        guard engine.slot(token.slot.index).generation == token.slot.generation,
-            let name = records[Int(token.slot.index)], let record = simulation.cluster.record(name),
-            let duty = duty(record, token)
+        guard lane.engine.slot(token.slot.index).generation == token.slot.generation,
+            let record = record(in: token.slot), let duty = duty(record.record, token)
         else { return }
-        callsOut[name, default: 1] -= 1
+        callsOut[record.name, default: 1] -= 1
         // What it hears counts for nothing any more.
         guard !isZombie else { return }
         switch (result.status, result.failure) {
@@ -231,7 +251,7 @@ extension SimulatedWorker {
         case (401, _), (403, _), (_, .nameNotFound?): break
         case (let status, _):
             // A probe without an answer counts only if its hold was ended by a stop meanwhile.
-            guard wasCounted || status != 0 || engine.hold == nil else { break }
+            guard wasCounted || status != 0 || lane.engine.hold == nil else { break }
             simulation.checkers.heard(duty)
             if wasCounted {
                 simulation.checkers.failedForNow(duty, retryAfter: result.retryAfter, now: simulation.now)

@@ -1,5 +1,18 @@
 import HeraldCore
+import HeraldEvents
+import HeraldKafka
 import HeraldTime
+import HeraldWorker
+
+/// What has arrived at a worker and its lane has not taken.
+struct Inbox {
+    var events: LaneEvents = []
+    var messages: [LaneMessage] = []
+    var rebalances: [Rebalance] = []
+    var answers: [(token: CallToken, result: CallResult)] = []
+    var commits: [(sequence: UInt64, outcome: CommitOutcome)] = []
+    var acknowledgements: [(id: ProductionID, error: KafkaError?)] = []
+}
 
 /// What a worker hears.
 extension SimulatedWorker {
@@ -7,17 +20,15 @@ extension SimulatedWorker {
         if case .tick(let number) = news, number != nextTick.number { return }
         simulation.inputs += 1
         switch news {
-        case .tick:
-            nextTick.at = .max
-            engine.tick(now: moment)
-        case .answer(let token, let result): hear(result, of: token)
+        case .tick: nextTick.at = .max
+        case .answer(let token, let result): inbox.answers.append((token, result))
         case .campaign(let index): hear(ofCampaign: index)
-        case .credentialsRenewed: engine.credentialsRenewed(now: moment)
+        case .credentialsRenewed: tell(.credentialsRenewed)
         case .revoked:
             guard !isZombie else { return }
             log("is to give its partitions back")
             stop(timeout: configuration.revokeTimeout)
-            engine.revoked(now: moment)
+            tell(.revoke([], lost: false))
         case .lost:
             guard isZombie, !isGivingBack else { return }
             guard isAssigned else {
@@ -26,70 +37,97 @@ extension SimulatedWorker {
             }
             log("has lost its partitions")
             hitInMemory()
-            engine.lost(now: moment)
+            tell(.revoke([], lost: true))
         case .assigned(let generation, let places):
             // A member hears of a generation once it has asked for it, and not when the next one has begun.
             guard simulation.cluster.isMember(process.member, of: generation) else { return }
             isAssigned = true
             self.generation = generation
             self.places = places
-            simulation.schedule(.request(process, .offsets(generation: generation)), after: simulation.travel())
-        case .offsets(let generation, let offsets): begin(generation, offsets)
-        case .acknowledged(let id, let failure): acknowledged(id, failure)
+            tell(.assign(places.map(name)))
+        case .offsets(let generation, let assignment, let offsets):
+            guard simulation.cluster.isMember(process.member, of: generation) else { return }
+            tell(.starts(assignment: assignment, .success(starts(offsets))))
+        case .acknowledged(let id, let failure): acknowledge(id, failure.map(Self.error))
         case .committed(let sequence, let outcome):
-            if outcome == .acknowledged { commitIsDoubtful = false }
-            engine.committed(sequence: sequence, outcome, now: moment)
+            inbox.commits.append((sequence, outcome))
+            inbox.events.insert(.consumer)
         case .initialised, .written, .replied, .lookedUp, .timedOut, .concluded: hearProducer(news)
         }
         go()
     }
 
-    private func begin(_ generation: Int, _ offsets: [Committed]) {
-        guard generation == self.generation, fetched.isEmpty,
-            simulation.cluster.isMember(process.member, of: generation)
-        else { return }
-        log("takes \(places.map(simulation.cluster.name).joined(separator: ", ")) in generation \(generation)")
-        fetched = zip(places, offsets).map { simulation.historyStart(of: $0, committed: $1.offset) }
-        begunAt = offsets.map { $0.offset ?? 0 }
-        isPaused = places.map { _ in false }
-        endTold = places.map { _ in 0 }
-        for place in places { simulation.cluster[place].takers.append(index) }
-        let assigned = zip(places, offsets).map { place, committed in
-            AssignedPartition(
-                topic: place.topic, number: Int32(place.partition), startOffset: committed.offset,
-                metadata: committed.metadata)
-        }
-        engine.assigned(assigned, topics: simulation.scenario.consumedTopics, now: moment)
+    func tell(_ message: LaneMessage) {
+        inbox.messages.append(message)
+        inbox.events.insert(.messages)
     }
 
-    private func acknowledged(_ id: ProductionID, _ failure: ProductionFailure?) {
-        if produced.remove(id) == nil, engine.production(id) != nil {
-            simulation.checkers.fail("an acknowledgement of an earlier record is taken for another")
-        }
-        if let failure {
-            engine.failed(id, failure, now: moment)
-        } else {
-            engine.delivered(id, now: moment)
+    private func tell(_ rebalance: Rebalance) {
+        inbox.rebalances.append(rebalance)
+        inbox.events.insert(.consumer)
+    }
+
+    func acknowledge(_ id: ProductionID, _ error: KafkaError?) {
+        inbox.acknowledgements.append((id, error))
+        inbox.events.insert(.producer)
+    }
+
+    private func starts(_ offsets: [Committed]) -> [StartPosition] {
+        begunAt = offsets.map { $0.offset ?? 0 }
+        return zip(places, offsets).map { place, committed in
+            StartPosition(
+                committed: CommitPosition(
+                    partition: name(place), offset: committed.offset ?? Offset.none, metadata: committed.metadata),
+                history: simulation.historyStart(of: place, committed: committed.offset))
         }
     }
 
     func recordsArrived() {
         guard isRunning, frozenUntil == nil else { return }
-        engine.recordsArrived()
+        inbox.events.insert(.consumer)
         go()
     }
 
-    /// Carries out what the engine wants, gives it records, and checks its bounds.
+    /// Lets the lane turn as long as it has something to do, and checks its bounds.
     func go() {
-        carryOut()
-        while isRunning, takeOne() { carryOut() }
-        guard isRunning else { return }
-        let load = engine.load
+        repeat {
+            turn()
+            guard lane.leaving == nil else {
+                endAssignment()
+                leave()
+                return
+            }
+            guard lane.end == nil else {
+                if !hasRival { simulation.checkers.fail("\(process) ends: \(String(describing: lane.end))") }
+                crash()
+                return
+            }
+        } while lane.mayHaveMore || !inbox.events.isEmpty
+        let load = lane.engine.load
         if load.events > configuration.maxBuffered || load.calls > configuration.maxInFlight {
             simulation.checkers.fail("promise 6: \(load) are in memory")
         }
-        guard let wake = engine.nextWake else { return }
-        let at = Simulation.start + (wake.nanoseconds + 999_999) / 1_000_000
+        if load.events != retainedRecords {
+            simulation.checkers.fail("\(process) has \(retainedRecords) records of \(load.events) events")
+        }
+        scheduleTick()
+    }
+
+    private func turn() {
+        let events = inbox.events
+        inbox.events = []
+        // It would have polled, had it not been frozen.
+        let awake = simulation.now - lastTurn - frozenFor
+        lastTurn = simulation.now
+        frozenFor = 0
+        lane.turn(events, after: awake)
+    }
+
+    private func scheduleTick() {
+        let wake = lane.deadline.nanoseconds
+        // Nothing waits for its time.
+        guard wake < .max / 2 else { return }
+        let at = Simulation.start + (wake + 999_999) / 1_000_000
         if at < nextTick.at {
             nextTick = (max(at, simulation.now), nextTick.number + 1)
             simulation.schedule(.news(process, .tick(nextTick.number)), after: at - simulation.now)

@@ -1,45 +1,40 @@
 import HeraldCore
 import HeraldEvents
+import HeraldKafka
 import HeraldTime
+import HeraldWorker
 
 /// Records that a worker writes.
 extension SimulatedWorker {
-    func produce(_ id: ProductionID) {
-        // Given up meanwhile, if there is none.
-        guard let production = engine.production(id) else { return }
-        guard let name = records[Int(production.slot.index)], let record = simulation.cluster.record(name),
-            let value = record.value
-        else {
+    func produce(
+        _ id: ProductionID, _ production: Production, key: RawSpan?, value: RawSpan?, headers: HeaderList?
+    ) -> ProduceAnswer {
+        guard let retained = record(in: production.slot), let original = retained.record.value else {
             simulation.checkers.fail("\(process): a record is to be produced for a slot without one")
-            return
+            return .doesNotFit
         }
-        produced.insert(id)
+        let (name, record) = (retained.name, retained.record)
         if production.kind == .retry { simulation.checkers.movedToRetry(name) }
-        var output = OutputRecord()
-        engine.write(
-            production, keyByteCount: record.key?.count ?? 0, value: value.span.bytes, headers: record.headers,
-            into: &output)
+        var written = LogRecord(
+            key: Self.copy(of: key), value: Self.copy(of: value), headers: headers ?? HeaderList(),
+            timestamp: now.wall.milliseconds)
+        if production.kind != .result, let value = written.value, value != original {
+            simulation.checkers.fail("\(simulation.checkers.text(name)): a record has another one's value")
+        }
         checkCompany(name)
         if let failure = refusal(of: production, record) {
             if failure == .tooLarge { apart[name] = client.number }
             log("the record for \(simulation.checkers.text(name)) is refused: \(failure)")
-            if isAtomic || failure == .doesNotFit {
-                produced.remove(id)
-                simulation.inputs += 1
-                engine.failed(id, failure, now: moment)
-            } else {
-                simulation.schedule(
-                    .news(process, .acknowledged(id, failure)), after: simulation.chance.between(0, 30))
-            }
-            return
+            if failure == .doesNotFit { return .doesNotFit }
+            if isAtomic || failure == .queueFull { return .refused(Self.error(of: failure)) }
+            produced.insert(id)
+            simulation.schedule(.news(process, .acknowledged(id, failure)), after: simulation.chance.between(0, 30))
+            return .taken
         }
+        produced.insert(id)
         // Alone it was taken: when that transaction fails it is for another reason.
         if companions.count == 1 { apart[name] = nil }
-        let effect = effect(of: production, settling: name, record, output)
-        var written = LogRecord(
-            key: output.omissions.contains(.key) ? nil : record.key,
-            value: production.kind == .result ? output.value : output.omissions.contains(.value) ? nil : value,
-            headers: output.headers, timestamp: moment.wall.milliseconds)
+        let effect = effect(of: production, settling: name, record, written)
         simulation.checkers.written(written, for: name, mayLackValue: production.kind == .deadLetter)
         written.user = record.user
         written.event = record.event
@@ -47,7 +42,37 @@ extension SimulatedWorker {
         written.duties = effect.duties
         let place = Place(topic: topic(of: production), partition: record.user % simulation.cluster.partitions)
         if isAtomic { write(id, place, written, effect) } else { send(id, place, written, effect) }
+        return .taken
     }
+
+    private static func copy(of bytes: RawSpan?) -> [UInt8]? {
+        guard let bytes else { return nil }
+        return bytes.withUnsafeBytes { Array($0) }
+    }
+
+    /// Hands over what became of records; one is heard of once.
+    func deliveries(_ body: (ProductionID, KafkaError?) -> Void) {
+        let acknowledgements = inbox.acknowledgements
+        inbox.acknowledgements = []
+        for (id, error) in acknowledgements {
+            if produced.remove(id) == nil, lane.engine.production(id) != nil {
+                simulation.checkers.fail("an acknowledgement of an earlier record is taken for another")
+            }
+            body(id, error)
+        }
+    }
+
+    static func error(of failure: ProductionFailure) -> KafkaError {
+        switch failure {
+        case .doesNotFit, .tooLarge: tooLarge
+        case .queueFull: queueFull
+        case .other: notTaken
+        }
+    }
+
+    private static let tooLarge = KafkaError(code: KafkaError.Code.messageSizeTooLarge)
+    private static let queueFull = KafkaError(code: KafkaError.Code.queueFull)
+    private static let notTaken = KafkaError(code: KafkaError.Code.messageTimedOut)
 
     private var isAtomic: Bool { simulation.scenario.isAtomic }
 
@@ -87,20 +112,20 @@ extension SimulatedWorker {
     }
 
     private func topic(of production: Production) -> Int {
-        let name = engine.topic(of: production)
+        let name = lane.engine.topic(of: production)
         return simulation.cluster.topics.firstIndex(of: name) ?? 0
     }
 
     /// What the record says, as somebody reads it who knows nothing of the engine.
     private func effect(
-        of production: Production, settling name: RecordName, _ record: LogRecord, _ output: OutputRecord
+        of production: Production, settling name: RecordName, _ record: LogRecord, _ written: LogRecord
     ) -> Effect {
         var effect = Effect(settles: name, whole: record.duties, kind: .deadLetter, duties: [])
         switch production.kind {
         case .deadLetter: break
         case .result:
-            guard let result = try? NotificationResult(decoding: output.value) else {
-                simulation.checkers.fail("a result can't be read: \(String(copying: output.value.span.bytes))")
+            guard let result = try? NotificationResult(decoding: written.value ?? []) else {
+                simulation.checkers.fail("a result can't be read")
                 return effect
             }
             effect.kind = .result(
@@ -108,15 +133,15 @@ extension SimulatedWorker {
             effect.duties = duties(of: record, services: [result.pushService ?? ""])
             check(origin: result.origin.description, of: effect)
         case .retry:
-            let attempts = output.headers.text(.attempts).flatMap { Int($0) } ?? -1
+            let attempts = written.headers.text(.attempts).flatMap { Int($0) } ?? -1
             effect.kind = .retry(
-                attempts: attempts, reason: output.headers.text(.reason).flatMap { RetryReason(rawValue: $0) })
-            let services = (output.headers.text(.pushServices) ?? "").split(separator: ",")
+                attempts: attempts, reason: written.headers.text(.reason).flatMap { RetryReason(rawValue: $0) })
+            let services = (written.headers.text(.pushServices) ?? "").split(separator: ",")
             effect.duties = duties(of: record, services: services.map(String.init))
             if effect.duties.count != services.count {
                 simulation.checkers.fail("a retry of \(simulation.checkers.text(name)) is for \(services)")
             }
-            check(origin: output.headers.text(.origin) ?? "", of: effect)
+            check(origin: written.headers.text(.origin) ?? "", of: effect)
         }
         return effect
     }

@@ -1,4 +1,6 @@
 import HeraldCore
+import HeraldKafka
+import HeraldWorker
 
 /// A transactional producer as its process knows it: what the client library keeps, and what its one helper thread does.
 struct TransactionClient {
@@ -41,7 +43,7 @@ struct TransactionClient {
 
 /// The worker's transactional producer.
 extension SimulatedWorker {
-    private func misuse(_ text: String) {
+    func misuse(_ text: String) {
         simulation.checkers.fail("\(process): \(text)")
     }
 
@@ -73,38 +75,48 @@ extension SimulatedWorker {
 
     // MARK: What the engine wants
 
-    func transact(_ action: Action) {
+    func prepareProducer() {
         guard simulation.scenario.isAtomic else {
             misuse("at-least-once knows no transactions")
             return
         }
-        switch action {
-        case .begin: beginTransaction()
-        case .abort: abortTransaction()
-        case .renewProducer:
-            let call = client.call
-            client = TransactionClient()
-            client.call = call + 1
-            initialise()
-        case .lookUp(let sequence):
-            log("looks commit \(sequence) up")
-            send(.lookUp(sequence: sequence, commitPositions))
-        default: break
+        initialise()
+    }
+
+    func renewProducer() {
+        let call = client.call
+        client = TransactionClient()
+        client.call = call + 1
+        initialise()
+    }
+
+    func resolveCommit(_ sequence: UInt64, _ positions: [CommitPosition]) {
+        log("looks commit \(sequence) up")
+        send(.lookUp(sequence: sequence, positions.map(position)))
+    }
+
+    func producerError() -> KafkaError? {
+        guard let fatal = client.fatal else { return nil }
+        return Self.error(of: fatal)
+    }
+
+    private static let fenced = KafkaError(code: KafkaError.Code.fenced, isFatal: true)
+    private static let broken = KafkaError(code: KafkaError.Code.fatal, isFatal: true)
+
+    private static func error(of outcome: CommitOutcome) -> KafkaError? {
+        switch outcome {
+        case .acknowledged: nil
+        case .fatal(let isFenced): isFenced ? fenced : broken
+        case .failedForNow, .refused, .abortable: timedOut
         }
     }
 
-    func initialise() {
+    private func initialise() {
         begin(.initialise)
         send(.initialise(call: client.call))
     }
 
-    private var commitPositions: [Position] {
-        engine.commitPositions.map {
-            Position(place: places[Int($0.partition)], offset: $0.offset, metadata: $0.metadata)
-        }
-    }
-
-    private func beginTransaction() {
+    func beginTransaction() throws(KafkaError) {
         if client.epoch == nil { misuse("a transaction begins before the producer is ready") }
         if client.isOpen { misuse("a transaction begins in another one") }
         if let operation = client.operation ?? client.unfinished { misuse("a transaction begins during \(operation)") }
@@ -116,17 +128,17 @@ extension SimulatedWorker {
         client.mustAbort = false
         client.offsetsAreSent = false
         log("begins transaction number \(client.number)")
-        if case .fatal(let isFenced)? = client.fatal { engine.producerLost(isFenced: isFenced, now: moment) }
+        if let error = producerError() { throw error }
     }
 
-    func commitTransaction(_ sequence: UInt64) {
+    func commitTransaction(_ sequence: UInt64, _ positions: [CommitPosition], by member: Int?) {
         if !client.isOpen { misuse("there is no transaction to commit") }
         let isAnew = client.unfinished == nil
         begin(.commit(sequence))
         limitTime()
         if isAnew {
-            client.positions = commitPositions
-            client.generation = generation
+            client.positions = positions.map(position)
+            client.generation = member ?? 0
             if simulation.chance.happens(simulation.scenario.abortableErrors) { client.mustAbort = true }
         }
         if simulation.chance.happens(simulation.scenario.fatalErrors * (isAnew ? 1 : 20)) { client.isBroken = true }
@@ -156,7 +168,7 @@ extension SimulatedWorker {
         }
     }
 
-    private func abortTransaction() {
+    func abortTransaction() {
         if !client.isOpen { misuse("there is no transaction to abort") }
         begin(.abort)
         limitTime()
@@ -165,7 +177,6 @@ extension SimulatedWorker {
         for id in produced.sorted(by: { $0.rawValue < $1.rawValue }) {
             simulation.schedule(.news(process, .written(id, transaction: client.number, .purged)), after: 0)
         }
-        produced.removeAll()
         if simulation.chance.happens(simulation.scenario.fatalErrors) { client.isBroken = true }
         if let fatal = client.fatal {
             conclude(fatal)
@@ -205,13 +216,12 @@ extension SimulatedWorker {
             guard call == client.call else { return }
             client.operation = nil
             client.epoch = epoch
-            engine.producerReady(now: moment)
-            if !isMember { join() }
+            tell(.transaction(.ready))
         case .written(let id, let number, let reply): written(id, number, reply)
         case .replied(let call, let reply): if call == client.call { replied(reply) }
         case .lookedUp(let sequence, let outcome):
             log("commit \(sequence) was \(outcome)")
-            engine.committed(sequence: sequence, outcome, now: moment)
+            tell(.transaction(.committed(sequence: sequence, Self.error(of: outcome), outcome)))
         case .timedOut(let call): if call == client.call { conclude(.failedForNow) }
         case .concluded(let operation, let outcome): concluded(operation, outcome)
         default: break
@@ -221,10 +231,9 @@ extension SimulatedWorker {
     private func written(_ id: ProductionID, _ number: Int, _ reply: Reply) {
         guard number == client.number, client.isOpen else { return }
         if client.operation == .abort {
-            if case .purged = reply { engine.failed(id, .other, now: moment) }
+            if case .purged = reply { acknowledge(id, Self.purged) }
             return
         }
-        produced.remove(id)
         client.outstanding -= 1
         switch reply {
         case .done, .purged: break
@@ -233,11 +242,14 @@ extension SimulatedWorker {
         }
         goOnCommitting()
         switch reply {
-        case .done, .purged: break
-        case .fenced: engine.producerLost(isFenced: true, now: moment)
-        case .refused, .timedOut: engine.failed(id, .other, now: moment)
+        // A transaction's commit stands for all of its records.
+        case .done, .purged: produced.remove(id)
+        case .fenced: inbox.events.insert(.producer)
+        case .refused, .timedOut: acknowledge(id, Self.error(of: .other))
         }
     }
+
+    private static let purged = KafkaError(code: KafkaError.Code.purgedInFlight)
 
     private func replied(_ reply: Reply) {
         switch (client.operation, reply) {
@@ -265,8 +277,8 @@ extension SimulatedWorker {
         log("\(operation): \(outcome)")
         switch operation {
         case .commit(let sequence):
-            engine.committed(sequence: sequence, outcome, now: moment)
-        case .abort: engine.aborted(outcome, now: moment)
+            tell(.transaction(.committed(sequence: sequence, Self.error(of: outcome), outcome)))
+        case .abort: tell(.transaction(.aborted(Self.error(of: outcome), outcome)))
         case .initialise: break
         }
     }

@@ -1,14 +1,15 @@
 import HeraldCore
 import HeraldEvents
+import HeraldTelemetry
 import HeraldTime
+import HeraldWorker
 
-/// One worker process: an engine, and what carries its actions out against the simulated world.
+/// One worker process: the lane of a real one, over a simulated group, producer and backend.
 ///
 /// | file | part |
 /// |---|---|
-/// | `SimulatedWorker+Inputs.swift` | what it hears |
-/// | `SimulatedWorker+Taking.swift` | records that it takes |
-/// | `SimulatedWorker+Actions.swift` | what the engine wants done |
+/// | `SimulatedWorker+Inputs.swift` | what it hears, and when its lane turns |
+/// | `SimulatedWorker+IO.swift` | what its lane drives: the group and the records |
 /// | `SimulatedWorker+Calls.swift` | calls of the backend |
 /// | `SimulatedWorker+Producing.swift` | records that it writes |
 /// | `SimulatedWorker+Transactions.swift` | its transactional producer |
@@ -18,7 +19,9 @@ final class SimulatedWorker {
     private(set) var life = 0
     private(set) var isRunning = false
     let configuration: EngineConfiguration
-    var engine: Engine
+    /// The lane of this life; it knows its worker, and has to be let go in the end.
+    private var runningLane: Lane<SimulatedWorker>?
+    var inbox = Inbox()
 
     // The assignment.
     var generation = 0
@@ -30,11 +33,14 @@ final class SimulatedWorker {
     var isPaused: [Bool] = []
     /// The end of each of them that the engine was told of last.
     var endTold: [Int64] = []
-    /// A record that found no room: it is offered again first.
-    var aside: (source: Int, partition: Int)?
 
-    /// The records in the engine's slots.
-    var records: [RecordName?] = []
+    /// How many records are in the engine's slots.
+    var retainedRecords = 0
+    /// When the lane turned last, and for how long it has stood still since.
+    var lastTurn: Int64 = 0
+    var frozenFor: Int64 = 0
+    /// Somebody writes under its name, and it was told.
+    var hasRival = false
     /// The next tick: when it comes, and its number, because an earlier one may have taken its place.
     var nextTick: (at: Int64, number: Int) = (.max, 0)
     /// Nothing reaches it before this moment.
@@ -56,7 +62,7 @@ final class SimulatedWorker {
     /// The latest commit was not acknowledged.
     var commitIsDoubtful = false
     /// How far its wall clock is off.
-    private var skew: Int64 = 0
+    private(set) var skew: Int64 = 0
 
     // For the checkers.
     /// The record that was called last for each user, or each partition, by the order that is kept.
@@ -90,7 +96,7 @@ final class SimulatedWorker {
     /// For each push service: how many calls of the first request topic wait, and how many others were made meanwhile.
     var passedUrgent: [Int: (waiting: Int, calls: Int)] = [:]
     /// What it was told of campaigns.
-    var toldCampaigns: [Int: CampaignControl.State] = [:]
+    var toldCampaigns: [Int: CampaignControl] = [:]
 
     var client = TransactionClient()
 
@@ -103,8 +109,6 @@ final class SimulatedWorker {
         self.index = index
         self.simulation = simulation
         configuration = simulation.scenario.engineConfiguration
-        engine = Engine(configuration: configuration)
-        records = Array(repeating: nil, count: configuration.maxBuffered)
         chooseSkew()
     }
 
@@ -122,10 +126,13 @@ final class SimulatedWorker {
         Process(worker: index, life: simulation.scenario.hasFixedIDs ? 0 : life).member
     }
 
-    var moment: Moment {
-        let moment = simulation.moment
-        return Moment(monotonic: moment.monotonic, wall: moment.wall.advanced(byMilliseconds: skew))
+    var lane: Lane<SimulatedWorker> {
+        guard let runningLane else { preconditionFailure("\(process) was never started") }
+        return runningLane
     }
+
+    /// The record in one of the engine's slots.
+    func record(in slot: SlotID) -> SimulatedRecord? { lane.records[Int(slot.index)] }
 
     func log(_ text: @autoclosure () -> String) {
         simulation.log("\(process): \(text())")
@@ -137,8 +144,10 @@ final class SimulatedWorker {
         life += 1
         isRunning = true
         frozenUntil = nil
-        engine = Engine(configuration: configuration)
-        records = Array(repeating: nil, count: configuration.maxBuffered)
+        frozenFor = 0
+        lastTurn = simulation.now
+        inbox = Inbox()
+        hasRival = false
         nextTick.at = .max
         isMember = false
         isAssigned = false
@@ -151,9 +160,14 @@ final class SimulatedWorker {
         log("starts")
         readCampaigns()
         client = TransactionClient()
-        // A worker joins its group when its producer is ready.
-        if simulation.scenario.isAtomic { initialise() } else { join() }
+        runningLane = Lane(
+            number: 0, configuration: configuration, requestWeights: Scenario.requestWeights, io: self, logger: .silent,
+            intervals: .never)
+        go()
     }
+
+    /// The run is over.
+    func letGo() { runningLane = nil }
 
     /// SIGKILL: everything in memory is gone; the session ends later; the process is started again.
     func crash() {
@@ -189,7 +203,7 @@ final class SimulatedWorker {
         log("goes on")
         frozenUntil = nil
         hasStoodStill = isZombie
-        engine.stoodStill(for: duration)
+        frozenFor += duration
         if isZombie {
             simulation.schedule(.news(process, .lost), after: simulation.chance.between(0, 1_500))
         }
@@ -226,7 +240,7 @@ final class SimulatedWorker {
         stop(timeout: configuration.drainTimeout)
         simulation.schedule(.drainIsOver(process), after: Self.patience)
         simulation.inputs += 1
-        engine.drain(now: moment)
+        tell(.drain)
         go()
     }
 
@@ -279,7 +293,6 @@ final class SimulatedWorker {
         begunAt = []
         isPaused = []
         endTold = []
-        aside = nil
         isStopping = false
         commitIsDoubtful = false
         active = [:]
@@ -291,16 +304,21 @@ final class SimulatedWorker {
         passedUrgent = [:]
         probes = []
         produced = []
+        retainedRecords = 0
     }
 
     /// What was taken and is not durable may be called again by somebody else.
     func hitInMemory() {
-        for case let name? in records { hit(name) }
+        for case let record? in lane.records { hit(record.name) }
         // Without transactions what was written may not be committed.
         guard !simulation.scenario.isAtomic else { return }
         for (place, fetched) in zip(places, fetched) {
             let committed = simulation.cluster[place].committed ?? 0
-            for offset in committed..<max(committed, fetched) { hit(RecordName(place: place, offset: offset)) }
+            for offset in committed..<max(committed, fetched) {
+                let name = RecordName(place: place, offset: offset)
+                // What has found no room was not taken.
+                if name != lane.aside?.record.name { hit(name) }
+            }
         }
     }
 
@@ -308,5 +326,32 @@ final class SimulatedWorker {
         guard let record = simulation.cluster.record(name) else { return }
         for duty in record.duties { simulation.checkers.faultHit(duty) }
         simulation.checkers.wasPassed(user: record.user, name)
+    }
+
+    /// The lane has put a record into one of the engine's slots.
+    func retained(_ name: RecordName) {
+        retainedRecords += 1
+        // Somebody else has it too.
+        if isZombie, !simulation.scenario.isAtomic { hit(name) }
+    }
+
+    /// The lane gives a record back that was in one of the engine's slots.
+    func released(_ name: RecordName) {
+        retainedRecords -= 1
+        // Events that are given up are released with that word.
+        if isStopping, lane.engine.actions.contains(where: { if case .notice(.gaveUp) = $0 { true } else { false } }) {
+            hit(name)
+        }
+        passed.remove(name)
+        callsOut[name] = nil
+        if let line = line(of: name), active[line] == name { active[line] = nil }
+    }
+
+    func line(of name: RecordName) -> OrderLine? {
+        switch simulation.scenario.ordering {
+        case .key: OrderLine(user: simulation.cluster.record(name)?.user ?? -1, place: Place(topic: 0, partition: 0))
+        case .partition: OrderLine(user: -1, place: name.place)
+        case .none: nil
+        }
     }
 }

@@ -12,7 +12,8 @@ extension Simulation {
         }
         switch request {
         case .unassigned: unassigned(process)
-        case .offsets(let generation): tellOffsets(process, generation: generation, request)
+        case .offsets(let generation, let assignment):
+            tellOffsets(process, generation: generation, assignment: assignment, request)
         case .append(let id, let place, let record, let effect, let isLost):
             append(process, id, place, record, effect, isAcknowledgementLost: isLost, request)
         case .commit(let sequence, let generation, let positions):
@@ -79,7 +80,7 @@ extension Simulation {
         }
     }
 
-    private func tellOffsets(_ process: Process, generation: Int, _ request: Request) {
+    private func tellOffsets(_ process: Process, generation: Int, assignment: Int, _ request: Request) {
         guard cluster.isMember(process.member, of: generation), let member = cluster.members[process.member] else {
             return
         }
@@ -90,7 +91,7 @@ extension Simulation {
         let offsets = member.assignment.map {
             Committed(offset: cluster[$0].committed, metadata: cluster[$0].metadata)
         }
-        tell(process, .offsets(generation: generation, offsets))
+        tell(process, .offsets(generation: generation, assignment: assignment, offsets))
     }
 
     /// What a commit says is what the next owners will start with.

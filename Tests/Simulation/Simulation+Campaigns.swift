@@ -1,6 +1,7 @@
 import HeraldCore
 import HeraldEvents
 import HeraldTime
+import HeraldWorker
 
 /// Campaigns, and whoever pauses, resumes and cancels them.
 extension Simulation {
@@ -34,7 +35,6 @@ extension Simulation {
 
     /// A worker says that too many failed.
     func fails(_ index: Int) {
-        if campaigns[index]?.pauseIfFailures == nil { checkers.fail("campaign \(index) has no bound for failures") }
         if campaigns[index]?.state == .running { pause(index) }
     }
 
@@ -69,14 +69,14 @@ extension SimulatedWorker {
     func hear(ofCampaign index: Int) {
         guard let control = simulation.campaigns[index] else { return }
         log("hears that campaign \(index) is \(control.state)")
-        toldCampaigns[index] = control.state
-        engine.campaign(Scenario.campaignName(index), is: control, now: moment)
+        toldCampaigns[index] = control
+        tell(.campaign(Scenario.campaignName(index), control))
     }
 
     /// No call of a campaign that does not run, as far as the worker knows.
     func checkCampaign(_ name: RecordName, _ record: LogRecord) {
         guard let duty = record.duties.first, let index = simulation.checkers.duties[duty].campaign,
-            let state = toldCampaigns[index], state != .running
+            let state = toldCampaigns[index]?.state, state != .running
         else { return }
         simulation.checkers.fail("\(simulation.checkers.text(name)) was called, and its campaign is \(state)")
     }

@@ -14,7 +14,7 @@ import HeraldTime
 /// | `Simulation+Faults.swift` | crashes, stops, freezes, brokers away, the backend's weather |
 /// | `Simulation+Broker.swift` | what becomes of a request that reaches the broker |
 /// | `SimulatedCluster.swift` … | logs, group, transactions |
-/// | `SimulatedWorker.swift` … | an engine and what carries its actions out |
+/// | `SimulatedWorker.swift` … | a worker's lane, and what it drives |
 /// | `Checkers.swift` … | the promises |
 /// | `Bystanders.swift` | one engine, users who always fail, and how long others wait |
 package final class Simulation {
@@ -88,6 +88,7 @@ package final class Simulation {
     ///
     /// - Returns: What broke a promise, if anything did.
     package func run() -> [String] {
+        defer { for worker in workers { worker.letGo() } }
         for index in workers.indices { schedule(.start(worker: index), after: chance.between(0, 50)) }
         // A rebalance waits for calls that hang: whoever is compared joins before there are any.
         schedule(.publish, after: trouble == nil ? 10 : 15_000)

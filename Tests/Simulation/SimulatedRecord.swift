@@ -1,0 +1,70 @@
+import HeraldEvents
+import HeraldKafka
+import HeraldWorker
+
+/// A record in the hands of a worker's lane, or the end of a partition in a record's place.
+final class SimulatedRecord: LaneRecord, RetainedRecord {
+    private unowned let worker: SimulatedWorker
+    let name: RecordName
+    let record: LogRecord
+    let error: KafkaError?
+    /// It is in one of the engine's slots.
+    private var isRetained = false
+    private var isReleased = false
+
+    init(_ record: LogRecord, _ name: RecordName, of worker: SimulatedWorker) {
+        self.worker = worker
+        self.name = name
+        self.record = record
+        error = nil
+    }
+
+    /// The partition is read to its end, as far as a reader of committed records gets.
+    init(endOf place: Place, at offset: Int64, of worker: SimulatedWorker) {
+        self.worker = worker
+        name = RecordName(place: place, offset: offset)
+        record = .marker(0)
+        error = Self.end
+    }
+
+    private static let end = KafkaError(code: KafkaError.Code.partitionEOF)
+
+    var isError: Bool { error != nil }
+    var partition: Int32 { Int32(name.place.partition) }
+    var offset: Int64 { name.offset }
+    var timestampMilliseconds: Int64 { record.timestamp }
+    var keyCount: Int { record.key?.count ?? 0 }
+
+    func topicName() -> String { worker.simulation.cluster.topics[name.place.topic] }
+
+    func withKey<R, E: Error>(_ body: (RawSpan?) throws(E) -> R) throws(E) -> R {
+        guard let key = record.key else { return try body(nil) }
+        return try body(key.span.bytes)
+    }
+
+    func withValue<R, E: Error>(_ body: (RawSpan?) throws(E) -> R) throws(E) -> R {
+        guard let value = record.value else { return try body(nil) }
+        return try body(value.span.bytes)
+    }
+
+    func forEachHeader(_ body: (_ name: RawSpan, _ value: RawSpan?) -> Void) {
+        let headers = record.headers
+        for index in 0..<headers.count { body(headers.name(at: index), headers.value(at: index)) }
+    }
+
+    var retained: SimulatedRecord {
+        isRetained = true
+        worker.retained(name)
+        return self
+    }
+
+    func keep() {
+        if isReleased { worker.simulation.checkers.fail("a record is to be kept that was released") }
+    }
+
+    func release() {
+        if isReleased { worker.simulation.checkers.fail("\(worker.process): a record is released twice") }
+        isReleased = true
+        if isRetained { worker.released(name) }
+    }
+}

@@ -1,0 +1,210 @@
+import HeraldCore
+import HeraldEvents
+import HeraldKafka
+import HeraldTime
+import HeraldWorker
+
+/// What the lane drives: the group and the records.
+extension SimulatedWorker: LaneIO {
+    typealias Record = SimulatedRecord
+    /// A generation of the group.
+    typealias Member = Int
+
+    // MARK: Time, chance, messages
+
+    var now: Moment {
+        let moment = simulation.moment
+        return Moment(monotonic: moment.monotonic, wall: moment.wall.advanced(byMilliseconds: skew))
+    }
+
+    /// Calls end by themselves.
+    var nextDeadline: MonotonicTime? { nil }
+
+    func entropy() -> UInt64 { simulation.chance.bits() }
+
+    func takeMessages() -> [LaneMessage] {
+        defer { inbox.messages = [] }
+        return inbox.messages
+    }
+
+    // MARK: The group
+
+    func subscribe() { join() }
+
+    func takeRebalance() -> Rebalance? { inbox.rebalances.isEmpty ? nil : inbox.rebalances.removeFirst() }
+
+    func findStarts(of partitions: [TopicPartition], assignment: Int, after pause: Int64) {
+        simulation.schedule(
+            .request(process, .offsets(generation: generation, assignment: assignment)),
+            after: pause + simulation.travel())
+    }
+
+    func assign(_ positions: [(TopicPartition, offset: Int64)]) {
+        fetched = positions.map { max(0, $0.offset) }
+        isPaused = places.map { _ in false }
+        endTold = places.map { _ in 0 }
+        log("takes \(places.map(simulation.cluster.name).joined(separator: ", ")) in generation \(generation)")
+        for place in places { simulation.cluster[place].takers.append(index) }
+    }
+
+    func unassign() {
+        log("gives its partitions back")
+        isAssigned = false
+        isGivingBack = true
+        endAssignment()
+        forgetAssignment()
+        simulation.schedule(.request(process, .unassigned), after: simulation.chance.between(0, 5))
+    }
+
+    func member() -> Int? { generation }
+
+    func commit(_ sequence: UInt64, _ positions: [CommitPosition]) -> KafkaError? {
+        if simulation.scenario.isAtomic { misuse("a commit outside of a transaction") }
+        commitIsDoubtful = true
+        simulation.schedule(
+            .request(process, .commit(sequence: sequence, generation: generation, positions.map(position))),
+            after: simulation.travel())
+        return nil
+    }
+
+    func commitOutcomes(_ body: (UInt64, KafkaError?) -> Void) {
+        let ended = inbox.commits
+        inbox.commits = []
+        for (sequence, outcome) in ended {
+            if outcome == .acknowledged { commitIsDoubtful = false }
+            body(sequence, Self.error(of: outcome))
+        }
+    }
+
+    /// Nothing befalls the consumer itself.
+    func consumerError() -> KafkaError? { nil }
+
+    /// What was called and may not be committed may be called again by somebody else.
+    func endAssignment() {
+        if commitIsDoubtful { hitInMemory() }
+    }
+
+    /// A position as the cluster knows it.
+    func position(_ position: CommitPosition) -> Position {
+        Position(place: place(position.partition), offset: position.offset, metadata: position.metadata)
+    }
+
+    func place(_ partition: TopicPartition) -> Place {
+        Place(
+            topic: simulation.cluster.topics.firstIndex(of: partition.topic) ?? 0, partition: Int(partition.partition))
+    }
+
+    func name(_ place: Place) -> TopicPartition {
+        TopicPartition(topic: simulation.cluster.topics[place.topic], partition: Int32(place.partition))
+    }
+
+    private static let refused = KafkaError(code: KafkaError.Code.illegalGeneration)
+    static let timedOut = KafkaError(code: KafkaError.Code.timedOut)
+
+    private static func error(of outcome: CommitOutcome) -> KafkaError? {
+        switch outcome {
+        case .acknowledged: nil
+        case .refused: refused
+        case .failedForNow, .abortable, .fatal: timedOut
+        }
+    }
+
+    // MARK: Records
+
+    func openQueues(_ count: Int) {}
+
+    func forward(_ partition: TopicPartition, to queue: Int) {}
+
+    /// A record of one of the source's partitions, beginning with any; it fetches nothing ahead.
+    func next(from queue: Int) -> SimulatedRecord? {
+        guard simulation.cluster.awayUntil <= simulation.now else { return nil }
+        let partitions = lane.engine.sourceList[queue].partitions
+        guard !partitions.isEmpty else { return nil }
+        let first = simulation.chance.below(partitions.count)
+        for step in partitions.indices {
+            let partition = Int(partitions[(first + step) % partitions.count])
+            let place = places[partition]
+            guard !isPaused[partition], simulation.cluster[place].leaderlessUntil <= simulation.now else { continue }
+            if simulation.cluster.seek(place, from: &fetched[partition]) {
+                let name = RecordName(place: place, offset: fetched[partition])
+                guard let record = simulation.cluster.record(name) else { continue }
+                simulation.inputs += 1
+                fetched[partition] += 1
+                return SimulatedRecord(record, name, of: self)
+            }
+            if endTold[partition] != fetched[partition] {
+                simulation.inputs += 1
+                endTold[partition] = fetched[partition]
+                return SimulatedRecord(endOf: place, at: fetched[partition], of: self)
+            }
+        }
+        return nil
+    }
+
+    func nextUnforwarded() -> SimulatedRecord? { nil }
+
+    var queueCounts: [Int] { lane.engine.sourceList.map { _ in 0 } }
+
+    var fetchedBytes: Int { 0 }
+
+    func retainQueue(_ queue: Int) {}
+
+    func dropRetained(_ queue: Int) {}
+
+    func seek(_ partition: TopicPartition, to offset: Int64) {
+        guard let index = places.firstIndex(of: place(partition)) else { return }
+        log("reads \(partition) again from \(offset)")
+        fetched[index] = offset
+        inbox.events.insert(.consumer)
+    }
+
+    func pause(_ partition: TopicPartition) {
+        guard let index = places.firstIndex(of: place(partition)) else { return }
+        isPaused[index] = true
+    }
+
+    func resume(_ partition: TopicPartition) {
+        guard let index = places.firstIndex(of: place(partition)) else { return }
+        isPaused[index] = false
+        inbox.events.insert(.consumer)
+    }
+
+    /// No offset is out of range here.
+    func findRange(of partition: TopicPartition, reading: Int) {}
+
+    // MARK: People
+
+    func announce(_ notice: Notice, hold: Hold?) {
+        log("notice: \(notice)")
+        switch notice {
+        case .gaveUp: gaveUp()
+        case .rival: hasRival = true
+        case .holdBegan, .holdEnded, .foreignMetadata, .recordRefused: break
+        }
+    }
+
+    func announceTroubles(_ counters: Counters, since before: Counters, now: MonotonicTime) {}
+
+    func pauseCampaign(_ name: String, failed: Int, of all: Int) {
+        log("says that \(failed) of \(all) of \(name) failed")
+        let index = (0..<Scenario.campaigns).first { Scenario.campaignName($0) == name } ?? -1
+        if toldCampaigns[index]?.pauseIfFailures == nil {
+            simulation.checkers.fail("campaign \(index) has no bound for failures")
+        }
+        simulation.schedule(.campaignFails(index), after: simulation.travel())
+    }
+
+    func leave(_ report: LaneReport) -> Bool { true }
+
+    func isBroken(_ what: StaticString) { simulation.checkers.fail("\(process): \(what)") }
+
+    // MARK: The end, which the simulation brings about itself
+
+    func beginClosing() {}
+
+    var isClosed: Bool { true }
+
+    func wait(milliseconds: Int32) -> LaneEvents { [] }
+
+    func close(_ report: LaneReport) {}
+}
