@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What mutants.py builds in .build/mutants: the engine, which is broken there, and the simulation.
+// What mutants.py builds in .build/mutants: the engine and the lane, which are broken there, and the simulation.
 
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -14,9 +14,20 @@ let strict: [SwiftSetting] = [
 let package = Package(
     name: "mutant",
     targets: [
+        .systemLibrary(name: "CEpoll", path: "Sources/c/CEpoll"),
+        .systemLibrary(name: "CRDKafka", path: "Sources/c/CRDKafka", pkgConfig: "rdkafka"),
         .target(name: "HeraldBytes", path: "Sources/foundation/HeraldBytes", swiftSettings: strict),
         .target(
             name: "HeraldTime", dependencies: ["HeraldBytes"], path: "Sources/foundation/HeraldTime",
+            swiftSettings: strict),
+        .target(
+            name: "HeraldThreads", dependencies: ["CEpoll"], path: "Sources/foundation/HeraldThreads",
+            swiftSettings: strict),
+        .target(
+            name: "HeraldTelemetry", dependencies: ["HeraldThreads", "HeraldTime"],
+            path: "Sources/foundation/HeraldTelemetry", swiftSettings: strict),
+        .target(
+            name: "HeraldKafka", dependencies: ["CRDKafka", "HeraldThreads"], path: "Sources/clients/HeraldKafka",
             swiftSettings: strict),
         .target(
             name: "HeraldEvents", dependencies: ["HeraldBytes", "HeraldTime"], path: "Sources/contract/HeraldEvents",
@@ -24,9 +35,17 @@ let package = Package(
         .target(
             name: "HeraldCore", dependencies: ["HeraldEvents", "HeraldTime"], path: "Sources/worker/HeraldCore",
             swiftSettings: strict),
+        // The lane without a worker's clients.
         .target(
-            name: "Simulation", dependencies: ["HeraldCore", "HeraldEvents", "HeraldTime"], path: "Tests/Simulation",
+            name: "HeraldWorker",
+            dependencies: ["HeraldCore", "HeraldEvents", "HeraldKafka", "HeraldTelemetry", "HeraldTime"],
+            path: "Sources/worker/HeraldWorker",
+            sources: ["Lane", "Report/LaneMeter.swift", "Report/LaneReport.swift", "HoldReason+Words.swift"],
             swiftSettings: strict),
+        .target(
+            name: "Simulation",
+            dependencies: ["HeraldCore", "HeraldEvents", "HeraldKafka", "HeraldTelemetry", "HeraldTime", "HeraldWorker"],
+            path: "Tests/Simulation", swiftSettings: strict),
         .executableTarget(
             name: "simulate", dependencies: ["Simulation"], path: "Tests/Simulate", swiftSettings: strict),
     ]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Shows that the simulation finds a broken engine: builds it with each of the mistakes of table.py and runs it.
+"""Shows that the simulation finds a broken engine or lane: builds it with each of the mistakes of table.py and runs it.
 
     Tests/Mutants/mutants.py [PART OF A NAME …]
 
-A small package in .build/mutants has the engine as a copy and everything else as links, so that a mutant is one file
-to compile; the next one is compiled while this one runs. Fails when a mutant survives, or when one no longer applies.
+A small package in .build/mutants has the engine and the lane as copies and everything else as links, so that a mutant is
+one file to compile; the next one is compiled while this one runs. Fails when a mutant survives, or when one no longer applies.
 """
 
 import shutil
@@ -20,7 +20,14 @@ from table import MUTANTS, Mutant
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / ".build" / "mutants"
 CORE = "Sources/worker/HeraldCore"
-LINKS = ["Sources/foundation/HeraldBytes", "Sources/foundation/HeraldTime", "Sources/contract/HeraldEvents", "Tests/Simulation", "Tests/Simulate"]
+LANE = "Sources/worker/HeraldWorker/Lane"
+LINKS = [
+    "Sources/c/CEpoll", "Sources/c/CRDKafka",
+    "Sources/foundation/HeraldBytes", "Sources/foundation/HeraldTelemetry", "Sources/foundation/HeraldThreads",
+    "Sources/foundation/HeraldTime", "Sources/contract/HeraldEvents", "Sources/clients/HeraldKafka",
+    "Sources/worker/HeraldWorker/Report", "Sources/worker/HeraldWorker/HoldReason+Words.swift",
+    "Tests/Simulation", "Tests/Simulate",
+]
 # Inputs of engines in which a mutant has to show; most show within a thousand.
 STEPS = "1000000"
 # A mutant may spin.
@@ -38,18 +45,21 @@ def prepare() -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         if not place.is_symlink():
             place.symlink_to(ROOT / link)
-    core = PACKAGE / CORE
-    core.mkdir(parents=True, exist_ok=True)
-    # A mutant names its file without the folder: the copy has none.
-    originals = {path.name: path for path in (ROOT / CORE).rglob("*.swift")}
-    for path in core.glob("*.swift"):
-        if path.name not in originals:
+    for folder in (CORE, LANE):
+        copy_folder(folder)
+
+
+def copy_folder(folder: str) -> None:
+    originals = {path.relative_to(ROOT / folder): path for path in (ROOT / folder).rglob("*.swift")}
+    for path in (PACKAGE / folder).rglob("*.swift"):
+        if path.relative_to(PACKAGE / folder) not in originals:
             path.unlink()
     for name, path in originals.items():
-        copy(path, core / name)
+        copy(path, PACKAGE / folder / name)
 
 
 def copy(source: Path, destination: Path) -> None:
+    destination.parent.mkdir(parents=True, exist_ok=True)
     if not destination.exists() or destination.read_text() != source.read_text():
         shutil.copyfile(source, destination)
 
@@ -64,7 +74,7 @@ def build() -> str:
 
 def compile_mutant(mutant: Mutant, program: Path) -> str:
     """Makes the broken program; what went wrong, or nothing."""
-    path = PACKAGE / CORE / mutant.file
+    path = next(path for folder in (CORE, LANE) for path in (PACKAGE / folder).rglob(mutant.file))
     original = path.read_text()
     if original.count(mutant.original) != 1:
         return f"its original is {original.count(mutant.original)} times in {mutant.file}, once is needed"

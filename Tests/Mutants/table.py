@@ -1,7 +1,7 @@
-"""Ways to break the engine on purpose. Each is one exact replacement in a file of Sources/worker/HeraldCore,
-named without its folder.
+"""Ways to break the engine and the lane on purpose. Each is one exact replacement in a file of Sources/worker/HeraldCore
+or Sources/worker/HeraldWorker/Lane, named without its folder.
 
-When the engine changes and one of them no longer applies, the run says so: write the same mistake anew.
+When they change and one of them no longer applies, the run says so: write the same mistake anew.
 """
 
 from typing import NamedTuple
@@ -393,5 +393,116 @@ MUTANTS = [
         "AdaptiveRate.swift",
         "!isRetry || now > lastFirstPass.advanced(byMilliseconds: Self.silenceOfRetries)",
         "true",
+    ),
+    # The lane: it carries out what the engine decides.
+    Mutant(
+        "an acknowledgement is told of the next record in its place",
+        "Lane+Producer.swift",
+        "                engine.delivered(id, now: now)",
+        "                engine.delivered(ProductionID(index: id.index, generation: id.generation &+ 1), now: now)",
+    ),
+    Mutant(
+        "the lane releases a record when it is produced",
+        "Lane+Producer.swift",
+        "        case .taken: break\n",
+        "        case .taken: record.release()\n",
+    ),
+    Mutant(
+        "the lane keeps a record that the engine has released",
+        "Lane.swift",
+        "        records[Int(slot)] = nil\n        record.release()",
+        "        record.release()",
+    ),
+    Mutant(
+        "the lane never gives a record back",
+        "Lane.swift",
+        "        records[Int(slot)] = nil\n        record.release()",
+        "        records[Int(slot)] = nil",
+    ),
+    Mutant(
+        "a record for which there was no room is forgotten",
+        "Lane+Records.swift",
+        "        case .noRoom: aside = (record, source)",
+        "        case .noRoom: record.release()",
+    ),
+    Mutant(
+        "the end of a partition is believed although a record of it waits",
+        "Lane+Records.swift",
+        "first.partition == partition.partition, first.topicName() == partition.topic {",
+        "first.partition != first.partition {",
+    ),
+    Mutant(
+        "a record that found the producer's queue full is not offered again",
+        "Lane+Producer.swift",
+        "            engine.failed(id, .queueFull, now: now)",
+        "            break",
+    ),
+    Mutant(
+        "the lane takes a refused record for written",
+        "Lane+Producer.swift",
+        "        case .refused(let error): failed(id, error, now: now)",
+        "        case .refused: break",
+    ),
+    Mutant(
+        "the outcome of a commit is told of the next one",
+        "Lane+Transactions.swift",
+        "            engine.committed(sequence: sequence, outcome, now: now)",
+        "            engine.committed(sequence: sequence + 1, outcome, now: now)",
+    ),
+    Mutant(
+        "the group's refusal of a commit is taken for a passing one",
+        "Lane+Commits.swift",
+        "            return .refused\n",
+        "            return .acknowledged\n",
+    ),
+    Mutant(
+        "an abort is taken for a commit",
+        "Lane+Transactions.swift",
+        "            engine.aborted(outcome, now: now)",
+        "            engine.committed(sequence: 0, outcome, now: now)",
+    ),
+    Mutant(
+        "a commit says who the member is now, and not when it was given the partitions",
+        "Lane+Commits.swift",
+        "io.commitTransaction(sequence, positions, by: member)",
+        "io.commitTransaction(sequence, positions, by: io.member())",
+    ),
+    Mutant(
+        "an answer that comes late is told of the event that has its place now",
+        "Lane+Calls.swift",
+        "            engine.answer(token, result, now: now, entropy: io.entropy())",
+        "            let slot = SlotID(index: token.slot.index, generation: engine.slot(token.slot.index).generation)\n"
+        "            let token = CallToken(slot: slot, service: token.service)\n"
+        "            engine.answer(token, result, now: now, entropy: io.entropy())",
+    ),
+    Mutant(
+        "Retry-After is not read",
+        "Lane+Calls.swift",
+        "            retryAfter: answer.retryAfter.flatMap {\n",
+        "            retryAfter: Optional<String>.none.flatMap {\n",
+    ),
+    Mutant(
+        "what was found out for an older assignment is believed",
+        "Lane+Assignments.swift",
+        "guard assignment == self.assignment, let partitions = pendingAssignment else { return }",
+        "guard let partitions = pendingAssignment else { return }",
+    ),
+    Mutant(
+        "lost partitions are taken for revoked ones",
+        "Lane+Assignments.swift",
+        "            } else if lost {\n",
+        "            } else if lost, assignment < 0 {\n",
+    ),
+    Mutant(
+        "nobody notices that the process stood still",
+        "Lane.swift",
+        "            engine.stoodStill(for: passed - timeout)",
+        "            _ = passed - timeout",
+    ),
+    Mutant(
+        "a turn does not wait for what the engine wants next",
+        "Lane.swift",
+        "        if let wake = engine.nextWake { deadline = min(deadline, wake) }\n",
+        "",
     ),
 ]

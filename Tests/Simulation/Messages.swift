@@ -90,7 +90,7 @@ enum News {
     case revoked
     case lost
     case assigned(generation: Int, [Place])
-    case offsets(generation: Int, assignment: Int, [Committed])
+    case offsets(assignment: Int, [Committed])
     case acknowledged(ProductionID, ProductionFailure?)
     case committed(sequence: UInt64, CommitOutcome)
     // Transactions.
@@ -105,6 +105,7 @@ enum News {
 
 /// What is committed of a partition.
 struct Committed {
+    var place: Place
     var offset: Int64?
     var metadata: String
 }

@@ -34,12 +34,14 @@ extension SimulatedWorker: LaneIO {
     func takeRebalance() -> Rebalance? { inbox.rebalances.isEmpty ? nil : inbox.rebalances.removeFirst() }
 
     func findStarts(of partitions: [TopicPartition], assignment: Int, after pause: Int64) {
+        askedFor = assignment
         simulation.schedule(
             .request(process, .offsets(generation: generation, assignment: assignment)),
             after: pause + simulation.travel())
     }
 
     func assign(_ positions: [(TopicPartition, offset: Int64)]) {
+        places = positions.map { place($0.0) }
         fetched = positions.map { max(0, $0.offset) }
         isPaused = places.map { _ in false }
         endTold = places.map { _ in 0 }

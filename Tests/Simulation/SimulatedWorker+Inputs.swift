@@ -45,9 +45,11 @@ extension SimulatedWorker {
             self.generation = generation
             self.places = places
             tell(.assign(places.map(name)))
-        case .offsets(let generation, let assignment, let offsets):
-            guard simulation.cluster.isMember(process.member, of: generation) else { return }
-            tell(.starts(assignment: assignment, .success(starts(offsets))))
+        case .offsets(let assignment, let offsets):
+            // Who lost what he asked about is told so before he takes it.
+            guard !isZombie else { return }
+            if assignment == askedFor { begunAt = offsets.map { $0.offset ?? 0 } }
+            tell(.starts(assignment: assignment, .success(offsets.map(start))))
         case .acknowledged(let id, let failure): acknowledge(id, failure.map(Self.error))
         case .committed(let sequence, let outcome):
             inbox.commits.append((sequence, outcome))
@@ -72,14 +74,11 @@ extension SimulatedWorker {
         inbox.events.insert(.producer)
     }
 
-    private func starts(_ offsets: [Committed]) -> [StartPosition] {
-        begunAt = offsets.map { $0.offset ?? 0 }
-        return zip(places, offsets).map { place, committed in
-            StartPosition(
-                committed: CommitPosition(
-                    partition: name(place), offset: committed.offset ?? Offset.none, metadata: committed.metadata),
-                history: simulation.historyStart(of: place, committed: committed.offset))
-        }
+    private func start(_ committed: Committed) -> StartPosition {
+        StartPosition(
+            committed: CommitPosition(
+                partition: name(committed.place), offset: committed.offset ?? Offset.none, metadata: committed.metadata),
+            history: simulation.historyStart(of: committed.place, committed: committed.offset))
     }
 
     func recordsArrived() {

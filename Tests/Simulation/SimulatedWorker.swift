@@ -28,6 +28,8 @@ final class SimulatedWorker {
     var places: [Place] = []
     /// How far each of them was fetched.
     var fetched: [Int64] = []
+    /// The lane's number of the assignment whose offsets it asked for last.
+    var askedFor = 0
     /// Where each of them was committed when it was assigned.
     var begunAt: [Int64] = []
     var isPaused: [Bool] = []

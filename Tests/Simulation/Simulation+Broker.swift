@@ -89,9 +89,9 @@ extension Simulation {
             return
         }
         let offsets = member.assignment.map {
-            Committed(offset: cluster[$0].committed, metadata: cluster[$0].metadata)
+            Committed(place: $0, offset: cluster[$0].committed, metadata: cluster[$0].metadata)
         }
-        tell(process, .offsets(generation: generation, assignment: assignment, offsets))
+        tell(process, .offsets(assignment: assignment, offsets))
     }
 
     /// What a commit says is what the next owners will start with.
