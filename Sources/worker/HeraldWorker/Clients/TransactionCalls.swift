@@ -2,12 +2,31 @@ import Dispatch
 import HeraldCore
 import HeraldKafka
 
+/// What ``TransactionCalls`` calls; each of these blocks.
+protocol TransactionClient: Sendable {
+    func initTransactions(timeoutMilliseconds: Int) throws(KafkaError)
+    func sendOffsets(
+        _ positions: [CommitPosition], group: GroupMetadata, timeoutMilliseconds: Int
+    ) throws(KafkaError)
+    func commitTransaction(timeoutMilliseconds: Int) throws(KafkaError)
+    func abortTransaction(timeoutMilliseconds: Int) throws(KafkaError)
+}
+
+extension Producer: TransactionClient {}
+
+/// Who knows what a group has committed; the question blocks.
+protocol CommittedOffsets: Sendable {
+    func committed(_ partitions: [TopicPartition], timeoutMilliseconds: Int) throws(KafkaError) -> [CommitPosition]
+}
+
+extension ConsumerQueries: CommittedOffsets {}
+
 /// The transactional calls of one producer, which block, one after another on a queue of their own.
 final class TransactionCalls: Sendable {
     /// How long one try may take (milliseconds); what it does not finish is asked for again.
     private static let timeout = 10_000
 
-    private let client: Producer
+    private let client: any TransactionClient
     private let queue: DispatchQueue
     private let mailbox: Mailbox
     /// The commit under way; only touched on the queue.
@@ -21,7 +40,7 @@ final class TransactionCalls: Sendable {
         var hasSentOffsets = false
     }
 
-    init(client: Producer, queue: DispatchQueue, mailbox: Mailbox) {
+    init(client: any TransactionClient, queue: DispatchQueue, mailbox: Mailbox) {
         self.client = client
         self.queue = queue
         self.mailbox = mailbox
@@ -85,7 +104,7 @@ final class TransactionCalls: Sendable {
     }
 
     /// Finds out whether a commit was made whose outcome nobody knows: if so, the group stands where it said.
-    func lookUp(_ sequence: UInt64, _ positions: [CommitPosition], queries: ConsumerQueries) {
+    func lookUp(_ sequence: UInt64, _ positions: [CommitPosition], queries: any CommittedOffsets) {
         queue.async { [mailbox] in
             do throws(KafkaError) {
                 let present = try queries.committed(positions.map(\.partition), timeoutMilliseconds: Self.timeout)

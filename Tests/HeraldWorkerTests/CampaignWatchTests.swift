@@ -1,0 +1,123 @@
+import HeraldEvents
+import HeraldKafka
+import HeraldTelemetry
+import HeraldThreads
+import HeraldTime
+import TestSupport
+import Testing
+
+@testable import HeraldWorker
+
+@Suite("What workers know of campaigns, on the embedded broker")
+struct CampaignWatchTests {
+    private static let topic = "campaigns"
+    private let cluster: MockCluster
+    private let watch: CampaignWatch
+    private let heard = Guarded<[String]>([])
+
+    init() throws {
+        cluster = try MockCluster()
+        try cluster.createTopic(Self.topic, partitions: 1)
+        let common = [("bootstrap.servers", cluster.bootstrapServers)]
+        watch = CampaignWatch(
+            configuration: CampaignConfiguration(
+                topic: Self.topic, worker: "worker 1",
+                readerProperties: common + [("group.id", "g"), ("enable.partition.eof", "true"), ("fetch.wait.max.ms", "20")],
+                writerProperties: common + [("linger.ms", "0")]),
+            admin: try Admin(properties: common), logger: .silent)
+    }
+
+    private func write(_ state: CampaignControl.State, of campaign: String) throws {
+        let producer = try Producer(properties: [("bootstrap.servers", cluster.bootstrapServers), ("linger.ms", "0")])
+        defer { producer.close() }
+        let control = CampaignControl(state: state, at: SystemClock.wall(), by: "somebody", pauseIfFailures: 0.5)
+        let (key, value) = (CampaignControl.key(of: campaign), control.encoded())
+        let topic = try producer.topic(Self.topic)
+        #expect(producer.produce(topic: topic, key: key.span.bytes, value: value.span.bytes, token: 0) == nil)
+        try producer.flush(timeoutMilliseconds: 10_000) { _, error in #expect(error == nil) }
+    }
+
+    private func listen() {
+        watch.listen { [heard] name, control in
+            heard.withLock { $0.append("\(name) \(control.state) by \(control.by)") }
+        }
+    }
+
+    private func hears(_ line: String) async -> Bool {
+        (try? await eventually { heard.withLock { $0.contains(line) } }) == true
+    }
+
+    /// Follows the topic on a thread of its own while `body` runs.
+    private func following(_ body: () async throws -> Void) async throws {
+        let thread = try OwnThread(name: "campaign-watch") { [watch] in watch.run() }
+        defer {
+            watch.stop()
+            thread.join()
+        }
+        try await body()
+    }
+
+    @Test("A lane hears of what stands in the topic, however early or late it listens, and of each change")
+    func listeners() async throws {
+        try write(.paused, of: "spring")
+        listen()
+        try await following {
+            #expect(await hears("spring paused by somebody"))
+            try write(.running, of: "spring")
+            #expect(await hears("spring running by somebody"))
+            heard.withLock { $0 = [] }
+            listen()
+            #expect(heard.withLock { $0 } == ["spring running by somebody"])
+        }
+    }
+
+    @Test("A start waits until the topic was read")
+    func start() async throws {
+        try write(.cancelled, of: "spring")
+        try await following {
+            watch.waitUntilRead()
+            listen()
+            #expect(heard.withLock { $0 } == ["spring cancelled by somebody"])
+        }
+    }
+
+    @Test("A campaign of which too many events failed is paused in the worker's name")
+    func pause() async throws {
+        try write(.running, of: "spring")
+        listen()
+        try await following {
+            #expect(await hears("spring running by somebody"))
+            watch.pause(CampaignFailures(campaign: "spring", failed: 60, of: 100))
+            #expect(await hears("spring paused by worker 1"))
+        }
+    }
+
+    @Test("One that somebody has cancelled meanwhile stays so")
+    func tooLate() async throws {
+        try write(.cancelled, of: "spring")
+        try write(.running, of: "summer")
+        listen()
+        try await following {
+            #expect(await hears("summer running by somebody"))
+            watch.pause(CampaignFailures(campaign: "spring", failed: 60, of: 100))
+            watch.pause(CampaignFailures(campaign: "summer", failed: 60, of: 100))
+            // The second is written after the first would have been.
+            #expect(await hears("summer paused by worker 1"))
+            #expect(!heard.withLock { $0.contains("spring paused by worker 1") })
+        }
+    }
+
+    @Test("Nobody waits for a topic that is missing, and it is read once it is there")
+    func missing() async throws {
+        cluster.setError(ofTopic: Self.topic, KafkaError.Code.unknownTopicOrPartition)
+        listen()
+        try await following {
+            let began = ContinuousClock.now
+            watch.waitUntilRead()
+            #expect(ContinuousClock.now - began < .seconds(8))
+            cluster.setError(ofTopic: Self.topic, 0)
+            try write(.paused, of: "spring")
+            #expect(await hears("spring paused by somebody"))
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import HeraldCore
+import HeraldKafka
+import HeraldTime
+import Testing
+
+@testable import HeraldWorker
+
+@Suite("A lane's partitions come and go")
+struct LaneAssignmentTests {
+    private typealias Code = KafkaError.Code
+    private let partition = LaneFixture.partition()
+
+    private func start(_ offset: Int64, history: Int64? = nil, of topic: String = LaneFixture.topic) -> StartPosition {
+        StartPosition(
+            committed: CommitPosition(partition: LaneFixture.partition(of: topic), offset: offset), history: history)
+    }
+
+    @Test(
+        "An assignment is answered when it is known where to begin: at what was committed, before it, or at the beginning"
+    )
+    func starts() {
+        let fixture = LaneFixture()
+        fixture.io.rebalances.append(.assign([partition]))
+        #expect(
+            fixture.turn() == ["subscribe", "find starts of [notifications/0] for assignment 1 after 0"])
+        let retry = "notifications.retry.5s"
+        fixture.io.messages.append(
+            .starts(
+                assignment: 1,
+                .success([
+                    start(9, history: 4), start(Offset.none, of: retry), start(3, of: "notifications.retry.999d"),
+                ])))
+        #expect(
+            fixture.turn() == [
+                "assign notifications/0@4 notifications.retry.5s/0@\(Offset.beginning)",
+                "forward notifications/0 to 0", "forward notifications.retry.5s/0 to 1",
+            ])
+    }
+
+    @Test("What is not known is asked for again, a second later")
+    func unknown() {
+        let fixture = LaneFixture()
+        fixture.io.rebalances.append(.assign([partition]))
+        fixture.turn()
+        fixture.io.messages.append(.starts(assignment: 1, .failure(KafkaError(code: Code.timedOut))))
+        #expect(fixture.turn() == ["find starts of [notifications/0] for assignment 1 after 1000"])
+    }
+
+    @Test("Partitions that are taken away before that are given back at once, and a late answer counts for nothing")
+    func revokedBefore() {
+        let fixture = LaneFixture()
+        fixture.io.rebalances.append(.assign([partition]))
+        fixture.turn()
+        fixture.io.rebalances.append(.revoke([partition], lost: false))
+        #expect(fixture.turn() == ["unassign"])
+        fixture.answerAssignment(1)
+        #expect(fixture.turn() == [])
+        fixture.io.rebalances.append(.assign([partition]))
+        fixture.turn()
+        fixture.answerAssignment(1)
+        #expect(fixture.turn() == [])
+        fixture.answerAssignment(3)
+        #expect(fixture.turn().first == "assign notifications/0@0")
+    }
+
+    @Test("A revocation waits for the calls under way, a loss does not")
+    func revoked() {
+        for isLost in [false, true] {
+            let fixture = LaneFixture()
+            fixture.assign()
+            let record = ScriptedRecord(LaneFixture.topic, at: 0, user: "anna")
+            fixture.io.queues[0] = [record]
+            fixture.turn()
+            fixture.io.rebalances.append(.revoke([partition], lost: isLost))
+            #expect(fixture.turn().contains("unassign") == isLost)
+            #expect(record.releases == (isLost ? 1 : 0))
+        }
+    }
+
+    @Test("Records that came before their partition was forwarded are taken first, and others go back")
+    func unforwarded() {
+        let fixture = LaneFixture()
+        fixture.assign()
+        let mine = ScriptedRecord(LaneFixture.topic, at: 0, user: "anna")
+        let other = ScriptedRecord("notifications.bulk", at: 7, user: "bert")
+        fixture.io.unforwarded = [mine, other]
+        #expect(
+            fixture.turn() == ["call service 0 for anna: hello, id anna-0", "seek notifications.bulk/0 to 7"])
+        #expect([mine.releases, other.releases] == [0, 1])
+    }
+
+    @Test("The end of a partition is not told while a record of it waits")
+    func end() {
+        let fixture = LaneFixture { $0.maxBufferedBytes = 50 }
+        fixture.assign()
+        fixture.io.queues[0] = [
+            ScriptedRecord(LaneFixture.topic, at: 0, user: "anna"),
+            ScriptedRecord(LaneFixture.topic, at: 1, user: "bert"),
+        ]
+        fixture.turn()
+        let end = ScriptedRecord(LaneFixture.topic, 0, 2, error: Code.partitionEOF)
+        fixture.io.unforwarded = [end]
+        fixture.turn()
+        #expect(end.releases == 1)
+        #expect(fixture.lane.engine.nextOffset(of: 0) == 1)
+    }
+
+    @Test("An offset that is out of range is looked at, and decides whether the lane goes on")
+    func range() throws {
+        for (range, answer) in [
+            (OffsetRange(low: 0, high: 9), ["assign notifications/0@0", "forward notifications/0 to 0"]),
+            (OffsetRange(low: 5, high: 9), []),
+        ] {
+            let fixture = LaneFixture()
+            fixture.assign()
+            fixture.io.queues[0] = [ScriptedRecord(LaneFixture.topic, 0, 0, error: Code.autoOffsetReset)]
+            #expect(fixture.turn() == ["find range of notifications/0, reading 1"])
+            fixture.io.messages.append(.range(partition, reading: 1, .success(range)))
+            #expect(fixture.turn() == answer)
+            #expect((fixture.lane.end == nil) == (range.low == 0))
+        }
+    }
+
+    @Test("A topic that was made anew is read from its beginning")
+    func madeAnew() {
+        let fixture = LaneFixture()
+        fixture.io.rebalances.append(.assign([partition]))
+        fixture.turn()
+        fixture.io.messages.append(.starts(assignment: 1, .success([start(100)])))
+        fixture.turn()
+        fixture.io.messages.append(.range(partition, reading: 1, .success(OffsetRange(low: 0, high: 3))))
+        #expect(fixture.turn().first == "assign notifications/0@0")
+        // What was found out about the reading before says nothing about this one.
+        fixture.io.messages.append(.range(partition, reading: 1, .success(OffsetRange(low: 0, high: 3))))
+        #expect(fixture.turn() == [])
+    }
+
+    @Test("Whoever may not read from the start is told how to change that", arguments: [true, false])
+    func forbidden(isTopic: Bool) {
+        let fixture = LaneFixture()
+        let code = isTopic ? Code.topicAuthorizationFailed : Code.groupAuthorizationFailed
+        fixture.io.unforwarded = [ScriptedRecord(LaneFixture.topic, 0, 0, error: code)]
+        fixture.turn()
+        guard case .failed(let sentence)? = fixture.lane.end else {
+            Issue.record("the lane goes on")
+            return
+        }
+        #expect(sentence.contains(isTopic ? "--topic notifications" : "--group"))
+    }
+}

@@ -1,0 +1,74 @@
+import HeraldCore
+import HeraldEvents
+import HeraldKafka
+import HeraldTelemetry
+import HeraldTime
+
+@testable import HeraldWorker
+
+/// A lane over a ``ScriptedIO``.
+struct LaneFixture {
+    static let topic = "notifications"
+    let io = ScriptedIO()
+    let lane: Lane<ScriptedIO>
+
+    init(isAtomic: Bool = false, _ change: (inout EngineConfiguration) -> Void = { _ in }) {
+        var configuration = EngineConfiguration(decoder: RecordDecoder())
+        configuration.topics.requests = [Self.topic]
+        configuration.retryDelays = ["5s"].compactMap { DelayName($0) }
+        configuration.retry = RetryPolicy(immediate: 0, delays: [5_000])
+        configuration.isAtomic = isAtomic
+        change(&configuration)
+        lane = Lane(
+            number: 0, configuration: configuration, requestWeights: [1], io: io, logger: .silent, intervals: .never)
+    }
+
+    /// One turn, so much later (milliseconds), in which everybody is heard; what the lane did.
+    @discardableResult
+    func turn(after milliseconds: Int64 = 0) -> [String] {
+        io.now.monotonic = io.now.monotonic.advanced(byMilliseconds: milliseconds)
+        io.now.wall = io.now.wall.advanced(byMilliseconds: milliseconds)
+        lane.turn([.consumer, .producer, .messages], after: milliseconds)
+        return io.takeDoings()
+    }
+
+    static func partition(_ number: Int32 = 0, of topic: String = topic) -> TopicPartition {
+        TopicPartition(topic: topic, partition: number)
+    }
+
+    /// Gives the lane partition 0 of the request topic, from offset 0 on.
+    func assign() {
+        io.rebalances.append(.assign([Self.partition()]))
+        turn()
+        answerAssignment(1)
+        turn()
+    }
+
+    func answerAssignment(_ number: Int) {
+        io.messages.append(
+            .starts(
+                assignment: number,
+                .success([StartPosition(committed: CommitPosition(partition: Self.partition(), offset: 0))])
+            ))
+    }
+
+    /// The latest call is answered.
+    func answer(
+        _ status: Int, retryAfter: String? = nil, detail: String? = nil, failure: CallFailure? = nil
+    ) {
+        guard let token = io.calls.last else { return }
+        io.endedCalls.append(
+            (
+                token,
+                BackendAnswer(
+                    status: status, failure: failure, retryAfter: retryAfter, detail: detail, sentAt: io.now.monotonic,
+                    durationNanoseconds: 3_000_000)
+            ))
+    }
+
+    /// The latest record that was produced is acknowledged, or not.
+    func acknowledge(_ error: Int32? = nil) {
+        guard let id = io.productions.last else { return }
+        io.acknowledged.append((id, error.map { KafkaError(code: $0) }))
+    }
+}

@@ -1,0 +1,172 @@
+import HeraldCore
+import HeraldEvents
+import HeraldKafka
+import HeraldTime
+import Testing
+
+@testable import HeraldWorker
+
+@Suite("A lane carries out what its engine decides")
+struct LaneTests {
+    private typealias Code = KafkaError.Code
+
+    @Test("A record becomes a call, its answer a result, and the acknowledgement of that a commit")
+    func event() {
+        let fixture = LaneFixture()
+        fixture.assign()
+        let record = ScriptedRecord(LaneFixture.topic, at: 0, user: "anna")
+        fixture.io.queues[0] = [record]
+        #expect(fixture.turn() == ["call service 0 for anna: hello, id anna-0"])
+        fixture.answer(200)
+        #expect(fixture.turn(after: 10) == ["produce result, key anna, headers []"])
+        #expect(record.releases == 0)
+        fixture.acknowledge()
+        fixture.turn(after: 10)
+        #expect(record.releases == 1)
+        #expect(fixture.turn(after: 1_000) == ["commit 1: notifications/0@1"])
+        fixture.io.endedCommits.append((1, nil))
+        fixture.turn()
+        #expect(fixture.lane.meter.commits == 1)
+        #expect(fixture.lane.engine.counters.taken == 1)
+    }
+
+    @Test("A record that needs no slot is given back at once")
+    func tombstone() {
+        let fixture = LaneFixture()
+        fixture.assign()
+        let record = ScriptedRecord(LaneFixture.topic, 0, 0)
+        fixture.io.queues[0] = [record]
+        #expect(fixture.turn().filter { $0.hasPrefix("call") } == [])
+        #expect(record.releases == 1)
+    }
+
+    @Test("A record for which there is no room waits, and comes before all others when there is")
+    func noRoom() {
+        let fixture = LaneFixture { $0.maxBufferedBytes = 50 }
+        fixture.assign()
+        let records = ["anna", "bert", "carl"].enumerated().map {
+            ScriptedRecord(LaneFixture.topic, at: Int64($0.offset), user: $0.element)
+        }
+        fixture.io.queues[0] = records
+        #expect(fixture.turn() == ["call service 0 for anna: hello, id anna-0"])
+        fixture.answer(200)
+        fixture.turn(after: 10)
+        fixture.acknowledge()
+        #expect(fixture.turn(after: 10).contains("call service 0 for bert: hello, id bert-1"))
+        #expect(records.map(\.releases) == [1, 0, 0])
+    }
+
+    @Test("A record that stays for long is copied")
+    func keep() {
+        let fixture = LaneFixture()
+        fixture.assign()
+        let record = ScriptedRecord(LaneFixture.topic, at: 0, user: "anna")
+        fixture.io.queues[0] = [record]
+        fixture.turn()
+        for _ in 0..<30 where !record.isKept { fixture.turn(after: 1_000) }
+        #expect(record.isKept)
+        #expect(record.releases == 0)
+    }
+
+    @Test("What the backend asks for is heeded, and what it says goes on without the message")
+    func refusal() {
+        let fixture = LaneFixture()
+        fixture.assign()
+        fixture.io.queues[0] = [ScriptedRecord(LaneFixture.topic, at: 0, user: "anna")]
+        fixture.turn()
+        fixture.answer(503, retryAfter: "3600", detail: "busy")
+        let doings = fixture.turn(after: 10)
+        #expect(doings.first?.hasPrefix("produce retry, key anna, headers [") == true)
+        #expect(doings.first?.contains("herald-") == true)
+        #expect(fixture.lane.meter.unansweredCalls == 0)
+    }
+
+    @Test("A call without an answer counts as one")
+    func failure() {
+        let fixture = LaneFixture()
+        fixture.assign()
+        fixture.io.queues[0] = [ScriptedRecord(LaneFixture.topic, at: 0, user: "anna")]
+        fixture.turn()
+        fixture.answer(0, failure: .reset)
+        #expect(fixture.turn(after: 10).first?.hasPrefix("produce retry") == true)
+        #expect(fixture.lane.meter.lastFailure == .reset)
+    }
+
+    @Test("Refused credentials are renewed, and the call is made again")
+    func credentials() {
+        let fixture = LaneFixture()
+        fixture.assign()
+        fixture.io.queues[0] = [ScriptedRecord(LaneFixture.topic, at: 0, user: "anna")]
+        fixture.turn()
+        fixture.answer(401)
+        #expect(fixture.turn(after: 10) == ["credentials refused at 0, holding: false", "renew credentials"])
+        fixture.io.messages.append(.credentialsRenewed)
+        #expect(fixture.turn(after: 10) == ["call service 0 for anna: hello, id anna-0"])
+    }
+
+    @Test("Without credentials nothing is called until there are others")
+    func noCredentials() {
+        let fixture = LaneFixture()
+        fixture.assign()
+        fixture.io.messages.append(.credentialsUnavailable)
+        #expect(fixture.turn() == ["announce holdBegan(HeraldCore.HoldReason.tokenUnavailable)"])
+        fixture.io.queues[0] = [ScriptedRecord(LaneFixture.topic, at: 0, user: "anna")]
+        #expect(fixture.turn() == [])
+        fixture.io.messages.append(.credentialsChanged)
+        #expect(
+            fixture.turn() == [
+                "announce holdEnded(HeraldCore.HoldReason.tokenUnavailable)",
+                "call service 0 for anna: hello, id anna-0",
+            ])
+    }
+
+    @Test("A campaign that is cancelled is not called")
+    func campaign() {
+        let fixture = LaneFixture()
+        fixture.assign()
+        let control = CampaignControl(state: .cancelled, at: fixture.io.now.wall, by: "somebody")
+        fixture.io.messages.append(.campaign("spring", control))
+        fixture.io.queues[0] = [
+            ScriptedRecord(
+                LaneFixture.topic, 0, 0, key: "anna",
+                value: #"{"user":"anna","message":"hello","pns":["apns"],"campaign":"spring"}"#)
+        ]
+        #expect(fixture.turn() == ["produce result, key anna, headers []"])
+    }
+
+    @Test("A drain ends with the group left, the clients closed, and a last report")
+    func drain() {
+        let fixture = LaneFixture()
+        fixture.assign()
+        fixture.io.messages.append(.drain)
+        #expect(fixture.lane.run() == .drained(complete: true))
+        #expect(fixture.io.takeDoings().suffix(2) == ["begin to leave", "close"])
+        #expect(fixture.io.reports.last?.hasEnded == true)
+    }
+
+    @Test("Nothing is waited for while there may be more to take, and else what the engine waits for")
+    func deadline() {
+        let fixture = LaneFixture()
+        fixture.assign()
+        fixture.io.queues[0] = (0..<100).map { ScriptedRecord(LaneFixture.topic, at: $0, user: "user-\($0)") }
+        fixture.turn()
+        #expect(fixture.lane.mayHaveMore)
+        fixture.turn()
+        #expect(!fixture.lane.mayHaveMore)
+        #expect(fixture.lane.engine.nextWake == fixture.lane.deadline)
+    }
+
+    @Test("A consumer or a plain producer of no use ends the lane, and says what to do")
+    func fatal() {
+        var fixture = LaneFixture()
+        fixture.io.consumerFailure = KafkaError(code: Code.fatal, message: "gone")
+        fixture.turn()
+        #expect(fixture.lane.end == .failed("the consumer can't go on: _FATAL: gone. Start the worker again."))
+        fixture = LaneFixture()
+        fixture.io.producerFailure = KafkaError(code: Code.fatal, message: "gone")
+        fixture.turn()
+        #expect(
+            fixture.lane.end
+                == .failed("the producer can't go on: _FATAL: gone. Start the worker again; nothing is lost."))
+    }
+}

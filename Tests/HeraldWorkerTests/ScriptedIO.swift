@@ -1,0 +1,266 @@
+import HeraldCore
+import HeraldEvents
+import HeraldKafka
+import HeraldTelemetry
+import HeraldTime
+
+@testable import HeraldWorker
+
+/// What a lane under test drives: says what the test tells it to, and notes what the lane does.
+final class ScriptedIO: LaneIO {
+    typealias Member = Int
+
+    // What the lane finds.
+    var now = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 1_700_000_000_000))
+    var messages: [LaneMessage] = []
+    var rebalances: [Rebalance] = []
+    var queues: [[ScriptedRecord]] = []
+    var unforwarded: [ScriptedRecord] = []
+    var endedCalls: [(CallToken, BackendAnswer)] = []
+    var acknowledged: [(ProductionID, KafkaError?)] = []
+    var endedCommits: [(UInt64, KafkaError?)] = []
+    /// How the next offers to the producer end.
+    var produceAnswers: [ProduceAnswer] = []
+    var transactionError: KafkaError?
+    var consumerFailure: KafkaError?
+    var producerFailure: KafkaError?
+    var isClosed = false
+    var generation = 1
+
+    // What it did.
+    /// The lane's doings since the last look, in order.
+    private var doings: [String] = []
+    private(set) var calls: [CallToken] = []
+    private(set) var productions: [ProductionID] = []
+    private(set) var reports: [LaneReport] = []
+
+    /// Takes what was noted.
+    func takeDoings() -> [String] {
+        defer { doings = [] }
+        return doings
+    }
+
+    private func note(_ doing: String) { doings.append(doing) }
+
+    private func text(_ bytes: RawSpan) -> String { bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
+
+    private func text(_ bytes: RawSpan?) -> String {
+        guard let bytes else { return "none" }
+        return text(bytes)
+    }
+
+    private func text(_ positions: [CommitPosition]) -> String {
+        positions.map { "\($0.partition)@\($0.offset)" }.joined(separator: " ")
+    }
+
+    // MARK: Time, chance, messages
+
+    var nextDeadline: MonotonicTime? { nil }
+    func entropy() -> UInt64 { 0 }
+
+    func takeMessages() -> [LaneMessage] {
+        defer { messages = [] }
+        return messages
+    }
+
+    // MARK: The group
+
+    func subscribe() { note("subscribe") }
+
+    func takeRebalance() -> Rebalance? { rebalances.isEmpty ? nil : rebalances.removeFirst() }
+
+    func findStarts(of partitions: [TopicPartition], assignment: Int, after pause: Int64) {
+        note("find starts of \(partitions) for assignment \(assignment) after \(pause)")
+    }
+
+    func assign(_ positions: [(TopicPartition, offset: Int64)]) {
+        note("assign \(positions.map { "\($0.0)@\($0.offset)" }.joined(separator: " "))")
+    }
+
+    func unassign() { note("unassign") }
+
+    func member() -> Int? { generation }
+
+    func commit(_ sequence: UInt64, _ positions: [CommitPosition]) -> KafkaError? {
+        note("commit \(sequence): \(text(positions))")
+        return nil
+    }
+
+    func commitOutcomes(_ body: (UInt64, KafkaError?) -> Void) {
+        let ended = endedCommits
+        endedCommits = []
+        for (sequence, error) in ended { body(sequence, error) }
+    }
+
+    func consumerError() -> KafkaError? { consumerFailure }
+
+    // MARK: Records
+
+    func openQueues(_ count: Int) { queues = Array(repeating: [], count: count) }
+
+    func forward(_ partition: TopicPartition, to queue: Int) { note("forward \(partition) to \(queue)") }
+
+    func next(from queue: Int) -> ScriptedRecord? { queues[queue].isEmpty ? nil : queues[queue].removeFirst() }
+
+    func nextUnforwarded() -> ScriptedRecord? { unforwarded.isEmpty ? nil : unforwarded.removeFirst() }
+
+    var queueCounts: [Int] { queues.map(\.count) }
+    var fetchedBytes: Int { 0 }
+    func retainQueue(_ queue: Int) { note("retain queue \(queue)") }
+    func dropRetained(_ queue: Int) { note("drop what was retained of \(queue)") }
+    func seek(_ partition: TopicPartition, to offset: Int64) { note("seek \(partition) to \(offset)") }
+    func pause(_ partition: TopicPartition) { note("pause \(partition)") }
+    func resume(_ partition: TopicPartition) { note("resume \(partition)") }
+
+    func findRange(of partition: TopicPartition, reading: Int) {
+        note("find range of \(partition), reading \(reading)")
+    }
+
+    // MARK: The producer
+
+    func prepareProducer() { note("prepare the producer") }
+    func renewProducer() { note("renew the producer") }
+
+    func produce(
+        _ id: ProductionID, _ production: Production, key: RawSpan?, value: RawSpan?, headers: HeaderList?
+    ) -> ProduceAnswer {
+        productions.append(id)
+        let names = (0..<(headers?.count ?? 0)).compactMap { index -> String? in
+            headers.map { text($0.name(at: index)) }
+        }
+        note("produce \(production.kind), key \(text(key)), headers \(names.sorted())")
+        return produceAnswers.isEmpty ? .taken : produceAnswers.removeFirst()
+    }
+
+    func deliveries(_ body: (ProductionID, KafkaError?) -> Void) {
+        let reports = acknowledged
+        acknowledged = []
+        for (id, error) in reports { body(id, error) }
+    }
+
+    func producerError() -> KafkaError? { producerFailure }
+
+    func beginTransaction() throws(KafkaError) {
+        note("begin a transaction")
+        if let transactionError { throw transactionError }
+    }
+
+    func commitTransaction(_ sequence: UInt64, _ positions: [CommitPosition], by member: Int?) {
+        note("commit transaction \(sequence) for generation \(member ?? 0): \(text(positions))")
+    }
+
+    func abortTransaction() { note("abort") }
+
+    func resolveCommit(_ sequence: UInt64, _ positions: [CommitPosition]) {
+        note("resolve commit \(sequence): \(text(positions))")
+    }
+
+    // MARK: The backend
+
+    func call(
+        _ token: CallToken, now: Moment, user: RawSpan, message: RawSpan, id: RawSpan, source: RawSpan?,
+        traceparent: RawSpan?
+    ) {
+        calls.append(token)
+        note("call service \(token.service) for \(text(user)): \(text(message)), id \(text(id))")
+    }
+
+    func answers(_ body: (CallToken, BackendAnswer) -> Void) {
+        let ended = endedCalls
+        endedCalls = []
+        for (token, answer) in ended { body(token, answer) }
+    }
+
+    func redact(_ detail: String, hiding message: RawSpan) -> String { "\(detail) without '\(text(message))'" }
+
+    func credentialsRefused(sentAt: MonotonicTime, isHolding: Bool) {
+        note("credentials refused at \(sentAt.nanoseconds / 1_000_000), holding: \(isHolding)")
+    }
+
+    func renewCredentials() { note("renew credentials") }
+
+    // MARK: People
+
+    func announce(_ notice: Notice, hold: Hold?) { note("announce \(notice)") }
+    func announceTroubles(_ counters: Counters, since before: Counters, now: MonotonicTime) {}
+
+    func pauseCampaign(_ name: String, failed: Int, of all: Int) { note("pause \(name): \(failed) of \(all)") }
+
+    func leave(_ report: LaneReport) -> Bool {
+        reports.append(report)
+        return true
+    }
+
+    func isBroken(_ what: StaticString) { note("BROKEN: \(what)") }
+
+    // MARK: The end
+
+    func beginClosing() {
+        note("begin to leave")
+        isClosed = true
+    }
+
+    func wait(milliseconds: Int32) -> LaneEvents {
+        now.monotonic = now.monotonic.advanced(byMilliseconds: Int64(milliseconds))
+        now.wall = now.wall.advanced(byMilliseconds: Int64(milliseconds))
+        return [.consumer, .producer, .messages]
+    }
+
+    func close(_ report: LaneReport) {
+        note("close")
+        reports.append(report)
+    }
+}
+
+/// A record of a test, or an error in its place; knows whether it was given back.
+final class ScriptedRecord: LaneRecord, RetainedRecord {
+    let topic: String
+    let partition: Int32
+    let offset: Int64
+    let error: KafkaError?
+    private let key: [UInt8]?
+    private let value: [UInt8]?
+    private(set) var releases = 0
+    private(set) var isKept = false
+
+    init(
+        _ topic: String, _ partition: Int32 = 0, _ offset: Int64, key: String? = nil, value: String? = nil,
+        error: Int32? = nil
+    ) {
+        self.topic = topic
+        self.partition = partition
+        self.offset = offset
+        self.key = key.map { Array($0.utf8) }
+        self.value = value.map { Array($0.utf8) }
+        self.error = error.map { KafkaError(code: $0) }
+    }
+
+    /// An event for one user.
+    convenience init(_ topic: String, at offset: Int64, user: String, services: [String] = ["apns"]) {
+        let names = services.map { "\"\($0)\"" }.joined(separator: ",")
+        self.init(
+            topic, 0, offset, key: user,
+            value: #"{"user":"\#(user)","message":"hello","id":"\#(user)-\#(offset)","pns":[\#(names)]}"#)
+    }
+
+    var isError: Bool { error != nil }
+    var timestampMilliseconds: Int64 { 1_700_000_000_000 }
+    var keyCount: Int { key?.count ?? 0 }
+    func topicName() -> String { topic }
+
+    func withKey<R, E: Error>(_ body: (RawSpan?) throws(E) -> R) throws(E) -> R {
+        guard let key else { return try body(nil) }
+        return try body(key.span.bytes)
+    }
+
+    func withValue<R, E: Error>(_ body: (RawSpan?) throws(E) -> R) throws(E) -> R {
+        guard let value else { return try body(nil) }
+        return try body(value.span.bytes)
+    }
+
+    func forEachHeader(_ body: (_ name: RawSpan, _ value: RawSpan?) -> Void) {}
+
+    var retained: ScriptedRecord { self }
+    func keep() { isKept = true }
+    func release() { releases += 1 }
+}

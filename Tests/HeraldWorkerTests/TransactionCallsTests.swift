@@ -1,0 +1,196 @@
+import Dispatch
+import HeraldCore
+import HeraldKafka
+import HeraldThreads
+import Testing
+
+@testable import HeraldWorker
+
+@Suite("The transactional calls of a producer")
+struct TransactionCallsTests {
+    private let client = ScriptedClient()
+    private let queue = DispatchQueue(label: "transactions")
+    private let mailbox: Mailbox
+    private let calls: TransactionCalls
+    private let positions = [CommitPosition(partition: TopicPartition(topic: "t", partition: 0), offset: 7)]
+
+    init() throws {
+        mailbox = try Mailbox()
+        calls = TransactionCalls(client: client, queue: queue, mailbox: mailbox)
+    }
+
+    /// What was reported when all that was asked for is done.
+    private func reports() -> [String] {
+        queue.sync {}
+        return mailbox.take().compactMap { letter in
+            guard case .message(.transaction(let report)) = letter else { return nil }
+            switch report {
+            case .ready: return "ready"
+            case .waiting(let error): return "waiting: \(error.name)"
+            case .notReady(let error): return "not ready: \(error.name)"
+            case .committed(let sequence, _, let outcome): return "commit \(sequence): \(outcome)"
+            case .aborted(_, let outcome): return "abort: \(outcome)"
+            }
+        }
+    }
+
+    private func member() throws -> GroupMetadata? {
+        try Consumer(properties: [("bootstrap.servers", "127.0.0.1:1"), ("group.id", "g")]).groupMetadata()
+    }
+
+    @Test("A producer that no broker makes ready is asked for again, until it is")
+    func prepare() {
+        client.fail([.retriable, .timeOut])
+        calls.prepare()
+        #expect(reports() == ["waiting: COORDINATOR_NOT_AVAILABLE", "waiting: _TIMED_OUT", "ready"])
+    }
+
+    @Test("What waiting does not help is said once")
+    func notReady() {
+        client.fail([KafkaError(code: KafkaError.Code.transactionalIDAuthorizationFailed)])
+        calls.prepare()
+        #expect(reports() == ["not ready: TRANSACTIONAL_ID_AUTHORIZATION_FAILED"])
+        #expect(client.calls == ["init"])
+    }
+
+    @Test("Nothing is asked for a lane that has ended")
+    func closed() {
+        mailbox.close()
+        calls.prepare()
+        #expect(reports().isEmpty)
+        #expect(client.calls.isEmpty)
+    }
+
+    @Test("A commit sends its offsets first")
+    func commit() throws {
+        calls.commit(1, positions, group: try member())
+        #expect(reports() == ["commit 1: acknowledged"])
+        #expect(client.calls == ["offsets 7", "commit"])
+    }
+
+    @Test("A commit that is asked for again goes on with what is left of it, whatever it is told then")
+    func again() throws {
+        client.fail([nil, .timeOut])
+        calls.commit(1, positions, group: try member())
+        calls.commit(1, [], group: nil)
+        #expect(reports() == ["commit 1: failedForNow", "commit 1: acknowledged"])
+        #expect(client.calls == ["offsets 7", "commit", "commit"])
+    }
+
+    @Test("Offsets that were not taken are sent again with the same commit")
+    func offsetsAgain() throws {
+        client.fail([.retriable])
+        let group = try member()
+        calls.commit(1, positions, group: group)
+        calls.commit(1, [], group: nil)
+        #expect(reports() == ["commit 1: failedForNow", "commit 1: acknowledged"])
+        #expect(client.calls == ["offsets 7", "offsets 7", "commit"])
+    }
+
+    @Test("Another number is another commit, with offsets of its own")
+    func next() throws {
+        let group = try member()
+        calls.commit(1, positions, group: group)
+        calls.commit(2, positions, group: group)
+        #expect(reports() == ["commit 1: acknowledged", "commit 2: acknowledged"])
+        #expect(client.calls == ["offsets 7", "commit", "offsets 7", "commit"])
+    }
+
+    @Test("Without a member nothing is committed, and without offsets none is needed")
+    func noMember() {
+        calls.commit(1, positions, group: nil)
+        calls.commit(2, [], group: nil)
+        #expect(reports() == ["commit 1: refused", "commit 2: acknowledged"])
+        #expect(client.calls == ["commit"])
+    }
+
+    @Test("An abort says how it ended")
+    func abort() {
+        client.fail([.timeOut])
+        calls.abort()
+        calls.abort()
+        #expect(reports() == ["abort: failedForNow", "abort: acknowledged"])
+    }
+
+    @Test("A commit was made when the group stands where it said, and only then")
+    func lookUp() {
+        calls.lookUp(1, positions, queries: Committed(positions: positions))
+        var other = positions
+        other[0].metadata = "else"
+        calls.lookUp(2, positions, queries: Committed(positions: other))
+        calls.lookUp(3, [], queries: Committed(positions: []))
+        calls.lookUp(4, positions, queries: Committed(positions: nil))
+        #expect(
+            reports() == [
+                "commit 1: acknowledged", "commit 2: abortable", "commit 3: abortable", "commit 4: failedForNow",
+            ])
+    }
+
+    @Test(
+        "What an error wants follows from its code and its flags",
+        arguments: [
+            (KafkaError(code: KafkaError.Code.fenced, isFatal: true), .fatal(isFenced: true)),
+            (KafkaError(code: KafkaError.Code.outOfOrder, isFatal: true), .fatal(isFenced: false)),
+            (KafkaError(code: KafkaError.Code.illegalGeneration, isAbortable: true), .refused),
+            (KafkaError(code: KafkaError.Code.unknownMemberID), .refused),
+            (KafkaError(code: KafkaError.Code.fencedInstanceID), .refused),
+            (KafkaError(code: KafkaError.Code.topicAuthorizationFailed, isAbortable: true), .abortable),
+            (KafkaError(code: KafkaError.Code.coordinatorLoadInProgress, isRetriable: true), .failedForNow),
+            (KafkaError(code: KafkaError.Code.timedOut), .failedForNow),
+            (KafkaError(code: KafkaError.Code.state), .fatal(isFenced: false)),
+        ] as [(KafkaError, CommitOutcome)])
+    func outcomes(error: KafkaError, outcome: CommitOutcome) {
+        #expect(TransactionCalls.outcome(of: error) == outcome)
+    }
+}
+
+extension KafkaError {
+    fileprivate static let retriable = KafkaError(
+        code: KafkaError.Code.coordinatorNotAvailable, isRetriable: true)
+    fileprivate static let timeOut = KafkaError(code: KafkaError.Code.timedOut)
+}
+
+extension KafkaError.Code {
+    /// `OUT_OF_ORDER_SEQUENCE_NUMBER`, which Herald has no name for.
+    fileprivate static let outOfOrder: Int32 = 45
+}
+
+/// Notes what is called, and fails as it was told.
+private final class ScriptedClient: TransactionClient {
+    private let state = Guarded((calls: [String](), errors: [KafkaError?]()))
+
+    var calls: [String] { state.withLock { $0.calls } }
+
+    /// The next calls end so, one each.
+    func fail(_ errors: [KafkaError?]) { state.withLock { $0.errors = errors } }
+
+    private func note(_ call: String) throws(KafkaError) {
+        let error = state.withLock { state in
+            state.calls.append(call)
+            return state.errors.isEmpty ? nil : state.errors.removeFirst()
+        }
+        if let error { throw error }
+    }
+
+    func initTransactions(timeoutMilliseconds: Int) throws(KafkaError) { try note("init") }
+
+    func sendOffsets(
+        _ positions: [CommitPosition], group: GroupMetadata, timeoutMilliseconds: Int
+    ) throws(KafkaError) {
+        try note("offsets \(positions.map { "\($0.offset)" }.joined(separator: " "))")
+    }
+
+    func commitTransaction(timeoutMilliseconds: Int) throws(KafkaError) { try note("commit") }
+
+    func abortTransaction(timeoutMilliseconds: Int) throws(KafkaError) { try note("abort") }
+}
+
+/// What a group has committed; `nil` when nobody says.
+private struct Committed: CommittedOffsets {
+    var positions: [CommitPosition]?
+
+    func committed(_ partitions: [TopicPartition], timeoutMilliseconds: Int) throws(KafkaError) -> [CommitPosition] {
+        guard let positions else { throw KafkaError(code: KafkaError.Code.timedOut) }
+        return positions
+    }
+}
