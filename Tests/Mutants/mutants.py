@@ -29,7 +29,7 @@ LINKS = [
     "Tests/Simulation", "Tests/Simulate",
 ]
 # Inputs of engines in which a mutant has to show; most show within a thousand.
-STEPS = "1000000"
+STEPS = "3000000"
 # A mutant may spin.
 SECONDS = 600
 # What begins the line that says what was found.

@@ -420,16 +420,20 @@ MUTANTS = [
         "        records[Int(slot)] = nil",
     ),
     Mutant(
-        "a record for which there was no room is forgotten",
+        "a record for which there was no room is taken for dealt with",
         "Lane+Records.swift",
         "        case .noRoom: aside = (record, source)",
-        "        case .noRoom: record.release()",
+        "        case .noRoom:\n"
+        "            record.release()\n"
+        "            engine.index(of: record.partition, in: record.topicName()).map {\n"
+        "                engine.endReached(of: $0, at: record.offset + 1)\n"
+        "            }",
     ),
     Mutant(
-        "the end of a partition is believed although a record of it waits",
-        "Lane+Records.swift",
-        "first.partition == partition.partition, first.topicName() == partition.topic {",
-        "first.partition != first.partition {",
+        "a partition is read again from one record too far",
+        "Lane+Assignments.swift",
+        "            try io.seek(name, to: offset)",
+        "            try io.seek(name, to: offset + 1)",
     ),
     Mutant(
         "a record that found the producer's queue full is not offered again",
@@ -462,12 +466,6 @@ MUTANTS = [
         "            engine.committed(sequence: 0, outcome, now: now)",
     ),
     Mutant(
-        "a commit says who the member is now, and not when it was given the partitions",
-        "Lane+Commits.swift",
-        "io.commitTransaction(sequence, positions, by: member)",
-        "io.commitTransaction(sequence, positions, by: io.member())",
-    ),
-    Mutant(
         "an answer that comes late is told of the event that has its place now",
         "Lane+Calls.swift",
         "            engine.answer(token, result, now: now, entropy: io.entropy())",
@@ -480,12 +478,6 @@ MUTANTS = [
         "Lane+Calls.swift",
         "            retryAfter: answer.retryAfter.flatMap {\n",
         "            retryAfter: Optional<String>.none.flatMap {\n",
-    ),
-    Mutant(
-        "what was found out for an older assignment is believed",
-        "Lane+Assignments.swift",
-        "guard assignment == self.assignment, let partitions = pendingAssignment else { return }",
-        "guard let partitions = pendingAssignment else { return }",
     ),
     Mutant(
         "lost partitions are taken for revoked ones",
