@@ -22,7 +22,9 @@ struct CampaignWatchTests {
         watch = CampaignWatch(
             configuration: CampaignConfiguration(
                 topic: Self.topic, worker: "worker 1",
-                readerProperties: common + [("group.id", "g"), ("enable.partition.eof", "true"), ("fetch.wait.max.ms", "20")],
+                readerProperties: common + [
+                    ("group.id", "g"), ("enable.partition.eof", "true"), ("fetch.wait.max.ms", "20"),
+                ],
                 writerProperties: common + [("linger.ms", "0")]),
             admin: try Admin(properties: common), logger: .silent)
     }

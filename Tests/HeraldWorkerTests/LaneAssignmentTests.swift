@@ -91,19 +91,19 @@ struct LaneAssignmentTests {
 
     @Test("The end of a partition is not told while a record of it waits")
     func end() {
-        let fixture = LaneFixture { $0.maxBufferedBytes = 50 }
+        let fixture = LaneFixture { $0.maxInFlight = 1 }
         fixture.assign()
-        fixture.io.queues[0] = [
-            ScriptedRecord(LaneFixture.topic, at: 0, user: "anna"),
-            ScriptedRecord(LaneFixture.topic, at: 1, user: "bert"),
-        ]
+        let room = fixture.lane.records.count
+        fixture.io.unforwarded = (0...room).map {
+            ScriptedRecord(LaneFixture.topic, at: Int64($0), user: "user-\($0)")
+        }
         fixture.turn()
         #expect(fixture.lane.aside != nil)
-        let end = ScriptedRecord(LaneFixture.topic, 0, 9, error: Code.partitionEOF)
+        let end = ScriptedRecord(LaneFixture.topic, 0, 9_999, error: Code.partitionEOF)
         fixture.io.unforwarded = [end]
         fixture.turn()
         #expect(end.releases == 1)
-        #expect(fixture.lane.engine.nextOffset(of: 0) == 2)
+        #expect(fixture.lane.engine.nextOffset(of: 0).map { $0 < 9_999 } == true)
     }
 
     @Test("An offset that is out of range is looked at, and decides whether the lane goes on")

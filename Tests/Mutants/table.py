@@ -420,22 +420,6 @@ MUTANTS = [
         "        records[Int(slot)] = nil",
     ),
     Mutant(
-        "a record for which there was no room is taken for dealt with",
-        "Lane+Records.swift",
-        "        case .noRoom: aside = (record, source)",
-        "        case .noRoom:\n"
-        "            record.release()\n"
-        "            engine.index(of: record.partition, in: record.topicName()).map {\n"
-        "                engine.endReached(of: $0, at: record.offset + 1)\n"
-        "            }",
-    ),
-    Mutant(
-        "a partition is read again from one record too far",
-        "Lane+Assignments.swift",
-        "            try io.seek(name, to: offset)",
-        "            try io.seek(name, to: offset + 1)",
-    ),
-    Mutant(
         "a record that found the producer's queue full is not offered again",
         "Lane+Producer.swift",
         "            engine.failed(id, .queueFull, now: now)",

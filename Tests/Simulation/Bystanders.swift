@@ -1,6 +1,9 @@
 import HeraldCore
 import HeraldEvents
+import HeraldKafka
+import HeraldTelemetry
 import HeraldTime
+import HeraldWorker
 
 /// What users who always fail may do to others: nothing beyond a bound.
 package struct Bystanders: Sendable, CustomStringConvertible {
@@ -65,6 +68,7 @@ package struct Bystanders: Sendable, CustomStringConvertible {
             world.run(for: Int64(1_000 / codes))
         }
         world.run(for: 10_000)
+        world.letGo()
         let delays = world.delays.filter { $0.key.hasPrefix("code-") }.values
         return delays.count == 60 * codes ? delays.max() : nil
     }
@@ -76,27 +80,29 @@ package struct Bystanders: Sendable, CustomStringConvertible {
     }
 }
 
-/// One engine between topics that keep what it produces, and a backend that answers some users the same for ever.
-private final class FailingUsers {
-    private struct Record {
-        var value: [UInt8]
-        var headers = HeaderList()
-        var timestamp: Int64
-    }
+/// A lane between topics that keep what it produces, and a backend that answers some users the same for ever.
+private final class FailingUsers: SimulatedIO {
+    typealias Record = PlainRecord
+    typealias Member = Int
 
     /// What the names of failing users begin with.
     static let mark = "bad-"
     /// How long a call takes (milliseconds).
     private static let latency: Int64 = 20
     private static let firstRetryTopic = 2
+    private static let names = [
+        "notifications", "notifications.bulk", "notifications.retry.1s", "notifications.retry.30s",
+    ]
 
-    private var engine: Engine
+    /// It knows these users, and has to be let go in the end.
+    private var lane: Lane<FailingUsers>?
     private let failure: CallResult
-    private var now = Simulation.start
-    private var topics: [[Record]] = [[], [], [], []]
+    private var time = Simulation.start
+    private var topics: [[PlainRecord]] = [[], [], [], []]
     private var taken = [0, 0, 0, 0]
-    private var records: [Int32: Record] = [:]
-    private var calls = Agenda<(CallToken, CallResult)>()
+    private var calls = Agenda<(user: String, token: CallToken, result: CallResult)>()
+    private var inbox = Inbox()
+    private var ended: [(user: String, token: CallToken, result: CallResult)] = []
     private var published: [String: Int64] = [:]
     /// From publication to the first answer that took the message (milliseconds).
     private(set) var delays: [String: Int64] = [:]
@@ -108,113 +114,165 @@ private final class FailingUsers {
         configuration.retryDelays = ["1s", "30s"].compactMap { DelayName($0) }
         configuration.retry = RetryPolicy(immediate: 1, delays: [1_000, 30_000])
         configuration.maxInFlight = maxInFlight
-        engine = Engine(configuration: configuration)
-        let consumed = [
-            ConsumedTopic(name: "notifications", role: .request(weight: 10)),
-            ConsumedTopic(name: "notifications.bulk", role: .request(weight: 1)),
-            ConsumedTopic(name: "notifications.retry.1s", role: .retry(delay: 1_000)),
-            ConsumedTopic(name: "notifications.retry.30s", role: .retry(delay: 30_000)),
-        ]
-        engine.assigned(
-            consumed.indices.map { AssignedPartition(topic: $0, number: 0, startOffset: 0) }, topics: consumed,
-            now: moment)
+        lane = Lane(
+            number: 0, configuration: configuration, requestWeights: Scenario.requestWeights, io: self, logger: .silent,
+            intervals: .never)
+        turn()
     }
 
-    private var moment: Moment {
-        Moment(
-            monotonic: MonotonicTime(nanoseconds: (now - Simulation.start) * 1_000_000),
-            wall: WallTime(milliseconds: now))
-    }
+    func letGo() { lane = nil }
 
     func publish(_ user: String, to topic: Int) {
-        published[user] = now
+        published[user] = time
         let value = #"{"user":"\#(user)","message":"m","pns":["apns"]}"#
-        topics[topic].append(Record(value: Array(value.utf8), timestamp: now))
-        engine.recordsArrived()
+        append(Array(value.utf8), HeaderList(), to: topic)
+    }
+
+    private func append(_ value: [UInt8], _ headers: HeaderList, to topic: Int) {
+        let record = PlainRecord(
+            topic: Self.names[topic], offset: Int64(topics[topic].count), value: value, headers: headers,
+            timestampMilliseconds: time)
+        topics[topic].append(record)
+        inbox.events.insert(.consumer)
     }
 
     func run(for milliseconds: Int64) {
         for _ in 0..<milliseconds / 10 {
-            now += 10
-            engine.tick(now: moment)
+            time += 10
             turn()
-            while let (token, result) = calls.next(until: now) {
-                answer(token, result)
+            while let call = calls.next(until: time) {
+                ended.append(call)
                 turn()
             }
         }
     }
 
     private func turn() {
-        carryOut()
-        while let topic = engine.nextSource() {
-            guard taken[topic] < topics[topic].count else {
-                engine.exhausted(source: topic)
-                continue
-            }
-            let record = topics[topic][taken[topic]]
-            let intake = engine.record(
-                source: topic, partition: 0, offset: Int64(taken[topic]),
-                timestamp: WallTime(milliseconds: record.timestamp), value: record.value.span.bytes,
-                headers: record.headers, now: moment)
-            guard intake != .noRoom else { break }
-            if case .kept(let slot) = intake { records[slot.index] = record }
-            taken[topic] += 1
-            carryOut()
-        }
+        guard let lane else { return }
+        repeat {
+            let events = inbox.events
+            inbox.events = []
+            lane.turn(events, after: 10)
+        } while lane.mayHaveMore || !inbox.events.isEmpty
     }
 
-    private func carryOut() {
-        while !engine.actions.isEmpty {
-            let actions = engine.actions
-            engine.clearActions()
-            for action in actions {
-                switch action {
-                case .call(let token): call(token)
-                case .renewCredentials: engine.credentialsRenewed(now: moment)
-                case .produce(let id): produce(id)
-                case .release(let slot): records[slot] = nil
-                case .commit(let sequence): engine.committed(sequence: sequence, .acknowledged, now: moment)
-                default: break
-                }
-            }
-        }
+    // MARK: What the lane drives
+
+    var now: Moment {
+        Moment(
+            monotonic: MonotonicTime(nanoseconds: (time - Simulation.start) * 1_000_000),
+            wall: WallTime(milliseconds: time))
     }
+
+    func entropy() -> UInt64 { 0 }
+
+    func takeMessages() -> [LaneMessage] {
+        defer { inbox.messages = [] }
+        return inbox.messages
+    }
+
+    func subscribe() {
+        inbox.rebalances = [.assign(Self.names.map { TopicPartition(topic: $0, partition: 0) })]
+        inbox.events.insert(.consumer)
+    }
+
+    func takeRebalance() -> Rebalance? { inbox.rebalances.popLast() }
+
+    func findStarts(of partitions: [TopicPartition], assignment: Int, after pause: Int64) {
+        let starts = partitions.map { StartPosition(committed: CommitPosition(partition: $0, offset: 0)) }
+        inbox.messages.append(.starts(assignment: assignment, .success(starts)))
+        inbox.events.insert(.messages)
+    }
+
+    func member() -> Int? { nil }
+
+    func commit(_ sequence: UInt64, _ positions: [CommitPosition]) -> KafkaError? {
+        inbox.commits.append((sequence, .acknowledged))
+        inbox.events.insert(.consumer)
+        return nil
+    }
+
+    func commitOutcomes(_ body: (UInt64, KafkaError?) -> Void) {
+        let commits = inbox.commits
+        inbox.commits = []
+        for commit in commits { body(commit.sequence, nil) }
+    }
+
+    func next(from queue: Int) -> PlainRecord? {
+        guard taken[queue] < topics[queue].count else { return nil }
+        defer { taken[queue] += 1 }
+        return topics[queue][taken[queue]]
+    }
+
+    var queueCounts: [Int] { topics.map { _ in 0 } }
 
     /// Retries go to their topics; everything else is acknowledged and forgotten.
-    private func produce(_ id: ProductionID) {
-        guard let production = engine.production(id), let record = records[production.slot.index] else { return }
-        if production.kind == .retry {
-            var output = OutputRecord()
-            engine.write(
-                production, keyByteCount: 0, value: record.value.span.bytes, headers: record.headers, into: &output)
-            topics[Self.firstRetryTopic + production.delay].append(
-                Record(value: record.value, headers: output.headers, timestamp: now))
-            engine.recordsArrived()
+    func produce(
+        _ id: ProductionID, _ production: Production, key: RawSpan?, value: RawSpan?, headers: HeaderList?
+    ) -> ProduceAnswer {
+        if production.kind == .retry, let value, let headers {
+            append(value.withUnsafeBytes { Array($0) }, headers, to: Self.firstRetryTopic + production.delay)
         }
-        engine.delivered(id, now: moment)
+        inbox.acknowledgements.append((id, nil))
+        inbox.events.insert(.producer)
+        return .taken
     }
 
-    private func call(_ token: CallToken) {
-        let fails = user(of: token)?.hasPrefix(Self.mark) == true
+    func deliveries(_ body: (ProductionID, KafkaError?) -> Void) {
+        let acknowledgements = inbox.acknowledgements
+        inbox.acknowledgements = []
+        for (id, error) in acknowledgements { body(id, error) }
+    }
+
+    func call(
+        _ token: CallToken, now: Moment, user: RawSpan, message: RawSpan, id: RawSpan, source: RawSpan?,
+        traceparent: RawSpan?
+    ) {
+        let user = user.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        let fails = user.hasPrefix(Self.mark)
         let took = fails && failure.status == 0 ? SimulatedBackend.timeout : Self.latency
         var result = fails ? failure : CallResult(status: 200)
         result.durationMilliseconds = Int32(took)
-        calls.add((token, result), at: now + took)
+        calls.add((user, token, result), at: time + took)
     }
 
-    private func answer(_ token: CallToken, _ result: CallResult) {
-        guard let user = user(of: token) else { return }
-        engine.answer(token, result, now: moment, entropy: 0)
-        if result.status == 200, delays[user] == nil { delays[user] = now - published[user, default: now] }
-    }
-
-    private func user(of token: CallToken) -> String? {
-        guard let record = records[token.slot.index] else { return nil }
-        return engine.withSlot(token.slot.index) { slot in
-            slot.event.bytes(of: slot.event.user, value: record.value.span.bytes).withUnsafeBytes {
-                String(decoding: $0, as: UTF8.self)
-            }
+    func answers(_ body: (CallToken, BackendAnswer) -> Void) {
+        let answers = ended
+        ended = []
+        for (user, token, result) in answers {
+            if result.status == 200, delays[user] == nil { delays[user] = time - published[user, default: time] }
+            body(token, BackendAnswer(result, at: now.monotonic))
         }
+    }
+
+    func renewCredentials() {
+        inbox.messages.append(.credentialsRenewed)
+        inbox.events.insert(.messages)
+    }
+}
+
+/// A record that anybody may read at any time.
+private struct PlainRecord: LaneRecord, RetainedRecord {
+    var topic: String
+    var offset: Int64
+    var value: [UInt8]
+    var headers: HeaderList
+    var timestampMilliseconds: Int64
+
+    var isError: Bool { false }
+    var error: KafkaError? { nil }
+    var partition: Int32 { 0 }
+    var keyCount: Int { 0 }
+    var retained: PlainRecord { self }
+    func topicName() -> String { topic }
+    func keep() {}
+    func release() {}
+
+    func withKey<R, E: Error>(_ body: (RawSpan?) throws(E) -> R) throws(E) -> R { try body(nil) }
+
+    func withValue<R, E: Error>(_ body: (RawSpan?) throws(E) -> R) throws(E) -> R { try body(value.span.bytes) }
+
+    func forEachHeader(_ body: (_ name: RawSpan, _ value: RawSpan?) -> Void) {
+        for index in 0..<headers.count { body(headers.name(at: index), headers.value(at: index)) }
     }
 }

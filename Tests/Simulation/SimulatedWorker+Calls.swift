@@ -38,10 +38,6 @@ extension SimulatedWorker {
         simulation.schedule(.news(process, .answer(token, result)), after: after)
     }
 
-    func redact(_ detail: String, hiding message: RawSpan) -> String { detail }
-
-    func credentialsRefused(sentAt: MonotonicTime, isHolding: Bool) {}
-
     func renewCredentials() {
         log("renews the credentials")
         simulation.schedule(.news(process, .credentialsRenewed), after: simulation.chance.between(0, 400))
@@ -132,19 +128,12 @@ extension SimulatedWorker {
             let isProbe = probes.contains(token)
             let isCurrent = lane.engine.slot(token.slot.index).generation == token.slot.generation
             note(token, result)
-            body(token, Self.answer(result, at: now.monotonic))
+            body(token, BackendAnswer(result, at: now.monotonic))
             noteExposure(token)
             noteLimits(token, result, isCurrent: isCurrent)
             guard let duty, let before, waitsForHold(result, token, isProbe: isProbe) else { continue }
             simulation.checkers.waits(duty, as: before, wasCounted: wasCounted)
         }
-    }
-
-    private static func answer(_ result: CallResult, at now: MonotonicTime) -> BackendAnswer {
-        BackendAnswer(
-            status: result.status, failure: result.failure, retryAfter: result.retryAfter.map { "\($0 / 1_000)" },
-            detail: result.detail, sentAt: now,
-            durationNanoseconds: Int64(result.durationMilliseconds) * 1_000_000)
     }
 
     /// Whether a call that ended so has to wait for the end of the hold: it failed by the hold's cause, or was its probe

@@ -5,7 +5,7 @@ import HeraldTime
 import HeraldWorker
 
 /// What the lane drives: the group and the records.
-extension SimulatedWorker: LaneIO {
+extension SimulatedWorker: SimulatedIO {
     typealias Record = SimulatedRecord
     /// A generation of the group.
     typealias Member = Int
@@ -16,9 +16,6 @@ extension SimulatedWorker: LaneIO {
         let moment = simulation.moment
         return Moment(monotonic: moment.monotonic, wall: moment.wall.advanced(byMilliseconds: skew))
     }
-
-    /// Calls end by themselves.
-    var nextDeadline: MonotonicTime? { nil }
 
     func entropy() -> UInt64 { simulation.chance.bits() }
 
@@ -78,9 +75,6 @@ extension SimulatedWorker: LaneIO {
         }
     }
 
-    /// Nothing befalls the consumer itself.
-    func consumerError() -> KafkaError? { nil }
-
     /// What was called and may not be committed may be called again by somebody else.
     func endAssignment() {
         if commitIsDoubtful { hitInMemory() }
@@ -113,10 +107,6 @@ extension SimulatedWorker: LaneIO {
 
     // MARK: Records
 
-    func openQueues(_ count: Int) {}
-
-    func forward(_ partition: TopicPartition, to queue: Int) {}
-
     /// A record of one of the source's partitions, beginning with any; it fetches nothing ahead.
     func next(from queue: Int) -> SimulatedRecord? {
         guard simulation.cluster.awayUntil <= simulation.now else { return nil }
@@ -143,15 +133,7 @@ extension SimulatedWorker: LaneIO {
         return nil
     }
 
-    func nextUnforwarded() -> SimulatedRecord? { nil }
-
     var queueCounts: [Int] { lane.engine.sourceList.map { _ in 0 } }
-
-    var fetchedBytes: Int { 0 }
-
-    func retainQueue(_ queue: Int) {}
-
-    func dropRetained(_ queue: Int) {}
 
     func seek(_ partition: TopicPartition, to offset: Int64) {
         guard let index = places.firstIndex(of: place(partition)) else { return }
@@ -171,9 +153,6 @@ extension SimulatedWorker: LaneIO {
         inbox.events.insert(.consumer)
     }
 
-    /// No offset is out of range here.
-    func findRange(of partition: TopicPartition, reading: Int) {}
-
     // MARK: People
 
     func announce(_ notice: Notice, hold: Hold?) {
@@ -185,8 +164,6 @@ extension SimulatedWorker: LaneIO {
         }
     }
 
-    func announceTroubles(_ counters: Counters, since before: Counters, now: MonotonicTime) {}
-
     func pauseCampaign(_ name: String, failed: Int, of all: Int) {
         log("says that \(failed) of \(all) of \(name) failed")
         let index = (0..<Scenario.campaigns).first { Scenario.campaignName($0) == name } ?? -1
@@ -196,17 +173,5 @@ extension SimulatedWorker: LaneIO {
         simulation.schedule(.campaignFails(index), after: simulation.travel())
     }
 
-    func leave(_ report: LaneReport) -> Bool { true }
-
     func isBroken(_ what: StaticString) { simulation.checkers.fail("\(process): \(what)") }
-
-    // MARK: The end, which the simulation brings about itself
-
-    func beginClosing() {}
-
-    var isClosed: Bool { true }
-
-    func wait(milliseconds: Int32) -> LaneEvents { [] }
-
-    func close(_ report: LaneReport) {}
 }

@@ -1,0 +1,58 @@
+import HeraldCore
+import HeraldKafka
+import HeraldTime
+import HeraldWorker
+
+/// What a simulated lane drives, less what the simulation has no use for: nothing is fetched ahead, no offset is out of
+/// range, the clients themselves never fail, and there is neither a loop nor anybody who reads reports.
+protocol SimulatedIO: LaneIO {}
+
+extension SimulatedIO {
+    var nextDeadline: MonotonicTime? { nil }
+
+    func assign(_ positions: [(TopicPartition, offset: Int64)]) {}
+    func unassign() {}
+    func consumerError() -> KafkaError? { nil }
+
+    func openQueues(_ count: Int) {}
+    func forward(_ partition: TopicPartition, to queue: Int) {}
+    func nextUnforwarded() -> Record? { nil }
+    var fetchedBytes: Int { 0 }
+    func retainQueue(_ queue: Int) {}
+    func dropRetained(_ queue: Int) {}
+    func seek(_ partition: TopicPartition, to offset: Int64) {}
+    func pause(_ partition: TopicPartition) {}
+    func resume(_ partition: TopicPartition) {}
+    func findRange(of partition: TopicPartition, reading: Int) {}
+
+    func prepareProducer() {}
+    func renewProducer() {}
+    func producerError() -> KafkaError? { nil }
+    func beginTransaction() {}
+    func commitTransaction(_ sequence: UInt64, _ positions: [CommitPosition], by member: Member?) {}
+    func abortTransaction() {}
+    func resolveCommit(_ sequence: UInt64, _ positions: [CommitPosition]) {}
+
+    func redact(_ detail: String, hiding message: RawSpan) -> String { detail }
+    func credentialsRefused(sentAt: MonotonicTime, isHolding: Bool) {}
+
+    func announce(_ notice: Notice, hold: Hold?) {}
+    func announceTroubles(_ counters: Counters, since before: Counters, now: MonotonicTime) {}
+    func pauseCampaign(_ name: String, failed: Int, of all: Int) {}
+    func leave(_ report: LaneReport) -> Bool { true }
+    func isBroken(_ what: StaticString) { fatalError("\(what)") }
+
+    func beginClosing() {}
+    var isClosed: Bool { true }
+    func wait(milliseconds: Int32) -> LaneEvents { [] }
+    func close(_ report: LaneReport) {}
+}
+
+extension BackendAnswer {
+    init(_ result: CallResult, at now: MonotonicTime) {
+        self.init(
+            status: result.status, failure: result.failure, retryAfter: result.retryAfter.map { "\($0 / 1_000)" },
+            detail: result.detail, sentAt: now,
+            durationNanoseconds: Int64(result.durationMilliseconds) * 1_000_000)
+    }
+}
