@@ -143,7 +143,13 @@ let package = Package(
         tests("HeraldEventsTests", ["HeraldBytes", "HeraldEvents", "HeraldTime"]),
         tests("HeraldCoreTests", ["HeraldCore", "HeraldEvents", "HeraldTime"]),
         tests("HeraldKafkaTests", ["HeraldKafka"]),
-        tests("HeraldWorkerTests", ["HeraldWorker"]),
+        tests(
+            "HeraldWorkerTests",
+            [
+                "HeraldCore", "HeraldEvents", "HeraldKafka", "HeraldTelemetry", "HeraldThreads", "HeraldTime",
+                "HeraldWorker",
+            ]
+        ),
         tests("HeraldHTTPTests", ["HeraldHTTP", "HeraldThreads", "HeraldTime"]),
         tests("HeraldBackendTests", ["HeraldBackend", "HeraldHTTP", "HeraldText", "HeraldThreads", "HeraldTime"]),
         tests("HeraldTextTests", ["HeraldText"]),
@@ -178,7 +184,9 @@ let package = Package(
             ]),
         .target(
             name: "Simulation",
-            dependencies: ["HeraldCore", "HeraldEvents", "HeraldKafka", "HeraldTelemetry", "HeraldTime", "HeraldWorker"],
+            dependencies: [
+                "HeraldCore", "HeraldEvents", "HeraldKafka", "HeraldTelemetry", "HeraldTime", "HeraldWorker",
+            ],
             path: "Tests/Simulation", swiftSettings: strict),
         .executableTarget(
             name: "simulate", dependencies: ["HeraldCore", "Simulation"], path: "Tests/Simulate",

@@ -44,7 +44,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "Simulation",
-            dependencies: ["HeraldCore", "HeraldEvents", "HeraldKafka", "HeraldTelemetry", "HeraldTime", "HeraldWorker"],
+            dependencies: [
+                "HeraldCore", "HeraldEvents", "HeraldKafka", "HeraldTelemetry", "HeraldTime", "HeraldWorker",
+            ],
             path: "Tests/Simulation", swiftSettings: strict),
         .executableTarget(
             name: "simulate", dependencies: ["Simulation"], path: "Tests/Simulate", swiftSettings: strict),

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Shows that the simulation finds a broken engine or lane: builds it with each of the mistakes of table.py and runs it.
+"""Shows that the simulation finds a broken engine or lane: builds each of the mistakes of table.py and runs it.
 
     Tests/Mutants/mutants.py [PART OF A NAME …]
 
-A small package in .build/mutants has the engine and the lane as copies and everything else as links, so that a mutant is
-one file to compile; the next one is compiled while this one runs. Fails when a mutant survives, or when one no longer applies.
+A small package in .build/mutants has the engine and the lane as copies and everything else as links, so that a mutant
+is one file to compile; the next one is compiled while this one runs. Fails when a mutant survives, or when one no
+longer applies.
 """
 
 import shutil
@@ -74,7 +75,10 @@ def build() -> str:
 
 def compile_mutant(mutant: Mutant, program: Path) -> str:
     """Makes the broken program; what went wrong, or nothing."""
-    path = next(path for folder in (CORE, LANE) for path in (PACKAGE / folder).rglob(mutant.file))
+    paths = [path for folder in (CORE, LANE) for path in (PACKAGE / folder).rglob(mutant.file)]
+    if len(paths) != 1:
+        return f"{mutant.file} is there {len(paths)} times, once is needed"
+    path = paths[0]
     original = path.read_text()
     if original.count(mutant.original) != 1:
         return f"its original is {original.count(mutant.original)} times in {mutant.file}, once is needed"

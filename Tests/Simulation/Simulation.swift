@@ -16,7 +16,7 @@ import HeraldTime
 /// | `SimulatedCluster.swift` … | logs, group, transactions |
 /// | `SimulatedWorker.swift` … | a worker's lane, and what it drives |
 /// | `Checkers.swift` … | the promises |
-/// | `Bystanders.swift` | one engine, users who always fail, and how long others wait |
+/// | `Bystanders.swift` | one lane, users who always fail, and how long others wait |
 package final class Simulation {
     /// A run that needs more turns in circles.
     static let mostSteps = 4_000_000

@@ -31,9 +31,9 @@ package final class Lane<IO: LaneIO> {
     // properties get cost a twentieth of an event's time.
     @exclusivity(unchecked) package internal(set) var engine: Engine
     /// Why it cannot go on.
-    package internal(set) var end: LaneEnd?
+    @exclusivity(unchecked) package internal(set) var end: LaneEnd?
     /// Set when the engine has left: how the drain ended.
-    package internal(set) var leaving: LaneEnd?
+    @exclusivity(unchecked) package internal(set) var leaving: LaneEnd?
 
     /// The record in each of the engine's slots.
     @exclusivity(unchecked) package internal(set) var records: [IO.Record.Retained?]
@@ -71,7 +71,7 @@ package final class Lane<IO: LaneIO> {
 
     // The loop.
     /// Whether there may be records that the next turn takes at once.
-    package internal(set) var mayHaveMore = false
+    @exclusivity(unchecked) package internal(set) var mayHaveMore = false
     var nextPoll: MonotonicTime
     var nextLook = MonotonicTime(nanoseconds: .min)
     /// When the latest turn began.
