@@ -44,6 +44,9 @@ package struct Bystanders: Sendable, CustomStringConvertible {
         Self(description: "a campaign fails", isCampaign: true, bound: 2_000),
         Self(description: "a campaign is rejected", status: 400, isCampaign: true, bound: 2_000),
         Self(description: "a tenth is refused", every: 10, status: 403, bound: 300),
+        Self(
+            description: "a tenth is refused, one after the other", every: 10, status: 403, isTrickle: true, codes: 20,
+            bound: 45),
         Self(description: "a twentieth is told to wait", every: 20, status: 429, codes: 20),
         Self(
             description: "every second one hangs", every: 2, hangs: true, isTrickle: true, maxInFlight: 1_000, codes: 20
