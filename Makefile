@@ -46,7 +46,7 @@ simulate: deps ## runs the simulation for MINUTES (10) with new seeds, or replay
 	swift build --configuration release --product simulate
 	@.build/release/simulate $(if $(SEED),--seed $(SEED),$(if $(LOCALITY),--locality $(LOCALITY),--minutes $(or $(MINUTES),10)))
 
-mutants: deps ## breaks the engine on purpose, each time in another way, and shows that the simulation finds it
+mutants: deps ## breaks engine and lane on purpose, each time in another way, and shows that the simulation finds it
 	@scripts/contained Tests/Mutants/mutants.py
 
 soak: deps ## kills workers and brokers (of KAFKA_HOME) under 500000 events for half an hour, and checks every promise

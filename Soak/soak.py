@@ -100,7 +100,7 @@ class Campaign:
         for worker in self.pool.members:
             worker.start()
         self.hurt()
-        self.mend()
+        self.fix()
         say("all is well and delivered: stopping the workers")
         self.pool.end(90)
         self.backend.stdin.close()
@@ -150,7 +150,7 @@ class Campaign:
         if brokers.error:
             raise brokers.error
 
-    def mend(self):
+    def fix(self):
         """Waits until everything is delivered and committed."""
         say("waiting until all is delivered and committed")
         seen, begun = None, time.monotonic()

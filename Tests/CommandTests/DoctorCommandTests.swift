@@ -78,7 +78,7 @@ struct DoctorOnPlainBrokerTests {
         #expect(
             missing.map { $0["subject"] } == ["\(world.retry).5s", "\(world.retry).1m", world.deadLetter],
             "\(run.output)")
-        #expect(missing.allSatisfy { $0["check"] == "topic" && $0["mend"] == "herald topics apply" })
+        #expect(missing.allSatisfy { $0["check"] == "topic" && $0["fix"] == "herald topics apply" })
         #expect(checks.first?["check"] == "settings" && checks.last?["check"] == "clock")
         try await world.deleteTopics()
     }

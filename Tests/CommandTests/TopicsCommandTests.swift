@@ -94,7 +94,7 @@ struct TopicsCommandTests {
         try await world.deleteTopics()
     }
 
-    @Test("What only a person can mend ends with 3 beside what was done, and what the cluster refuses is said")
+    @Test("What only a person can fix ends with 3 beside what was done, and what the cluster refuses is said")
     func byHand() async throws {
         let world = try await TestWorld()
         try await Blocking.run {

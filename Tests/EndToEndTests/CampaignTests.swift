@@ -19,7 +19,7 @@ struct CampaignTests {
     /// Control characters and marks that steer the writing direction.
     private static let hostile = "\u{1B}]0;pwned\u{7}\u{202E}<script>=1+1"
 
-    @Test("status and report count what really came: delivered, failed, not published, and what a replay has mended")
+    @Test("status and report count what really came: delivered, failed, not published, and what a replay has fixed")
     func outcomes() async throws {
         let plan = Self.plan { $0.misbehaviour = [.status(400) { $0.pns = "gcm" }] }
         try await World.run(plan) { world in
@@ -150,7 +150,7 @@ struct CampaignTests {
         ]
     }
 
-    @Test("What waits for another call is retrying, and what a pause holds back is parked")
+    @Test("What waits for another call is retrying, and what a pause holds back is suspended")
     func backlog() async throws {
         let plan = Self.plan {
             $0.settings["retry.delays"] = "[1h]"
@@ -163,15 +163,15 @@ struct CampaignTests {
             try await world.publish([try world.progress(of: "spring", recipients: 100, published: 30)])
             try await world.wait("all have failed once") { world.retries.count == 50 }
             let status = try await world.campaignStatus("spring")
-            #expect(status["retrying"] as? Int == 30 && status["parked"] as? Int == 0, "\(status)")
+            #expect(status["retrying"] as? Int == 30 && status["suspended"] as? Int == 0, "\(status)")
 
             let pause = try await world.campaign("pause", "spring", "--reason", "look first")
             #expect(pause.status == 0, "\(pause.output)")
             try await world.publish(world.events(of: "spring", 30..<50))
             try await world.publish([try world.progress(of: "spring", recipients: 100, published: 50)])
-            try await world.wait("the others are parked") { world.retries.count == 70 }
+            try await world.wait("the others are suspended") { world.retries.count == 70 }
             let paused = try await world.campaignStatus("spring")
-            #expect(paused["retrying"] as? Int == 30 && paused["parked"] as? Int == 40, "\(paused)")
+            #expect(paused["retrying"] as? Int == 30 && paused["suspended"] as? Int == 40, "\(paused)")
             #expect(paused["waiting"] as? Int == 40 && paused["reason"] as? String == "look first")
         }
     }

@@ -53,7 +53,7 @@ struct CampaignWorkerTests {
             let line = try await worker.waitForLog("campaign paused")
             #expect(line.text.contains("anna@test") && line.text.contains("a test"))
             // A call that was on its way when the log line was written may arrive after it.
-            try await world.wait("what is left is parked") { world.retries.count > 2_000 }
+            try await world.wait("what is left is suspended") { world.retries.count > 2_000 }
             let before = Self.campaignCalls(world).count
             #expect(before < 3_000)
             try await world.publish(Batch.events(0..<200))
@@ -63,7 +63,7 @@ struct CampaignWorkerTests {
             #expect(Self.campaignCalls(world).count == before)
             #expect(
                 world.retries.allSatisfy {
-                    $0.heraldHeaders["herald-reason"] == "parked" && $0.heraldHeaders["herald-attempts"] == "0"
+                    $0.heraldHeaders["herald-reason"] == "paused" && $0.heraldHeaders["herald-attempts"] == "0"
                         && $0.heraldHeaders["herald-campaign"] == "autumn"
                 })
 
@@ -119,7 +119,7 @@ struct CampaignWorkerTests {
             try await world.publish(Self.campaign(500) + [spring] + Batch.events(0..<10))
             let worker = try await world.startWorker()
             try await world.waitForResults(510)
-            try await world.wait("the paused one is parked") {
+            try await world.wait("the paused one is suspended") {
                 world.retries.contains { $0.key == Array("member-s".utf8) }
             }
             #expect(Self.campaignCalls(world).isEmpty)
@@ -149,7 +149,7 @@ struct CampaignWorkerTests {
             #expect(record["state"] as? String == "paused" && record["pauseIfFailures"] as? Double == 0.05)
             #expect((record["by"] as? String)?.hasPrefix("worker ") == true)
             #expect((record["reason"] as? String)?.contains("outcomes of a worker failed") == true)
-            try await world.wait("the rest is parked") { world.retries.count > 1_000 }
+            try await world.wait("the rest is suspended") { world.retries.count > 1_000 }
             #expect(world.backend.calls.count < 1_000)
             #expect(world.count("notifications.campaigns") == 2)
         }

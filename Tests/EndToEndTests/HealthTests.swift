@@ -120,10 +120,10 @@ struct HealthTests {
             #expect(line.message.contains(sentence), "\(line.message)")
             if !expected.misbehaviour.isEmpty {
                 world.backend.misbehave([])
-                try await worker.waitForLog("going on")
+                try await worker.waitForLog("resuming")
                 try await worker.waitUntilReady()
                 #expect(worker.logLines.count { $0.message.contains("outage:") } == 1)
-                #expect(worker.logLines.count { $0.message.contains("going on") } == 1)
+                #expect(worker.logLines.count { $0.message.contains("resuming") } == 1)
             }
         }
     }

@@ -22,7 +22,7 @@ struct HoldTests {
             #expect(try await world.committed().values.allSatisfy { $0 == 0 })
 
             world.backend.misbehave([])
-            try await worker.waitForLog("going on")
+            try await worker.waitForLog("resuming")
             try await world.waitForResults(200)
             try await world.waitUntilAllIsCommitted()
             let oracle = try await Oracle(world)
@@ -32,7 +32,7 @@ struct HoldTests {
         }
     }
 
-    @Test("A password file that is mended while the worker holds is read again, and everything is delivered")
+    @Test("A password file that is fixed while the worker holds is read again, and everything is delivered")
     func passwordFile() async throws {
         try await World.run { world in
             let file = world.directory.appending(path: "password")
@@ -85,7 +85,7 @@ struct BreakerAndFuseTests {
             try await world.wait("a probe was made") { world.backend.calls.count > called }
 
             world.backend.misbehave([])
-            try await worker.waitForLog("going on")
+            try await worker.waitForLog("resuming")
             try await world.waitForResults(600)
             try await world.waitUntilAllIsCommitted()
             let results = try world.results
@@ -108,7 +108,7 @@ struct BreakerAndFuseTests {
             try await world.wait("a probe was made") { world.backend.calls.count > called }
             #expect(called < 2_000, "not every event is tried against a backend that is down")
             world.backend.misbehave([])
-            try await worker.waitForLog("going on")
+            try await worker.waitForLog("resuming")
             try await world.waitForResults(2_000)
             try await world.waitUntilAllIsCommitted()
             try await Oracle(world).expectResults(Batch.delivered(0..<2_000, attempts: nil))

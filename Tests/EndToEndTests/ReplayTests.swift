@@ -181,7 +181,7 @@ struct ReplayTests {
             try await world.publishDeadLetters(0..<5)
             let run = try await world.dlq("replay", "--where", "status = 503", "--yes", "--wait", "1s", "-o", "jsonl")
             #expect(run.status == 3 && run.output.contains("do workers run?"), "\(run.output)")
-            #expect(try object(run.output)["end"] as? String == "waited-in-vain")
+            #expect(try object(run.output)["end"] as? String == "outcome-timeout")
             #expect(try await world.replayCounts().count == 1)
         }
     }

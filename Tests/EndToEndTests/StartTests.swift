@@ -7,7 +7,7 @@ import Testing
 @Suite("How a worker starts", .realKafka("How a worker starts"))
 struct StartTests {
     @Test(
-        "A missing topic ends the worker with 1 and the command that mends it",
+        "A missing topic ends the worker with 1 and the command that fixes it",
         arguments: [
             "notifications", "notifications.results", "notifications.retry.2s", "notifications.dead-letter",
         ])
@@ -57,7 +57,7 @@ struct StartTests {
                 TopicPartition(topic: world.topic("notifications"), partition: 1): 0,
             ])
             let worker = try await world.startWorker()
-            let line = try await worker.waitForLog("made anew")
+            let line = try await worker.waitForLog("recreated")
             #expect(line.level == "warning")
             #expect(line.text.contains("100000"))
             try await world.waitForResults(10)

@@ -111,7 +111,7 @@ struct TokenTests {
             try await world.wait("the endpoint was asked again") { realm.refusedCount > 1 }
             #expect(realm.calledCount == 0)
             realm.knowClient()
-            try await worker.waitForLog("going on")
+            try await worker.waitForLog("resuming")
             try await world.waitForResults(50)
             try await Oracle(world).expectResults(Batch.delivered(0..<50))
             #expect(world.deadLetters.isEmpty && world.retries.isEmpty && realm.givenCount == 1)

@@ -25,7 +25,7 @@ struct ZombieTests {
             try await world.waitForResults(40)
             zombie.resume()
             try await zombie.waitForLog("partitions lost")
-            try await zombie.waitForLog("the producer is made anew")
+            try await zombie.waitForLog("the producer is recreated")
             try await zombie.waitForLog("partitions assigned", count: 2)
             try await world.publish(Batch.events(40..<120))
             try await world.wait("all are called") { world.backend.calls.count == 160 }
@@ -75,7 +75,7 @@ struct ZombieTests {
             let worker = try await world.startWorker()
             try await world.publish(Batch.events(0..<20))
             try await world.waitForResults(20)
-            #expect(!worker.output.contains("the producer is made anew"))
+            #expect(!worker.output.contains("the producer is recreated"))
             let oracle = try await Oracle(world)
             oracle.expectResults(Batch.delivered(0..<20))
             oracle.expectCalls { _ in 1 }

@@ -113,12 +113,12 @@ struct CampaignStatusTests {
     func parts() {
         var backlog = RetryBacklog.Count()
         backlog.retrying = 20
-        backlog.parked = 500
+        backlog.suspended = 500
         let status = status(
             Samples.campaign(progress: Samples.progress(recipients: 300, published: 100, isComplete: false)),
             ["delivered": 90, "dead-lettered": 10], backlog: backlog)
         #expect(status.total == 600 && status.published == 200 && status.unpublished == 400)
-        #expect(status.retrying == 20 && status.waiting == 80 && status.parked == 80 && !status.isFinished)
+        #expect(status.retrying == 20 && status.waiting == 80 && status.suspended == 80 && !status.isFinished)
     }
 
     @Test("A campaign is finished when all is published and every outcome known; a cancelled one is over without that")

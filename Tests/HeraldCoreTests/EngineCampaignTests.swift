@@ -20,8 +20,8 @@ struct EngineCampaignTests {
         #expect(harness.engine.counters.notifications(.cancelled, service: 0) == 1)
     }
 
-    @Test("parks its events for as long as it was paused, and no attempt is counted")
-    func parked() throws {
+    @Test("suspends its events for as long as it was paused, and no attempt is counted")
+    func suspended() throws {
         let harness = EngineHarness()
         harness.campaign("autumn", is: .paused)
         harness.event("a", on: EngineHarness.bulk, more: Self.autumn)
@@ -35,7 +35,7 @@ struct EngineCampaignTests {
             harness.produced.map { $0.production.dueAt.milliseconds - harness.time } == [1_000 - 10_000, 9_998, 10_000])
         #expect(
             harness.takeSummaries() == [
-                "retry 1s apns parked 0", "retry 1s apns parked 0", "retry 10s apns,gcm parked 0",
+                "retry 1s apns paused 0", "retry 1s apns paused 0", "retry 10s apns,gcm paused 0",
             ])
     }
 
@@ -74,16 +74,16 @@ struct EngineCampaignTests {
         #expect(harness.calls.isEmpty)
     }
 
-    @Test("parks a quick retry with the calls that it had")
+    @Test("suspends a quick retry with the calls that it had")
     func parkedRetry() {
         let harness = EngineHarness()
         harness.event("a", on: EngineHarness.bulk, more: Self.autumn)
         harness.answer(503)
         harness.campaign("autumn", is: .paused)
-        #expect(harness.takeSummaries() == ["retry 1s apns parked 1"])
+        #expect(harness.takeSummaries() == ["retry 1s apns paused 1"])
     }
 
-    @Test("is parked again and again, and goes on when it is resumed")
+    @Test("is suspended again and again, and goes on when it is resumed")
     func resumed() {
         let harness = EngineHarness()
         harness.campaign("autumn", is: .paused)
@@ -93,7 +93,7 @@ struct EngineCampaignTests {
         ]
         harness.event("a", on: EngineHarness.oneSecond, more: Self.autumn, headers: headers)
         harness.pass(1_000)
-        #expect(harness.takeSummaries() == ["retry 1s apns parked 2"])
+        #expect(harness.takeSummaries() == ["retry 1s apns paused 2"])
         harness.campaign("autumn", is: .running)
         harness.event("a", on: EngineHarness.oneSecond, more: Self.autumn, headers: headers)
         harness.pass(1_000)
@@ -160,13 +160,13 @@ struct EngineCampaignTests {
         #expect(harness.usersInFlight == ["a"])
     }
 
-    @Test("during a hold is parked too, and no probe is made of it")
+    @Test("during a hold is suspended too, and no probe is made of it")
     func hold() {
         let harness = EngineHarness()
         harness.event("a", on: EngineHarness.bulk, more: Self.autumn)
         harness.answer(CallResult(failure: .tls))
         harness.campaign("autumn", is: .paused)
-        #expect(harness.takeSummaries() == ["retry 1s apns parked 0"])
+        #expect(harness.takeSummaries() == ["retry 1s apns paused 0"])
         harness.event("b")
         harness.pass(1_000)
         #expect(harness.usersInFlight == ["b"])

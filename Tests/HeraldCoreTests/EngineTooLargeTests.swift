@@ -154,7 +154,7 @@ struct EngineTooLargeTests {
         #expect(harness.summaries.count == 4)
     }
 
-    @Test("when the partitions go it may be mended until the deadline, and is given back then")
+    @Test("when the partitions go it may be fixed until the deadline, and is given back then")
     func stopped() throws {
         let harness = try hopeless { $0.revokeTimeout = 500 }
         harness.abortEnds()

@@ -25,10 +25,10 @@ struct CertificateCheckTests {
     func expiry() {
         #expect(check(daysLeft: 30).verdict == .passed)
         let soon = check(daysLeft: 29)
-        #expect(soon.verdict == .warning && soon.detail.contains("29 days") && soon.mend == "renew the certificate")
+        #expect(soon.verdict == .warning && soon.detail.contains("29 days") && soon.fix == "renew the certificate")
     }
 
-    @Test("What is wrong with a certificate is said with what mends it")
+    @Test("What is wrong with a certificate is said with what fixes it")
     func wrong() {
         let expired = check(daysLeft: -3, .init(kind: .expired, reason: "x"))
         #expect(expired.verdict == .failed && expired.detail == "the certificate expired 3 days ago")
@@ -37,7 +37,7 @@ struct CertificateCheckTests {
         let name = check(daysLeft: 90, .init(kind: .wrongName, reason: "x"))
         #expect(name.detail == "the certificate is for DNS:b.example, not for a.example")
         let unknown = check(daysLeft: 90, .init(kind: .unknownAuthority, reason: "self-signed"))
-        #expect(unknown.verdict == .failed && unknown.mend?.contains("the setting") == true)
+        #expect(unknown.verdict == .failed && unknown.fix?.contains("the setting") == true)
     }
 
     @Test("Certificates that nobody verifies are a warning, whatever they are")
@@ -106,7 +106,7 @@ struct JudgementTests {
         late.overdue = 61
         let check = GroupJudgement.lag("t", [late], isRetry: true, isServed: true)
         #expect(check.verdict == .warning && check.detail == "61 wait, 61 of them are overdue")
-        #expect(check.mend?.contains("hold") == true)
+        #expect(check.fix?.contains("outage") == true)
     }
 
     @Test("A worker that holds fails with its own sentence, and one that does not answer is no proof")

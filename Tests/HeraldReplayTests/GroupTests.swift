@@ -59,7 +59,7 @@ struct GroupTests {
     @Test(
         "What to do follows from the reason and the status",
         arguments: [
-            ("malformed", "", "mend the producer"), ("rejected", "404", "backend.path"), ("rejected", "410", "resolve"),
+            ("malformed", "", "fix the producer"), ("rejected", "404", "backend.path"), ("rejected", "410", "resolve"),
             ("rejected", "400", "read the detail"), ("expired", "", "too late"),
             ("replays-exhausted", "503", "retry.replays"), ("time-exhausted", "503", "retry.maxElapsed"),
             ("nonsense", "", "look at the sample"),

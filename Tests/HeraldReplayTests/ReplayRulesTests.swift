@@ -107,7 +107,7 @@ struct ReplayRulesTests {
         }
     }
 
-    @Test("What does not decode can be replayed too, for after the settings were mended")
+    @Test("What does not decode can be replayed too, for after the settings were fixed")
     func malformed() throws {
         let entry = SampleEntry.make(value: "no json", ["herald-pns": "", "herald-reason": "malformed"])
         #expect(try decision(entry) == replay(pns: []))

@@ -162,7 +162,7 @@ struct TopicPlanTests {
             configuration: ["min.insync.replicas": "2"], expected: ["min.insync.replicas 2>at most 1 by-hand"]),
     ]
 
-    @Test("A topic that differs is mended, left, or left to people", arguments: cases)
+    @Test("A topic that differs is fixed, left, or left to people", arguments: cases)
     func differences(_ example: Case) {
         let existing = Self.existing(
             example.topic, partitions: example.partitions, replication: example.replication, example.configuration)

@@ -178,12 +178,12 @@ struct LaneTests {
         var fixture = LaneFixture()
         fixture.io.consumerFailure = KafkaError(code: Code.fatal, message: "gone")
         fixture.turn()
-        #expect(fixture.lane.end == .failed("the consumer can't go on: _FATAL: gone. Start the worker again."))
+        #expect(fixture.lane.end == .failed("the consumer failed fatally: _FATAL: gone. Restart the worker."))
         fixture = LaneFixture()
         fixture.io.producerFailure = KafkaError(code: Code.fatal, message: "gone")
         fixture.turn()
         #expect(
             fixture.lane.end
-                == .failed("the producer can't go on: _FATAL: gone. Start the worker again; nothing is lost."))
+                == .failed("the producer failed fatally: _FATAL: gone. Restart the worker; nothing is lost."))
     }
 }

@@ -77,8 +77,8 @@ extension Checkers {
             }
         case .retry(let attempts, let reason):
             for duty in effect.duties {
-                if reason == .parked, !pausedCampaigns.contains(duties[duty].campaign ?? -1) {
-                    fail("\(text(duty)) was parked, and its campaign was never paused")
+                if reason == .paused, !pausedCampaigns.contains(duties[duty].campaign ?? -1) {
+                    fail("\(text(duty)) was suspended, and its campaign was never paused")
                 }
                 if !duties[duty].finals.isEmpty {
                     excuse(duty, "promise 2: a retry of \(text(duty)) follows its final result")

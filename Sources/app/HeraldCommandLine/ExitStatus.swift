@@ -33,7 +33,7 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
 public struct CommandFailure: Error, Sendable, CustomStringConvertible {
     /// The exit status.
     public let status: ExitStatus
-    /// What went wrong and how to mend it.
+    /// What went wrong and how to fix it.
     public let description: String
 
     /// A failure; `failed` unless said.

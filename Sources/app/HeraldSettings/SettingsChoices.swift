@@ -50,7 +50,7 @@ public enum StatusClass: String, Sendable, CaseIterable {
 
 /// How severe a log message is.
 public enum LogLevel: String, Sendable, CaseIterable {
-    /// Something failed that somebody has to mend.
+    /// Something failed that somebody has to fix.
     case error
     /// Something is not as it should be.
     case warning

@@ -10,7 +10,7 @@ public struct CampaignControl: Equatable, Sendable {
     public enum State: String, CaseIterable, Sendable {
         /// Its events are delivered.
         case running
-        /// Its events are parked in the retry topics.
+        /// Its events are suspended in the retry topics.
         case paused
         /// Its events end as `cancelled` results.
         case cancelled

@@ -9,5 +9,5 @@ public enum RetryReason: String, CaseIterable, Sendable {
     /// Something holds the event back that is not its own fault.
     case blocked
     /// Its campaign is paused.
-    case parked
+    case paused
 }

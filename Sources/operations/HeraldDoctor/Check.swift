@@ -30,15 +30,15 @@ package struct Check: Sendable, Equatable {
     package var verdict: Verdict
     /// What was seen, in one line; may hold text from outside as it came.
     package var detail: String
-    /// What mends it; `nil` when there is nothing to mend.
-    package var mend: String?
+    /// What fixes it; `nil` when there is nothing to fix.
+    package var fix: String?
 
     /// A check's outcome.
-    package init(_ name: String, _ subject: String = "", _ verdict: Verdict, _ detail: String, mend: String? = nil) {
+    package init(_ name: String, _ subject: String = "", _ verdict: Verdict, _ detail: String, fix: String? = nil) {
         self.name = name
         self.subject = subject
         self.verdict = verdict
         self.detail = detail
-        self.mend = mend
+        self.fix = fix
     }
 }

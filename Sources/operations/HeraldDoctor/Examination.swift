@@ -45,7 +45,7 @@ package struct Examination: Sendable {
             }
             if backend == nil {
                 backendChecks.withLock {
-                    $0 = [Check("backend", "", .failed, "no thread is left for it", mend: "raise the limit of threads")]
+                    $0 = [Check("backend", "", .failed, "no thread is left for it", fix: "raise the limit of threads")]
                 }
             }
         }

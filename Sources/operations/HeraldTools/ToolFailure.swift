@@ -12,7 +12,7 @@ public struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// What kind of end it is.
     public let kind: Kind
-    /// What went wrong and how to mend it.
+    /// What went wrong and how to fix it.
     public let description: String
 
     /// A failure with its sentences.

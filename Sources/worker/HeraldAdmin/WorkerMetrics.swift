@@ -105,14 +105,15 @@ public enum WorkerMetrics {
             }
             writer.sample(["hop"], source.sum { $0.counters.retries(nil) })
         },
-        Metric("herald_records_taken", .counter, "Records consumed from request and retry topics.") { source, writer in
+        Metric("herald_records_consumed", .counter, "Records consumed from request and retry topics.") {
+            source, writer in
             writer.sample([], source.sum(\.counters.taken))
         },
         Metric("herald_tombstones", .counter, "Records without a value, which are skipped.") { source, writer in
             writer.sample([], source.sum(\.counters.tombstones))
         },
         Metric(
-            "herald_records_done_before", .counter,
+            "herald_records_skipped", .counter,
             "Records that were fetched again and skipped, because the commit says that they are done."
         ) { source, writer in
             writer.sample([], source.sum(\.counters.doneBefore))

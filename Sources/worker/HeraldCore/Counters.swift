@@ -177,7 +177,7 @@ extension RetryReason {
         case .throttled: 1
         case .notBefore: 2
         case .blocked: 3
-        case .parked: 4
+        case .paused: 4
         }
     }
 }

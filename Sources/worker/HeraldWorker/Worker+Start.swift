@@ -31,7 +31,7 @@ extension Worker {
                 for notice in admin.takeNotices().notices {
                     troubles.kafka(notice, now: SystemClock.monotonic())
                 }
-                if !wasTold { logger.warning("no broker answers yet, trying on: \(error)") }
+                if !wasTold { logger.warning("no broker answers yet, retrying: \(error)") }
                 wasTold = true
             }
         }

@@ -3,7 +3,7 @@ import HeraldDoctor
 import HeraldSettings
 import HeraldText
 
-/// `herald doctor`: looks at everything that a worker needs, and says what mends what is wrong.
+/// `herald doctor`: looks at everything that a worker needs, and says what fixes what is wrong.
 enum DoctorCommand: HeraldCommand {
     static let only = CommandOption.optional(
         "only", .choice(Examination.Part.self), "Check only this half; the other's settings may be missing.")
@@ -42,7 +42,7 @@ enum DoctorCommand: HeraldCommand {
             try output.write(
                 Check(
                     "settings", "", .failed, "\(count) mistake\(count == 1 ? "" : "s")",
-                    mend: "correct the settings that standard error names; herald config check finds the same"))
+                    fix: "correct the settings that standard error names; herald config check finds the same"))
             try output.finish()
             throw error
         }
@@ -57,6 +57,6 @@ enum DoctorCommand: HeraldCommand {
         guard count > 0 else { return Check("settings", "", .passed, "all are valid") }
         return Check(
             "settings", "", .warning, "valid, with \(count) warning\(count == 1 ? "" : "s")",
-            mend: "see standard error")
+            fix: "see standard error")
     }
 }

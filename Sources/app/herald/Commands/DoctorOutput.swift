@@ -15,7 +15,7 @@ struct DoctorOutput {
         guard format != .table else { return }
         records = RecordWriter(
             format,
-            columns: [.init("check"), .init("subject"), .init("verdict"), .init("detail"), .init("mend")],
+            columns: [.init("check"), .init("subject"), .init("verdict"), .init("detail"), .init("fix")],
             console: console)
     }
 
@@ -26,7 +26,7 @@ struct DoctorOutput {
         guard records != nil else { return try console.print(line(check)) }
         try records?.write([
             .string(check.name), check.subject.isEmpty ? .null : .string(check.subject),
-            .string(check.verdict.rawValue), .string(check.detail), check.mend.map { .string($0) } ?? .null,
+            .string(check.verdict.rawValue), .string(check.detail), check.fix.map { .string($0) } ?? .null,
         ])
     }
 
@@ -36,8 +36,8 @@ struct DoctorOutput {
         let mark = check.verdict.style.map { console.styled(check.verdict.mark, $0, on: console.output) }
         let name = check.name + String(repeating: " ", count: max(0, Self.nameWidth - check.name.count))
         let subject = check.subject.isEmpty ? "" : SafeText.escaped(check.subject) + ": "
-        let mend = check.mend.map { " → " + SafeText.escaped($0) } ?? ""
-        return "\(mark ?? check.verdict.mark) \(name)  \(subject)\(SafeText.escaped(check.detail))\(mend)"
+        let fix = check.fix.map { " → " + SafeText.escaped($0) } ?? ""
+        return "\(mark ?? check.verdict.mark) \(name)  \(subject)\(SafeText.escaped(check.detail))\(fix)"
     }
 
     /// How many there were of each kind.

@@ -2,7 +2,7 @@
 public enum LogLevel: String, CaseIterable, Comparable, Sendable {
     /// Something failed and somebody has to act.
     case error
-    /// Something is wrong and may mend itself.
+    /// Something is wrong and may fix itself.
     case warning
     /// What an operator wants to see of normal work.
     case info

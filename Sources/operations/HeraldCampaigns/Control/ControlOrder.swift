@@ -3,7 +3,7 @@ public import HeraldTime
 
 /// What an operator wants of a campaign, and the rules of when that can be: pure.
 public enum ControlOrder: String, CaseIterable, Sendable {
-    /// Nothing more is published, and what waits is parked.
+    /// Nothing more is published, and what waits is suspended.
     case pause
     /// It goes on.
     case resume

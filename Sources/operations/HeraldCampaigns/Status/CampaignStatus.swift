@@ -35,7 +35,7 @@ public struct CampaignStatus: Sendable {
     public enum State: String, CaseIterable, Sendable {
         /// Its events are published and delivered.
         case running
-        /// What waits is parked until it is resumed.
+        /// What waits is suspended until it is resumed.
         case paused
         /// It was cancelled, which is for ever.
         case cancelled
@@ -79,8 +79,8 @@ public struct CampaignStatus: Sendable {
     /// What is published, and neither known nor retrying.
     public var waiting: Int { max(0, open - retrying) }
 
-    /// Of those that wait, the ones that are parked because the campaign is paused.
-    public var parked: Int { min(backlog?.parked ?? 0, waiting) }
+    /// Of those that wait, the ones that are suspended because the campaign is paused.
+    public var suspended: Int { min(backlog?.suspended ?? 0, waiting) }
 
     /// Whether everything is published, and every outcome known.
     public var isFinished: Bool {

@@ -12,8 +12,8 @@ public final class RetryBacklog {
     public struct Count: Equatable, Sendable {
         /// Those that wait for their next call.
         public var retrying = 0
-        /// Those that are parked because the campaign is paused.
-        public var parked = 0
+        /// Those that are suspended because the campaign is paused.
+        public var suspended = 0
         /// Whether the topics could not be read to their ends in time.
         public var isPartly = false
 
@@ -22,7 +22,7 @@ public final class RetryBacklog {
 
         fileprivate mutating func extrapolate(_ factor: Double) {
             retrying = Int((Double(retrying) * factor).rounded())
-            parked = Int((Double(parked) * factor).rounded())
+            suspended = Int((Double(suspended) * factor).rounded())
             isPartly = true
         }
     }
@@ -99,8 +99,8 @@ public final class RetryBacklog {
         guard headers.lastValue(named: HeaderName.campaign.literal)?.text == campaign else { return }
         let services = headers.lastValue(named: HeaderName.pushServices.literal)?.text ?? ""
         let outcomes = max(1, services.split(separator: ",").count)
-        if headers.lastValue(named: HeaderName.reason.literal)?.text == RetryReason.parked.rawValue {
-            count.parked += outcomes
+        if headers.lastValue(named: HeaderName.reason.literal)?.text == RetryReason.paused.rawValue {
+            count.suspended += outcomes
         } else {
             count.retrying += outcomes
         }

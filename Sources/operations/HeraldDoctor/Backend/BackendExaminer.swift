@@ -59,7 +59,7 @@ package final class BackendExaminer: Examiner {
         case .failed(let reason)?:
             return one(
                 .backendName, target.host, .failed, "the name is not found: \(reason)",
-                mend: "check the host in \(setting), and the resolver")
+                fix: "check the host in \(setting), and the resolver")
         case nil: return Finding([], isDeadEnd: true)
         }
     }
@@ -71,7 +71,7 @@ package final class BackendExaminer: Examiner {
         case .failed(let reason)?:
             return one(
                 .backendPort, "\(target)", .failed, reason,
-                mend: "check \(setting), the firewall, and whether it runs")
+                fix: "check \(setting), the firewall, and whether it runs")
         case nil: return Finding([], isDeadEnd: true)
         }
     }
@@ -97,11 +97,11 @@ package final class BackendExaminer: Examiner {
         case .response(let response):
             return one(.backendAnswer, url, .passed, "HTTP works: \(response.status) to a stranger's GET")
         case .failure(let kind, let detail):
-            return one(.backendAnswer, url, .failed, detail, mend: Self.mend(of: kind))
+            return one(.backendAnswer, url, .failed, detail, fix: Self.fix(of: kind))
         }
     }
 
-    private static func mend(of kind: FailureKind) -> String {
+    private static func fix(of kind: FailureKind) -> String {
         switch kind {
         case .tls: "look at the certificates: backend.tls.caFile, certificateFile and keyFile"
         case .nameNotFound: "check the host in backend.url, and the resolver"
@@ -119,9 +119,9 @@ package final class BackendExaminer: Examiner {
         let limit = timeLeft.milliseconds(atMost: Self.answerMilliseconds)
         switch probe.withCredentials(timeoutMilliseconds: limit) {
         case .noToken(let trouble):
-            return one(.backendLogin, "", .failed, "\(trouble)", mend: "correct backend.auth, or the token endpoint")
+            return one(.backendLogin, "", .failed, "\(trouble)", fix: "correct backend.auth, or the token endpoint")
         case .outcome(.failure(_, let detail)):
-            return one(.backendLogin, "", .failed, detail, mend: "look at the backend")
+            return one(.backendLogin, "", .failed, detail, fix: "look at the backend")
         case .outcome(.response(let response)):
             return Finding([
                 CredentialJudgement.check(
@@ -139,9 +139,9 @@ package final class BackendExaminer: Examiner {
     }
 
     private func one(
-        _ stage: Stage, _ subject: String, _ verdict: Verdict, _ detail: String, mend: String? = nil
+        _ stage: Stage, _ subject: String, _ verdict: Verdict, _ detail: String, fix: String? = nil
     ) -> Finding {
-        Finding([Check(stage.rawValue, subject, verdict, detail, mend: mend)])
+        Finding([Check(stage.rawValue, subject, verdict, detail, fix: fix)])
     }
 }
 
@@ -160,7 +160,7 @@ enum CredentialJudgement {
         if refusals.contains(caller) {
             return Check(
                 name, "", .failed, "refused: \(caller) with credentials, \(before) without",
-                mend: "check backend.auth; if the backend forbids GET to everybody this says nothing, "
+                fix: "check backend.auth; if the backend forbids GET to everybody this says nothing, "
                     + "so try herald send to yourself")
         }
         if refusals.contains(before) {
@@ -169,7 +169,7 @@ enum CredentialJudgement {
         return Check(
             name, "", .warning,
             "not proved: the backend answers GET alike with and without credentials (\(caller) and \(before))",
-            mend: "try herald send to yourself, which notifies")
+            fix: "try herald send to yourself, which notifies")
     }
 }
 
@@ -192,6 +192,6 @@ enum ClockJudgement {
             : "this machine's is \(size) s \(offset > 0 ? "ahead of" : "behind") the backend's (its Date header, ±1 s)"
         return Check(
             "clock", "", verdict, detail,
-            mend: verdict == .passed ? nil : "set both clocks by NTP: due times and expiry rest on them")
+            fix: verdict == .passed ? nil : "set both clocks by NTP: due times and expiry rest on them")
     }
 }

@@ -43,13 +43,13 @@ extension BrokerExaminer {
         case .forbidden:
             Check(
                 Stage.group.rawValue, plan.group, .failed, "this user may not ask for it",
-                mend: "\(KafkaPermission(.read, on: .group(plan.group)))")
+                fix: "\(KafkaPermission(.read, on: .group(plan.group)))")
         case .unsupported:
             Check(
                 Stage.group.rawValue, plan.group, .warning, "the broker tells nothing of groups",
-                mend: "nothing if this is an embedded broker; else a newer Kafka")
+                fix: "nothing if this is an embedded broker; else a newer Kafka")
         default:
-            Check(Stage.group.rawValue, plan.group, .failed, "\(error)", mend: "look at the brokers")
+            Check(Stage.group.rawValue, plan.group, .failed, "\(error)", fix: "look at the brokers")
         }
     }
 
@@ -165,19 +165,19 @@ enum GroupJudgement {
                 return Check(name, group, .passed, "no worker runs at the moment, and nothing waits")
             }
             return Check(
-                name, group, .warning, "no worker runs, and \(positions.lag) records wait", mend: "start herald worker")
+                name, group, .warning, "no worker runs, and \(positions.lag) records wait", fix: "start herald worker")
         }
         let taken = Set(description.members.flatMap(\.partitions))
         let free = positions.partitions.map(\.partition).filter { !taken.contains($0) }
         let members = "\(count) member\(count == 1 ? "" : "s")"
         guard description.state.lowercased() == "stable" else {
-            return Check(name, group, .warning, "\(members), in a rebalance", mend: "look again in a minute")
+            return Check(name, group, .warning, "\(members), in a rebalance", fix: "look again in a minute")
         }
         guard free.isEmpty else {
             let shown = free.prefix(5).map { "\($0)" }.joined(separator: ", ") + (free.count > 5 ? " …" : "")
             return Check(
                 name, group, .warning, "\(members); \(free.count) partitions belong to none of them: \(shown)",
-                mend: "give all workers the same topics.requests")
+                fix: "give all workers the same topics.requests")
         }
         return Check(name, group, .passed, "\(members); each partition has one")
     }
@@ -189,7 +189,7 @@ enum GroupJudgement {
             return [
                 Check(
                     name, "", .skipped, "no admin port can be reached from here",
-                    mend: "run this where a worker runs, or name their admin ports: --workers host:port,…")
+                    fix: "run this where a worker runs, or name their admin ports: --workers host:port,…")
             ]
         }
         return workers.map { worker in
@@ -200,7 +200,7 @@ enum GroupJudgement {
             case .silent(let reason):
                 Check(
                     name, worker.address, .warning, "does not say how it is: \(reason)",
-                    mend: "name the workers' admin ports (admin.listen): --workers host:port,…")
+                    fix: "name the workers' admin ports (admin.listen): --workers host:port,…")
             }
         }
     }
@@ -215,13 +215,13 @@ enum GroupJudgement {
                 name, topic, .failed,
                 "retention has deleted \(lost.begin - (lost.committed ?? 0)) records of partition "
                     + "\(lost.partition.partition) before they were consumed; a worker does not start there",
-                mend: "decide what to do about them, and set the group's offset with kafka-consumer-groups")
+                fix: "decide what to do about them, and set the group's offset with kafka-consumer-groups")
         }
         if let renewed = positions.first(where: { ($0.committed ?? 0) > $0.end }) {
             return Check(
                 name, topic, .warning,
                 "the group stands behind the end of partition \(renewed.partition.partition): the topic was made anew",
-                mend: "nothing: the worker begins at the beginning, with a warning")
+                fix: "nothing: the worker begins at the beginning, with a warning")
         }
         let total = positions.reduce(0) { $0 + $1.lag }
         guard total > 0, let worst = positions.max(by: { $0.lag < $1.lag }) else {
@@ -231,11 +231,12 @@ enum GroupJudgement {
         guard overdue == 0 else {
             return Check(
                 name, topic, .warning, "\(total) wait, \(overdue) of them are overdue",
-                mend: isServed ? "see what the workers say: they hold, or can't keep up" : "start herald worker")
+                fix: isServed
+                    ? "check what the workers report: an outage, or they cannot keep up" : "start herald worker")
         }
         return Check(
             name, topic, isServed ? .passed : .warning,
             "\(total) \(isRetry ? "wait for their time" : "wait"), most of them in partition "
-                + "\(worst.partition.partition): \(worst.lag)", mend: isServed ? nil : "start herald worker")
+                + "\(worst.partition.partition): \(worst.lag)", fix: isServed ? nil : "start herald worker")
     }
 }

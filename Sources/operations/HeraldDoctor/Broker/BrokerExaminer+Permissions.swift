@@ -19,7 +19,7 @@ extension BrokerExaminer {
         } catch {
             return Finding([
                 Check(
-                    Stage.reading.rawValue, "", .failed, "no reader can be made: \(error)", mend: "look at the brokers")
+                    Stage.reading.rawValue, "", .failed, "no reader can be made: \(error)", fix: "look at the brokers")
             ])
         }
         return Finding(
@@ -29,7 +29,7 @@ extension BrokerExaminer {
                 case .none:
                     return Check(
                         Stage.reading.rawValue, partition.topic, isNeeded ? .failed : .warning,
-                        "partition \(partition.partition) gave no answer in time", mend: "look at the brokers")
+                        "partition \(partition.partition) gave no answer in time", fix: "look at the brokers")
                 case .some(.none): return Check(Stage.reading.rawValue, partition.topic, .passed, "fetched")
                 case .some(.some(let error)):
                     let isForbidden = error.kind == .forbidden
@@ -37,7 +37,7 @@ extension BrokerExaminer {
                         Stage.reading.rawValue, partition.topic, isNeeded ? .failed : .warning,
                         (isForbidden ? "not allowed" : "\(error)")
                             + (isNeeded ? "" : " (herald publish --wait, dlq and campaign need it)"),
-                        mend: "\(KafkaPermission(.read, on: .topic(partition.topic)))")
+                        fix: "\(KafkaPermission(.read, on: .topic(partition.topic)))")
                 }
             }, isDeadEnd: false)
     }
@@ -71,7 +71,7 @@ extension BrokerExaminer {
                     Check(
                         Stage.transactionalID.rawValue, id, isOwnNameOpen ? .warning : .failed,
                         isForbidden ? "not allowed" : "\(error)",
-                        mend: isForbidden
+                        fix: isForbidden
                             ? "\(KafkaPermission(.write, on: .transactionalIDs(prefix: "\(plan.group)-")))"
                             : "look at the brokers, and at the internal topic __transaction_state")
                 ], isDeadEnd: true)
@@ -100,7 +100,7 @@ extension BrokerExaminer {
         guard let trial else {
             return Check(
                 Stage.writing.rawValue, topic, verdict(of: topic), "no answer in time" + purpose(of: topic),
-                mend: "look at the brokers")
+                fix: "look at the brokers")
         }
         guard let refusal = trial.refusal else {
             return Check(Stage.writing.rawValue, topic, .passed, "a record was taken, and taken back")
@@ -109,7 +109,7 @@ extension BrokerExaminer {
         return Check(
             Stage.writing.rawValue, topic, verdict(of: topic),
             (isForbidden ? "not allowed" : "\(refusal)") + purpose(of: topic),
-            mend: isForbidden
+            fix: isForbidden
                 ? "\(KafkaPermission(.write, on: .topic(topic)))" : "look at the brokers and the topic's settings")
     }
 
@@ -138,7 +138,7 @@ extension BrokerExaminer {
         case KafkaError.Code.groupAuthorizationFailed:
             return Check(
                 Stage.reading.rawValue, subject, .failed, "not allowed",
-                mend: "\(KafkaPermission(.read, on: .group(plan.group)))")
+                fix: "\(KafkaPermission(.read, on: .group(plan.group)))")
         case KafkaError.Code.topicAuthorizationFailed:
             return Check(
                 Stage.reading.rawValue, subject, .skipped, "because of read")
@@ -146,7 +146,7 @@ extension BrokerExaminer {
             return Check(
                 Stage.reading.rawValue, subject, .warning,
                 "it is not known whether offsets may be committed: \(refusal)",
-                mend: "look at the brokers, and at the internal topic __consumer_offsets")
+                fix: "look at the brokers, and at the internal topic __consumer_offsets")
         }
     }
 

@@ -42,7 +42,7 @@ extension BrokerExaminer {
             return Finding([
                 Check(
                     Stage.topics.rawValue, "", .failed, "the cluster does not say: \(error)",
-                    mend: "look at the brokers")
+                    fix: "look at the brokers")
             ])
         }
         asked.topics += all.topics.filter { isRetry($0.name) && !names.contains($0.name) }
@@ -81,7 +81,7 @@ extension BrokerExaminer {
                 Check(
                     "topic configuration", "", .warning,
                     "it cannot be compared with the settings: \(refusal.message)",
-                    mend: refusal.kind == .forbidden
+                    fix: refusal.kind == .forbidden
                         ? "\(KafkaPermission([.describeConfigs], on: plan.topics.topicNames.map { .topic($0) }))"
                         : "nothing if this is an embedded broker, which has none; else look at the brokers")
             ]
@@ -95,12 +95,12 @@ extension BrokerExaminer {
             return Check(
                 Stage.topics.rawValue, topic.name, verdict(of: topic.name),
                 "this user may not see it" + purpose(of: topic.name),
-                mend: "\(KafkaPermission(.describe, on: .topic(topic.name))); Read and Write bring it along")
+                fix: "\(KafkaPermission(.describe, on: .topic(topic.name))); Read and Write bring it along")
         }
         if topic.error != nil || topic.partitions.isEmpty {
             return Check(
                 Stage.topics.rawValue, topic.name, verdict(of: topic.name), "it is missing" + purpose(of: topic.name),
-                mend: Self.applying)
+                fix: Self.applying)
         }
         var judgement = TopicJudgement()
         judgement.judge(
@@ -111,7 +111,7 @@ extension BrokerExaminer {
         return Check(
             Stage.topics.rawValue, topic.name, judgement.verdict,
             (["\(count) partition\(count == 1 ? "" : "s")"] + judgement.remarks).joined(separator: "; "),
-            mend: judgement.mends.isEmpty ? nil : judgement.mends.joined(separator: "; "))
+            fix: judgement.fixes.isEmpty ? nil : judgement.fixes.joined(separator: "; "))
     }
 
     private static func isKnownWithout(_ property: TopicProperty) -> Bool {
@@ -123,7 +123,7 @@ extension BrokerExaminer {
 struct TopicJudgement {
     private(set) var verdict = Verdict.passed
     private(set) var remarks: [String] = []
-    private(set) var mends: [String] = []
+    private(set) var fixes: [String] = []
 
     /// Looks at leaders and copies.
     mutating func judge(_ topic: ClusterMetadata.Topic, minimumInSync: Int?) {
@@ -154,10 +154,10 @@ struct TopicJudgement {
         }
     }
 
-    private mutating func say(_ verdict: Verdict, _ remark: String, _ mend: String?) {
+    private mutating func say(_ verdict: Verdict, _ remark: String, _ fix: String?) {
         if verdict == .failed || (verdict == .warning && self.verdict == .passed) { self.verdict = verdict }
         remarks.append(remark)
-        if let mend, !mends.contains(mend) { mends.append(mend) }
+        if let fix, !fixes.contains(fix) { fixes.append(fix) }
     }
 
     static func list(_ partitions: [Int32]) -> String {

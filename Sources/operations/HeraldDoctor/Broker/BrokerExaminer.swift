@@ -104,7 +104,7 @@ package final class BrokerExaminer: Examiner {
                 case .failed(let reason):
                     Check(
                         Stage.brokerNames.rawValue, endpoint.host, addresses.isEmpty ? .failed : .warning,
-                        "the name is not found: \(reason)", mend: "check kafka.bootstrapServers and the resolver")
+                        "the name is not found: \(reason)", fix: "check kafka.bootstrapServers and the resolver")
                 }
             })
     }
@@ -123,7 +123,7 @@ package final class BrokerExaminer: Examiner {
                 case .failed(let reason):
                     Check(
                         Stage.brokerPorts.rawValue, "\(endpoint)", reached.isEmpty ? .failed : .warning, reason,
-                        mend: "check kafka.bootstrapServers, the firewall, and whether Kafka runs")
+                        fix: "check kafka.bootstrapServers, the firewall, and whether Kafka runs")
                 }
             })
     }
@@ -143,7 +143,7 @@ package final class BrokerExaminer: Examiner {
             admin = try Admin(properties: plan.clientProperties)
         } catch {
             return Finding([
-                Check(Stage.brokerLogin.rawValue, "", .failed, "\(error.message)", mend: "correct kafka.properties")
+                Check(Stage.brokerLogin.rawValue, "", .failed, "\(error.message)", fix: "correct kafka.properties")
             ])
         }
         guard let admin else { return Finding([], isDeadEnd: true) }
@@ -165,11 +165,11 @@ package final class BrokerExaminer: Examiner {
         guard failure.kind == .unreachable else {
             return Check(
                 Stage.brokerLogin.rawValue, "", .failed, failure.description,
-                mend: "check sasl.mechanism, sasl.username and sasl.password in kafka.properties")
+                fix: "check sasl.mechanism, sasl.username and sasl.password in kafka.properties")
         }
         return Check(
             Stage.brokerLogin.rawValue, "", .failed, failure.description,
-            mend: "check that security.protocol in kafka.properties (\(plan.securityProtocol)) is the listener's")
+            fix: "check that security.protocol in kafka.properties (\(plan.securityProtocol)) is the listener's")
     }
 
     /// The addresses that the cluster names itself, which clients use after the first answer.
@@ -210,6 +210,6 @@ package final class BrokerExaminer: Examiner {
     private func unreachable(_ endpoint: Endpoint, _ reason: String) -> Check {
         Check(
             Stage.brokers.rawValue, "\(endpoint)", .failed, "the cluster names this broker so, and \(reason)",
-            mend: "correct the broker's advertised.listeners, or the network")
+            fix: "correct the broker's advertised.listeners, or the network")
     }
 }

@@ -18,13 +18,13 @@ struct CertificateCheck {
         case .failed(let reason):
             return Check(
                 name, "\(endpoint)", .failed, "no TLS handshake: \(reason)",
-                mend: "check that the port speaks TLS, and the files of certificates")
+                fix: "check that the port speaks TLS, and the files of certificates")
         case .certificate(let certificate):
             return isVerified
                 ? trusted(certificate, endpoint)
                 : Check(
                     name, "\(endpoint)", .warning, "certificates are not verified: anybody can be the broker",
-                    mend: "do without enable.ssl.certificate.verification")
+                    fix: "do without enable.ssl.certificate.verification")
         }
     }
 
@@ -36,9 +36,9 @@ struct CertificateCheck {
             return Check(
                 name, "\(endpoint)", isShort ? .warning : .passed,
                 "verified; the certificate expires in \(Self.counted(days, "day"))",
-                mend: isShort ? "renew the certificate" : nil)
+                fix: isShort ? "renew the certificate" : nil)
         }
-        let (detail, mend): (String, String) =
+        let (detail, fix): (String, String) =
             switch distrust.kind {
             case .expired:
                 seconds > 0
@@ -59,7 +59,7 @@ struct CertificateCheck {
                 )
             case .other: ("the certificate is refused: \(distrust.reason)", "look at the certificate with openssl")
             }
-        return Check(name, "\(endpoint)", .failed, detail, mend: mend)
+        return Check(name, "\(endpoint)", .failed, detail, fix: fix)
     }
 
     private static func counted(_ count: Int64, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }

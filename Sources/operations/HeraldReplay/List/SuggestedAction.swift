@@ -4,14 +4,14 @@ internal import HeraldEvents
 enum SuggestedAction {
     static func text(_ reason: DeadLetterReason, status: Int64?, hasLongMessage: Bool) -> String {
         switch reason {
-        case .malformed, .invalid: "mend the producer, which has to send them again; then resolve"
+        case .malformed, .invalid: "fix the producer, which must send them again; then resolve"
         case .oversized:
             hasLongMessage
                 ? "shorten the message at the producer: \(RecordDecoder.maximumMessageBytes) bytes at most; then resolve"
                 : "raise limits.eventBytes and replay, or have the producer send less and resolve"
         case .rejected: rejected(status)
         case .attemptsExhausted: "replay when the backend is well"
-        case .timeExhausted: "replay when the backend is well; think of raising retry.maxElapsed"
+        case .timeExhausted: "replay when the backend is well; consider raising retry.maxElapsed"
         case .expired: "resolve: too late to send"
         case .replaysExhausted: "find the cause; then raise retry.replays, or resolve"
         }
@@ -24,7 +24,7 @@ enum SuggestedAction {
         case 410: "resolve: the device is gone"
         case 413: "shorten the message at the producer; then resolve"
         case .some(300...399): "set backend.url to where the backend redirects to, then replay"
-        default: "read the detail of the sample; replay when the cause is mended"
+        default: "read the detail of the sample; replay when the cause is fixed"
         }
     }
 }

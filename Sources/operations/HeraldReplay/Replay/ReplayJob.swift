@@ -284,7 +284,7 @@ extension ReplayJob: PublishPolicy {
         let batch = outcomes.batch
         // Even if all of them fail it is not too many.
         guard !limit.isExceeded(failed: batch.failed + batch.open, known: 0, total: batch.expected) else {
-            return .waitedInVain
+            return .outcomeTimeout
         }
         beginBatch()
         return nil
@@ -320,7 +320,7 @@ extension ReplayEnd {
         case .complete: "complete"
         case .paused: "paused"
         case .stopped: "stopped"
-        case .waitedInVain: "waited-in-vain"
+        case .outcomeTimeout: "outcome-timeout"
         case .takenOver: "taken-over"
         case .failed: "failed"
         }

@@ -52,7 +52,7 @@ public enum ReplayEnd: Sendable, Equatable {
     /// Too many failed again.
     case stopped
     /// Outcomes did not come in time.
-    case waitedInVain
+    case outcomeTimeout
     /// Another job has taken over.
     case takenOver
     /// It failed; what was replayed is marked.

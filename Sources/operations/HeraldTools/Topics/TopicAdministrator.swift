@@ -1,7 +1,7 @@
 internal import HeraldEvents
 public import HeraldKafka
 
-/// Compares a cluster's topics with what the settings want, and mends what can be mended.
+/// Compares a cluster's topics with what the settings want, and fixes what can be fixed.
 public final class TopicAdministrator: Sendable {
     /// How long a cluster may take to answer a request, and to show what it has done.
     static let requestMilliseconds = 10_000

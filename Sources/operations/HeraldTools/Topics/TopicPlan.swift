@@ -1,7 +1,7 @@
 internal import HeraldEvents
 public import HeraldKafka
 
-/// What differs between the topics that the settings want and those that there are, and what would mend it.
+/// What differs between the topics that the settings want and those that there are, and what would fix it.
 ///
 /// Nothing in it shrinks or deletes: what is more than wanted stays, and is only said.
 public struct TopicPlan: Sendable, Equatable {
@@ -48,7 +48,7 @@ public struct TopicPlan: Sendable, Equatable {
     /// Whether there is something to be made or changed.
     public var hasChanges: Bool { steps.contains { $0.action == .create || $0.action == .change } }
 
-    /// Whether something differs that only a person can mend.
+    /// Whether something differs that only a person can fix.
     public var needsHands: Bool { steps.contains { $0.action == .byHand } }
 
     /// The plan for these wishes, beside the topics that there are.

@@ -3,14 +3,14 @@ import HeraldTime
 
 /// Campaigns that do not run: a cancelled one's events end, a paused one's wait in the retry topics.
 extension Engine {
-    /// A parked event comes back to see whether its campaign goes on after this long at the latest (milliseconds).
+    /// A suspended event comes back to see whether its campaign goes on after this long at the latest (milliseconds).
     static let longestParking: Int64 = 300_000
     /// Without retry topics it waits in memory, and looks this often (milliseconds).
     static let parkingInMemory: Int64 = 1_000
 
     /// News of a campaign.
     ///
-    /// Events that wait for a call end or are parked at once. Calls under way go on; what they come to is recorded as ever,
+    /// Events that wait for a call end or are suspended at once. Calls under way go on; what they come to is recorded as ever,
     /// but for a retry, which a cancelled campaign has none of.
     public mutating func campaign(_ name: String, is control: CampaignControl, now: Moment) {
         let hash = Campaigns.hash(name.utf8.span.bytes, seed: configuration.hashSeed)
@@ -43,21 +43,21 @@ extension Engine {
         }
     }
 
-    /// Ends or parks what would be called next, when its campaign does not run.
+    /// Ends or suspends what would be called next, when its campaign does not run.
     ///
     /// False when it may be called.
     mutating func stopsForCampaign(_ slot: Int32, _ service: Int, now: Moment) -> Bool {
         switch campaigns.fate(of: events[slot].campaign) {
         case nil: return false
         case .cancelled: decide(slot, service, .cancelled, now: now)
-        case .paused(let since): park(slot, service, since: since, now: now)
+        case .paused(let since): suspend(slot, service, since: since, now: now)
         }
         return true
     }
 
     /// Has an event wait for about as long as its campaign has been paused already: so resuming soon takes hold soon, and
     /// one that is paused for days does not go round and round.
-    private mutating func park(_ slot: Int32, _ service: Int, since: WallTime, now: Moment) {
+    private mutating func suspend(_ slot: Int32, _ service: Int, since: WallTime, now: Moment) {
         guard let shortest = configuration.retry.delays.first else {
             events.rest(events.place(slot, service))
             due.add(
@@ -71,6 +71,6 @@ extension Engine {
             slot, service,
             .retry(
                 delay: configuration.retry.hop(for: wait) ?? 0, due: now.wall.advanced(byMilliseconds: wait),
-                reason: .parked), now: now)
+                reason: .paused), now: now)
     }
 }

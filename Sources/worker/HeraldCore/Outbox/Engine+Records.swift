@@ -166,7 +166,7 @@ extension Engine {
         default:
             if production.status != 0 {
                 appendStatus(of: production, to: &detail)
-            } else if production.retryReason == .parked {
+            } else if production.retryReason == .paused {
                 detail.append(contentsOf: "the campaign is paused".utf8)
             }
         }

@@ -85,7 +85,7 @@ final class CampaignWatch: Sendable {
                 let isMissing = error.isOfTopic && error.kind != .forbidden
                 if error.code != trouble?.code, !isMissing {
                     logger.warning(
-                        "\(configuration.topic) cannot be read, trying on: \(error); campaigns are neither paused nor "
+                        "\(configuration.topic) cannot be read, retrying: \(error); campaigns are neither paused nor "
                             + "cancelled meanwhile"
                             + error.advice(KafkaPermission(.read, on: .topic(configuration.topic))))
                 }
@@ -212,7 +212,7 @@ final class CampaignWatch: Sendable {
                 try write(paused(control, failures), of: failures.campaign)
             } catch {
                 logger.error(
-                    "the campaign could not be paused, trying on: \(error)",
+                    "the campaign could not be paused, retrying: \(error)",
                     ["campaign": .string(failures.campaign), "failed": .int(failures.failed), "of": .int(failures.of)])
                 state.withLock { $0.failures.append(failures) }
                 sleep(Self.lookInterval)

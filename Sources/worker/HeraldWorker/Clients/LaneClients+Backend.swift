@@ -36,11 +36,11 @@ extension LaneClients {
         case .holdBegan(let reason):
             let trouble = reason == .tokenUnavailable ? credentials.trouble : nil
             logger.error(
-                "holding: \(trouble.map { "there is no access token: \($0)." } ?? reason.sentence(status: hold?.status ?? 0)) "
-                    + "Nothing is taken and nothing is lost; it goes on by itself.",
-                ["hold": .string(reason.word)])
+                "outage: \(trouble.map { "there is no access token: \($0)." } ?? reason.sentence(status: hold?.status ?? 0)) "
+                    + "Nothing is consumed and nothing is lost; the worker resumes by itself.",
+                ["outage": .string(reason.word)])
         case .holdEnded(let reason):
-            logger.info("the backend is well again, going on", ["hold": .string(reason.word)])
+            logger.info("the backend has recovered, resuming", ["outage": .string(reason.word)])
         case .foreignMetadata(let topic, let partition):
             logger.warning(
                 "the group's offset carries metadata that is not Herald's, or damaged; it is ignored, and what was done "
@@ -49,10 +49,10 @@ extension LaneClients {
         case .recordRefused:
             logger.error(
                 "a record is too large for its topic whatever is left out of it; raise the topic's max.message.bytes. "
-                    + "It is offered again by itself; others go on.")
+                    + "Herald offers it again by itself; others continue.")
         case .gaveUp(let events):
             logger.warning(
-                "the time to drain is over; events under way will be taken again", ["events": .int(events)])
+                "the drain timeout is over; events in progress will be consumed again", ["events": .int(events)])
         // The lane's end says it.
         case .rival: break
         }

@@ -94,7 +94,7 @@ final class TroubleLog: Sendable {
                     "calls had no answer from the backend; their events are retried",
                     ["reason": .string(end.word), "count": .int(entry.count)])
             case .kafka:
-                // Its errors are warnings, because it mends most of them by itself.
+                // Its errors are warnings, because it fixes most of them by itself.
                 warn(
                     entry.notice?.text ?? "", ["part": "librdkafka", "count": .int(entry.count)])
             }

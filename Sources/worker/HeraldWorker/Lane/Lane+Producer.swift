@@ -67,7 +67,7 @@ extension Lane {
         guard error.code != produceTrouble?.code || now.monotonic >= reportAgain else { return }
         produceTrouble = error
         reportAgain = now.monotonic.advanced(byMilliseconds: Self.troubleInterval)
-        logger.error("records are not taken by the broker, they are offered again and again: \(error)")
+        logger.error("the broker does not accept records, retrying: \(error)")
     }
 
     /// Learns which records the broker has.
@@ -92,7 +92,7 @@ extension Lane {
             end = .failed(
                 error.code == KafkaError.Code.clusterAuthorizationFailed
                     ? "\(sentenceOfNoWriting) Any of them gives the right to produce idempotently."
-                    : "the producer can't go on: \(error). Start the worker again; nothing is lost.")
+                    : "the producer failed fatally: \(error). Restart the worker; nothing is lost.")
         }
     }
 

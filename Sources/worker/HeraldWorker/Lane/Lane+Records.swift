@@ -62,7 +62,7 @@ extension Lane {
             carryOut(now: io.now)
         }
         if let error = io.consumerError() {
-            end = .failed("the consumer can't go on: \(error). Start the worker again.")
+            end = .failed("the consumer failed fatally: \(error). Restart the worker.")
         }
     }
 
@@ -155,7 +155,7 @@ extension Lane {
                         + "\(partition.topic):\(partition.partition) --reset-offsets --to-earliest --execute.")
             case .madeAnew:
                 logger.warning(
-                    "the topic was made anew: beginning at its first record",
+                    "the topic was recreated: beginning at its first record",
                     [
                         "topic": .string(partition.topic), "partition": .int(Int(partition.partition)),
                         "committed": .int(Int(wanted)),

@@ -6,7 +6,7 @@ import HeraldTime
 extension Lane {
     /// Makes a new producer in place of one that the broker does not know any more.
     func renewProducer() {
-        logger.warning("the producer is made anew; what it had not committed is written again")
+        logger.warning("the producer is recreated; its uncommitted records are written again")
         do {
             try io.renewProducer()
         } catch {

@@ -82,7 +82,7 @@ struct CampaignPage {
             Part(name: "cancelled", count: count.cancelled, mark: "-", style: .dim, isAlwaysShown: false),
             Part(
                 name: "waiting", count: status.waiting, mark: "░", style: nil,
-                note: status.parked > 0 ? "\(CampaignWords.number(status.parked)) of them suspended" : ""),
+                note: status.suspended > 0 ? "\(CampaignWords.number(status.suspended)) of them suspended" : ""),
             Part(name: "unpublished", count: status.unpublished, mark: "·", style: .dim, isAlwaysShown: false),
         ]
     }
@@ -213,7 +213,7 @@ extension CampaignPage {
                     "recovered": .integer(count.recovered), "duplicate": .integer(count.duplicates),
                 ]),
             .init("retrying", status.backlog == nil ? .null : .integer(status.retrying)),
-            .init("parked", status.backlog == nil ? .null : .integer(status.parked)),
+            .init("suspended", status.backlog == nil ? .null : .integer(status.suspended)),
             .init("waiting", status.backlog == nil ? .null : .integer(status.waiting)),
             .init("open", .integer(status.open)), .init("unpublished", .integer(status.unpublished)),
             .init("perSecond", status.perSecond.map { .number(($0 * 10).rounded() / 10) } ?? .null),

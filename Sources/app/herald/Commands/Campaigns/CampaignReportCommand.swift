@@ -76,7 +76,7 @@ private struct CampaignReportRun {
 
     private var console: Console { invocation.console }
 
-    /// Reads what the page says, and which failures a replay has mended.
+    /// Reads what the page says, and which failures a replay has fixed.
     mutating func read() throws {
         var report = report
         deletedCount = try scan("counted") { report.take($0) }

@@ -186,7 +186,7 @@ struct DeadLetterReplayRun {
                 "Stopped, \(replayed): \(progress.failed) of \(progress.failed + progress.delivered) outcomes are bad; "
                     + "see herald dlq list --since 10m.")
             return .partlyDone
-        case .waitedInVain:
+        case .outcomeTimeout:
             console.complain(
                 "Stopped, \(replayed): \(TopicsTool.counted(progress.open, "outcome")) did not come within --wait; do workers run?"
             )
