@@ -228,8 +228,7 @@ public final class TopicReader {
             lastNews = now
         } else if now - lastNews >= silence {
             lastNews = now
-            try checkTopics()
-            try assign()
+            if try areTopicsThere() { try assign() }
         }
         guard end != .none else { return }
         waited += wait
@@ -242,8 +241,9 @@ public final class TopicReader {
         }
     }
 
-    /// A client says nothing of a topic that is deleted while it reads it.
-    private func checkTopics() throws(KafkaError) {
+    /// A client says nothing of a topic that is deleted while it reads it, and must not be assigned one: librdkafka 2.0 may
+    /// stop a partition twice then, which ends the process.
+    private func areTopicsThere() throws(KafkaError) -> Bool {
         var missing: KafkaError?
         for topic in Set(places.values.lazy.filter { !$0.isFinished }.map(\.partition.topic)) {
             do throws(KafkaError) {
@@ -256,6 +256,7 @@ public final class TopicReader {
         // Once is not enough: a broker that has just come back may not know all topics yet.
         if let missing, isMissing { throw missing }
         isMissing = missing != nil
+        return !isMissing
     }
 
     private func assign() throws(KafkaError) {
