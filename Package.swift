@@ -136,7 +136,8 @@ let package = Package(
             name: "publish-example", dependencies: ["HeraldEvents", "HeraldKafka"], path: "docs/examples/publish/swift",
             swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["CSSL", "HeraldBytes", "HeraldKafka", "HeraldThreads"], path: "Tests/Support",
+            name: "TestSupport", dependencies: ["CSSL", "HeraldBytes", "HeraldKafka", "HeraldThreads"],
+            path: "Tests/Support",
             swiftSettings: strict),
         tests("HeraldTimeTests", ["HeraldTime"]),
         tests("HeraldBytesTests", ["HeraldBytes"]),

@@ -16,7 +16,7 @@ struct CampaignPageTests {
         _ outcomes: [String: Int], recipients: Int = 1_000, published: Int = 800, isComplete: Bool = false,
         by author: String = "ann@web1", after seconds: Int64 = 3
     ) throws -> CampaignStatus {
-        var book = CampaignBook()
+        var book = CampaignIndex()
         func take(_ key: String, _ value: String) {
             book.take(key: Array(key.utf8), value: Array(value.utf8), place: "0:0")
         }

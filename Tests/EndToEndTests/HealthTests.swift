@@ -80,25 +80,25 @@ struct HealthTests {
         }
     }
 
-    private struct HoldCase: Sendable {
+    private struct OutageCase: Sendable {
         var reason: String
         var settings: [String: String] = [:]
         var misbehaviour: [Misbehaviour] = []
     }
 
-    private static let holds = [
-        HoldCase(reason: "credentials", misbehaviour: [.status(403)]),
-        HoldCase(reason: "name-not-found", settings: ["backend.url": "http://backend.invalid:8080"]),
-        HoldCase(reason: "tls", settings: ["backend.url": "https"]),
-        HoldCase(reason: "breaker", settings: ["retry.delays": "[1s, 2s, 4s, 8s]"], misbehaviour: [.status(503)]),
-        HoldCase(reason: "dead-letter-breaker", misbehaviour: [.status(404)]),
+    private static let outages = [
+        OutageCase(reason: "credentials", misbehaviour: [.status(403)]),
+        OutageCase(reason: "name-not-found", settings: ["backend.url": "http://backend.invalid:8080"]),
+        OutageCase(reason: "tls", settings: ["backend.url": "https"]),
+        OutageCase(reason: "breaker", settings: ["retry.delays": "[1s, 2s, 4s, 8s]"], misbehaviour: [.status(503)]),
+        OutageCase(reason: "dead-letter-breaker", misbehaviour: [.status(404)]),
     ]
 
     @Test(
         "Each hold shows in readiness and metrics with the sentence of the log, in one line for its beginning and one for its end",
-        arguments: holds.indices)
-    func hold(index: Int) async throws {
-        let expected = Self.holds[index]
+        arguments: outages.indices)
+    func outage(index: Int) async throws {
+        let expected = Self.outages[index]
         var plan = World.Plan()
         plan.settings = expected.settings
         plan.misbehaviour = expected.misbehaviour

@@ -16,7 +16,7 @@ struct RefusedRecordTests {
             try await world.deleteTopic("notifications.results")
             try await world.publish(Batch.events(0..<30))
             try await world.wait("all are called") { world.backend.calls.count == 30 }
-            let alarm = try await worker.waitForLog("records are not taken by the broker")
+            let alarm = try await worker.waitForLog("the broker does not accept records")
             #expect(alarm.level == "error")
             #expect(try await world.committed() == committed)
             #expect(worker.isRunning)

@@ -62,11 +62,11 @@ struct ReadinessTests {
         #expect(isStuck == (expected.reason == .stuck), "only a lane that does not turn makes the process dead")
     }
 
-    @Test("Each hold has a reason and the sentence of the log", arguments: HoldReason.allCases)
-    func hold(reason: HoldReason) throws {
-        let report = Reports.ready { $0.lanes[0].hold = HoldReport(reason, status: 404) }
+    @Test("Each hold has a reason and the sentence of the log", arguments: OutageReason.allCases)
+    func outage(reason: OutageReason) throws {
+        let report = Reports.ready { $0.lanes[0].outage = OutageReport(reason, status: 404) }
         let finding = try #require(Readiness(report, now: Self.now).findings.first)
-        #expect(finding.reason == .hold(reason) && finding.reason.word == "outage-\(reason.word)")
+        #expect(finding.reason == .outage(reason) && finding.reason.word == "outage-\(reason.word)")
         #expect(finding.sentence == reason.sentence(status: 404) && finding.sentence.contains(": "))
         let page = ReadinessPage(report, now: Self.now).response
         #expect(page.status == 503 && String(decoding: page.body, as: UTF8.self).contains(finding.sentence))
@@ -118,17 +118,17 @@ struct ReadinessTests {
         #expect(
             word {
                 for _ in 0..<5 { end(&$0, CallResult(failure: .reset)) }
-                $0.hold = HoldReport(.breaker)
-            } == false, "also in a hold")
+                $0.outage = OutageReport(.breaker)
+            } == false, "also in an outage")
     }
 
-    @Test("The sentence of a hold fits the status")
+    @Test("The sentence of an outage fits the status")
     func sentences() {
-        #expect(HoldReason.breaker.sentence(status: 503).contains("status 503"))
-        #expect(HoldReason.breaker.sentence(status: 0).contains("no answer"))
-        #expect(HoldReason.fuse.sentence(status: 404).contains("backend.path"))
-        #expect(HoldReason.fuse.sentence(status: 413).contains("too large"))
-        #expect(!HoldReason.fuse.sentence(status: 413).contains("backend.path"))
+        #expect(OutageReason.breaker.sentence(status: 503).contains("status 503"))
+        #expect(OutageReason.breaker.sentence(status: 0).contains("no answer"))
+        #expect(OutageReason.deadLetterBreaker.sentence(status: 404).contains("backend.path"))
+        #expect(OutageReason.deadLetterBreaker.sentence(status: 413).contains("too large"))
+        #expect(!OutageReason.deadLetterBreaker.sentence(status: 413).contains("backend.path"))
     }
 
     @Test("Trouble is told of at once, and then once a minute at most for each reason, with how often it was")

@@ -31,7 +31,7 @@ struct WorkerMetricsTests {
             #"herald_build_info{version="0.1",librdkafka="2.0.2"} 1"#, "herald_ready 0", "herald_partitions_assigned 2",
         ])
     func samples(line: String) {
-        let report = Reports.ready { $0.lanes[0].hold = HoldReport(.fuse, status: 404) }
+        let report = Reports.ready { $0.lanes[0].outage = OutageReport(.deadLetterBreaker, status: 404) }
         #expect(text(.prometheusText, report).split(separator: "\n").contains(line[...]))
     }
 
@@ -76,7 +76,7 @@ struct WorkerMetricsTests {
 
     @Test("promtool finds nothing wrong", .promtool)
     func promtool() throws {
-        let report = Reports.ready { $0.lanes[0].hold = HoldReport(.breaker) }
+        let report = Reports.ready { $0.lanes[0].outage = OutageReport(.breaker) }
         let complaints = try Promtool.check(text(.prometheusText, report))
         #expect(complaints == "")
     }

@@ -55,7 +55,7 @@ struct OutcomeCountTests {
 
     @Test("The pace is that of the last half minute, replays and odd clocks aside")
     func pace() throws {
-        var pace = OutcomePace()
+        var pace = OutcomeMeter()
         let now = WallTime(milliseconds: Samples.start + 60_000)
         #expect(pace.perSecond(at: now) == nil)
         for second in 0..<60 {
@@ -74,7 +74,7 @@ struct OutcomeCountTests {
 
     @Test("In a campaign's first seconds the pace is that since its first outcome")
     func earlyPace() throws {
-        var pace = OutcomePace()
+        var pace = OutcomeMeter()
         let now = WallTime(milliseconds: Samples.start + 4_500)
         for second in 0..<4 {
             for _ in 0..<8 {
@@ -86,7 +86,7 @@ struct OutcomeCountTests {
 
     @Test("Results from a clock ahead of this one count when they are seen, and a clock that was set back is no trap")
     func clockAhead() throws {
-        var pace = OutcomePace()
+        var pace = OutcomeMeter()
         for second in Int64(0)..<10 {
             let now = WallTime(milliseconds: Samples.start + second * 1_000)
             for _ in 0..<5 { pace.take(try Samples.result("delivered", at: now.milliseconds + 3_600_000), at: now) }
@@ -101,7 +101,7 @@ struct OutcomeCountTests {
 @Suite("How a campaign stands")
 struct CampaignStatusTests {
     private func status(
-        _ campaign: CampaignBook.Campaign, _ outcomes: [String: Int] = [:], backlog: RetryBacklog.Count? = nil,
+        _ campaign: CampaignIndex.Campaign, _ outcomes: [String: Int] = [:], backlog: RetryBacklog.Count? = nil,
         after seconds: Int64 = 1
     ) -> CampaignStatus {
         CampaignStatus(
@@ -138,7 +138,7 @@ struct CampaignStatusTests {
     func names() {
         let partly = Samples.progress(published: 100, isComplete: false)
         func campaign(_ state: CampaignControl.State, _ progress: CampaignProgress?, isExpired: Bool)
-            -> CampaignBook.Campaign
+            -> CampaignIndex.Campaign
         {
             var campaign = Samples.campaign(state, progress: progress)
             if isExpired { campaign.definition?.expiresAt = Samples.start + 1_000 }
@@ -163,7 +163,7 @@ struct CampaignStatusTests {
     @Test("A publisher that was not heard of for a while is not there, and nobody says how long the rest takes")
     func silence() throws {
         let campaign = Samples.campaign(progress: Samples.progress(published: 50, isComplete: false))
-        var pace = OutcomePace()
+        var pace = OutcomeMeter()
         for second in Int64(0)..<30 {
             let moment = WallTime(milliseconds: Samples.start + second * 1_000)
             for _ in 0..<5 { pace.take(try Samples.result("delivered", at: moment.milliseconds), at: moment) }

@@ -46,13 +46,13 @@ struct CampaignOrderTests {
         return order
     }
 
-    private func campaign(_ state: CampaignControl.State = .running) -> CampaignBook.Campaign {
+    private func campaign(_ state: CampaignControl.State = .running) -> CampaignIndex.Campaign {
         let definition = CampaignDefinition(
             name: "spring", message: "Hi", pns: ["gcm", "apns"], topic: "bulk", startedAt: 0, startedBy: "ann",
             requestOffsets: [:], resultOffsets: [:])
         let control = CampaignControl(
             state: state, at: WallTime(milliseconds: 0), by: "ann", reason: "the link")
-        return CampaignBook.Campaign(name: "spring", definition: definition, progress: nil, control: control)
+        return CampaignIndex.Campaign(name: "spring", definition: definition, progress: nil, control: control)
     }
 
     @Test("A new one can be started, one that runs continued with other paces")
@@ -80,10 +80,10 @@ struct CampaignOrderTests {
             ],
         ])
     func damaged(records: [(String, String)]) throws {
-        var book = CampaignBook()
+        var book = CampaignIndex()
         for (key, value) in records { book.take(key: Array(key.utf8), value: Array(value.utf8), place: "0:1") }
         #expect(failure { try order().campaign(in: book) as Any }.contains("nothing is published"))
-        book = CampaignBook()
+        book = CampaignIndex()
         book.take(key: Array("spring-2/definition".utf8), value: [0x3F], place: "0:1")
         #expect(try order().campaign(in: book) == nil)
     }

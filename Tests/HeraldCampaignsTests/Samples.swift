@@ -33,12 +33,12 @@ enum Samples {
 
     static func campaign(
         _ state: CampaignControl.State = .running, progress: CampaignProgress? = progress()
-    ) -> CampaignBook.Campaign {
-        var book = CampaignBook()
+    ) -> CampaignIndex.Campaign {
+        var book = CampaignIndex()
         book.take(key: bytes("spring/definition"), value: json(definition()), place: "0:0")
         if let progress { book.take(key: bytes("spring/progress"), value: json(progress), place: "0:1") }
         book.take(key: bytes("spring"), value: control(state).encoded(), place: "0:2")
-        return book.campaign("spring") ?? CampaignBook.Campaign(name: "missing")
+        return book.campaign("spring") ?? CampaignIndex.Campaign(name: "missing")
     }
 
     /// A result as a worker writes it.

@@ -184,8 +184,8 @@ struct EngineAssignmentTests {
         #expect(harness.takeOthers() == [.leave(complete: true)])
     }
 
-    @Test("drain during a hold: waiting events are given back unharmed")
-    func drainInHold() {
+    @Test("drain during an outage: waiting events are given back unharmed")
+    func drainInOutage() {
         let harness = EngineHarness()
         harness.event("a")
         harness.answer(CallResult(failure: .tls))

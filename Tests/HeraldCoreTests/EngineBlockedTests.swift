@@ -83,8 +83,8 @@ struct EngineBlockedTests {
         #expect(harness.summaries.isEmpty)
     }
 
-    @Test("in a hold everybody waits for the backend and nobody is moved, and the time of it does not count")
-    func hold() {
+    @Test("in an outage everybody waits for the backend and nobody is moved, and the time of it does not count")
+    func outage() {
         let harness = EngineHarness.atomic()
         harness.event("a")
         harness.event("b")
@@ -95,7 +95,7 @@ struct EngineBlockedTests {
         // The call of "b" was sent before; the probe is "a" again.
         let hanging = harness.takeCall()
         harness.answer(200)
-        #expect(harness.engine.hold == nil)
+        #expect(harness.engine.outage == nil)
         wait(harness, 14_000)
         #expect(harness.summaries == ["result apns delivered"])
         wait(harness, 1_000)

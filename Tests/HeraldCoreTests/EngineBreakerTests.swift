@@ -4,13 +4,13 @@ import Testing
 
 @testable import HeraldCore
 
-@Suite("The circuit breaker and the dead-letter fuse")
+@Suite("The circuit breaker and the dead-letter breaker")
 struct EngineBreakerTests {
     private func breaking(_ change: (inout EngineConfiguration) -> Void = { _ in }) -> EngineHarness {
         EngineHarness {
             $0.maxInFlight = 1_000
             $0.breaker = BreakerRule(share: 0.8, of: 30)
-            $0.fuse = FuseRule(share: 0.5, of: 40)
+            $0.deadLetterBreaker = BreakerRule(share: 0.5, of: 40)
             change(&$0)
         }
     }
@@ -22,10 +22,10 @@ struct EngineBreakerTests {
         let harness = breaking()
         for number in 0..<60 { harness.event("u\(number)") }
         for _ in 0..<29 { harness.answer(503) }
-        #expect(harness.engine.hold == nil)
+        #expect(harness.engine.outage == nil)
         harness.answer(503)
-        #expect(harness.engine.hold?.reason == .breaker)
-        #expect(harness.takeOthers() == [.notice(.holdBegan(.breaker))])
+        #expect(harness.engine.outage?.reason == .breaker)
+        #expect(harness.takeOthers() == [.notice(.outageBegan(.breaker))])
         while !harness.calls.isEmpty { harness.answer(CallResult(failure: .timeout)) }
         harness.pass(400)
         #expect(harness.calls.isEmpty, "quick retries wait too")
@@ -33,10 +33,10 @@ struct EngineBreakerTests {
         harness.pass(600)
         #expect(harness.calls.count == 1)
         harness.answer(503)
-        #expect(harness.engine.hold?.reason == .breaker)
+        #expect(harness.engine.outage?.reason == .breaker)
         harness.pass(2_000)
         harness.answer(200)
-        #expect(harness.takeOthers() == [.notice(.holdEnded(.breaker))])
+        #expect(harness.takeOthers() == [.notice(.outageEnded(.breaker))])
         while !harness.calls.isEmpty { harness.answer(200) }
         let attempts = harness.produced.map(\.production.attempts)
         #expect(attempts.count == 60 && attempts.allSatisfy { $0 <= 2 })
@@ -53,36 +53,40 @@ struct EngineBreakerTests {
             harness.answer(number % 6 == 0 ? 200 : 503)
             harness.acknowledgeAll()
         }
-        #expect(harness.engine.hold == nil)
+        #expect(harness.engine.outage == nil)
     }
 
-    @Test("a wrong path costs fewer dead letters than the fuse counts, and what comes after waits unsettled")
-    func fuse() {
+    @Test(
+        "a wrong path costs fewer dead letters than the dead-letter breaker counts, and what comes after waits unsettled"
+    )
+    func deadLetterBreaker() {
         let harness = breaking()
         for number in 0..<100 { harness.event("u\(number)") }
         while !harness.calls.isEmpty { harness.answer(404) }
-        #expect(harness.engine.hold?.reason == .fuse)
-        #expect(harness.engine.hold?.status == 404)
+        #expect(harness.engine.outage?.reason == .deadLetterBreaker)
+        #expect(harness.engine.outage?.status == 404)
         #expect(harness.produced.count { $0.production.kind == .deadLetter } == 39)
         harness.pass(1_000)
         harness.answer(404)
-        #expect(harness.engine.hold?.reason == .fuse)
+        #expect(harness.engine.outage?.reason == .deadLetterBreaker)
         #expect(harness.produced.count { $0.production.kind == .deadLetter } == 39)
         harness.pass(2_000)
         harness.answer(200)
-        #expect(harness.engine.hold == nil)
+        #expect(harness.engine.outage == nil)
         while !harness.calls.isEmpty { harness.answer(200) }
         let results = harness.produced.map(\.production).filter { $0.kind == .result }
         #expect(results.count { $0.outcome == .delivered } == 61)
         #expect(results.allSatisfy { $0.attempts == 1 })
     }
 
-    @Test("who is rejected as a probe of the fuse lets others wait for a quarter of a second, and not for a whole one")
-    func probesOfTheFuse() {
+    @Test(
+        "who is rejected as a probe of the dead-letter breaker lets others wait for a quarter of a second, and not for a whole one"
+    )
+    func probesOfTheDeadLetterBreaker() {
         let harness = breaking()
         for number in 0..<100 { harness.event("u\(number)") }
         while !harness.calls.isEmpty { harness.answer(404) }
-        #expect(harness.engine.hold?.reason == .fuse)
+        #expect(harness.engine.outage?.reason == .deadLetterBreaker)
         for number in 0..<3 { harness.event("other-\(number)") }
         harness.pass(1_000)
         for number in 0..<3 {
@@ -105,13 +109,13 @@ struct EngineBreakerTests {
             harness.answer(isBad ? 400 : 200)
             harness.acknowledgeAll()
         }
-        #expect(harness.engine.hold == nil)
-        for number in 0..<40 where harness.engine.hold == nil {
+        #expect(harness.engine.outage == nil)
+        for number in 0..<40 where harness.engine.outage == nil {
             harness.event("v\(number)", more: number % 2 == 0 ? #","source":"login""# : "")
             harness.answer(400)
             harness.acknowledgeAll()
         }
-        #expect(harness.engine.hold?.reason == .fuse)
+        #expect(harness.engine.outage?.reason == .deadLetterBreaker)
     }
 
     @Test("events that do not decode, and different statuses, blow no fuse")
@@ -123,7 +127,7 @@ struct EngineBreakerTests {
             harness.answer([400, 404, 410][number % 3])
             harness.acknowledgeAll()
         }
-        #expect(harness.engine.hold == nil)
+        #expect(harness.engine.outage == nil)
     }
 
     @Test("events whose calls are used up are no sign of a wrong path")
@@ -134,7 +138,7 @@ struct EngineBreakerTests {
         }
         for number in 0..<60 { harness.event("u\(number)") }
         while !harness.calls.isEmpty { harness.answer(503) }
-        #expect(harness.engine.hold == nil)
+        #expect(harness.engine.outage == nil)
         #expect(harness.produced.count { $0.production.kind == .deadLetter } == 60)
     }
 
@@ -146,17 +150,17 @@ struct EngineBreakerTests {
             harness.answer(number % 2 == 0 ? 404 : 503)
             harness.acknowledgeAll()
         }
-        #expect(harness.engine.hold == nil)
+        #expect(harness.engine.outage == nil)
     }
 
     @Test("a wrong path is found with more events than users")
     func repeatedUsers() {
         let harness = breaking()
-        for number in 0..<80 where harness.engine.hold == nil {
+        for number in 0..<80 where harness.engine.outage == nil {
             harness.event("u\(number % 10)")
             harness.answer(404)
         }
-        #expect(harness.engine.hold?.reason == .fuse)
+        #expect(harness.engine.outage?.reason == .deadLetterBreaker)
         #expect(harness.produced.count { $0.production.kind == .deadLetter } == 39)
     }
 
@@ -172,22 +176,22 @@ struct EngineBreakerTests {
         harness.event("well")
         harness.answer(harness.takeCall(at: harness.calls.count - 1), CallResult(status: 200))
         for _ in 0..<50 { harness.answer(503) }
-        #expect(harness.engine.hold == nil)
+        #expect(harness.engine.outage == nil)
         harness.pass(30_000)
         retries(50..<80)
         for _ in 0..<30 { harness.answer(503) }
-        #expect(harness.engine.hold?.reason == .breaker)
+        #expect(harness.engine.outage?.reason == .breaker)
     }
 
-    @Test("who arrives during the hold is asked soon, however many failing ones wait before")
+    @Test("who arrives during the outage is asked soon, however many failing ones wait before")
     func newestIsAsked() {
         let harness = breaking()
         for number in 0..<300 { harness.event("u\(number)") }
-        while harness.engine.hold == nil { harness.answer(503) }
+        while harness.engine.outage == nil { harness.answer(503) }
         while !harness.calls.isEmpty { harness.answer(503) }
         harness.event("well")
         var seconds = 0
-        while harness.engine.hold != nil, seconds < 10 {
+        while harness.engine.outage != nil, seconds < 10 {
             harness.pass(1_000)
             seconds += 1
             let isWell = harness.usersInFlight == ["well"]
@@ -201,18 +205,18 @@ struct EngineBreakerTests {
         let harness = breaking { $0.maxInFlight = 100 }
         for number in 0..<80 { harness.event("bulk\(number)", on: EngineHarness.bulk) }
         while !harness.calls.isEmpty { harness.answer(400) }
-        #expect(harness.engine.hold?.reason == .fuse)
+        #expect(harness.engine.outage?.reason == .deadLetterBreaker)
         let source = harness.engine.nextSource()
         #expect(source == EngineHarness.request)
         harness.event("urgent")
         var wait: Int64 = 1_000
-        for _ in 0..<3 where harness.engine.hold != nil {
+        for _ in 0..<3 where harness.engine.outage != nil {
             harness.pass(wait)
             wait *= 2
             let token = harness.takeCall()
             harness.answer(token, CallResult(status: harness.user(token) == "urgent" ? 200 : 400))
         }
-        #expect(harness.engine.hold == nil)
+        #expect(harness.engine.outage == nil)
     }
 }
 
@@ -232,7 +236,7 @@ struct EngineRenewalTests {
         #expect(harness.usersInFlight == ["a", "b"])
         harness.answer(200)
         harness.answer(200)
-        #expect(harness.engine.hold == nil)
+        #expect(harness.engine.outage == nil)
         #expect(harness.produced.map(\.production.attempts) == [1, 1, 1])
     }
 
@@ -246,7 +250,7 @@ struct EngineRenewalTests {
         harness.credentialsRenewed()
         harness.answer(401)
         harness.pass(Engine.suspectPatience)
-        #expect(harness.takeOthers() == [.notice(.holdBegan(.credentials))])
+        #expect(harness.takeOthers() == [.notice(.outageBegan(.credentials))])
     }
 
     @Test("without a token nothing is called, not even a probe, until there is one")
@@ -254,13 +258,13 @@ struct EngineRenewalTests {
         let harness = EngineHarness()
         harness.engine.credentialsUnavailable(now: harness.now)
         harness.pass(0)
-        #expect(harness.takeOthers() == [.notice(.holdBegan(.tokenUnavailable))])
+        #expect(harness.takeOthers() == [.notice(.outageBegan(.tokenUnavailable))])
         harness.event("a")
         harness.pass(100_000)
         #expect(harness.calls.isEmpty)
         harness.changeCredentials()
         #expect(harness.calls.count == 1)
-        #expect(harness.takeOthers() == [.notice(.holdEnded(.tokenUnavailable))])
+        #expect(harness.takeOthers() == [.notice(.outageEnded(.tokenUnavailable))])
     }
 
     @Test("a token that was missing before the partitions came is missing then too")
@@ -269,9 +273,9 @@ struct EngineRenewalTests {
         harness.revoke()
         harness.engine.credentialsUnavailable(now: harness.now)
         harness.reassign()
-        #expect(harness.engine.hold?.reason == .tokenUnavailable)
+        #expect(harness.engine.outage?.reason == .tokenUnavailable)
         harness.changeCredentials()
-        #expect(harness.engine.hold == nil)
+        #expect(harness.engine.outage == nil)
     }
 
     @Test("a stop while they are renewed gives the events back")

@@ -160,8 +160,8 @@ struct EngineCampaignTests {
         #expect(harness.usersInFlight == ["a"])
     }
 
-    @Test("during a hold is suspended too, and no probe is made of it")
-    func hold() {
+    @Test("during an outage is suspended too, and no probe is made of it")
+    func outage() {
         let harness = EngineHarness()
         harness.event("a", on: EngineHarness.bulk, more: Self.autumn)
         harness.answer(CallResult(failure: .tls))
@@ -188,7 +188,7 @@ struct EngineCampaignFailureTests {
 
     private func harness() -> EngineHarness {
         EngineHarness {
-            $0.fuse.of = 0
+            $0.deadLetterBreaker.of = 0
             $0.breaker.of = 0
         }
     }

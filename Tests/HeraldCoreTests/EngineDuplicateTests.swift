@@ -57,7 +57,7 @@ struct EngineDuplicateTests {
 
     @Test("are none for a push service that the first one was not for, and none of one that failed")
     func perService() {
-        let harness = harness { $0.fuse = FuseRule(share: 0.5, of: 0) }
+        let harness = harness { $0.deadLetterBreaker = BreakerRule(share: 0.5, of: 0) }
         let apns = #"{"id":"1","user":"u","message":"m","pns":["apns"]}"#
         harness.record(apns)
         harness.answer(200)
@@ -90,7 +90,7 @@ struct EngineDuplicateTests {
     func following(status: Int, expected: [String]) {
         let harness = harness {
             $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 10_000])
-            $0.fuse = FuseRule(share: 0.5, of: 0)
+            $0.deadLetterBreaker = BreakerRule(share: 0.5, of: 0)
         }
         harness.record(json("1"))
         harness.answer(503)

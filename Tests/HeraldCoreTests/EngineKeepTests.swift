@@ -37,7 +37,7 @@ struct EngineKeepTests {
         #expect(harness.kept.isEmpty)
     }
 
-    @Test("are copied again in another occupation of the slot, and in a hold too")
+    @Test("are copied again in another occupation of the slot, and in an outage too")
     func again() {
         let harness = EngineHarness()
         harness.event("a")

@@ -8,14 +8,14 @@ import Testing
 @Suite("The demo's live table")
 struct LiveTableTests {
     private static func lines(
-        _ board: DemoBoard, columns: Int = 80, rows: Int = 24, paint: @escaping LiveTable.Paint = { text, _ in text }
+        _ board: DemoTracker, columns: Int = 80, rows: Int = 24, paint: @escaping LiveTable.Paint = { text, _ in text }
     ) -> [String] {
         LiveTable(size: TerminalSize(columns: columns, rows: rows), paint: paint)
             .lines(board, title: "the title", hint: "a hint", now: WallTime(milliseconds: 0))
     }
 
     /// All scenes, some settled, some called, some waiting.
-    private static func busy() throws -> DemoBoard {
+    private static func busy() throws -> DemoTracker {
         var played = try PlayedBoard(except: [1, 2, 3])
         played.call(1, "gcm", status: 503)
         played.retry(2, "gcm", attempts: 4, due: 2_345)

@@ -6,7 +6,7 @@ import HeraldTime
 
 /// A board that has seen what its events' scenes must give, and what else a test adds.
 struct PlayedBoard {
-    var board = DemoBoard()
+    var board = DemoTracker()
     private var callNumber = 0
 
     /// The origin of the event with this number.

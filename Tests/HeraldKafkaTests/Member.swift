@@ -54,10 +54,10 @@ final class Member {
     }
 
     /// Takes the next record and holds on to it.
-    func hold() async throws -> HeldRecord {
+    func retained() async throws -> RetainedMessage {
         let end = ContinuousClock.now + .seconds(30)
         while true {
-            if let message = consumer.queue.next() { return HeldRecord(message) }
+            if let message = consumer.queue.next() { return RetainedMessage(message) }
             try #require(ContinuousClock.now < end, "a record arrives")
             _ = await wakeUp.waiting(milliseconds: 100)
         }

@@ -57,7 +57,7 @@ struct RoundTripTests {
         try producer.flush(timeoutMilliseconds: 10_000) { _, error in #expect(error == nil) }
         let member = try member()
         try member.assign("t", partitions: 0..<1)
-        var record = try await member.hold()
+        var record = try await member.retained()
         for isCopy in [false, true, true] {
             #expect(record.isCopy == isCopy)
             #expect(record.withKey { optionalBytes($0) } == key)

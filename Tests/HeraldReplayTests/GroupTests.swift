@@ -6,7 +6,7 @@ import Testing
 @Suite("Groups of dead letters")
 struct GroupTests {
     private func groups(
-        _ field: GroupField, _ entries: [DeadLetterEntry], _ book: MarkBook? = nil,
+        _ field: GroupField, _ entries: [DeadLetterEntry], _ book: MarkIndex? = nil,
         _ outcomes: ReplayOutcomes = ReplayOutcomes()
     ) -> [GroupTable.Group] {
         var table = GroupTable(field)
@@ -18,7 +18,7 @@ struct GroupTests {
     func counts() throws {
         let marks = #"{"state":"replayed","job":"j","at":1,"partitions":{"2":"17"}}"#
         let resolved = #"{"state":"resolved","job":"j","at":1,"partitions":{"2":"18"}}"#
-        var book = MarkBook()
+        var book = MarkIndex()
         for mark in [marks, resolved] {
             book.take(try JSONDecoder().decode(MarkRecord.self, from: Data(mark.utf8)))
         }

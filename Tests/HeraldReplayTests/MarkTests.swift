@@ -37,7 +37,7 @@ struct MarkTests {
 
     @Test("Ranges and single offsets are marked, and nothing beside them")
     func ranges() throws {
-        var book = MarkBook()
+        var book = MarkIndex()
         book.take(try record(#"{"0":"5-9,12","3":"0"}"#))
         for offset in [5, 9, 12] as [Int64] { #expect(book.isReplayed(["apns"], partition: 0, offset: offset)) }
         for offset in [4, 10, 11, 13] as [Int64] { #expect(!book.isReplayed(["apns"], partition: 0, offset: offset)) }
@@ -51,7 +51,7 @@ struct MarkTests {
             "x", "9-5", "-3", "1-2-3", "", "0-9223372036854775807", "99999999999999999999",
         ])
     func damaged(ranges: String) throws {
-        var book = MarkBook()
+        var book = MarkIndex()
         book.take(try record(#"{"0":"\#(ranges),7"}"#))
         #expect(book.isReplayed(["apns"], partition: 0, offset: 7))
         #expect(book.replayCount(partition: 0, offset: 2) == 0)
@@ -59,7 +59,7 @@ struct MarkTests {
 
     @Test("Some push services, then the others, make the whole")
     func parts() throws {
-        var book = MarkBook()
+        var book = MarkIndex()
         let all = ["apns", "gcm"]
         book.take(try record(#"{"0":"5"}"#, pns: #""apns""#))
         #expect(!book.isReplayed(all, partition: 0, offset: 5))
@@ -76,7 +76,7 @@ struct MarkTests {
 
     @Test("Resolved is another thing than replayed")
     func resolved() throws {
-        var book = MarkBook()
+        var book = MarkIndex()
         book.take(try record(#"{"0":"5"}"#, state: "resolved"))
         #expect(book.isResolved(partition: 0, offset: 5) && !book.isReplayed(["apns"], partition: 0, offset: 5))
         #expect(book.replayCount(partition: 0, offset: 5) == 0)

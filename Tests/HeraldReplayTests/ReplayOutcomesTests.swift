@@ -9,8 +9,8 @@ struct ReplayOutcomesTests {
     private static let whole = #"{"state":"replayed","job":"j","at":7,"partitions":{"2":"17"}}"#
     private static let apns = #"{"state":"replayed","job":"j","at":5,"pns":["apns"],"partitions":{"2":"17"}}"#
 
-    private func book(_ marks: String...) throws -> MarkBook {
-        var book = MarkBook()
+    private func book(_ marks: String...) throws -> MarkIndex {
+        var book = MarkIndex()
         for mark in marks { book.take(try JSONDecoder().decode(MarkRecord.self, from: Data(mark.utf8))) }
         return book
     }
@@ -34,7 +34,7 @@ struct ReplayOutcomesTests {
     @Test("All of it has to be delivered, one failure is a failure, and what has no outcome is not known yet")
     func parts() throws {
         let (entry, book) = (SampleEntry.make(), try book(Self.whole))
-        #expect(outcomes().outcome(of: entry, MarkBook()) == nil, "it was not replayed")
+        #expect(outcomes().outcome(of: entry, MarkIndex()) == nil, "it was not replayed")
         #expect(outcomes().outcome(of: entry, nil) == nil)
         #expect(outcomes().outcome(of: entry, book) == .notKnown)
         let apns = try result("delivered", "apns")

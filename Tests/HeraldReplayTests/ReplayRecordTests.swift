@@ -18,7 +18,7 @@ struct ReplayRecordTests {
     private func replay(_ entry: DeadLetterEntry) throws -> ReplayRules.Replay {
         var entry = entry
         let rules = ReplayRules(maximumReplays: 5, requestTopics: ["notifications"])
-        guard case .replay(let replay) = rules.decision(for: &entry, MarkBook(), now: SampleEntry.moment) else {
+        guard case .replay(let replay) = rules.decision(for: &entry, MarkIndex(), now: SampleEntry.moment) else {
             throw ContractError("left out")
         }
         return replay

@@ -15,7 +15,7 @@ struct ReplayRulesTests {
     ) throws -> ReplayRules.Decision {
         var rules = ReplayRules(maximumReplays: 5, requestTopics: ["first", "notifications"])
         change(&rules)
-        var book = MarkBook()
+        var book = MarkIndex()
         for mark in marks {
             book.take(try JSONDecoder().decode(MarkRecord.self, from: Data(mark.utf8)))
         }

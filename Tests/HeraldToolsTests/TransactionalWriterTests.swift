@@ -87,12 +87,12 @@ struct TransactionalWriterTests {
 @Suite("One publisher, whatever it publishes")
 struct PublishPolicyTests {
     private final class Policy: PublishPolicy {
-        var pace = PublishPace(
+        var pace = PublishAdmission(
             outcomesPerEvent: 1, batchLimit: 100, rate: nil, ramp: Ramp(steps: [1, 10]), published: 0)
         var left = 50
         var known = 0
         var batches: [Int] = []
-        var waits: [PublishPace.Wait] = []
+        var waits: [PublishAdmission.Wait] = []
         /// After so many waits for a step it is enough.
         var patience = Int.max
 
@@ -106,7 +106,7 @@ struct PublishPolicyTests {
             left -= batches[batches.count - 1]
             return batches[batches.count - 1]
         }
-        func holdBack(_ reason: PublishPace.Wait) -> String? {
+        func holdBack(_ reason: PublishAdmission.Wait) -> String? {
             waits.append(reason)
             return waits.count > patience ? "patience" : nil
         }

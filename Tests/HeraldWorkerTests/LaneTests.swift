@@ -126,13 +126,13 @@ struct LaneTests {
         let fixture = LaneFixture()
         fixture.assign()
         fixture.io.messages.append(.credentialsUnavailable)
-        #expect(fixture.turn() == ["announce holdBegan(HeraldCore.HoldReason.tokenUnavailable)"])
+        #expect(fixture.turn() == ["announce outageBegan(HeraldCore.OutageReason.tokenUnavailable)"])
         fixture.io.queues[0] = [ScriptedRecord(LaneFixture.topic, at: 0, user: "anna")]
         #expect(fixture.turn() == [])
         fixture.io.messages.append(.credentialsChanged)
         #expect(
             fixture.turn() == [
-                "announce holdEnded(HeraldCore.HoldReason.tokenUnavailable)",
+                "announce outageEnded(HeraldCore.OutageReason.tokenUnavailable)",
                 "call service 0 for anna: hello, id anna-0",
             ])
     }

@@ -173,15 +173,15 @@ final class ScriptedIO: LaneIO {
 
     func redact(_ detail: String, hiding message: RawSpan) -> String { "\(detail) without '\(text(message))'" }
 
-    func credentialsRefused(sentAt: MonotonicTime, isHolding: Bool) {
-        note("credentials refused at \(sentAt.nanoseconds / 1_000_000), holding: \(isHolding)")
+    func credentialsRefused(sentAt: MonotonicTime, isInOutage: Bool) {
+        note("credentials refused at \(sentAt.nanoseconds / 1_000_000), holding: \(isInOutage)")
     }
 
     func renewCredentials() { note("renew credentials") }
 
     // MARK: People
 
-    func announce(_ notice: Notice, hold: Hold?) { note("announce \(notice)") }
+    func announce(_ notice: Notice, outage: Outage?) { note("announce \(notice)") }
     func announceTroubles(_ counters: Counters, since before: Counters, now: MonotonicTime) {}
 
     func pauseCampaign(_ name: String, failed: Int, of all: Int) { note("pause \(name): \(failed) of \(all)") }

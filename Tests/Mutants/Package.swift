@@ -40,7 +40,7 @@ let package = Package(
             name: "HeraldWorker",
             dependencies: ["HeraldCore", "HeraldEvents", "HeraldKafka", "HeraldTelemetry", "HeraldTime"],
             path: "Sources/worker/HeraldWorker",
-            sources: ["Lane", "Report/LaneMeter.swift", "Report/LaneReport.swift", "HoldReason+Words.swift"],
+            sources: ["Lane", "Report/LaneMeter.swift", "Report/LaneReport.swift", "OutageReason+Words.swift"],
             swiftSettings: strict),
         .target(
             name: "Simulation",

@@ -18,7 +18,7 @@ extension Checkers {
     /// A call begins.
     ///
     /// - Parameters:
-    ///   - countsAsAttempt: A probe counts when it ends a hold, others unless credentials were refused.
+    ///   - countsAsAttempt: A probe counts when it ends an outage, others unless credentials were refused.
     ///   - hasLost: Its worker has lost the partition and could not know yet.
     mutating func called(_ duty: Int, countsAsAttempt: Bool, hasLost: Bool, now: Int64) {
         if duties[duty].firstCalledAt == nil { duties[duty].firstCalledAt = now }
@@ -83,10 +83,10 @@ extension Checkers {
     /// A worker has heard an answer that needs no other call.
     mutating func answeredForGood(_ duty: Int) { duties[duty].isAnswered = true }
 
-    /// A probe that ended a hold counts as the call that it was.
+    /// A probe that ended an outage counts as the call that it was.
     mutating func probeCounted(_ duty: Int) { count(duty) }
 
-    /// A call failed by the cause of a hold: it counts for nothing.
+    /// A call failed by the cause of an outage: it counts for nothing.
     mutating func waits(_ duty: Int, as before: Duty, wasCounted: Bool) {
         duties[duty] = before
         guard wasCounted else { return }

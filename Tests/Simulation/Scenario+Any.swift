@@ -35,7 +35,7 @@ extension Scenario {
         callsPerSecond = chance.pick([nil, nil, nil, nil, 20, 200])
         serviceCallsPerSecond = chance.pick([[], [], [], [10, nil, nil], [nil, 100, 50]])
         breaker = BreakerRule(share: chance.pick([0.5, 0.8]), of: chance.pick([0, 10, 20, 100]))
-        fuse = FuseRule(share: 0.5, of: chance.pick([0, 10, 40, 200]))
+        deadLetterBreaker = BreakerRule(share: 0.5, of: chance.pick([0, 10, 40, 200]))
     }
 
     mutating func chooseDelays(_ chance: inout Chance) {

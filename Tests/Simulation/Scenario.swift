@@ -99,7 +99,7 @@ package struct Scenario: Sendable {
     package var callsPerSecond: Double?
     package var serviceCallsPerSecond: [Double?] = []
     package var breaker = BreakerRule()
-    package var fuse = FuseRule()
+    package var deadLetterBreaker = BreakerRule(share: 0.5, of: 200)
     var delays = ["5s", "30s", "5m"].compactMap { DelayName($0) }
     /// Plain events only: valid, without moments of their own.
     package var hasPlainEvents = false
@@ -128,7 +128,7 @@ package struct Scenario: Sendable {
         configuration.callsPerSecond = callsPerSecond
         configuration.serviceCallsPerSecond = serviceCallsPerSecond
         configuration.breaker = breaker
-        configuration.fuse = fuse
+        configuration.deadLetterBreaker = deadLetterBreaker
         configuration.duplicateWindow = duplicateWindow
         configuration.duplicateSize = Self.duplicateSize
         configuration.retry = RetryPolicy(immediate: immediate, delays: delays.map(\.milliseconds))

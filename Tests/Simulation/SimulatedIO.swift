@@ -34,9 +34,9 @@ extension SimulatedIO {
     func resolveCommit(_ sequence: UInt64, _ positions: [CommitPosition]) {}
 
     func redact(_ detail: String, hiding message: RawSpan) -> String { detail }
-    func credentialsRefused(sentAt: MonotonicTime, isHolding: Bool) {}
+    func credentialsRefused(sentAt: MonotonicTime, isInOutage: Bool) {}
 
-    func announce(_ notice: Notice, hold: Hold?) {}
+    func announce(_ notice: Notice, outage: Outage?) {}
     func announceTroubles(_ counters: Counters, since before: Counters, now: MonotonicTime) {}
     func pauseCampaign(_ name: String, failed: Int, of all: Int) {}
     func leave(_ report: LaneReport) -> Bool { true }

@@ -26,7 +26,7 @@ extension SimulatedWorker {
         checkPause(token)
         let (result, after) = answer(token, record)
         let isCounted =
-            result.status != 401 && result.status != 403 && result.failure != .nameNotFound && lane.engine.hold == nil
+            result.status != 401 && result.status != 403 && result.failure != .nameNotFound && lane.engine.outage == nil
         if let duty = duty(record, token) {
             log("calls \(simulation.checkers.text(duty)) of user \(record.user), to be answered \(text(result))")
             simulation.checkers.called(duty, countsAsAttempt: isCounted, hasLost: isZombie, now: simulation.now)
@@ -131,20 +131,20 @@ extension SimulatedWorker {
             body(token, BackendAnswer(result, at: now.monotonic))
             noteExposure(token)
             noteLimits(token, result, isCurrent: isCurrent)
-            guard let duty, let before, waitsForHold(result, token, isProbe: isProbe) else { continue }
+            guard let duty, let before, waitsForOutage(result, token, isProbe: isProbe) else { continue }
             simulation.checkers.waits(duty, as: before, wasCounted: wasCounted)
         }
     }
 
-    /// Whether a call that ended so has to wait for the end of the hold: it failed by the hold's cause, or was its probe
+    /// Whether a call that ended so has to wait for the end of the outage: it failed by the outage's cause, or was its probe
     /// and proved nothing.
-    private func waitsForHold(_ result: CallResult, _ token: CallToken, isProbe: Bool) -> Bool {
+    private func waitsForOutage(_ result: CallResult, _ token: CallToken, isProbe: Bool) -> Bool {
         let failedForNow =
             result.status >= 429 || [.timeout, .reset, .refused, .brokenHTTP].contains(result.failure)
-        return switch lane.engine.hold?.reason {
+        return switch lane.engine.outage?.reason {
         case .breaker: failedForNow
-        case .fuse: failedForNow && isProbe || result.status == lane.engine.hold?.status
-        // While partitions go there is no hold; what blows the fuse then is given back.
+        case .deadLetterBreaker: failedForNow && isProbe || result.status == lane.engine.outage?.status
+        // While partitions go there is no outage; what blows the dead-letter breaker then is given back.
         case nil: [400, 404].contains(result.status) && !lane.engine.isTaking && !lane.engine.isRejected(token)
         default: false
         }
@@ -156,7 +156,7 @@ extension SimulatedWorker {
     private func checkLimits(_ token: CallToken) {
         let now = simulation.now
         let service = Int(token.service)
-        if lane.engine.hold == nil {
+        if lane.engine.outage == nil {
             limitedCalls.append((now, service))
             limitedCalls.removeAll { $0.at <= now - 1_000 }
             let limits =
@@ -168,7 +168,7 @@ extension SimulatedWorker {
                 simulation.checkers.fail("\(process) made \(count) calls within a second, \(limit) are allowed")
             }
         } else {
-            if !probes.isEmpty { simulation.checkers.fail("\(process) makes two calls at once in a hold") }
+            if !probes.isEmpty { simulation.checkers.fail("\(process) makes two calls at once in an outage") }
             probes.insert(token)
         }
     }
@@ -180,7 +180,7 @@ extension SimulatedWorker {
     /// The calls of the first request topic get their turns however many others wait.
     private func checkPriority(_ token: CallToken, _ name: RecordName) {
         let service = Int(token.service)
-        let waiting = lane.engine.hold == nil ? lane.engine.waitingCalls(ofTopic: 0, toService: service) : 0
+        let waiting = lane.engine.outage == nil ? lane.engine.waitingCalls(ofTopic: 0, toService: service) : 0
         let isPassed = name.place.topic != 0 && waiting > 0 && waiting >= passedUrgent[service]?.waiting ?? 0
         passedUrgent[service] = (waiting, isPassed ? (passedUrgent[service]?.calls ?? 0) + 1 : 0)
         if let calls = passedUrgent[service]?.calls, calls > Self.patienceOfUrgent {
@@ -190,27 +190,28 @@ extension SimulatedWorker {
     }
 
     private func checkPause(_ token: CallToken) {
-        guard lane.engine.hold == nil, lane.engine.isPaused(service: Int(token.service), now: now) else { return }
+        guard lane.engine.outage == nil, lane.engine.isPaused(service: Int(token.service), now: now) else { return }
         simulation.checkers.fail("\(process) calls service \(token.service), which is paused")
     }
 
     private func noteLimits(_ token: CallToken, _ result: CallResult, isCurrent: Bool) {
         probes.remove(token)
         guard isCurrent else { return }
-        guard configuration.fuse.of > 0 else { return }
-        if lane.engine.hold?.reason == .fuse { mayHaveExcused = true }
+        guard configuration.deadLetterBreaker.of > 0 else { return }
+        if lane.engine.outage?.reason == .deadLetterBreaker { mayHaveExcused = true }
         if result.status == 200 { lastDelivery = simulation.now }
         // A source that was bad by itself counts for nothing while others get through.
         let isExcused = mayHaveExcused && simulation.now < lastDelivery + 10_000
-        if lane.engine.hold != nil || result.status != 404 || !lane.engine.isRejected(token) || isExcused {
+        if lane.engine.outage != nil || result.status != 404 || !lane.engine.isRejected(token) || isExcused {
             rejectedInARow = 0
             usersInARow = []
         } else {
             rejectedInARow += 1
             if let record = record(in: token.slot) { usersInARow.insert(record.record.user) }
             // Few users are no wrong path.
-            if rejectedInARow > configuration.fuse.of,
-                usersInARow.count >= min(max(10, configuration.fuse.of / 4), configuration.fuse.of)
+            if rejectedInARow > configuration.deadLetterBreaker.of,
+                usersInARow.count
+                    >= min(max(10, configuration.deadLetterBreaker.of / 4), configuration.deadLetterBreaker.of)
             {
                 simulation.checkers.fail("\(process) made \(rejectedInARow) dead letters with one status in a row")
             }
@@ -239,8 +240,8 @@ extension SimulatedWorker {
             simulation.checkers.answeredForGood(duty)
         case (401, _), (403, _), (_, .nameNotFound?): break
         case (let status, _):
-            // A probe without an answer counts only if its hold was ended by a stop meanwhile.
-            guard wasCounted || status != 0 || lane.engine.hold == nil else { break }
+            // A probe without an answer counts only if its outage was ended by a stop meanwhile.
+            guard wasCounted || status != 0 || lane.engine.outage == nil else { break }
             simulation.checkers.heard(duty)
             if wasCounted {
                 simulation.checkers.failedForNow(duty, retryAfter: result.retryAfter, now: simulation.now)

@@ -155,12 +155,12 @@ extension SimulatedWorker: SimulatedIO {
 
     // MARK: People
 
-    func announce(_ notice: Notice, hold: Hold?) {
+    func announce(_ notice: Notice, outage: Outage?) {
         log("notice: \(notice)")
         switch notice {
         case .gaveUp: gaveUp()
         case .rival: hasRival = true
-        case .holdBegan, .holdEnded, .foreignMetadata, .recordRefused: break
+        case .outageBegan, .outageEnded, .foreignMetadata, .recordRefused: break
         }
     }
 

@@ -84,7 +84,7 @@ extension Simulation {
     }
 
     /// When nobody else's event is left, one that is refused can't be told from a wrong password, and one that hangs is no
-    /// proof that the backend is well: without a pardon a hold would last for ever.
+    /// proof that the backend is well: without a pardon an outage would last for ever.
     func pardon() {
         backend.forbidden = []
         if scenario.hasStorms { backend.hanging = [] }

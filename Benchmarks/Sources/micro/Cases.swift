@@ -143,7 +143,7 @@ private func engine(answering result: CallResult, isAtomic: Bool = true) -> Engi
     if result.status != 200 {
         // Nothing but failures would hold.
         configuration.breaker.of = 0
-        configuration.fuse.of = 0
+        configuration.deadLetterBreaker.of = 0
     }
     // Quick retries wait for time to pass, which there is little of in here.
     configuration.retry = RetryPolicy(immediate: 0, delays: configuration.retryDelays.map(\.milliseconds))

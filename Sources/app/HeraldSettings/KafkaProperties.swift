@@ -1,6 +1,6 @@
 import HeraldText
 
-/// librdkafka properties that are passed through; those that hold secrets do not show.
+/// librdkafka properties that are passed through; those that outage secrets do not show.
 public struct KafkaProperties: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
     private let values: [String: String]
 

@@ -17,7 +17,7 @@ protocol HeraldCommand: SendableMetatype {
     static func run(_ invocation: Invocation) async throws -> ExitStatus
 }
 
-/// One run of a command: what was asked for, and the world around it.
+/// One run of a command: what was asked for, and the context around it.
 struct Invocation: Sendable {
     /// The command line; `parsed[option]` reads it.
     let parsed: ParsedCommand

@@ -28,7 +28,7 @@ public struct Readiness: Sendable, Equatable {
         /// No answer comes from the backend.
         case backendUnreachable
         /// Nothing is consumed until the backend or the settings are fixed.
-        case hold(HoldReason)
+        case outage(OutageReason)
 
         /// The word for it.
         public var word: String {
@@ -43,7 +43,7 @@ public struct Readiness: Sendable, Equatable {
             case .recordsRefused: "records-refused"
             case .commitsFailing: "commits-failing"
             case .backendUnreachable: "backend-unreachable"
-            case .hold(let reason): "outage-\(reason.word)"
+            case .outage(let reason): "outage-\(reason.word)"
             }
         }
     }
@@ -122,8 +122,8 @@ public struct Readiness: Sendable, Equatable {
                 "Offsets can't be committed (\(trouble.text)): look at the brokers and at this worker's permissions; "
                     + "nothing is lost, Herald retries.")
         }
-        for hold in report.holds { find(.hold(hold.reason), hold.sentence) }
-        if let lane = lanes.first(where: { $0.hold == nil && $0.meter.unansweredCalls >= Self.silentCalls }) {
+        for outage in report.outages { find(.outage(outage.reason), outage.sentence) }
+        if let lane = lanes.first(where: { $0.outage == nil && $0.meter.unansweredCalls >= Self.silentCalls }) {
             find(
                 .backendUnreachable,
                 "The last \(lane.meter.unansweredCalls) calls had no answer (\(lane.meter.lastFailure?.word ?? "")): check "
@@ -138,7 +138,9 @@ public struct Readiness: Sendable, Equatable {
     /// Whether the backend answers, as the latest calls showed; `nil` when there were none, or when they were answered on
     /// connections that are all gone since, so that nobody knows.
     static func isBackendReachable(_ report: WorkerReport) -> Bool? {
-        if report.holds.contains(where: { [.tls, .nameNotFound, .proxyRefused].contains($0.reason) }) { return false }
+        if report.outages.contains(where: { [.tls, .nameNotFound, .proxyRefused].contains($0.reason) }) {
+            return false
+        }
         let lanes = report.lanes.filter { $0.meter.lastCallAt != nil }
         guard let latest = lanes.max(by: { ($0.meter.lastCallAt ?? $0.at) < ($1.meter.lastCallAt ?? $1.at) }) else {
             return nil

@@ -37,7 +37,7 @@ struct ReadinessPage {
                 ]
             ),
             ("lag", lag),
-            ("outages", .array(report.holds.map { .string($0.reason.word) })),
+            ("outages", .array(report.outages.map { .string($0.reason.word) })),
             ("brokers", .string(Self.word(report.cluster.isReachable))),
             ("backend", .string(Self.word(Readiness.isBackendReachable(report)))),
         ].object
@@ -53,8 +53,8 @@ struct ReadinessPage {
 
     /// What people may want to look at although the worker is ready.
     private var warnings: [(word: String, sentence: String)] {
-        // In a hold it grows because of the hold.
-        guard report.holds.isEmpty, let growth = report.cluster.lagPerSecond, growth >= 1 else { return [] }
+        // In an outage it grows because of the outage.
+        guard report.outages.isEmpty, let growth = report.cluster.lagPerSecond, growth >= 1 else { return [] }
         return [
             (
                 "lag-growing",

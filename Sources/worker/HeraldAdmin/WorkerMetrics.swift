@@ -136,8 +136,8 @@ public enum WorkerMetrics {
             "herald_outage", .gauge, labels: ["reason"], "Whether nothing is consumed for this reason (1) or not (0)."
         ) {
             source, writer in
-            let holds = source.report.holds.map(\.reason)
-            for reason in HoldReason.allCases { writer.sample([reason.word], holds.contains(reason) ? 1 : 0) }
+            let outages = source.report.outages.map(\.reason)
+            for reason in OutageReason.allCases { writer.sample([reason.word], outages.contains(reason) ? 1 : 0) }
         },
         Metric("herald_inflight", .gauge, "Calls in flight.") { source, writer in
             writer.sample([], source.sum(\.calls))

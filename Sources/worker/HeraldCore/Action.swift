@@ -53,9 +53,9 @@ public enum Action: Sendable, Equatable {
 /// Something that people should know.
 public enum Notice: Sendable, Equatable {
     /// Taking stops until the backend is well; nothing is lost.
-    case holdBegan(HoldReason)
+    case outageBegan(OutageReason)
     /// The backend is well again.
-    case holdEnded(HoldReason)
+    case outageEnded(OutageReason)
     /// The group's offset of a partition carries metadata that Herald did not write, or that is damaged: it is ignored,
     /// and what an earlier owner did beyond the offset may be done again.
     case foreignMetadata(topic: String, partition: Int32)
@@ -68,7 +68,7 @@ public enum Notice: Sendable, Equatable {
 }
 
 /// Why nothing is taken.
-public enum HoldReason: UInt8, Sendable, Equatable, CaseIterable {
+public enum OutageReason: UInt8, Sendable, Equatable, CaseIterable {
     /// 401 or 403: the backend does not accept the credentials.
     case credentials
     /// There is no token to call with: the token endpoint gives none.
@@ -81,8 +81,8 @@ public enum HoldReason: UInt8, Sendable, Equatable, CaseIterable {
     case proxyRefused
     /// Circuit breaker: too many calls failed for now.
     case breaker
-    /// Dead-letter fuse: too many answers would make dead letters with the same status.
-    case fuse
+    /// Dead-letter breaker: too many answers would make dead letters with the same status.
+    case deadLetterBreaker
 }
 
 /// One record that an event causes.

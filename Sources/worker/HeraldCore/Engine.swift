@@ -25,7 +25,7 @@ import HeraldTime
 /// | | ``DuplicateWindow`` | events that came before |
 /// | `Dispatch/` | ``Dispatcher`` | wanted calls, limits, what is deferred |
 /// | | ``CallTracker`` | calls under way, which of them hang, how many there may be |
-/// | | ``BackendHealth`` | the hold, and what begins one |
+/// | | ``BackendHealth`` | the outage, and what begins one |
 /// | | ``Credentials`` | whether there are any, and who waits for others |
 /// | `Outbox/` | ``ProductionTable`` | records on their way |
 /// | | ``Committer`` | commits and transactions, and what waits for one |
@@ -43,7 +43,7 @@ public struct Engine: ~Copyable, Sendable {
     /// What happened so far.
     public internal(set) var counters: Counters
     /// Why nothing is taken, if so.
-    public var hold: Hold? { health.hold }
+    public var outage: Outage? { health.outage }
 
     var lifecycle = Lifecycle()
 

@@ -68,7 +68,7 @@ public struct EngineConfiguration: Sendable {
     /// When calls that fail for now stop everything.
     public var breaker = BreakerRule()
     /// When answers that would make dead letters stop everything.
-    public var fuse = FuseRule()
+    public var deadLetterBreaker = BreakerRule(share: 0.5, of: 200)
     /// What each status means.
     public var statuses = StatusTable()
     /// An event that was replayed more often is a dead letter.
@@ -93,8 +93,8 @@ public struct EngineConfiguration: Sendable {
 
     /// How many taken events may be in memory: those with calls in flight, as many again that wait for their user, for
     /// their moment or for an acknowledgement, those that are settled and wait for their transaction's end, and those that a
-    /// hold may ask.
-    public var maxBuffered: Int { 2 * maxInFlight + 256 + transactionRoom + Hold.reservedSlots }
+    /// outage may ask.
+    public var maxBuffered: Int { 2 * maxInFlight + 256 + transactionRoom + Outage.reservedSlots }
 
     /// How many settled events may wait for a transaction's end; it is committed early when half of them do.
     ///

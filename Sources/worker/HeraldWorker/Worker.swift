@@ -51,7 +51,7 @@ public final class Worker: Sendable {
     private struct State {
         var isStopping = false
         var mailboxes: [Mailbox] = []
-        var boards: [LaneBoard] = []
+        var boards: [LaneSnapshot] = []
         var watch: ClusterWatch?
         var failure: String?
     }
@@ -103,7 +103,7 @@ public final class Worker: Sendable {
             follower.join()
         }
         campaigns.waitUntilRead()
-        // Else every start with a token to fetch would begin with a hold.
+        // Else every start with a token to fetch would begin with an outage.
         credentials.waitUntilSettled()
         var lanes: [OwnThread] = []
         var watching: OwnThread?
@@ -158,7 +158,7 @@ public final class Worker: Sendable {
         _ lane: LaneConfiguration, _ credentials: CredentialSource, _ campaigns: CampaignWatch
     ) throws -> OwnThread {
         let mailbox = try Mailbox()
-        let board = LaneBoard(
+        let board = LaneSnapshot(
             LaneReport(number: lane.number, at: SystemClock.monotonic(), services: pushServices.count))
         let mustDrain = state.withLock { state in
             state.mailboxes.append(mailbox)
@@ -172,7 +172,7 @@ public final class Worker: Sendable {
     }
 
     private func run(
-        _ lane: LaneConfiguration, _ mailbox: Mailbox, _ board: LaneBoard, _ credentials: CredentialSource,
+        _ lane: LaneConfiguration, _ mailbox: Mailbox, _ board: LaneSnapshot, _ credentials: CredentialSource,
         _ campaigns: CampaignWatch
     ) {
         do {

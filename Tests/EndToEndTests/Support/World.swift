@@ -216,11 +216,11 @@ final class World: Sendable {
 
     /// Waits until `condition` holds, looking with `look` before each time.
     func wait(_ what: String, until condition: () -> Bool, meanwhile look: () async throws -> Void) async throws {
-        let holds = try await eventually(within: HeraldProcess.patience) {
+        let isTrue = try await eventually(within: HeraldProcess.patience) {
             try await look()
             return condition()
         }
-        guard holds else { throw WorldError("after \(HeraldProcess.patience) s it was not so: \(what)") }
+        guard isTrue else { throw WorldError("after \(HeraldProcess.patience) s it was not so: \(what)") }
     }
 
     /// Waits until there are this many results.

@@ -31,10 +31,10 @@ enum DemoCommand: HeraldCommand {
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         try StopSignals.catchAll()
         let console = invocation.console
-        let world = try DemoWorld()
-        for notice in world.notices { console.remark(notice) }
+        let context = try DemoContext()
+        for notice in context.notices { console.remark(notice) }
         let settings = try Settings.load(
-            SettingsSources(file: .bytes(Array(world.settings.utf8), name: "the demo's settings")),
+            SettingsSources(file: .bytes(Array(context.settings.utf8), name: "the demo's settings")),
             requiring: [.kafka, .backend]
         ).settings
         let log = try LogPipe()
@@ -43,10 +43,10 @@ enum DemoCommand: HeraldCommand {
             configuration: try settings.workerConfiguration(descriptors: FileDescriptorLimit.raise()),
             logger: Logger(writer, level: invocation.parsed[verbose] ? .info : .error))
 
-        try await DemoDevice.registerAll(backendURL: world.backend.url)
+        try await DemoDevice.registerAll(backendURL: context.backend.url)
         let isWatched = console.output.isTerminal && console.error.isTerminal && !console.isQuiet
         let run = try DemoRun(
-            world, log: log, console: console, format: invocation.parsed[OutputFormat.option],
+            context, log: log, console: console, format: invocation.parsed[OutputFormat.option],
             isLive: isWatched && !invocation.parsed[once])
         let signals = try OwnThread(name: "signals") { [stop = run.stopping] in
             _ = StopSignals.wait()
@@ -57,7 +57,7 @@ enum DemoCommand: HeraldCommand {
         }
         defer {
             writer.close(within: .seconds(1))
-            world.backend.stop()
+            context.backend.stop()
         }
         let isGood = try run.run(worker)
         // The thread waits for signals as long as the process lives.

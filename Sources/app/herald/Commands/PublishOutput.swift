@@ -31,7 +31,7 @@ struct PublishOutput {
 
     mutating func write(_ publication: EventPublisher.Publication) { write(values(publication)) }
 
-    mutating func write(_ entry: OutcomeBoard.Entry) {
+    mutating func write(_ entry: PublicationTracker.Entry) {
         let result = entry.result
         if result?.outcome != .delivered { isAllDelivered = false }
         write(

@@ -144,7 +144,7 @@ struct PublishRun {
         var output = PublishOutput(
             invocation.parsed[OutputFormat.option], hasLines: file != nil, hasOutcomes: follower != nil,
             console: console)
-        var board = OutcomeBoard(pushServices: preparation.pushServices)
+        var board = PublicationTracker(pushServices: preparation.pushServices)
         let publisher = try CommandFailure.translating { () throws(ToolFailure) in
             try EventPublisher(properties: KafkaClientSettings.publisher(settings), topic: topic)
         }

@@ -6,8 +6,8 @@ import HeraldTools
 
 extension Settings {
     /// The cluster as commands on campaigns see it.
-    func campaignWorld(environment: [String: String]) -> CampaignWorld {
-        CampaignWorld(
+    func campaignWorld(environment: [String: String]) -> CampaignContext {
+        CampaignContext(
             topics: topicNames, readerProperties: KafkaClientSettings.outcomeReader(self),
             writerProperties: KafkaClientSettings.replayWriter(self),
             controlProperties: KafkaClientSettings.publisher(self),
@@ -15,7 +15,7 @@ extension Settings {
     }
 
     /// The partitions of the topics, from the cluster.
-    func campaignLayout(_ world: CampaignWorld, isWriting: Bool) throws(CommandFailure) -> CampaignWorld.Layout {
+    func campaignLayout(_ context: CampaignContext, isWriting: Bool) throws(CommandFailure) -> CampaignContext.Layout {
         try CommandFailure.translating { () throws(ToolFailure) in
             let admin: HeraldKafka.Admin
             do throws(KafkaError) {
@@ -23,7 +23,7 @@ extension Settings {
             } catch {
                 throw ToolFailure("\(error)")
             }
-            return try world.layout(reach: clusterReach, admin: admin, isWriting: isWriting)
+            return try context.layout(reach: clusterReach, admin: admin, isWriting: isWriting)
         }
     }
 }

@@ -7,8 +7,8 @@ import HeraldTools
 
 extension Settings {
     /// The cluster as commands on dead letters see it.
-    func replayWorld(environment: [String: String]) throws -> ReplayWorld {
-        ReplayWorld(
+    func replayWorld(environment: [String: String]) throws -> ReplayContext {
+        ReplayContext(
             topics: topicNames, readerProperties: KafkaClientSettings.deadLetterReader(self),
             writerProperties: KafkaClientSettings.replayWriter(self),
             auditProperties: KafkaClientSettings.publisher(self),
@@ -18,7 +18,7 @@ extension Settings {
 
     /// One who has looked at the topics.
     func replayer(environment: [String: String], isWriting: Bool) throws -> Replayer {
-        let world = try replayWorld(environment: environment)
+        let context = try replayWorld(environment: environment)
         return try CommandFailure.translating { () throws(ToolFailure) in
             let admin: HeraldKafka.Admin
             do throws(KafkaError) {
@@ -26,7 +26,7 @@ extension Settings {
             } catch {
                 throw ToolFailure("\(error)")
             }
-            return try Replayer(world, reach: clusterReach, admin: admin, isWriting: isWriting)
+            return try Replayer(context, reach: clusterReach, admin: admin, isWriting: isWriting)
         }
     }
 }

@@ -103,7 +103,7 @@ extension Settings {
             limits.pushServices[name].map { Double($0) / Double(lanes) }
         }
         engine.breaker = BreakerRule(share: outages.breaker.share, of: Self.share(of: outages.breaker.of, lanes: lanes))
-        engine.fuse = FuseRule(
+        engine.deadLetterBreaker = BreakerRule(
             share: outages.deadLetterBreaker.share, of: Self.share(of: outages.deadLetterBreaker.of, lanes: lanes))
         engine.maxReplays = retry.replays
         engine.hashSeed = .random(in: .min ... .max)

@@ -28,5 +28,5 @@ struct ConnectionState {
     /// From then on it takes no call any more.
     var retireAt = MonotonicTime(nanoseconds: .max)
     /// Where it goes; `nil` when the proxy finds that out.
-    var address: AddressBook.Number?
+    var address: AddressCache.Number?
 }

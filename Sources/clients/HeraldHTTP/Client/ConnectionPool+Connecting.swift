@@ -127,7 +127,7 @@ extension ConnectionPool {
     private var isResolving: Bool { options.proxy == nil }
 
     /// The address of the next connection; `nil` when the name has to be looked up first.
-    private mutating func chooseAddress(_ now: MonotonicTime) -> (number: AddressBook.Number, text: String)? {
+    private mutating func chooseAddress(_ now: MonotonicTime) -> (number: AddressCache.Number, text: String)? {
         if book.wantsLookUp(now) { startLookUp(now) }
         switch book.choose(now, entropy: .random(in: .min ... .max)) {
         case .address(let number, let text): return (number, text)

@@ -29,7 +29,7 @@ public struct ConnectionPool: ~Copyable {
     /// No connection is made before this, because the process had no descriptor left.
     var noneBefore: MonotonicTime?
     /// The addresses of the origin's host.
-    var book: AddressBook
+    var book: AddressCache
     var resolver: NameResolver?
     let lookUp: NameResolver.LookUp
     /// Calls wait until the name may be looked up again.
@@ -56,7 +56,7 @@ public struct ConnectionPool: ~Copyable {
         self.options = options
         connector = Connector(loop: loop, owner: owner, options: options)
         self.lookUp = lookUp
-        book = NameResolver.literal(options.host).map { AddressBook(fixed: $0) } ?? AddressBook()
+        book = NameResolver.literal(options.host).map { AddressCache(fixed: $0) } ?? AddressCache()
         connections = Array(repeating: nil, count: options.limit)
         states = Array(repeating: ConnectionState(), count: options.limit)
         freeSlots = (0..<Int32(options.limit)).reversed()

@@ -38,7 +38,7 @@ public enum ControlOrder: String, CaseIterable, Sendable {
     ///
     /// - Parameter isFinished: whether all of its outcomes are known.
     public func decision(
-        for campaign: CampaignBook.Campaign, isFinished: Bool, at moment: WallTime, by name: String, reason: String?
+        for campaign: CampaignIndex.Campaign, isFinished: Bool, at moment: WallTime, by name: String, reason: String?
     ) -> Decision {
         if let control = campaign.control, control.state == .cancelled { return .isCancelled(control) }
         guard campaign.state != state else { return .unchanged }

@@ -27,7 +27,7 @@ public struct CampaignOrder: Sendable {
     /// What a book says of the campaign of this name; throws when some of it cannot be read.
     ///
     /// A definition that nobody understands must not be taken for none: everybody would be notified again.
-    public func campaign(in book: CampaignBook) throws(ToolFailure) -> CampaignBook.Campaign? {
+    public func campaign(in book: CampaignIndex) throws(ToolFailure) -> CampaignIndex.Campaign? {
         let name = text.name
         let keys = [name, CampaignDefinition.key(of: name), CampaignProgress.key(of: name), "\(name)/cancelled"]
         if let damage = book.damages.first(where: { keys.contains($0.key) }) {
@@ -45,7 +45,7 @@ public struct CampaignOrder: Sendable {
     /// Makes sure that the campaign of this name is the one that is meant, and can be published.
     ///
     /// - Parameter campaign: what is known of it; `nil` when nothing is.
-    public func check(against campaign: CampaignBook.Campaign?) throws(ToolFailure) {
+    public func check(against campaign: CampaignIndex.Campaign?) throws(ToolFailure) {
         guard let campaign else { return }
         let name = campaign.name
         switch campaign.state {

@@ -15,8 +15,8 @@ public final class CampaignPublisher {
     /// A living publisher shows itself so often.
     private static let heartbeat = Duration.seconds(5)
 
-    let world: CampaignWorld
-    let layout: CampaignWorld.Layout
+    let context: CampaignContext
+    let layout: CampaignContext.Layout
     let audience: Audience
     let order: CampaignOrder
     let counts: (recipients: Int, repeats: Int, invalid: Int)
@@ -34,11 +34,11 @@ public final class CampaignPublisher {
     ///   - onNews: called with what people want to know, once.
     ///   - onProgress: called often with how far it is.
     public init(
-        _ world: CampaignWorld, _ layout: CampaignWorld.Layout, _ order: CampaignOrder, audience: Audience,
+        _ context: CampaignContext, _ layout: CampaignContext.Layout, _ order: CampaignOrder, audience: Audience,
         preview: AudiencePreview, recipients: consuming RecipientSet, isStopping: @escaping @Sendable () -> Bool,
         onNews: @escaping (PublishNews) -> Void, onProgress: @escaping (PublishProgress) -> Void
     ) {
-        self.world = world
+        self.context = context
         self.layout = layout
         self.order = order
         self.audience = audience
@@ -97,14 +97,14 @@ public final class CampaignPublisher {
         ToolFailure(
             "the broker takes no events", error,
             allow: KafkaPermission(
-                .write, on: .transactionalID(world.transactionalID(of: order.text.name)), .topic(order.topic),
-                .topic(world.topics.campaigns), .topic(world.topics.audit)))
+                .write, on: .transactionalID(context.transactionalID(of: order.text.name)), .topic(order.topic),
+                .topic(context.topics.campaigns), .topic(context.topics.audit)))
     }
 
     /// From claiming the name to the end, or to the next loss of the brokers.
     private func runSession(isFirst: Bool) throws -> PublishEnd {
         let publisher = try TransactionalPublisher(
-            properties: world.writerProperties, name: world.transactionalID(of: order.text.name),
+            properties: context.writerProperties, name: context.transactionalID(of: order.text.name),
             heartbeat: Self.heartbeat
         ) { [isStopping, onNews] error in
             onNews(.unreachable("\(error)"))

@@ -23,7 +23,7 @@ final class PublishSession {
     private var definition: CampaignDefinition
     private var reader: RecipientReader?
     private var outcomes: OutcomeReader?
-    package var pace: PublishPace
+    package var pace: PublishAdmission
     private var judge: FailureJudge
     private var isAtEnd = false
     private var isComplete = false
@@ -31,7 +31,7 @@ final class PublishSession {
     private var step: Int?
     private(set) var progress: PublishProgress
 
-    private var world: CampaignWorld { job.world }
+    private var context: CampaignContext { job.context }
     private var order: CampaignOrder { job.order }
 
     /// Reads what the campaign is, through what its former publisher had begun, and begins it when there is none.
@@ -43,34 +43,36 @@ final class PublishSession {
         self.isFirst = isFirst
         progress = job.progress
         progress.phase = .readingBack
-        book = try job.world.campaigns(job.layout)
+        book = try job.context.campaigns(job.layout)
         try book.catchUp(throughOpenTransactions: true)
         let campaign = try job.order.campaign(in: book.book)
         // Later on a pause is waited out, and a cancellation is an end like others.
         if isFirst { try job.order.check(against: campaign) }
-        definition = try campaign?.definition ?? Self.newDefinition(job.order, job.world, job.layout)
+        definition = try campaign?.definition ?? Self.newDefinition(job.order, job.context, job.layout)
         pace = Self.pace(job.order, definition, published: 0)
         judge = FailureJudge(limit: nil, from: OutcomeCount())
     }
 
-    private static func pace(_ order: CampaignOrder, _ definition: CampaignDefinition, published: Int) -> PublishPace {
-        PublishPace(
+    private static func pace(_ order: CampaignOrder, _ definition: CampaignDefinition, published: Int)
+        -> PublishAdmission
+    {
+        PublishAdmission(
             outcomesPerEvent: order.text.pushServices.count, batchLimit: batchLimit,
             rate: order.rate ?? definition.rate, ramp: Ramp(steps: order.ramp ?? definition.ramp ?? []),
             published: published)
     }
 
     private static func newDefinition(
-        _ order: CampaignOrder, _ world: CampaignWorld, _ layout: CampaignWorld.Layout
+        _ order: CampaignOrder, _ context: CampaignContext, _ layout: CampaignContext.Layout
     ) throws(ToolFailure) -> CampaignDefinition {
         let now = SystemClock.wall()
         return CampaignDefinition(
             name: order.text.name, message: order.text.template.text, pns: order.text.pushServices,
             topic: order.topic, rate: order.rate, ramp: order.ramp,
             expiresAt: order.expiresInMilliseconds.map { now.advanced(byMilliseconds: $0).milliseconds },
-            startedAt: now.milliseconds, startedBy: world.operatorName,
-            requestOffsets: try world.ends(of: order.topic, layout.requests[order.topic] ?? []),
-            resultOffsets: try world.ends(of: world.topics.results, layout.results))
+            startedAt: now.milliseconds, startedBy: context.operatorName,
+            requestOffsets: try context.ends(of: order.topic, layout.requests[order.topic] ?? []),
+            resultOffsets: try context.ends(of: context.topics.results, layout.results))
     }
 
     /// Publishes what is left of the recipients, and waits for the outcomes.
@@ -97,10 +99,10 @@ final class PublishSession {
         let now = SystemClock.wall()
         if campaign?.definition == nil {
             control = CampaignControl(
-                state: .running, at: now, by: world.operatorName, pauseIfFailures: order.pauseIfFailures)
+                state: .running, at: now, by: context.operatorName, pauseIfFailures: order.pauseIfFailures)
         } else {
             let published = try PublishedEvents(
-                of: definition, progress: former, world, job.layout, into: &job.recipients,
+                of: definition, progress: former, context, job.layout, into: &job.recipients,
                 onProgress: { _, _ in
                     report()
                     return !job.isStopping()
@@ -112,10 +114,10 @@ final class PublishSession {
             if let limit = order.pauseIfFailures, campaign?.state == .running,
                 limit != campaign?.control?.pauseIfFailures
             {
-                control = CampaignControl(state: .running, at: now, by: world.operatorName, pauseIfFailures: limit)
+                control = CampaignControl(state: .running, at: now, by: context.operatorName, pauseIfFailures: limit)
             }
         }
-        let outcomes = try world.outcomes(of: [.init(definition, after: former)], job.layout)
+        let outcomes = try context.outcomes(of: [.init(definition, after: former)], job.layout)
         self.outcomes = outcomes
         progress.outcomes = outcomes.count
         pace = Self.pace(order, definition, published: progress.events)
@@ -173,7 +175,7 @@ final class PublishSession {
     private func pauseBecauseOfFailures(_ reason: String) throws {
         try write(
             control: CampaignControl(
-                state: .paused, at: SystemClock.wall(), by: world.operatorName, reason: reason,
+                state: .paused, at: SystemClock.wall(), by: context.operatorName, reason: reason,
                 pauseIfFailures: judge.limit, isByFailures: true))
     }
 
@@ -211,17 +213,17 @@ final class PublishSession {
         let name = order.text.name
         var records = events
         func add(_ key: String, _ value: [UInt8]) {
-            records.append(OutgoingRecord(topic: world.topics.campaigns, key: Array(key.utf8), value: value))
+            records.append(OutgoingRecord(topic: context.topics.campaigns, key: Array(key.utf8), value: value))
         }
         if let definition { add(CampaignDefinition.key(of: name), RecordJSON.encoded(definition)) }
         if let control { add(name, control.encoded()) }
         add(CampaignProgress.key(of: name), RecordJSON.encoded(record()))
-        if let audit { records.append(audit.record(topic: world.topics.audit)) }
+        if let audit { records.append(audit.record(topic: context.topics.audit)) }
         try publisher.write(records)
     }
 
     private func audit(_ phase: String, at moment: WallTime) -> AuditEntry {
-        var entry = AuditEntry(action: "campaign.start", phase: phase, at: moment.text, by: world.operatorName)
+        var entry = AuditEntry(action: "campaign.start", phase: phase, at: moment.text, by: context.operatorName)
         entry.selection = order.text.name
         return entry
     }
@@ -231,7 +233,7 @@ final class PublishSession {
         return CampaignProgress(
             recipients: job.counts.recipients, published: progress.events, repeats: job.counts.repeats,
             invalid: job.counts.invalid, isComplete: isComplete, at: SystemClock.wall().milliseconds,
-            by: "\(world.operatorName) pid \(getpid())", outcomes: progress.outcomes.snapshot,
+            by: "\(context.operatorName) pid \(getpid())", outcomes: progress.outcomes.snapshot,
             resultOffsets: Dictionary(uniqueKeysWithValues: positions.map { ("\($0.key)", $0.value) }))
     }
 
@@ -295,7 +297,7 @@ extension PublishSession: PublishPolicy {
         return .publishing
     }
 
-    func holdBack(_ reason: PublishPace.Wait) -> PublishEnd? {
+    func holdBack(_ reason: PublishAdmission.Wait) -> PublishEnd? {
         switch reason {
         case .rate: progress.phase = .publishing
         case .outcomes: progress.phase = .waitingForOutcomes

@@ -19,15 +19,15 @@ struct PublishedEvents {
     ///   - onProgress: how many of how many records were passed; `false` ends it.
     /// - Returns: nothing when it was ended.
     init?(
-        of definition: CampaignDefinition, progress: CampaignProgress?, _ world: CampaignWorld,
-        _ layout: CampaignWorld.Layout, into recipients: inout RecipientSet, onProgress: (Int64, Int64) -> Bool
+        of definition: CampaignDefinition, progress: CampaignProgress?, _ context: CampaignContext,
+        _ layout: CampaignContext.Layout, into recipients: inout RecipientSet, onProgress: (Int64, Int64) -> Bool
     ) throws(ToolFailure) {
         let ids = RecipientIDs(campaign: definition.name)
         // What an earlier look has found may be more than was committed.
         recipients.removeFromAll(.published)
         let starts = definition.requestStarts
         let reader = try TopicReader(
-            properties: world.readerProperties, topic: definition.topic,
+            properties: context.readerProperties, topic: definition.topic,
             partitions: layout.requests[definition.topic] ?? []
         ) { starts[$0].map { .offset($0) } ?? .beginning }
         defer { reader.close() }
@@ -46,7 +46,7 @@ struct PublishedEvents {
                 "\(definition.topic) does not hold any more all that campaign \(definition.name) has published "
                     + "(\(count) of \(known) events): retention has deleted it, or the topic was made anew. "
                     + "Nobody can tell who was notified, so nothing more is published; "
-                    + "start the rest as another campaign, without those in \(world.topics.results)")
+                    + "start the rest as another campaign, without those in \(context.topics.results)")
         }
         (self.count, self.inAudience) = (count, inAudience)
     }

@@ -16,7 +16,7 @@ public struct ReportPage: Sendable {
     ///   - isRevealed: whether the message's text is in it.
     ///   - deletedCount: records of the results topic that were deleted before they could be read.
     public init(
-        _ campaign: CampaignBook.Campaign, _ definition: CampaignDefinition, _ report: CampaignReport, now: WallTime,
+        _ campaign: CampaignIndex.Campaign, _ definition: CampaignDefinition, _ report: CampaignReport, now: WallTime,
         isRevealed: Bool, deletedCount: Int64
     ) {
         status = CampaignStatus(campaign: campaign, count: report.count, now: now)

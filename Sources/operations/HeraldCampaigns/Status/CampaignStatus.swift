@@ -9,20 +9,20 @@ public struct CampaignStatus: Sendable {
     static let patienceMilliseconds: Int64 = 20_000
 
     /// What the campaigns topic says.
-    public var campaign: CampaignBook.Campaign
+    public var campaign: CampaignIndex.Campaign
     /// The outcomes that are known.
     public var count: OutcomeCount
     /// What waits in the retry topics; `nil` when that is not known.
     public var backlog: RetryBacklog.Count?
     /// How fast outcomes come; `nil` when that is not known.
-    public var pace: OutcomePace?
+    public var pace: OutcomeMeter?
     /// When this is so.
     public var now: WallTime
 
     /// A status of these parts.
     public init(
-        campaign: CampaignBook.Campaign, count: OutcomeCount, backlog: RetryBacklog.Count? = nil,
-        pace: OutcomePace? = nil, now: WallTime
+        campaign: CampaignIndex.Campaign, count: OutcomeCount, backlog: RetryBacklog.Count? = nil,
+        pace: OutcomeMeter? = nil, now: WallTime
     ) {
         self.campaign = campaign
         self.count = count

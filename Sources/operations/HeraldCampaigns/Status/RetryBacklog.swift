@@ -36,14 +36,14 @@ public final class RetryBacklog {
     private let campaign: String
 
     /// A reader of the retry topics.
-    public init(_ world: CampaignWorld, _ layout: CampaignWorld.Layout, campaign: String) throws(ToolFailure) {
+    public init(_ context: CampaignContext, _ layout: CampaignContext.Layout, campaign: String) throws(ToolFailure) {
         self.campaign = campaign
         partitions = layout.retries.flatMap { topic, numbers in
             numbers.map { TopicPartition(topic: topic, partition: $0) }
         }
         do throws(KafkaError) {
-            reader = try TopicReader(properties: world.readerProperties)
-            group = try Consumer(properties: world.readerProperties + [("isolation.level", "read_uncommitted")])
+            reader = try TopicReader(properties: context.readerProperties)
+            group = try Consumer(properties: context.readerProperties + [("isolation.level", "read_uncommitted")])
         } catch {
             throw ToolFailure("the retry topics cannot be read: \(error)")
         }

@@ -70,7 +70,7 @@ public struct DeadLetterView: Sendable {
     ///
     /// - Parameter original: the request that it was made of, for what it lacks; `nil` when it is not there any more.
     public init(
-        _ entry: inout DeadLetterEntry, _ book: MarkBook?, _ outcomes: ReplayOutcomes,
+        _ entry: inout DeadLetterEntry, _ book: MarkIndex?, _ outcomes: ReplayOutcomes,
         original: DeadLetterEntry? = nil
     ) {
         omissions = entry.omissions
@@ -109,7 +109,7 @@ public struct DeadLetterView: Sendable {
         return view
     }
 
-    private static func state(_ entry: DeadLetterEntry, _ book: MarkBook?) -> State {
+    private static func state(_ entry: DeadLetterEntry, _ book: MarkIndex?) -> State {
         guard let book else { return .open }
         if book.isReplayed(entry.pushServices, partition: entry.partition, offset: entry.offset) { return .replayed }
         if book.isResolved(partition: entry.partition, offset: entry.offset) { return .resolved }

@@ -78,25 +78,25 @@ extension Journal {
     /// First the holder's life is looked for. Then the name is claimed: whoever had it can commit nothing from here on,
     /// and what it had begun is ended. Only then are the marks read to their end, so that they are all there is.
     static func begin(
-        _ world: ReplayWorld, state: StateReader, kind: String, work: String, _ audit: AuditEntry,
+        _ context: ReplayContext, state: StateReader, kind: String, work: String, _ audit: AuditEntry,
         _ onWait: (Lease) -> Void
     ) throws(ToolFailure) -> Journal {
         if let holder = try state.isSomebodyAlive(onWait) { throw busy(holder) }
         do {
             let publisher = try TransactionalPublisher(
-                properties: world.writerProperties, name: world.transactionalID, heartbeat: Lease.renewal)
+                properties: context.writerProperties, name: context.transactionalID, heartbeat: Lease.renewal)
             try state.catchUp(throughOpenTransactions: true)
             let lease = Lease(
-                job: newJobName(kind), owner: world.operatorName, work: "\(kind) \(work.prefix(500))",
+                job: newJobName(kind), owner: context.operatorName, work: "\(kind) \(work.prefix(500))",
                 since: SystemClock.wall().milliseconds)
-            let journal = Journal(publisher, world.topics, lease: lease)
+            let journal = Journal(publisher, context.topics, lease: lease)
             var audit = audit
             audit.job = lease.job
             if let holder = state.lease, !holder.isOver { audit.tookOverFrom = holder.job }
             try journal.write(audit: audit)
             return journal
         } catch {
-            throw ToolFailure(error) { failure($0, world) }
+            throw ToolFailure(error) { failure($0, context) }
         }
     }
 
@@ -113,7 +113,7 @@ extension Journal {
                 + "wait for its end, or stop it: what it has replayed stays marked")
     }
 
-    private static func failure(_ error: TransactionalWriter.WriteFailure, _ world: ReplayWorld) -> ToolFailure {
+    private static func failure(_ error: TransactionalWriter.WriteFailure, _ context: ReplayContext) -> ToolFailure {
         switch error {
         case .fenced:
             ToolFailure("somebody else has just begun to work on the dead letters; nothing was replayed")
@@ -123,8 +123,8 @@ extension Journal {
             ToolFailure(
                 "no transaction can be begun", error,
                 allow: KafkaPermission(
-                    .write, on: .transactionalID(world.transactionalID), .topic(world.topics.state),
-                    .topic(world.topics.audit), .topic(world.topics.requests.joined(separator: ", "))))
+                    .write, on: .transactionalID(context.transactionalID), .topic(context.topics.state),
+                    .topic(context.topics.audit), .topic(context.topics.requests.joined(separator: ", "))))
         }
     }
 }

@@ -54,7 +54,7 @@ public struct GroupTable: Sendable {
     }
 
     /// Counts a dead letter.
-    public mutating func take(_ entry: DeadLetterEntry, _ book: MarkBook?, _ outcomes: ReplayOutcomes) {
+    public mutating func take(_ entry: DeadLetterEntry, _ book: MarkIndex?, _ outcomes: ReplayOutcomes) {
         let outcome = outcomes.outcome(of: entry, book)
         let isResolved = book?.isResolved(partition: entry.partition, offset: entry.offset) ?? false
         let isReplayed =

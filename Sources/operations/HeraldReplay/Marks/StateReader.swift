@@ -11,7 +11,7 @@ public final class StateReader {
     private let topic: String
 
     /// What became of dead letters, as far as it was read.
-    public private(set) var book = MarkBook()
+    public private(set) var book = MarkIndex()
     /// Who works on them, as far as it was read.
     public private(set) var lease: Lease?
 

@@ -39,7 +39,7 @@ public struct ReplayOutcomes: Sendable {
     }
 
     /// What came of this dead letter's replay; `nil` when it was not replayed.
-    public func outcome(of entry: DeadLetterEntry, _ book: MarkBook?) -> Outcome? {
+    public func outcome(of entry: DeadLetterEntry, _ book: MarkIndex?) -> Outcome? {
         let (partition, offset, failed) = (entry.partition, entry.offset, entry.pushServices)
         guard let book, book.replayCount(partition: partition, offset: offset) > 0 else { return nil }
         guard let origin = entry.origin else { return .notKnown }

@@ -15,13 +15,13 @@ extension Replayer {
     ///   - onProgress: how many of how many results were passed; `false` ends the reading.
     /// - Returns: what is known, and whether all was read.
     public func outcomes(
-        of book: MarkBook, since earliest: WallTime?, onProgress: (Int64, Int64) -> Bool
+        of book: MarkIndex, since earliest: WallTime?, onProgress: (Int64, Int64) -> Bool
     ) throws(ToolFailure) -> (outcomes: ReplayOutcomes, isWhole: Bool) {
         var outcomes = ReplayOutcomes()
         guard let first = book.firstReplayAt, !layout.results.isEmpty else { return (outcomes, true) }
         let moment = max(first, earliest?.milliseconds ?? first) - Self.clockDifference
         let reader = try ResultsReader(
-            properties: world.readerProperties, topic: world.topics.results, partitions: layout.results,
+            properties: context.readerProperties, topic: context.topics.results, partitions: layout.results,
             mentioning: Self.mentionOfReplay
         ) { _ in .moment(moment) }
         defer { reader.close() }
@@ -38,7 +38,7 @@ extension Replayer {
         guard !partitions.isEmpty else { return [] }
         var states = CampaignStates()
         let reader = try TopicReader(
-            properties: world.readerProperties, topic: world.topics.campaigns, partitions: partitions)
+            properties: context.readerProperties, topic: context.topics.campaigns, partitions: partitions)
         defer { reader.close() }
         try reader.catchUp { message in
             guard let key = message.keyCopy else { return }

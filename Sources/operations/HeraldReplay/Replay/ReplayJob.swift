@@ -14,7 +14,7 @@ public final class ReplayJob {
     /// From so many known outcomes on a share means something in the middle of a batch.
     private static let judgedFrom = 20
 
-    private let world: ReplayWorld
+    private let context: ReplayContext
     private let plan: ReplayPlan
     private let rules: ReplayRules
     private let options: ReplayOptions
@@ -30,7 +30,7 @@ public final class ReplayJob {
     private var isAtEnd = false
     /// Since when all of the batch is published.
     private var waitingSince: ContinuousClock.Instant?
-    package var pace: PublishPace
+    package var pace: PublishAdmission
 
     /// Takes the lease, or says who has it.
     ///
@@ -38,11 +38,11 @@ public final class ReplayJob {
     ///   - state: has read the marks for the plan.
     ///   - onWait: called when it takes a while to find out whether the holder of the lease lives.
     public init(
-        _ world: ReplayWorld, _ layout: ReplayWorld.Layout, plan: ReplayPlan, rules: ReplayRules,
+        _ context: ReplayContext, _ layout: ReplayContext.Layout, plan: ReplayPlan, rules: ReplayRules,
         options: ReplayOptions, state: StateReader, isStopping: @escaping @Sendable () -> Bool,
         onWait: (Lease) -> Void, onProgress: @escaping (ReplayProgress) -> Void
     ) throws(ToolFailure) {
-        self.world = world
+        self.context = context
         self.plan = plan
         self.rules = rules
         self.options = options
@@ -50,23 +50,23 @@ public final class ReplayJob {
         self.isStopping = isStopping
         self.onProgress = onProgress
         limit = FailureLimit(share: options.stopShare, meaningfulCount: Self.judgedFrom)
-        pace = PublishPace(
+        pace = PublishAdmission(
             outcomesPerEvent: 1, batchLimit: Self.transactionCount, rate: options.rate, ramp: options.ramp, published: 0
         )
         progress.planned = plan.count
         // Before anything is published, or its outcome could lie in front of the end.
         results = try ResultsReader(
-            properties: world.readerProperties, topic: world.topics.results, partitions: layout.results,
+            properties: context.readerProperties, topic: context.topics.results, partitions: layout.results,
             mentioning: Replayer.mentionOfReplay)
-        reader = try world.deadLetters()
+        reader = try context.deadLetters()
         var audit = AuditEntry(
-            action: "dlq.replay", phase: "started", at: SystemClock.wall().text, by: world.operatorName)
+            action: "dlq.replay", phase: "started", at: SystemClock.wall().text, by: context.operatorName)
         audit.reason = options.reason
         audit.selection = options.selection
         audit.planned = plan.count
         audit.ends = plan.ends
         audit.options = Self.described(rules, options)
-        journal = try Journal.begin(world, state: state, kind: "replay", work: options.selection, audit, onWait)
+        journal = try Journal.begin(context, state: state, kind: "replay", work: options.selection, audit, onWait)
         do throws(ToolFailure) {
             try reader.start(plan.chosenRanges)
         } catch {
@@ -104,7 +104,7 @@ public final class ReplayJob {
         // The name belongs to somebody else: nothing more can be written under it, and he has written so.
         guard end != .takenOver else { return }
         var audit = AuditEntry(
-            action: "dlq.replay", phase: "ended", at: SystemClock.wall().text, by: world.operatorName)
+            action: "dlq.replay", phase: "ended", at: SystemClock.wall().text, by: context.operatorName)
         audit.job = journal.job
         audit.end = end.name
         audit.counts = [
@@ -278,7 +278,7 @@ extension ReplayJob: PublishPolicy {
         return .publishing
     }
 
-    package func holdBack(_ reason: PublishPace.Wait) -> ReplayEnd? {
+    package func holdBack(_ reason: PublishAdmission.Wait) -> ReplayEnd? {
         progress.isWaiting = reason != .rate
         guard reason == .ramp, isPatienceOver else { return nil }
         let batch = outcomes.batch

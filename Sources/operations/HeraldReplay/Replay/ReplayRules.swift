@@ -66,7 +66,7 @@ public struct ReplayRules: Sendable {
     }
 
     /// What happens to this dead letter, given what was done before.
-    public func decision(for entry: inout DeadLetterEntry, _ book: MarkBook, now: WallTime) -> Decision {
+    public func decision(for entry: inout DeadLetterEntry, _ book: MarkIndex, now: WallTime) -> Decision {
         if !entry.omissions.isDisjoint(with: [.key, .value]) { return .leaveOut(.incomplete) }
         guard let origin = entry.origin, entry.value != nil else { return .leaveOut(.unreadable) }
         if let campaign = entry.text(.campaign), cancelledCampaigns.contains(campaign) {

@@ -6,16 +6,16 @@ public import HeraldTools
 /// What commands and a console do with dead letters: looks through them, plans and carries out.
 public struct Replayer: Sendable {
     /// The cluster.
-    public let world: ReplayWorld
+    public let context: ReplayContext
     /// The topics' partitions.
-    public let layout: ReplayWorld.Layout
+    public let layout: ReplayContext.Layout
 
     /// One that has looked at the topics.
     ///
     /// - Parameter isWriting: whether the state and audit topics have to be there.
-    public init(_ world: ReplayWorld, reach: ClusterReach, admin: Admin, isWriting: Bool) throws(ToolFailure) {
-        self.world = world
-        layout = try world.layout(reach: reach, admin: admin, isWriting: isWriting)
+    public init(_ context: ReplayContext, reach: ClusterReach, admin: Admin, isWriting: Bool) throws(ToolFailure) {
+        self.context = context
+        layout = try context.layout(reach: reach, admin: admin, isWriting: isWriting)
     }
 
     /// Whether it is known what was replayed before: without a state topic nothing was.
@@ -47,7 +47,7 @@ public struct Replayer: Sendable {
         _ selection: Selection, _ rules: ReplayRules, _ state: StateReader?, onProgress: (Int64, Int64) -> Bool
     ) throws(ToolFailure) -> ReplayPlan {
         try state?.catchUp()
-        let book = state?.book ?? MarkBook()
+        let book = state?.book ?? MarkIndex()
         var outcomes = ReplayOutcomes()
         var plan = ReplayPlan()
         if rules.isAgain {
@@ -55,7 +55,7 @@ public struct Replayer: Sendable {
                 of: book, since: selection.condition.bounds.earliest, onProgress: onProgress
             ).outcomes
         }
-        let reader = try world.deadLetters()
+        let reader = try context.deadLetters()
         defer { reader.close() }
         try checkAge(of: book, reader)
         let now = SystemClock.wall()
@@ -72,12 +72,13 @@ public struct Replayer: Sendable {
     }
 
     /// A topic that was made anew begins at 0 again, and marks of the old one would leave its dead letters out.
-    private func checkAge(of book: MarkBook, _ reader: DeadLetterReader) throws(ToolFailure) {
+    private func checkAge(of book: MarkIndex, _ reader: DeadLetterReader) throws(ToolFailure) {
         for (partition, highest) in book.highest {
             guard let end = try reader.end(of: partition), end <= highest else { continue }
             throw ToolFailure(
-                "\(world.topics.state) knows of offset \(highest) in partition \(partition) of \(world.topics.deadLetter), "
-                    + "which ends at \(end): the topic was made anew, so \(world.topics.state) has to be made anew too")
+                "\(context.topics.state) knows of offset \(highest) in partition \(partition) of \(context.topics.deadLetter), "
+                    + "which ends at \(end): the topic was made anew, so \(context.topics.state) has to be made anew too"
+            )
         }
     }
 }

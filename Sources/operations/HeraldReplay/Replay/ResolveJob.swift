@@ -6,23 +6,23 @@ public final class ResolveJob {
     /// Marks in one transaction at most.
     private static let transactionCount = 10_000
 
-    private let world: ReplayWorld
+    private let context: ReplayContext
     private let journal: Journal
     private let reason: String?
 
     /// Takes the lease, or says who has it.
     public init(
-        _ world: ReplayWorld, state: StateReader, selection: String, note: String?, planned: Int,
+        _ context: ReplayContext, state: StateReader, selection: String, note: String?, planned: Int,
         onWait: (Lease) -> Void
     ) throws(ToolFailure) {
-        self.world = world
+        self.context = context
         reason = note
         var audit = AuditEntry(
-            action: "dlq.resolve", phase: "started", at: SystemClock.wall().text, by: world.operatorName)
+            action: "dlq.resolve", phase: "started", at: SystemClock.wall().text, by: context.operatorName)
         audit.reason = note
         audit.selection = selection
         audit.planned = planned
-        journal = try Journal.begin(world, state: state, kind: "resolve", work: selection, audit, onWait)
+        journal = try Journal.begin(context, state: state, kind: "resolve", work: selection, audit, onWait)
     }
 
     /// The job's name.
@@ -47,7 +47,7 @@ public final class ResolveJob {
             failure = error.toolFailure("resolve")
         }
         var audit = AuditEntry(
-            action: "dlq.resolve", phase: "ended", at: SystemClock.wall().text, by: world.operatorName)
+            action: "dlq.resolve", phase: "ended", at: SystemClock.wall().text, by: context.operatorName)
         audit.reason = reason
         audit.job = journal.job
         audit.end = failure == nil ? "complete" : "failed"

@@ -56,7 +56,7 @@ public final class ResultsReader {
 
     /// Hands over results until `board` is complete or the time is over.
     public func follow(
-        _ board: inout OutcomeBoard, for time: Duration, _ onOutcome: (OutcomeBoard.Entry) -> Void
+        _ board: inout PublicationTracker, for time: Duration, _ onOutcome: (PublicationTracker.Entry) -> Void
     ) throws(ToolFailure) {
         let end = ContinuousClock.now + time
         while !board.isComplete {

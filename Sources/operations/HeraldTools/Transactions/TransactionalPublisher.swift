@@ -6,7 +6,7 @@ package protocol PublishPolicy: AnyObject {
     associatedtype End
 
     /// How many may go at a moment.
-    var pace: PublishPace { get set }
+    var pace: PublishAdmission { get set }
     /// Outcomes of what is published that are not known yet: of everything, and of the ramp's present step.
     var openOutcomes: (all: Int, step: Int) { get }
 
@@ -19,7 +19,7 @@ package protocol PublishPolicy: AnyObject {
     /// Publishes up to so many in one transaction; how many were.
     func publish(atMost count: Int) throws -> Int
     /// Nothing can be published now; how it ends, when that was too long.
-    func holdBack(_ reason: PublishPace.Wait) throws -> End?
+    func holdBack(_ reason: PublishAdmission.Wait) throws -> End?
     /// Tells people how far it is.
     func report()
 }

@@ -41,7 +41,7 @@ public struct DemoDevice: Sendable {
     }
 
     /// Devices that did not receive what was delivered to their users, one line each.
-    static func differences(_ board: DemoBoard, _ backend: ReferenceBackend) -> [String] {
+    static func differences(_ board: DemoTracker, _ backend: ReferenceBackend) -> [String] {
         all.compactMap { device in
             let delivered = board.results.count {
                 $0.user == device.user && $0.pushService == device.platform.rawValue && $0.outcome == .delivered

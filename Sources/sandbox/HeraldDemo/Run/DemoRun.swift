@@ -13,7 +13,7 @@ public final class DemoRun {
     /// How long the topics may take to be read to their ends after the worker has gone.
     private static let readingMilliseconds: Int64 = 3_000
 
-    private let world: DemoWorld
+    private let world: DemoContext
     private let console: Console
     private let format: OutputFormat
     private let log: LogPipe
@@ -22,14 +22,14 @@ public final class DemoRun {
     private let watcher: TopicWatcher
     private let publisher: DemoPublisher
     private let start = SystemClock.monotonic()
-    private var board = DemoBoard()
+    private var board = DemoTracker()
     private var screen: LiveScreen?
-    private var pace: DemoPace
+    private var pace: DemoSchedule
 
     /// Prepares a run; live, when a person watches and did not ask for a single round.
     ///
     /// - Parameter log: where the worker's lines arrive.
-    public init(_ world: DemoWorld, log: LogPipe, console: Console, format: OutputFormat, isLive: Bool) throws {
+    public init(_ world: DemoContext, log: LogPipe, console: Console, format: OutputFormat, isLive: Bool) throws {
         self.world = world
         self.console = console
         self.format = format
@@ -41,7 +41,7 @@ public final class DemoRun {
         publisher = try DemoPublisher(
             bootstrapServers: world.bootstrapServers, topic: world.topics.requests[0], wakeup: wakeup)
         screen = isLive ? LiveScreen(console.error) : nil
-        pace = DemoPace(isLive ? .live : .once, sceneCount: DemoScript.scenes.count)
+        pace = DemoSchedule(isLive ? .live : .once, sceneCount: DemoScript.scenes.count)
     }
 
     /// Gives what ends the run from another thread: nothing more is published, and the worker drains.

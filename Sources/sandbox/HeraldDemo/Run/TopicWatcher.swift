@@ -32,7 +32,7 @@ final class TopicWatcher {
     deinit { reader.close() }
 
     /// Reads what has come; whether anything has.
-    func read(into board: inout DemoBoard) throws -> Bool {
+    func read(into board: inout DemoTracker) throws -> Bool {
         var hasRead = false
         while case .record(let message) = try reader.next() {
             defer { message.release() }
@@ -52,7 +52,7 @@ final class TopicWatcher {
         return true
     }
 
-    private func take(_ message: Message, into board: inout DemoBoard) throws {
+    private func take(_ message: Message, into board: inout DemoTracker) throws {
         let topic = message.topicName()
         var headers = HeaderList()
         message.forEachHeader { headers.append(name: $0, value: $1) }

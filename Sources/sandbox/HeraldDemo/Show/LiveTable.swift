@@ -35,7 +35,7 @@ struct LiveTable {
     }
 
     /// The lines of a frame: at most as many as the terminal shows, less one for the cursor.
-    func lines(_ board: DemoBoard, title: String, hint: String, now: WallTime) -> [String] {
+    func lines(_ board: DemoTracker, title: String, hint: String, now: WallTime) -> [String] {
         let rows = Self.rows(of: board, limit: max(1, size.rows - 1 - Self.frameLines))
         var lines = [painted(title, .bold)]
         lines.append(painted(line("USER", "MESSAGE", "PNS", "STATE", "CALLS"), .dim))
@@ -61,7 +61,7 @@ struct LiveTable {
     }
 
     /// The newest rows, in the order of the events; what is still under way goes before what is settled.
-    static func rows(of board: DemoBoard, limit: Int) -> [Row] {
+    static func rows(of board: DemoTracker, limit: Int) -> [Row] {
         let all = board.entries.flatMap(rows(of:))
         let underWay = all.indices.filter { !all[$0].isSettled }.suffix(limit)
         let settled = all.indices.filter { all[$0].isSettled }.suffix(limit - underWay.count)
@@ -122,7 +122,7 @@ struct LiveTable {
         return text.displayWidth > columns ? text.fitted(toColumns: columns) : text
     }
 
-    private static func totals(of board: DemoBoard) -> String {
+    private static func totals(of board: DemoTracker) -> String {
         let results = board.results
         var parts = Outcome.allCases.compactMap { outcome -> String? in
             let count = results.count { $0.outcome == outcome }

@@ -1,13 +1,14 @@
 import HeraldTime
 
-/// When calls that fail for now stop everything.
+/// When a breaker opens, so that everything stops: ``Breaker`` for calls that fail for now, ``DeadLetterBreaker`` for answers
+/// that reject.
 public struct BreakerRule: Sendable, Equatable {
-    /// This share of users has to fail; more than 1: never.
+    /// This share of users has to fail, or of answers to reject with one status; more than 1: never.
     public var share: Double
-    /// Of at least so many within the window; 0: never.
+    /// Of at least so many users within the window, or of so many answers; 0: never.
     public var of: Int
 
-    /// The defaults: four of five, of 100.
+    /// The circuit breaker's defaults: four of five, of 100.
     public init(share: Double = 0.8, of: Int = 100) {
         self.share = share
         self.of = of

@@ -6,11 +6,11 @@ import HeraldTime
 struct CallGate: Sendable {
     struct Service: Sendable {
         /// The limit of the settings.
-        var limit: Pace?
+        var limit: RateLimiter?
         /// What the backend was found to bear.
         var rate = AdaptiveRate()
         /// The same as a pace.
-        var borne: Pace?
+        var borne: RateLimiter?
         /// The backend asked for quiet until then.
         var pausedUntil: MonotonicTime?
         /// When it was called last, by this engine or as far as records say that others have dealt with.
@@ -19,7 +19,7 @@ struct CallGate: Sendable {
         var deferrals: DeferralPlan?
     }
 
-    private var total: Pace?
+    private var total: RateLimiter?
     private(set) var services: [Service]
     /// Whether any call may have to wait.
     private(set) var isLimited = false
@@ -28,8 +28,8 @@ struct CallGate: Sendable {
     ///   - total: calls a second over all push services.
     ///   - limits: calls a second to each push service.
     init(total: Double?, limits: [Double?]) {
-        self.total = total.map { Pace(perSecond: $0) }
-        services = limits.map { limit in Service(limit: limit.map { Pace(perSecond: $0) }) }
+        self.total = total.map { RateLimiter(perSecond: $0) }
+        services = limits.map { limit in Service(limit: limit.map { RateLimiter(perSecond: $0) }) }
         updateLimited()
     }
 
@@ -145,7 +145,7 @@ struct CallGate: Sendable {
             return
         }
         if services[service].borne == nil {
-            services[service].borne = Pace(perSecond: rate)
+            services[service].borne = RateLimiter(perSecond: rate)
         } else {
             services[service].borne?.change(perSecond: rate)
         }

@@ -120,7 +120,7 @@ extension Engine {
         case .answered(.transient), .failedForNow: retry(slot, service, result, now: now, entropy: entropy)
         case .answered(.credentials): refused(slot, service, result, now: now)
         case .unreachable(let reason):
-            beginHold(reason, now: now)
+            beginOutage(reason, now: now)
             want(slot, service, now: now)
         }
     }
@@ -138,7 +138,7 @@ extension Engine {
                 now: now.monotonic)
         case .answered(.transient), .failedForNow:
             if health.failed(at: placeOfEvidence(slot, service), user: events[slot].userHash, now: now) {
-                beginHold(.breaker, status: result.status, now: now)
+                beginOutage(.breaker, status: result.status, now: now)
             }
         case .answered(.delivered), .answered(.rejected):
             dispatcher.passed(service, sentAt: began(result, now), isRetry: isRetry, now: now.monotonic)

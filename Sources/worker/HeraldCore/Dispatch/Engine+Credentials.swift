@@ -11,14 +11,14 @@ extension Engine {
     /// Holds until ``credentialsChanged(now:)``.
     public mutating func credentialsUnavailable(now: Moment) {
         credentials.set(areThere: false)
-        beginHold(.tokenUnavailable, now: now)
+        beginOutage(.tokenUnavailable, now: now)
     }
 
-    /// Other credentials are in use: a hold because of the former probes at once.
+    /// Other credentials are in use: an outage because of the former probes at once.
     public mutating func credentialsChanged(now: Moment) {
         credentials.set(areThere: true)
-        switch hold?.reason {
-        case .tokenUnavailable: endHold(now: now)
+        switch outage?.reason {
+        case .tokenUnavailable: endOutage(now: now)
         case .credentials, .tls, .proxyRefused:
             health.probeSoon(now: now.monotonic)
             probe(now: now)
@@ -54,9 +54,9 @@ extension Engine {
             return
         }
         let token = CallToken(slot: events.id(of: slot), service: UInt8(service))
-        guard !health.isHolding, case .assigned = membership else {
+        guard !health.isInOutage, case .assigned = membership else {
             events.noteRefused(index, at: calls.sequence)
-            beginHold(.credentials, now: now)
+            beginOutage(.credentials, now: now)
             want(slot, service, now: now)
             return
         }
@@ -103,7 +103,7 @@ extension Engine {
 
     private mutating func blameCredentials(now: Moment) {
         let isOneUser = suspectUsers.count == 1
-        beginHold(.credentials, now: now)
+        beginOutage(.credentials, now: now)
         if isOneUser { health.noteOneUser(now: now.monotonic) }
         callSuspectsAgain(now: now)
     }

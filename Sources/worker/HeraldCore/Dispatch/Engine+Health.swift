@@ -3,37 +3,37 @@ import HeraldTime
 
 /// Times in which nothing is taken and nothing is called but one probe at a time, and what calls are evidence of.
 extension Engine {
-    mutating func beginHold(_ reason: HoldReason, status: Int = 0, source: UInt64 = 0, now: Moment) {
+    mutating func beginOutage(_ reason: OutageReason, status: Int = 0, source: UInt64 = 0, now: Moment) {
         guard case .assigned = membership else { return }
-        let hold = Hold(
+        let outage = Outage(
             reason: reason, status: status, source: source, classes: dispatcher.queue.classes, now: now.monotonic)
-        if health.begin(hold) { actions.append(.notice(.holdBegan(reason))) }
+        if health.begin(outage) { actions.append(.notice(.outageBegan(reason))) }
     }
 
     /// - Parameter source: of the event that got through, if one did.
-    mutating func endHold(source: UInt64? = nil, now: Moment) {
+    mutating func endOutage(source: UInt64? = nil, now: Moment) {
         guard let reason = health.end(source: source) else { return }
-        actions.append(.notice(.holdEnded(reason)))
-        // Who waited for the backend's end of the hold was not held up by another event.
+        actions.append(.notice(.outageEnded(reason)))
+        // Who waited for the backend's end of the outage was not held up by another event.
         events.restartActive(now: now.monotonic)
     }
 
-    /// The hold's probe ended.
+    /// The outage's probe ended.
     mutating func judgeProbe(_ slot: Int32, _ meaning: CallMeaning, status: Int, now: Moment) {
         switch health.judgeProbe(meaning, status: status, ofClass: callClass(of: slot), now: now.monotonic) {
-        case .well: endHold(source: meaning == .answered(.delivered) ? sourceOfEvidence(slot) : nil, now: now)
+        case .well: endOutage(source: meaning == .answered(.delivered) ? sourceOfEvidence(slot) : nil, now: now)
         case .unwell: break
-        case .unwellBecause(let reason): actions.append(.notice(.holdBegan(reason)))
+        case .unwellBecause(let reason): actions.append(.notice(.outageBegan(reason)))
         }
     }
 
     /// Counts an answer that rejects; true when too many do, and the event waits.
     mutating func blows(_ slot: Int32, _ status: Int, now: Moment) -> Bool {
-        if let hold { return hold.reason == .fuse && hold.status == status }
+        if let outage { return outage.reason == .deadLetterBreaker && outage.status == status }
         let source = sourceOfEvidence(slot)
         guard health.rejected(status: status, user: events[slot].userHash, source: source, now: now.monotonic)
         else { return false }
-        beginHold(.fuse, status: status, source: source, now: now)
+        beginOutage(.deadLetterBreaker, status: status, source: source, now: now)
         return true
     }
 
@@ -47,7 +47,7 @@ extension Engine {
         return callClass(of: slot) * events.width + service
     }
 
-    /// What the fuse takes for one source: the same `source` in the same topic.
+    /// What the dead-letter breaker takes for one source: the same `source` in the same topic.
     func sourceOfEvidence(_ slot: Int32) -> UInt64 {
         events[slot].sourceHash &+ UInt64(callClass(of: slot)) &* 0x9E37_79B9_7F4A_7C15
     }

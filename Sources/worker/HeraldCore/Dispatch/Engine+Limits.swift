@@ -44,7 +44,7 @@ extension Engine {
 
     /// Starts wanted calls as far as the limits allow.
     mutating func startCalls(now: Moment) {
-        guard !health.isHolding, case .assigned = membership, !dispatcher.queue.isEmpty, mayCall(now: now) else {
+        guard !health.isInOutage, case .assigned = membership, !dispatcher.queue.isEmpty, mayCall(now: now) else {
             return
         }
         var open = dispatcher.open(now: now.monotonic)
@@ -64,7 +64,7 @@ extension Engine {
 
     /// Defers a call for whose push service too many wait; false when it can wait in memory.
     mutating func defers(_ slot: Int32, _ service: Int, now: Moment) -> Bool {
-        guard dispatcher.deferred.contains(service), !health.isHolding,
+        guard dispatcher.deferred.contains(service), !health.isInOutage,
             let delay = dispatcher.deferral(of: service, ofClass: callClass(of: slot), now: now.monotonic)
         else { return false }
         let due = now.wall.advanced(byMilliseconds: configuration.retry.delays[delay])

@@ -1,7 +1,7 @@
 import HeraldEvents
 import HeraldTime
 
-/// Who is called during a hold, one after the other: somebody else each time, from the request topics first.
+/// Who is called during an outage, one after the other: somebody else each time, from the request topics first.
 ///
 /// What failed before may fail for ever by its own fault, and must not keep those waiting who would get through.
 extension Engine {
@@ -19,29 +19,29 @@ extension Engine {
 
     /// When the next probe is due; `nil` when there is none to make.
     var nextProbeTime: MonotonicTime? {
-        guard let hold, hold.probe == nil, hold.reason != .tokenUnavailable, !dispatcher.queue.isEmpty,
+        guard let outage, outage.probe == nil, outage.reason != .tokenUnavailable, !dispatcher.queue.isEmpty,
             calls.hasRoomForProbe
         else { return nil }
-        return hold.hasOthers ? hold.nextOther : hold.nextProbe
+        return outage.hasOthers ? outage.nextOther : outage.nextProbe
     }
 
     /// Request topics take turns, and in each of them who waits longest and who came last: behind many who fail, one who
-    /// arrives during the hold is asked soon.
+    /// arrives during the outage is asked soon.
     private mutating func nextProbe(now: MonotonicTime) -> CallToken? {
-        guard let held = hold else { return nil }
-        if held.hasOthers {
+        guard let outage else { return nil }
+        if outage.hasOthers {
             let requests = dispatcher.queue.classes - 1
             for step in 0..<max(0, requests) {
-                let number = 1 + (held.probes + step) % requests
-                let isNewest = held.probes / requests % 2 == 1
+                let number = 1 + (outage.probes + step) % requests
+                let isNewest = outage.probes / requests % 2 == 1
                 if let token = candidate(ofClass: number, newest: isNewest, among: .others) { return token }
             }
             if let token = candidate(ofClass: 0, newest: false, among: .others) { return token }
             health.noteNoOthers()
         }
-        guard now >= held.nextProbe else { return nil }
+        guard now >= outage.nextProbe else { return nil }
         for step in 0..<dispatcher.queue.classes {
-            let number = (held.probes + step) % dispatcher.queue.classes
+            let number = (outage.probes + step) % dispatcher.queue.classes
             if let token = candidate(ofClass: number, newest: false, among: .all) { return token }
         }
         dispatcher.removeAll()
@@ -61,16 +61,16 @@ extension Engine {
             guard events.isCurrent(token.slot), state.phase == .wanted else { return false }
             switch candidates {
             case .all: return true
-            case .others: return isNew(state) && hold?.hasAsked(events[slot].userHash) == false
+            case .others: return isNew(state) && outage?.hasAsked(events[slot].userHash) == false
             }
         }
     }
 
     private func isNew(_ state: ServiceState) -> Bool { state.sequence == 0 && state.attempts == 0 }
 
-    /// A call is wanted during a hold.
+    /// A call is wanted during an outage.
     mutating func noteCandidate(_ slot: Int32, _ service: Int) {
-        guard health.isHolding, isNew(events.services[events.place(slot, service)]) else { return }
+        guard health.isInOutage, isNew(events.services[events.place(slot, service)]) else { return }
         health.noteCandidate(ofClass: callClass(of: slot))
     }
 

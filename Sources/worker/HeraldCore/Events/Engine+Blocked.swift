@@ -12,8 +12,8 @@ extension Engine {
         for partition in partitions.indices where partitions.waitsForExpected(partition) {
             actions.append(.rewind(partition: partition))
         }
-        // In a hold everybody waits for the backend, and nobody for an event.
-        guard !health.isHolding, let delay = configuration.retry.delays.first else { return }
+        // In an outage everybody waits for the backend, and nobody for an event.
+        guard !health.isInOutage, let delay = configuration.retry.delays.first else { return }
         let limit = now.monotonic.advanced(byMilliseconds: -configuration.blockedAfter)
         for index in events.slots.indices
         where events.slots[index].phase == .active && events.slots[index].activeSince <= limit {

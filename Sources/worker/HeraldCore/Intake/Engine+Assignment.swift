@@ -20,7 +20,7 @@ extension Engine {
         readAhead.assigned(sources: sources.count, fetched: fetched)
         lifecycle.assigned()
         committer.assigned(now: now.monotonic)
-        if !credentials.areThere { beginHold(.tokenUnavailable, now: now) }
+        if !credentials.areThere { beginOutage(.tokenUnavailable, now: now) }
     }
 
     /// Goes on from another offset in a partition whose topic was made anew.

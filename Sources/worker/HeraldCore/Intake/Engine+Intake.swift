@@ -9,11 +9,13 @@ extension Engine {
 
     /// The source to take the next record from, or `nil` when nothing should be taken now.
     public mutating func nextSource() -> Int? {
-        guard case .assigned = membership, events.room > (health.isHolding ? 0 : Hold.reservedSlots) else { return nil }
-        if !health.isHolding, dispatcher.pressing + calls.busy >= takeLimit { return nil }
+        guard case .assigned = membership, events.room > (health.isInOutage ? 0 : Outage.reservedSlots) else {
+            return nil
+        }
+        if !health.isInOutage, dispatcher.pressing + calls.busy >= takeLimit { return nil }
         let room = SourceTable.Room(
             isFull: events.bytes >= configuration.maxBufferedBytes, reserved: configuration.reservedBytes,
-            holdRoom: health.isHolding ? health.hold?.room : nil)
+            outageRoom: health.isInOutage ? health.outage?.room : nil)
         return sources.next(room, events)
     }
 

@@ -122,8 +122,8 @@ extension SourceTable {
         var isFull: Bool
         /// With fewer bytes than this a class may take in any case.
         var reserved: Int
-        /// In a hold: how many more events of each class are taken.
-        var holdRoom: [Int]?
+        /// In an outage: how many more events of each class are taken.
+        var outageRoom: [Int]?
     }
 
     /// The source to take the next record from, by weight; `nil` when none is open.
@@ -154,7 +154,7 @@ extension SourceTable {
         guard all[index].mayHaveRecords, !all[index].isBlocked else { return false }
         let number = all[index].callClass
         guard !room.isFull || events.bytesByClass[number] < room.reserved else { return false }
-        if let holdRoom = room.holdRoom { return holdRoom[number] > 0 }
+        if let outageRoom = room.outageRoom { return outageRoom[number] > 0 }
         return true
     }
 

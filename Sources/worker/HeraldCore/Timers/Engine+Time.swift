@@ -46,7 +46,7 @@ extension Engine {
     private var nextCall: MonotonicTime? {
         // Only a commit makes a call possible.
         if committer.isInTheWay { return nil }
-        if health.isHolding { return nextProbeTime }
+        if health.isInOutage { return nextProbeTime }
         return calls.hasRoom ? dispatcher.opens : nil
     }
 

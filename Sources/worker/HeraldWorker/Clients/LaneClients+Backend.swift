@@ -25,21 +25,21 @@ extension LaneClients {
         Redaction.hiding(message: message, in: detail)
     }
 
-    func credentialsRefused(sentAt: MonotonicTime, isHolding: Bool) {
-        credentials.refused(sentAt: sentAt, isHolding: isHolding)
+    func credentialsRefused(sentAt: MonotonicTime, isInOutage: Bool) {
+        credentials.refused(sentAt: sentAt, isInOutage: isInOutage)
     }
 
     func renewCredentials() { credentials.renew { [mailbox] in mailbox.post(.credentialsRenewed) } }
 
-    func announce(_ notice: Notice, hold: Hold?) {
+    func announce(_ notice: Notice, outage: Outage?) {
         switch notice {
-        case .holdBegan(let reason):
+        case .outageBegan(let reason):
             let trouble = reason == .tokenUnavailable ? credentials.trouble : nil
             logger.error(
-                "outage: \(trouble.map { "there is no access token: \($0)." } ?? reason.sentence(status: hold?.status ?? 0)) "
+                "outage: \(trouble.map { "there is no access token: \($0)." } ?? reason.sentence(status: outage?.status ?? 0)) "
                     + "Nothing is consumed and nothing is lost; the worker resumes by itself.",
                 ["outage": .string(reason.word)])
-        case .holdEnded(let reason):
+        case .outageEnded(let reason):
             logger.info("the backend has recovered, resuming", ["outage": .string(reason.word)])
         case .foreignMetadata(let topic, let partition):
             logger.warning(
@@ -94,11 +94,11 @@ struct LaneCredentials {
 
     /// A call was refused.
     ///
-    /// A token that is refused in a hold may lack a right that was granted since: it is renewed at once.
-    mutating func refused(sentAt: MonotonicTime, isHolding: Bool) {
+    /// A token that is refused in an outage may lack a right that was granted since: it is renewed at once.
+    mutating func refused(sentAt: MonotonicTime, isInOutage: Bool) {
         guard sentAt >= since else { return }
         isRefused = true
-        if isHolding, let access { source.renew(refused: access.revision) {} }
+        if isInOutage, let access { source.renew(refused: access.revision) {} }
     }
 
     /// Renews them, once for all lanes; at once when there is nothing to renew.

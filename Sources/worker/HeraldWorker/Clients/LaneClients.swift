@@ -28,7 +28,7 @@ final class LaneClients: LaneIO {
     let configuration: LaneConfiguration
     let logger: Logger
     let mailbox: Mailbox
-    let board: LaneBoard
+    let board: LaneSnapshot
     let troubles: TroubleLog
     let campaigns: CampaignWatch
     /// The questions that block.
@@ -55,7 +55,7 @@ final class LaneClients: LaneIO {
     /// Makes the clients, on the lane's own thread.
     init(
         configuration: LaneConfiguration, mailbox: Mailbox, credentials: CredentialSource,
-        campaigns: CampaignWatch, board: LaneBoard, troubles: TroubleLog, logger: Logger
+        campaigns: CampaignWatch, board: LaneSnapshot, troubles: TroubleLog, logger: Logger
     ) throws {
         self.configuration = configuration
         self.mailbox = mailbox
@@ -179,7 +179,7 @@ final class LaneClients: LaneIO {
 }
 
 extension Message: LaneRecord {
-    package var retained: HeldRecord { HeldRecord(self) }
+    package var retained: RetainedMessage { RetainedMessage(self) }
 }
 
-extension HeldRecord: RetainedRecord {}
+extension RetainedMessage: RetainedRecord {}

@@ -44,7 +44,7 @@ extension Lane {
         }
         if answer.status >= 300, configuration.statuses[answer.status] == .credentials {
             // The engine asks before it holds.
-            io.credentialsRefused(sentAt: answer.sentAt, isHolding: engine.hold?.reason == .credentials)
+            io.credentialsRefused(sentAt: answer.sentAt, isInOutage: engine.outage?.reason == .credentials)
         }
         return CallResult(
             status: answer.status,

@@ -32,7 +32,7 @@ extension Lane {
         partitionReports = []
         var last = report(now: now)
         last.hasEnded = true
-        last.hold = nil
+        last.outage = nil
         return last
     }
 
@@ -41,7 +41,7 @@ extension Lane {
         var report = LaneReport(number: number, at: now, services: services)
         report.isReady = isSubscribed
         report.phase = engine.phase
-        report.hold = engine.hold.map { HoldReport($0.reason, status: $0.status) }
+        report.outage = engine.outage.map { OutageReport($0.reason, status: $0.status) }
         report.inFlightLimit = engine.inFlightLimit
         report.rateLimits = (0..<services).map { engine.rateLimit(ofService: $0) }
         report.counters = engine.counters

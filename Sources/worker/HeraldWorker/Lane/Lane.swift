@@ -215,7 +215,7 @@ package final class Lane<IO: LaneIO> {
     }
 
     private func announce(_ notice: Notice) {
-        io.announce(notice, hold: engine.hold)
+        io.announce(notice, outage: engine.outage)
         guard case .rival = notice else { return }
         end = .failed(
             "another process writes under this worker's name: two workers must never share kafka.instance. "

@@ -111,15 +111,15 @@ package protocol LaneIO: AnyObject {
     func answers(_ body: (CallToken, BackendAnswer) -> Void)
     /// What a backend said, without the message that it was sent.
     func redact(_ detail: String, hiding message: RawSpan) -> String
-    /// A call that began at this moment was refused, during a hold because of that or not.
-    func credentialsRefused(sentAt: MonotonicTime, isHolding: Bool)
+    /// A call that began at this moment was refused, during an outage because of that or not.
+    func credentialsRefused(sentAt: MonotonicTime, isInOutage: Bool)
     /// Renews the credentials: ``LaneMessage/credentialsRenewed``.
     func renewCredentials()
 
     // MARK: People
 
-    /// Says what people should know, one line at each change; `hold` is why nothing is taken now.
-    func announce(_ notice: Notice, hold: Hold?)
+    /// Says what people should know, one line at each change; `outage` is why nothing is taken now.
+    func announce(_ notice: Notice, outage: Outage?)
     /// Says now and then what has become of events since.
     func announceTroubles(_ counters: Counters, since before: Counters, now: MonotonicTime)
     /// Asks for a campaign to be paused, because so many of its events failed.

@@ -15,7 +15,7 @@ public struct LaneReport: Sendable {
     /// What it is at.
     public var phase = LanePhase.unassigned
     /// Why it holds, if it does.
-    public var hold: HoldReport?
+    public var outage: OutageReport?
     /// How many calls may be in flight, as its engine has found.
     public var inFlightLimit = 0
     /// How many calls a second each push service bears, as its engine has found; `nil` without refusals.
@@ -65,14 +65,14 @@ public struct LaneReport: Sendable {
 }
 
 /// Why a lane holds.
-public struct HoldReport: Sendable, Equatable {
+public struct OutageReport: Sendable, Equatable {
     /// The reason.
-    public var reason: HoldReason
-    /// The fuse's status, else 0.
+    public var reason: OutageReason
+    /// The dead-letter breaker's status, else 0.
     public var status: Int
 
-    /// A hold for this reason.
-    public init(_ reason: HoldReason, status: Int = 0) {
+    /// An outage for this reason.
+    public init(_ reason: OutageReason, status: Int = 0) {
         self.reason = reason
         self.status = status
     }

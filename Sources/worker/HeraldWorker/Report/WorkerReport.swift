@@ -19,11 +19,11 @@ public struct WorkerReport: Sendable {
         self.isStopping = isStopping
     }
 
-    /// Why lanes hold, each reason once.
-    public var holds: [HoldReport] {
-        var holds: [HoldReport] = []
-        for case let hold? in lanes.map(\.hold) where !holds.contains(hold) { holds.append(hold) }
-        return holds
+    /// Why lanes are in an outage, each reason once.
+    public var outages: [OutageReport] {
+        var outages: [OutageReport] = []
+        for case let outage? in lanes.map(\.outage) where !outages.contains(outage) { outages.append(outage) }
+        return outages
     }
 
     /// Every partition of the lanes, and how many offsets of it are not done; `nil` when that is not known yet.

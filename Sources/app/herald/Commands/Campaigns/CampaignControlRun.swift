@@ -17,11 +17,11 @@ struct CampaignControlRun {
     func run(_ invocation: Invocation) throws -> ExitStatus {
         let (parsed, console) = (invocation.parsed, invocation.console)
         let reason = order == .resume ? nil : parsed[CampaignOptions.reason]
-        let look = try CampaignLook(invocation, isWriting: true)
+        let look = try CampaignQuery(invocation, isWriting: true)
         defer { look.reader.close() }
         let campaign = try look.campaign(parsed[CampaignOptions.name])
         let status = try status(of: campaign, look)
-        guard let control = try control(campaign, status, by: look.world.operatorName, reason) else {
+        guard let control = try control(campaign, status, by: look.context.operatorName, reason) else {
             console.remark("Campaign \(campaign.name) is \(campaign.state.rawValue) already.")
             try write(campaign, nil, invocation)
             return .done
@@ -37,7 +37,7 @@ struct CampaignControlRun {
             }
         }
         try CommandFailure.translating { () throws(ToolFailure) in
-            try look.world.write(control, order, of: campaign.name)
+            try look.context.write(control, order, of: campaign.name)
         }
         try write(campaign, control, invocation)
         return .done
@@ -45,7 +45,7 @@ struct CampaignControlRun {
 
     /// How it stands; outcomes are only counted when that can matter.
     private func status(
-        of campaign: CampaignBook.Campaign, _ look: CampaignLook
+        of campaign: CampaignIndex.Campaign, _ look: CampaignQuery
     ) throws(CommandFailure) -> CampaignStatus {
         guard order.needsUnfinished, campaign.state != .cancelled, campaign.state != order.state,
             campaign.progress?.isComplete ?? false || isAsking
@@ -54,7 +54,7 @@ struct CampaignControlRun {
     }
 
     private func control(
-        _ campaign: CampaignBook.Campaign, _ status: CampaignStatus, by name: String, _ reason: String?
+        _ campaign: CampaignIndex.Campaign, _ status: CampaignStatus, by name: String, _ reason: String?
     ) throws(CommandFailure) -> CampaignControl? {
         switch order.decision(
             for: campaign, isFinished: status.isFinished, at: SystemClock.wall(), by: name, reason: reason)
@@ -80,7 +80,7 @@ struct CampaignControlRun {
     }
 
     private func write(
-        _ campaign: CampaignBook.Campaign, _ control: CampaignControl?, _ invocation: Invocation
+        _ campaign: CampaignIndex.Campaign, _ control: CampaignControl?, _ invocation: Invocation
     ) throws {
         let console = invocation.console
         let present = control ?? campaign.control

@@ -128,9 +128,9 @@ struct CampaignPage {
         }
         var parts: [String] = []
         if let perSecond = status.perSecond, perSecond > 0 {
-            parts.append("\(CampaignWords.rate(perSecond)) in the last \(OutcomePace.window) s")
+            parts.append("\(CampaignWords.rate(perSecond)) in the last \(OutcomeMeter.window) s")
         } else {
-            parts.append("no outcome in the last \(OutcomePace.window) s")
+            parts.append("no outcome in the last \(OutcomeMeter.window) s")
         }
         if let seconds = status.secondsLeft { parts.append("about \(CampaignWords.duration(seconds)) left") }
         return parts.joined(separator: ", ")

@@ -39,14 +39,14 @@ enum CampaignReportCommand: HeraldCommand {
         guard html != "-" || csv != "-" else {
             throw UsageError("only one of --html and --csv can be standard output", command: parsed.path.name)
         }
-        let look = try CampaignLook(invocation)
+        let look = try CampaignQuery(invocation)
         defer { look.reader.close() }
         let campaign = try look.campaign(parsed[CampaignOptions.name])
         let definition = try look.definition(of: campaign)
         let isRevealed = parsed[reveal]
         if isRevealed {
             try CommandFailure.translating { () throws(ToolFailure) in
-                try look.world.recordReveal(campaign.name, at: SystemClock.wall().text)
+                try look.context.recordReveal(campaign.name, at: SystemClock.wall().text)
             }
         }
         var run = CampaignReportRun(look: look, definition: definition, invocation: invocation, stop: try .listen())
@@ -59,14 +59,14 @@ enum CampaignReportCommand: HeraldCommand {
 
 /// One run of it: the results are read once for the page, and once more for the rows.
 private struct CampaignReportRun {
-    let look: CampaignLook
+    let look: CampaignQuery
     let definition: CampaignDefinition
     let invocation: Invocation
     let stop: StopRequest
     private var report: CampaignReport
     private var deletedCount: Int64 = 0
 
-    init(look: CampaignLook, definition: CampaignDefinition, invocation: Invocation, stop: StopRequest) {
+    init(look: CampaignQuery, definition: CampaignDefinition, invocation: Invocation, stop: StopRequest) {
         self.look = look
         self.definition = definition
         self.invocation = invocation
@@ -88,7 +88,7 @@ private struct CampaignReportRun {
         }
     }
 
-    func writePage(_ campaign: CampaignBook.Campaign, isRevealed: Bool, to path: String) throws {
+    func writePage(_ campaign: CampaignIndex.Campaign, isRevealed: Bool, to path: String) throws {
         let page = ReportPage(
             campaign, definition, report, now: SystemClock.wall(), isRevealed: isRevealed, deletedCount: deletedCount)
         try write(to: path) { stream throws in try stream.write(page.html) }
@@ -118,7 +118,7 @@ private struct CampaignReportRun {
     private func scan(_ verb: String, _ body: (NotificationResult) -> Void) throws -> Int64 {
         var line = ProgressLine(console)
         let deleted = try CommandFailure.translating { () throws(ToolFailure) in
-            let reader = try look.world.outcomes(of: [.init(definition)], look.layout)
+            let reader = try look.context.outcomes(of: [.init(definition)], look.layout)
             defer { reader.close() }
             try reader.catchUp(
                 onProgress: { passed, total in

@@ -77,7 +77,8 @@ struct CampaignStartRun {
         }
         let screen = CampaignStartScreen(console)
         let publisher = CampaignPublisher(
-            cluster.world, cluster.layout, order, audience: audience, preview: preview, recipients: consume recipients,
+            cluster.context, cluster.layout, order, audience: audience, preview: preview,
+            recipients: consume recipients,
             isStopping: { stop.isMade }, onNews: { screen.tell($0) },
             onProgress: { screen.show($0) })
         let (end, progress) = publisher.run()
@@ -87,25 +88,25 @@ struct CampaignStartRun {
     }
 
     private struct Cluster {
-        var world: CampaignWorld
-        var layout: CampaignWorld.Layout
-        var campaign: CampaignBook.Campaign?
+        var context: CampaignContext
+        var layout: CampaignContext.Layout
+        var campaign: CampaignIndex.Campaign?
     }
 
     /// Refuses what cannot be continued before a long file is read; it is looked at again when the name is claimed.
     private func lookAtCampaign() throws -> Cluster {
-        let world = settings.campaignWorld(environment: invocation.environment)
-        let layout = try settings.campaignLayout(world, isWriting: true)
+        let context = settings.campaignWorld(environment: invocation.environment)
+        let layout = try settings.campaignLayout(context, isWriting: true)
         guard layout.requests[order.topic] != nil else {
             throw CommandFailure("there is no topic \(order.topic); make it with: herald topics apply")
         }
         return try CommandFailure.translating { () throws(ToolFailure) in
-            let reader = try world.campaigns(layout)
+            let reader = try context.campaigns(layout)
             defer { reader.close() }
             try reader.catchUp()
             let campaign = try order.campaign(in: reader.book)
             try order.check(against: campaign)
-            return Cluster(world: world, layout: layout, campaign: campaign)
+            return Cluster(context: context, layout: layout, campaign: campaign)
         }
     }
 

@@ -29,7 +29,7 @@ enum CampaignStatusCommand: HeraldCommand {
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let (parsed, console) = (invocation.parsed, invocation.console)
-        let look = try CampaignLook(invocation)
+        let look = try CampaignQuery(invocation)
         defer { look.reader.close() }
         guard let name = parsed[name] else {
             try list(look, invocation)
@@ -54,7 +54,7 @@ enum CampaignStatusCommand: HeraldCommand {
         return .done
     }
 
-    private static func list(_ look: CampaignLook, _ invocation: Invocation) throws {
+    private static func list(_ look: CampaignQuery, _ invocation: Invocation) throws {
         let (book, console) = (look.reader.book, invocation.console)
         let campaigns = book.names.compactMap(book.campaign)
         let found = try look.statuses(of: campaigns, until: ContinuousClock.now + listPatience)

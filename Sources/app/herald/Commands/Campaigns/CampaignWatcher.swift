@@ -13,20 +13,20 @@ struct CampaignWatcher {
     private static let firstBacklogPatience = Duration.seconds(5)
     private static let backlogPatience = Duration.seconds(1)
 
-    private let look: CampaignLook
+    private let look: CampaignQuery
     private let name: String
     private let console: Console
     private let isLive: Bool
     private let outcomes: OutcomeReader?
     private let backlog: RetryBacklog
     private let stop: StopRequest
-    private var pace = OutcomePace()
+    private var pace = OutcomeMeter()
     private var counted: RetryBacklog.Count?
     /// Who was told once what there is in the retry topics may ask: no answer means that there are no brokers.
     private var wasCounted = false
 
     init(
-        _ look: CampaignLook, _ campaign: CampaignBook.Campaign, _ console: Console, isLive: Bool
+        _ look: CampaignQuery, _ campaign: CampaignIndex.Campaign, _ console: Console, isLive: Bool
     ) throws {
         self.look = look
         self.console = console
@@ -36,12 +36,12 @@ struct CampaignWatcher {
             if isLive { try? console.output.write(LiveScreen.restoring) }
         }
         (outcomes, backlog) = try CommandFailure.translating { () throws(ToolFailure) in
-            let since = SystemClock.wall().milliseconds - Int64(OutcomePace.window) * 1_000
+            let since = SystemClock.wall().milliseconds - Int64(OutcomeMeter.window) * 1_000
             let outcomes = try campaign.definition.map { definition throws(ToolFailure) in
-                try look.world.outcomes(
+                try look.context.outcomes(
                     of: [.init(definition, after: campaign.progress)], lookingBackTo: since, look.layout)
             }
-            return (outcomes, try RetryBacklog(look.world, look.layout, campaign: campaign.name))
+            return (outcomes, try RetryBacklog(look.context, look.layout, campaign: campaign.name))
         }
     }
 

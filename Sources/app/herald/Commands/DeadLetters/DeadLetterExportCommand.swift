@@ -33,7 +33,7 @@ enum DeadLetterExportCommand: HeraldCommand {
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let selection = try DeadLetterOptions.selection(invocation.parsed, needsChoice: false)
         let isRevealed = invocation.parsed[DeadLetterOptions.reveal]
-        var look = try DeadLetterLook(invocation, selection)
+        var look = try DeadLetterQuery(invocation, selection)
         if isRevealed { try look.recordReveal("export") }
         let format = invocation.parsed[format]
         let page = DeadLetterPage(isRevealed: isRevealed, configuration: invocation.parsed[GlobalOptions.config])

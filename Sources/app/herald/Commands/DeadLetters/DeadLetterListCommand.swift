@@ -36,7 +36,7 @@ enum DeadLetterListCommand: HeraldCommand {
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let selection = try DeadLetterOptions.selection(invocation.parsed, needsChoice: false)
-        var look = try DeadLetterLook(invocation, selection)
+        var look = try DeadLetterQuery(invocation, selection)
         let limit = invocation.parsed[limit]
         guard let field = GroupField(rawValue: invocation.parsed[groupBy].rawValue) else {
             return try listLetters(&look, invocation, limit ?? standardLetters)
@@ -81,7 +81,7 @@ enum DeadLetterListCommand: HeraldCommand {
     }
 
     private static func listLetters(
-        _ look: inout DeadLetterLook, _ invocation: Invocation, _ limit: Int
+        _ look: inout DeadLetterQuery, _ invocation: Invocation, _ limit: Int
     ) throws -> ExitStatus {
         var table = FittedTable(
             invocation.parsed[OutputFormat.option],

@@ -32,7 +32,7 @@ struct DeadLetterReplayRun {
         let only = try Self.pushServices(parsed, settings)
         replayer = try settings.replayer(
             environment: invocation.environment, isWriting: !parsed[Command.dryRun])
-        var rules = replayer.world.rules
+        var rules = replayer.context.rules
         rules.onlyPushServices = only
         rules.hasFreshKey = parsed[Command.freshKey]
         rules.isAgain = parsed[Command.again]
@@ -53,7 +53,7 @@ struct DeadLetterReplayRun {
         let names = try CommandFailure.translating { () throws(ToolFailure) in try replayer.cancelledCampaigns() }
         if names == nil {
             console.remark(
-                "Which campaigns were cancelled is not known: this user may not read \(replayer.world.topics.campaigns). "
+                "Which campaigns were cancelled is not known: this user may not read \(replayer.context.topics.campaigns). "
                     + "Workers deliver nothing of them.")
         }
         return names ?? []
@@ -76,10 +76,10 @@ struct DeadLetterReplayRun {
     mutating func run() throws -> ExitStatus {
         let stop = try StopRequest.listen()
         let state = try CommandFailure.translating { () throws(ToolFailure) in
-            try replayer.world.state(replayer.layout)
+            try replayer.context.state(replayer.layout)
         }
         var line = ProgressLine(console)
-        var pace = ProgressPace()
+        var pace = ThroughputMeter()
         let plan = try CommandFailure.translating { () throws(ToolFailure) in
             try replayer.plan(selection, rules, state) { passed, total in
                 pace.note(passed)
@@ -131,10 +131,10 @@ struct DeadLetterReplayRun {
     private func replay(_ plan: ReplayPlan, _ state: StateReader, _ stop: StopRequest) throws -> ReplayReport {
         var line = ProgressLine(console)
         var batch = 0
-        var pace = ProgressPace()
+        var pace = ThroughputMeter()
         let job = try CommandFailure.translating { () throws(ToolFailure) in
             try ReplayJob(
-                replayer.world, replayer.layout, plan: plan, rules: rules, options: options, state: state,
+                replayer.context, replayer.layout, plan: plan, rules: rules, options: options, state: state,
                 isStopping: { stop.isMade },
                 onWait: { lease in
                     console.remark(

@@ -28,7 +28,7 @@ enum DeadLetterResolveCommand: HeraldCommand {
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let (parsed, console) = (invocation.parsed, invocation.console)
         let selection = try DeadLetterOptions.selection(parsed, needsChoice: true)
-        var look = try DeadLetterLook(invocation, selection, isWriting: true)
+        var look = try DeadLetterQuery(invocation, selection, isWriting: true)
         var chosen: [Int32: [Int64]] = [:]
         var count = 0
         let matched = try look.visit { entry, book, _ in
@@ -61,7 +61,7 @@ enum DeadLetterResolveCommand: HeraldCommand {
         }
         let job = try CommandFailure.translating { () throws(ToolFailure) in
             try ResolveJob(
-                look.replayer.world, state: state, selection: selection.text, note: parsed[note], planned: count
+                look.replayer.context, state: state, selection: selection.text, note: parsed[note], planned: count
             ) { lease in
                 console.remark(
                     SafeText.escaped(

@@ -23,9 +23,9 @@ enum DeadLetterShowCommand: HeraldCommand {
         request.ids = [invocation.parsed[id]]
         let selection = try DeadLetterOptions.compile(request, command: invocation.parsed.path.name)
         let isRevealed = invocation.parsed[DeadLetterOptions.reveal]
-        var look = try DeadLetterLook(invocation, selection)
+        var look = try DeadLetterQuery(invocation, selection)
         if isRevealed { try look.recordReveal("show") }
-        var found: [(entry: DeadLetterEntry, book: MarkBook?, outcomes: ReplayOutcomes)] = []
+        var found: [(entry: DeadLetterEntry, book: MarkIndex?, outcomes: ReplayOutcomes)] = []
         try look.visit { entry, book, outcomes in
             found.append((entry, book, outcomes))
             return found.count < limit

@@ -80,7 +80,7 @@ struct ReplayOutput {
             + "\(progress.delivered) delivered, \(progress.failed) failed."
     }
 
-    static func progressLine(_ progress: ReplayProgress, _ pace: ProgressPace) -> String {
+    static func progressLine(_ progress: ReplayProgress, _ pace: ThroughputMeter) -> String {
         "\(progress.replayed)/\(progress.planned) replayed  \(progress.delivered) delivered  \(progress.failed) failed  "
             + "\(progress.open) open"
             + (progress.isWaiting

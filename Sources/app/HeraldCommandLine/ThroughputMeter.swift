@@ -1,0 +1,49 @@
+/// How fast a count grows, from what it was in the last seconds: for a rate and the time left on a progress line.
+public struct ThroughputMeter: Sendable {
+    /// So far back it looks: long enough that a pause of some seconds does not look like the end.
+    private static let window = Duration.seconds(30)
+    /// Nothing is said before so much time has been seen.
+    private static let shortest = Duration.seconds(1)
+    private static let interval = Duration.milliseconds(500)
+
+    private var samples: [(at: ContinuousClock.Instant, count: Int64)] = []
+
+    /// Nothing was counted.
+    public init() {}
+
+    /// Notes the count at a moment.
+    public mutating func note(_ count: Int64, at now: ContinuousClock.Instant = .now) {
+        if let last = samples.last, now - last.at < Self.interval, samples.count > 1 {
+            samples[samples.count - 1].count = count
+            return
+        }
+        samples.append((now, count))
+        samples.removeAll { now - $0.at > Self.window }
+    }
+
+    /// How much it grows in a second; `nil` while too little was seen.
+    public var perSecond: Double? {
+        guard let first = samples.first, let last = samples.last, last.at - first.at >= Self.shortest else {
+            return nil
+        }
+        return max(0, Double(last.count - first.count)) / ((last.at - first.at) / .seconds(1))
+    }
+
+    /// A rate and the time that the rest takes at it, as `  120/s  about 5m left`; empty while nobody knows.
+    public func words(left: Int64) -> String {
+        guard let perSecond, perSecond > 0 else { return "" }
+        let rate = perSecond >= 10 ? "\(Int(perSecond.rounded()))" : "\((perSecond * 10).rounded() / 10)"
+        let seconds = (Double(max(0, left)) / perSecond).rounded(.up)
+        guard left > 0, seconds < 1e9 else { return "  \(rate)/s" }
+        return "  \(rate)/s  about \(Self.rough(Int64(seconds))) left"
+    }
+
+    /// No finer than anybody wants to know.
+    private static func rough(_ seconds: Int64) -> String {
+        let units: [(name: String, seconds: Int64)] = [("h", 3_600), ("m", 60)]
+        for unit in units where seconds >= 2 * unit.seconds {
+            return "\((seconds + unit.seconds - 1) / unit.seconds)\(unit.name)"
+        }
+        return "\(seconds)s"
+    }
+}

@@ -1,0 +1,130 @@
+import HeraldCommandLine
+import HeraldEvents
+import HeraldReplay
+import HeraldSettings
+import HeraldTime
+import HeraldTools
+
+/// Going through the dead letters that a command line means, with a bar while it takes its time.
+struct DeadLetterQuery {
+    let replayer: Replayer
+    let selection: Selection
+    /// What became of dead letters; `nil` without a state topic.
+    let state: StateReader?
+    /// What came of replays, as far as it is known.
+    let outcomes: ReplayOutcomes
+    /// The places and ids that were named, and that no dead letter has.
+    private(set) var missing: [String] = []
+    private let console: Console
+    let stop: StopRequest
+    /// Who only looks does not wait for millions of results.
+    private static let outcomePatience = Duration.seconds(10)
+
+    init(_ invocation: Invocation, _ selection: Selection, isWriting: Bool = false) throws {
+        let settings = try invocation.settings(requiring: [.kafka])
+        console = invocation.console
+        self.selection = selection
+        stop = try StopRequest.listen()
+        let replayer = try settings.replayer(environment: invocation.environment, isWriting: isWriting)
+        self.replayer = replayer
+        state = try CommandFailure.translating { () throws(ToolFailure) in
+            let state = try replayer.context.state(replayer.layout)
+            try state?.catchUp()
+            return state
+        }
+        if state == nil {
+            console.remark("There is no topic \(settings.topics.state) yet, so nothing was replayed.")
+        }
+        outcomes = isWriting ? ReplayOutcomes() : try Self.outcomes(replayer, selection, state?.book, console, stop)
+    }
+
+    private static func outcomes(
+        _ replayer: Replayer, _ selection: Selection, _ book: MarkIndex?, _ console: Console, _ stop: StopRequest
+    ) throws -> ReplayOutcomes {
+        guard let book else { return ReplayOutcomes() }
+        var line = ProgressLine(console)
+        defer { line.clear() }
+        let end = ContinuousClock.now + outcomePatience
+        let (outcomes, isWhole) = try CommandFailure.translating { () throws(ToolFailure) in
+            try replayer.outcomes(of: book, since: selection.condition.bounds.earliest) { passed, total in
+                line.show(
+                    share: total > 0 ? Double(passed) / Double(total) : 1, "\(passed) of \(total) results read")
+                return !stop.isMade && ContinuousClock.now < end
+            }
+        }
+        if !isWhole, !stop.isMade {
+            console.remark(
+                "The outcomes of the latest replays are not known: there are too many results to read in "
+                    + "\(outcomePatience.components.seconds) s. --since leaves out what is older.")
+        }
+        return outcomes
+    }
+
+    /// Says which of the named were not found; the exit status.
+    func statusOfNamed() -> ExitStatus {
+        guard let failure = DeadLetterOptions.failure(ofMissing: missing) else { return .done }
+        console.complain("herald: \(failure)")
+        return failure.status
+    }
+
+    /// Writes down that messages are shown, before they are.
+    func recordReveal(_ command: String) throws {
+        try CommandFailure.translating { () throws(ToolFailure) in
+            try replayer.context.recordReveal("\(command) \(selection.text)", at: SystemClock.wall())
+        }
+    }
+
+    /// What became of these dead letters, by their places, the oldest first.
+    func marks(of letters: [DeadLetterView]) throws -> [String: [MarkRecord]] {
+        try CommandFailure.translating { () throws(ToolFailure) in
+            var found: [String: [MarkRecord]] = [:]
+            guard let state = try replayer.context.state(replayer.layout) else { return found }
+            defer { state.close() }
+            try state.catchUp { mark in
+                for letter in letters where mark.contains(partition: letter.partition, offset: letter.offset) {
+                    found[letter.place, default: []].append(mark)
+                }
+            }
+            return found
+        }
+    }
+
+    /// The request that a dead letter without its value was made of, while its topic has it.
+    func original(of entry: DeadLetterEntry) throws -> DeadLetterEntry? {
+        guard entry.omissions.contains(.value) else { return nil }
+        return try CommandFailure.translating { () throws(ToolFailure) in try replayer.context.original(of: entry) }
+    }
+
+    /// Calls `body` for each until it answers `false`; how many there were.
+    ///
+    /// Ends the command when somebody asked it to stop.
+    @discardableResult
+    mutating func visit(_ body: (inout DeadLetterEntry, MarkIndex?, ReplayOutcomes) -> Bool) throws -> Int {
+        var named = selection.named
+        var line = ProgressLine(console)
+        var pace = ThroughputMeter()
+        var count = 0
+        try CommandFailure.translating { () throws(ToolFailure) in
+            let reader = try replayer.context.deadLetters()
+            defer { reader.close() }
+            try replayer.scan(selection, reader) { passed, total in
+                pace.note(passed)
+                line.show(
+                    share: total > 0 ? Double(passed) / Double(total) : 1,
+                    "\(passed) of \(total) read, \(count) found\(pace.words(left: total - passed))")
+                return !stop.isMade
+            } _: { entry throws(ToolFailure) in
+                count += 1
+                named.note(&entry)
+                return body(&entry, state?.book, outcomes)
+            }
+            if !reader.knowsTimes {
+                console.remark("This broker cannot find records by their time: all of them were read.")
+            }
+        }
+        line.clear()
+        if stop.isMade { throw CommandFailure("interrupted", status: .partlyDone) }
+        missing = named.missing
+        return count
+    }
+}

@@ -1,0 +1,149 @@
+/// A consumed record that somebody holds on to: where librdkafka put it, or, after ``keep()``, a copy of its own.
+///
+/// A ``Message`` holds on to everything that was fetched together with it, of all partitions. Who holds one record in a
+/// thousand for long would in the end hold all of them.
+///
+/// Whoever has it calls ``release()`` exactly once. Copies of this value are the same record: ``keep()`` is for the only
+/// one.
+public struct RetainedMessage: @unchecked Sendable {
+    private enum Place {
+        case message(Message)
+        case copy(RecordCopy)
+    }
+
+    private var place: Place
+
+    /// Takes the message over, which must be a record and no error.
+    public init(_ message: Message) {
+        place = .message(message)
+    }
+
+    /// Whether it has memory of its own.
+    public var isCopy: Bool { if case .copy = place { true } else { false } }
+
+    /// Copies the record and lets its message go; once is enough.
+    public mutating func keep() {
+        guard case .message(let message) = place else { return }
+        place = .copy(RecordCopy(message))
+        message.release()
+    }
+
+    /// Lends the key; `nil` for a null key.
+    @inlinable
+    public func withKey<R, E: Error>(_ body: (RawSpan?) throws(E) -> R) throws(E) -> R {
+        guard let bytes = keyBytes else { return try body(nil) }
+        return try body(bytes.bytes)
+    }
+
+    /// Lends the value; `nil` for a null value (a tombstone).
+    @inlinable
+    public func withValue<R, E: Error>(_ body: (RawSpan?) throws(E) -> R) throws(E) -> R {
+        guard let bytes = valueBytes else { return try body(nil) }
+        return try body(bytes.bytes)
+    }
+
+    @usableFromInline
+    var keyBytes: UnsafeRawBufferPointer? {
+        switch place {
+        case .message(let message): message.keyBytes
+        case .copy(let copy): copy.key
+        }
+    }
+
+    @usableFromInline
+    var valueBytes: UnsafeRawBufferPointer? {
+        switch place {
+        case .message(let message): message.valueBytes
+        case .copy(let copy): copy.value
+        }
+    }
+
+    /// Visits the headers in order, repeated names too; a value may be null.
+    public func forEachHeader(_ body: (_ name: RawSpan, _ value: RawSpan?) -> Void) {
+        switch place {
+        case .message(let message): message.forEachHeader(body)
+        case .copy(let copy): copy.forEachHeader(body)
+        }
+    }
+
+    /// Gives the memory back.
+    public func release() {
+        switch place {
+        case .message(let message): message.release()
+        case .copy(let copy): copy.release()
+        }
+    }
+}
+
+/// Key, value and headers of a record in one piece of memory: the number of headers, and then the key, the value, and each
+/// header's name and value, every one of them behind its length, which is -1 for null.
+private struct RecordCopy {
+    private static let lengthSize = MemoryLayout<Int>.size
+
+    private let memory: UnsafeMutableRawPointer
+
+    init(_ message: Message) {
+        var size = 3 * Self.lengthSize + message.keyCount + message.valueCount
+        var headers = 0
+        message.forEachHeader { name, value in
+            headers += 1
+            size += 2 * Self.lengthSize + name.byteCount + (value?.byteCount ?? 0)
+        }
+        memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: Self.lengthSize)
+        memory.storeBytes(of: headers, as: Int.self)
+        var end = memory + Self.lengthSize
+        Self.append(message.keyBytes, at: &end)
+        Self.append(message.valueBytes, at: &end)
+        message.forEachHeader { name, value in
+            name.withUnsafeBytes { Self.append($0, at: &end) }
+            if let value {
+                value.withUnsafeBytes { Self.append($0, at: &end) }
+            } else {
+                Self.append(nil, at: &end)
+            }
+        }
+    }
+
+    private static func append(_ bytes: UnsafeRawBufferPointer?, at end: inout UnsafeMutableRawPointer) {
+        end.storeBytes(of: bytes?.count ?? -1, as: Int.self)
+        end += lengthSize
+        guard let bytes, let start = bytes.baseAddress else { return }
+        end.copyMemory(from: start, byteCount: bytes.count)
+        end += bytes.count
+    }
+
+    /// Reads what ``append(_:at:)`` has written.
+    private static func take(_ place: inout UnsafeRawPointer) -> UnsafeRawBufferPointer? {
+        let count = place.loadUnaligned(as: Int.self)
+        place += lengthSize
+        guard count >= 0 else { return nil }
+        defer { place += count }
+        return UnsafeRawBufferPointer(start: place, count: count)
+    }
+
+    var key: UnsafeRawBufferPointer? {
+        var place = UnsafeRawPointer(memory) + Self.lengthSize
+        return Self.take(&place)
+    }
+
+    var value: UnsafeRawBufferPointer? {
+        var place = UnsafeRawPointer(memory) + Self.lengthSize
+        _ = Self.take(&place)
+        return Self.take(&place)
+    }
+
+    func forEachHeader(_ body: (_ name: RawSpan, _ value: RawSpan?) -> Void) {
+        var place = UnsafeRawPointer(memory) + Self.lengthSize
+        _ = Self.take(&place)
+        _ = Self.take(&place)
+        for _ in 0..<memory.load(as: Int.self) {
+            guard let name = Self.take(&place) else { return }
+            let value = Self.take(&place)
+            body(name.bytes, value?.bytes)
+        }
+    }
+
+    func release() {
+        memory.deallocate()
+    }
+}

@@ -1,0 +1,92 @@
+public import HeraldEvents
+public import HeraldKafka
+public import HeraldTools
+
+/// The cluster as commands on campaigns see it: topics, clients' properties, and who asks.
+public struct CampaignContext: Sendable {
+    /// The topics' names.
+    public var topics: Topics
+    /// librdkafka's properties for readers: `read_committed`, end-of-partition events, the workers' group, which is not joined.
+    public var readerProperties: [(String, String)]
+    /// librdkafka's properties for a publisher, but for its `transactional.id`.
+    public var writerProperties: [(String, String)]
+    /// librdkafka's properties for a plain producer of control records and audit entries.
+    public var controlProperties: [(String, String)]
+    /// Who runs this: a user and a machine.
+    public var operatorName: String
+
+    /// A context of these parts.
+    public init(
+        topics: Topics, readerProperties: [(String, String)], writerProperties: [(String, String)],
+        controlProperties: [(String, String)], operatorName: String
+    ) {
+        self.topics = topics
+        self.readerProperties = readerProperties
+        self.writerProperties = writerProperties
+        self.controlProperties = controlProperties
+        self.operatorName = operatorName
+    }
+
+    /// The partitions of the topics that commands need.
+    public struct Layout: Sendable {
+        /// Of the campaigns topic.
+        public var campaigns: [Int32]
+        /// Of the results topic.
+        public var results: [Int32]
+        /// Of each request topic that there is.
+        public var requests: [String: [Int32]]
+        /// Of each retry topic that there is, also of delays that the settings don't have any more.
+        public var retries: [String: [Int32]]
+    }
+
+    /// Looks at the topics.
+    ///
+    /// - Parameter isWriting: whether the audit topic has to be there.
+    public func layout(reach: ClusterReach, admin: Admin, isWriting: Bool) throws(ToolFailure) -> Layout {
+        let needed = [topics.campaigns, topics.results] + (isWriting ? [topics.audit] : [])
+        var partitions: [String: [Int32]] = [:]
+        // Those that are named are asked for by name: only then a broker says that somebody may not see them.
+        for topic in try reach.topics(needed + topics.requests, admin).topics {
+            if let error = topic.error {
+                guard needed.contains(topic.name) else { continue }
+                throw ToolFailure(topic: topic.name, error, allow: .read)
+            }
+            partitions[topic.name] = topic.partitions.map(\.id)
+        }
+        var retries: [String: [Int32]] = [:]
+        for topic in try reach.allTopics(admin).topics
+        where topic.error == nil && topics.delay(ofTopic: topic.name) != nil {
+            retries[topic.name] = topic.partitions.map(\.id)
+        }
+        return Layout(
+            campaigns: partitions[topics.campaigns] ?? [], results: partitions[topics.results] ?? [],
+            requests: partitions.filter { topics.requests.contains($0.key) }, retries: retries)
+    }
+
+    /// A reader of the campaigns topic.
+    public func campaigns(_ layout: Layout) throws(ToolFailure) -> CampaignReader {
+        try CampaignReader(properties: readerProperties, topic: topics.campaigns, partitions: layout.campaigns)
+    }
+
+    /// A reader of campaigns' outcomes.
+    ///
+    /// - Parameter moment: epoch milliseconds; also hands out what came since then, without counting it twice.
+    public func outcomes(
+        of subjects: [OutcomeReader.Subject], lookingBackTo moment: Int64? = nil, _ layout: Layout
+    ) throws(ToolFailure) -> OutcomeReader {
+        try OutcomeReader(
+            properties: readerProperties, topic: topics.results, partitions: layout.results, of: subjects,
+            lookingBackTo: moment)
+    }
+
+    /// The publisher's name of a campaign, which only one process has at a time, and which permissions are given for.
+    public func transactionalID(of campaign: String) -> String { "herald-campaign-\(topics.campaigns)-\(campaign)" }
+
+    /// The offset behind the last record of each partition, open transactions included.
+    func ends(of topic: String, _ partitions: [Int32]) throws(ToolFailure) -> [String: Int64] {
+        let reader = try TopicReader(
+            properties: readerProperties, topic: topic, partitions: partitions, from: { _ in .end })
+        defer { reader.close() }
+        return Dictionary(uniqueKeysWithValues: reader.positions.map { ("\($0.key.partition)", $0.value) })
+    }
+}

@@ -1,0 +1,41 @@
+public import HeraldEvents
+internal import HeraldKafka
+public import HeraldTools
+
+extension CampaignContext {
+    /// Writes what a campaign is to do, and who said so, and returns when the brokers have both.
+    public func write(_ control: CampaignControl, _ order: ControlOrder, of campaign: String) throws(ToolFailure) {
+        var entry = AuditEntry(
+            action: "campaign.\(order.rawValue)", phase: "done", at: control.at.text, by: operatorName)
+        entry.selection = campaign
+        entry.reason = control.reason
+        let records = [
+            OutgoingRecord(topic: topics.campaigns, key: order.key(of: campaign), value: control.encoded()),
+            entry.record(topic: topics.audit),
+        ]
+        let failures: [Int: KafkaError]
+        do throws(KafkaError) {
+            failures = try PlainWriter.write(records, properties: controlProperties)
+        } catch {
+            throw ToolFailure(
+                "it is not known whether the campaign is \(control.state.rawValue) now", error,
+                allow: KafkaPermission(.write, on: .topic(topics.campaigns), .topic(topics.audit)))
+        }
+        if let error = failures[0] {
+            throw ToolFailure(
+                "the campaign stays as it is", error, allow: KafkaPermission(.write, on: .topic(topics.campaigns)))
+        }
+        if let error = failures[1] {
+            throw ToolFailure(
+                "the campaign is \(control.state.rawValue), but \(topics.audit) does not say by whom", error,
+                allow: KafkaPermission(.write, on: .topic(topics.audit)))
+        }
+    }
+
+    /// Writes down that somebody reads a campaign's text.
+    public func recordReveal(_ campaign: String, at moment: String) throws(ToolFailure) {
+        var entry = AuditEntry(action: "campaign.reveal", phase: "done", at: moment, by: operatorName)
+        entry.selection = campaign
+        try entry.recordReveal(topic: topics.audit, properties: controlProperties)
+    }
+}

@@ -1,0 +1,159 @@
+internal import FoundationEssentials
+public import HeraldEvents
+
+/// What the campaigns topic says of each campaign; what is damaged, or of somebody else, is noted and ignored.
+public struct CampaignIndex: Sendable {
+    /// What is known of one campaign.
+    public struct Campaign: Equatable, Sendable {
+        /// Its name.
+        public var name: String
+        /// What it is; absent when only somebody's control record names it.
+        public var definition: CampaignDefinition?
+        /// How far it was published; absent before the first batch.
+        public var progress: CampaignProgress?
+        /// What it is to do: the cancellation, if there is one, whatever was written after it.
+        public var control: CampaignControl?
+
+        /// What it does: a campaign of which nobody has said anything runs.
+        public var state: CampaignControl.State { control?.state ?? .running }
+    }
+
+    /// A record that says nothing.
+    public struct Damage: Equatable, Sendable {
+        /// `PARTITION:OFFSET`.
+        public var place: String
+        /// Its key, as it is.
+        public var key: String
+        /// What is wrong with it.
+        public var reason: String
+    }
+
+    /// More is not kept: whoever fills the topic with rubbish does not fill this memory.
+    private static let keptDamages = 100
+
+    private var definitions: [String: CampaignDefinition] = [:]
+    private var progresses: [String: CampaignProgress] = [:]
+    private var states = CampaignStates()
+    private var damagesByKey: [String: Damage] = [:]
+
+    /// Nothing is known.
+    public init() {}
+
+    /// The names of all campaigns, sorted.
+    public var names: [String] { Set(definitions.keys).union(progresses.keys).union(states.names).sorted() }
+
+    /// What is known of a campaign; `nil` when nothing is.
+    public func campaign(_ name: String) -> Campaign? {
+        let campaign = Campaign(
+            name: name, definition: definitions[name], progress: progresses[name], control: states.control(of: name))
+        let isKnown = campaign.definition != nil || campaign.progress != nil || campaign.control != nil
+        return isKnown ? campaign : nil
+    }
+
+    /// The last records of their keys that say nothing, in the order of their keys.
+    public var damages: [Damage] { damagesByKey.values.sorted { $0.key < $1.key } }
+
+    /// Takes a record of the topic.
+    ///
+    /// - Parameters:
+    ///   - value: `nil` takes back what the key has said.
+    ///   - place: `PARTITION:OFFSET`, for ``damages``.
+    public mutating func take(key: [UInt8]?, value: [UInt8]?, place: String) {
+        let text = String(decoding: key ?? [], as: UTF8.self)
+        damagesByKey[text] = nil
+        if let reason = read(Array(text.utf8), text, value), damagesByKey.count < Self.keptDamages {
+            damagesByKey[text] = Damage(place: place, key: text, reason: reason)
+        }
+    }
+
+    /// Takes the record; what is wrong with it.
+    private mutating func read(_ key: [UInt8], _ text: String, _ value: [UInt8]?) -> String? {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = String(parts[0])
+        guard CampaignControl.isName(name) else { return "its key names no campaign" }
+        switch parts.count > 1 ? String(parts[1]) : "" {
+        case "definition":
+            guard let value else {
+                definitions[name] = nil
+                return nil
+            }
+            guard let definition = Self.decoded(CampaignDefinition.self, value), definition.isSound(for: name) else {
+                return "it is no definition of a campaign"
+            }
+            definitions[name] = definition
+        case "progress":
+            guard let value else {
+                progresses[name] = nil
+                return nil
+            }
+            guard let progress = Self.decoded(CampaignProgress.self, value), progress.isSound else {
+                return "it is no progress of a campaign"
+            }
+            progresses[name] = progress
+        default:
+            guard CampaignControl.campaign(ofKey: key.span.bytes) != nil else { return "its key is of no known kind" }
+            do throws(ContractError) {
+                if let value {
+                    try states.take(key: key.span.bytes, value: value.span.bytes)
+                } else {
+                    try states.take(key: key.span.bytes, value: nil)
+                }
+            } catch {
+                return "\(error)"
+            }
+        }
+        return nil
+    }
+
+    private static func decoded<Record: Decodable>(_ type: Record.Type, _ value: [UInt8]) -> Record? {
+        try? JSONDecoder().decode(type, from: Data(value))
+    }
+}
+
+extension CampaignDefinition {
+    /// Whether it can be of this campaign, and each number means something.
+    fileprivate func isSound(for name: String) -> Bool {
+        self.name == name && !pns.isEmpty && Topics.isName(topic)
+            && (rate.map { $0 > 0 && $0.isFinite } ?? true) && Sound.isMoment(startedAt)
+            && (expiresAt.map(Sound.isMoment) ?? true) && Sound.areOffsets(requestOffsets)
+            && Sound.areOffsets(resultOffsets)
+    }
+
+    /// ``requestOffsets`` by the partitions' numbers.
+    public var requestStarts: [Int32: Int64] { Sound.byNumber(requestOffsets) }
+
+    /// ``resultOffsets`` by the partitions' numbers.
+    public var resultStarts: [Int32: Int64] { Sound.byNumber(resultOffsets) }
+}
+
+extension CampaignProgress {
+    /// Whether each number means something.
+    fileprivate var isSound: Bool {
+        ([recipients, published, repeats, invalid] + outcomes.values).allSatisfy(Sound.isCount)
+            && Sound.isMoment(at) && Sound.areOffsets(resultOffsets)
+    }
+
+    /// ``resultOffsets`` by the partitions' numbers.
+    public var resultStarts: [Int32: Int64] { Sound.byNumber(resultOffsets) }
+}
+
+/// Numbers as records hold them: none can be so large that it overflows where it is used.
+private enum Sound {
+    private static let largestCount = 1_000_000_000_000
+    private static let endOfTime: Int64 = 253_402_300_799_999
+
+    static func isCount(_ number: Int) -> Bool { (0...largestCount).contains(number) }
+
+    /// From 1970 to the year 9999.
+    static func isMoment(_ milliseconds: Int64) -> Bool { (0...endOfTime).contains(milliseconds) }
+
+    /// Offsets by partition, whose number is text in JSON.
+    static func areOffsets(_ offsets: [String: Int64]) -> Bool {
+        offsets.allSatisfy { name, offset in offset >= 0 && (Int32(name).map { $0 >= 0 && "\($0)" == name } ?? false) }
+    }
+
+    static func byNumber(_ offsets: [String: Int64]) -> [Int32: Int64] {
+        Dictionary(
+            offsets.compactMap { name, offset in Int32(name).map { ($0, offset) } }, uniquingKeysWith: min)
+    }
+}

@@ -1,0 +1,46 @@
+public import HeraldEvents
+public import HeraldTime
+
+/// How many outcomes came in each of the last seconds.
+public struct OutcomeMeter: Sendable {
+    /// So far back it looks.
+    public static let window = 30
+
+    private var counts = [Int](repeating: 0, count: window)
+    /// The second of each place in `counts`.
+    private var seconds = [Int64](repeating: .min, count: window)
+    /// The first and the last moment of an outcome that was seen.
+    public private(set) var first: WallTime?
+    /// The last moment of an outcome that was seen.
+    public private(set) var last: WallTime?
+
+    /// Nothing has come.
+    public init() {}
+
+    /// Takes a result; replays don't count.
+    ///
+    /// - Parameter now: when it was seen. What comes from a clock ahead of this one counts as of now.
+    public mutating func take(_ result: NotificationResult, at now: WallTime) {
+        guard result.replays == 0 else { return }
+        let moment = min(result.completedAt, now)
+        first = min(first ?? moment, moment)
+        last = max(last ?? moment, moment)
+        let second = moment.milliseconds / 1_000
+        let place = Int(second % Int64(Self.window) + Int64(Self.window)) % Self.window
+        guard second >= seconds[place] else { return }
+        if seconds[place] < second { (seconds[place], counts[place]) = (second, 0) }
+        counts[place] += 1
+    }
+
+    /// Outcomes a second in the whole seconds before this one, as far back as there were any.
+    public func perSecond(at now: WallTime) -> Double? {
+        guard let first else { return nil }
+        let present = now.milliseconds / 1_000
+        let start = max(first.milliseconds / 1_000, present - Int64(Self.window) + 1)
+        // This clock may have been set back.
+        guard start < present else { return 0 }
+        let length = present - start
+        let count = zip(seconds, counts).reduce(0) { $0 + ((start..<present).contains($1.0) ? $1.1 : 0) }
+        return Double(count) / Double(length)
+    }
+}

@@ -1,0 +1,103 @@
+public import HeraldEvents
+public import HeraldKafka
+public import HeraldTools
+
+/// The cluster as commands on dead letters see it: topics, clients' properties, and who asks.
+public struct ReplayContext: Sendable {
+    /// The topics' names.
+    public var topics: Topics
+    /// librdkafka's properties for readers: `read_committed`, end-of-partition events, no group joined.
+    public var readerProperties: [(String, String)]
+    /// librdkafka's properties for the one who writes, but for its `transactional.id`.
+    public var writerProperties: [(String, String)]
+    /// librdkafka's properties for a plain producer of audit entries.
+    public var auditProperties: [(String, String)]
+    /// Decodes events as the workers do.
+    public var decoder: RecordDecoder
+    /// How often an event may be replayed.
+    public var maximumReplays: Int
+    /// Who runs this.
+    public var operatorName: String
+
+    /// A context of these parts.
+    public init(
+        topics: Topics, readerProperties: [(String, String)], writerProperties: [(String, String)],
+        auditProperties: [(String, String)], decoder: RecordDecoder, maximumReplays: Int, operatorName: String
+    ) {
+        self.topics = topics
+        self.readerProperties = readerProperties
+        self.writerProperties = writerProperties
+        self.auditProperties = auditProperties
+        self.decoder = decoder
+        self.maximumReplays = maximumReplays
+        self.operatorName = operatorName
+    }
+
+    /// The partitions of the topics that are needed, by topic.
+    public struct Layout: Sendable {
+        var deadLetters: [Int32]
+        var results: [Int32]
+        /// None when the topic is missing.
+        var state: [Int32]
+        /// None when the topic is missing; `nil` when this user may not know.
+        var campaigns: [Int32]?
+    }
+
+    /// Looks at the topics.
+    ///
+    /// - Parameter isWriting: whether the state and audit topics are needed; without them nothing can be remembered.
+    public func layout(reach: ClusterReach, admin: Admin, isWriting: Bool) throws(ToolFailure) -> Layout {
+        let names = [topics.deadLetter, topics.results, topics.state, topics.audit, topics.campaigns]
+        var partitions: [String: [Int32]] = [:]
+        var isCampaignsForbidden = false
+        for topic in try reach.topics(names, admin).topics {
+            if let error = topic.error {
+                if topic.name == topics.campaigns {
+                    isCampaignsForbidden = error.kind == .forbidden
+                    continue
+                }
+                if error.kind == .unknownTopic, !isWriting, topic.name != topics.deadLetter { continue }
+                throw ToolFailure(topic: topic.name, error, allow: .read)
+            }
+            partitions[topic.name] = topic.partitions.map(\.id)
+        }
+        return Layout(
+            deadLetters: partitions[topics.deadLetter] ?? [], results: partitions[topics.results] ?? [],
+            state: partitions[topics.state] ?? [],
+            campaigns: isCampaignsForbidden ? nil : partitions[topics.campaigns] ?? [])
+    }
+
+    /// The rules of a replay without options.
+    public var rules: ReplayRules { ReplayRules(maximumReplays: maximumReplays, requestTopics: topics.requests) }
+
+    /// A reader of the dead letters.
+    public func deadLetters() throws(ToolFailure) -> DeadLetterReader {
+        try DeadLetterReader(properties: readerProperties, topic: topics.deadLetter, decoder: decoder)
+    }
+
+    /// The request that a dead letter was made of; `nil` when its topic does not have it any more.
+    public func original(of entry: DeadLetterEntry) throws(ToolFailure) -> DeadLetterEntry? {
+        guard let origin = entry.origin else { return nil }
+        let reader = try DeadLetterReader(properties: readerProperties, topic: origin.topic, decoder: decoder)
+        defer { reader.close() }
+        let place = ReadBounds(partitions: [origin.partition], offsets: origin.offset...origin.offset)
+        var found: DeadLetterEntry?
+        try reader.scan(try reader.ranges(place, partitions: [origin.partition])) { _ in
+            true
+        } _: { request throws(ToolFailure) in
+            found = request
+            return false
+        }
+        return found
+    }
+
+    /// A reader of what became of them; `nil` when there is no state topic.
+    public func state(_ layout: Layout) throws(ToolFailure) -> StateReader? {
+        guard !layout.state.isEmpty else { return nil }
+        return try StateReader(properties: readerProperties, topic: topics.state, partitions: layout.state)
+    }
+
+    /// The publisher's name, which permissions are given for, and which only one process has at a time: all jobs on one
+    /// state topic share it, whatever else their settings say.
+    public var transactionalID: String { "herald-dlq-\(topics.state)" }
+}

@@ -1,0 +1,114 @@
+/// Decides how many may be published at a moment: pure.
+///
+/// Four things hold a publisher back: the rate, the ramp, the distance to the outcomes, and that a transaction is worth its
+/// while.
+package struct PublishAdmission: Sendable, Equatable {
+    /// So many outcomes at most are open, and so at most as many events: a stop takes hold at once, and the harm of a mistake
+    /// and the memory are bounded.
+    package static let openLimit = 10_000
+    /// With less room than this before the outcomes it waits for more.
+    private static let worthwhileRoom = 200
+    /// With a rate, a transaction is made about so often a second.
+    private static let batchesPerSecond = 5.0
+    /// What the rate would have allowed meanwhile is made up for this long at most, in seconds.
+    private static let burst = 1.0
+
+    /// Why nothing may be published now.
+    package enum Wait: Equatable, Sendable {
+        /// The rate.
+        case rate
+        /// Too many outcomes are open.
+        case outcomes
+        /// All outcomes of this step of the ramp have to be known first.
+        case ramp
+    }
+
+    /// What may be done.
+    package enum Decision: Equatable, Sendable {
+        /// Publish so many.
+        case publish(Int)
+        /// Wait.
+        case wait(Wait)
+    }
+
+    private let outcomesPerEvent: Int
+    private let batchLimit: Int
+    private let rate: Double?
+    private let ramp: Ramp
+    private var credit: Double
+    private var lastLook: ContinuousClock.Instant?
+    /// The number of the ramp's step that what is published next belongs to, from 0, and where it ends.
+    private var stepIndex = 0
+    private var stepEnd: Int?
+    /// The end of the step before.
+    private var lastEnd = 0
+
+    /// The events that were published, by all runs together.
+    package private(set) var published: Int
+
+    /// - Parameters:
+    ///   - outcomesPerEvent: the number of push services.
+    ///   - batchLimit: events in one transaction at most.
+    ///   - rate: events a second; `nil` for no bound.
+    ///   - ramp: the sizes of the steps.
+    ///   - published: events that are published already.
+    package init(outcomesPerEvent: Int, batchLimit: Int, rate: Double?, ramp: Ramp, published: Int) {
+        self.outcomesPerEvent = max(1, outcomesPerEvent)
+        self.batchLimit = batchLimit
+        self.rate = rate
+        self.ramp = ramp
+        self.published = published
+        // The first may go at once.
+        credit = 1
+        stepEnd = ramp.size(0)
+        findStep()
+    }
+
+    /// The outcomes that the published events will have.
+    package var expected: Int { published * outcomesPerEvent }
+
+    /// The number of the ramp's step that what is published next belongs to, from 1; `nil` where everything that is left goes.
+    package var step: Int? { stepEnd == nil ? nil : stepIndex + 1 }
+
+    /// Whether everything up to the end of a step is published, and nothing beyond it.
+    package var isAtStepEnd: Bool { published > 0 && published == lastEnd }
+
+    /// Goes on to the next step, whatever is known of this one.
+    package mutating func leaveStep() { lastEnd = 0 }
+
+    /// What may be done now, when so many outcomes are not known yet.
+    package mutating func decision(open: Int, openInStep: Int, at now: ContinuousClock.Instant) -> Decision {
+        earn(until: now)
+        if isAtStepEnd, openInStep > 0 { return .wait(.ramp) }
+        let room = (Self.openLimit - open) / outcomesPerEvent
+        guard room >= min(Self.worthwhileRoom, Self.openLimit / outcomesPerEvent) else { return .wait(.outcomes) }
+        var count = min(room, batchLimit)
+        if let stepEnd { count = min(count, stepEnd - published) }
+        if let rate {
+            guard credit >= min(Double(count), max(1, rate / Self.batchesPerSecond)) else { return .wait(.rate) }
+            count = min(count, Int(credit))
+        }
+        return .publish(count)
+    }
+
+    /// So many were published.
+    package mutating func notePublished(_ count: Int) {
+        published += count
+        if rate != nil { credit -= Double(count) }
+        findStep()
+    }
+
+    private mutating func findStep() {
+        while let end = stepEnd, published >= end {
+            lastEnd = end
+            stepIndex += 1
+            stepEnd = ramp.size(stepIndex).map { end + $0 }
+        }
+    }
+
+    private mutating func earn(until now: ContinuousClock.Instant) {
+        guard let rate else { return }
+        if let lastLook { credit = min(max(1, rate * Self.burst), credit + rate * ((now - lastLook) / .seconds(1))) }
+        lastLook = now
+    }
+}

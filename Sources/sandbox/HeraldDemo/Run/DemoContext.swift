@@ -1,0 +1,53 @@
+public import HeraldEvents
+public import HeraldSandbox
+
+/// The embedded broker and the reference backend of the demo, and the settings by which a worker finds them.
+public final class DemoContext: Sendable {
+    private static let partitionCount = 3
+
+    /// The topics' names, the contract's own.
+    public let topics = Topics()
+    /// The backend, with the script's misbehaviour.
+    public let backend: ReferenceBackend
+    let broker: EmbeddedBroker
+    /// Every topic that there is.
+    let topicList: [EmbeddedBroker.Topic]
+
+    /// Starts both on free ports of loopback.
+    public init() throws {
+        let topics = topics
+        let retries = DemoScript.delays.compactMap { DelayName($0) }.map { topics.retryTopic($0) }
+        topicList = (topics.requests + [topics.results] + retries + [topics.deadLetter])
+            .map { EmbeddedBroker.Topic($0, partitions: Self.partitionCount) }
+        broker = try EmbeddedBroker(topics: topicList)
+        var configuration = ReferenceBackend.Configuration()
+        configuration.misbehaviour = DemoScript.misbehaviour
+        backend = try ReferenceBackend(configuration)
+    }
+
+    /// Where the broker is.
+    public var bootstrapServers: String { broker.bootstrapServers }
+
+    /// What whoever starts it has to say.
+    public var notices: [String] { [EmbeddedBroker.notice, ReferenceBackend.notice] }
+
+    /// The worker's settings file, as anybody would write it.
+    public var settings: String {
+        """
+        kafka:
+          bootstrapServers: ["\(bootstrapServers)"]
+          # The embedded broker holds a fetch back for this long although records have come.
+          properties: {fetch.wait.max.ms: 100}
+        backend:
+          url: \(backend.url)
+          auth: {kind: basic, username: herald, password: herald}
+        delivery:
+          guarantee: at-least-once
+          drainTimeout: 3s
+        retry:
+          immediate: 2
+          delays: [\(DemoScript.delays.joined(separator: ", "))]
+
+        """
+    }
+}

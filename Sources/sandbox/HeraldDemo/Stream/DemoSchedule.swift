@@ -1,0 +1,87 @@
+/// When which event is published and when the demo is over, as a value; its time comes in as milliseconds.
+struct DemoSchedule {
+    /// The two ways to run it.
+    enum Kind {
+        /// Every scene once, as fast as it goes.
+        case once
+        /// One scene after another, again and again, at a pace to be watched.
+        case live
+    }
+
+    /// What to do at a moment.
+    enum Step: Equatable {
+        /// Publish so many of the next events, then ask again.
+        case publish(Int)
+        /// Ask again at that moment, or when something has happened.
+        case wait(until: Int64)
+        /// All is published and settled, or has taken too long.
+        case end
+    }
+
+    /// A live demo publishes for this long.
+    static let liveTime: Int64 = 30_000
+    private static let liveInterval: Int64 = 600
+    /// What is not settled so long after the last event was published never will be.
+    private static let patience: Int64 = 12_000
+    /// The worker has to be at work by then.
+    private static let startLimit: Int64 = 12_000
+
+    private let kind: Kind
+    private let sceneCount: Int
+    private var published = 0
+    private var begin: Int64?
+    private var lastPublication: Int64 = 0
+    private var isStopped = false
+
+    init(_ kind: Kind, sceneCount: Int) {
+        self.kind = kind
+        self.sceneCount = sceneCount
+    }
+
+    /// Whether events are still to be published.
+    private(set) var isPublishing = true
+
+    /// Ends it at the next step.
+    mutating func stop() { isStopped = true }
+
+    /// The next step.
+    ///
+    /// - Parameters:
+    ///   - isSettled: whether all that was published has its outcomes.
+    ///   - now: milliseconds since the demo's start.
+    mutating func next(isSettled: Bool, now: Int64) -> Step {
+        if isStopped { return .end }
+        if published == 0 { return publish(1, now: now) }
+        guard let begin else {
+            // The first event's outcome shows that the worker has joined its group: the moments in later events hold.
+            guard isSettled else { return now >= Self.startLimit ? .end : .wait(until: Self.startLimit) }
+            self.begin = now
+            return next(isSettled: isSettled, now: now)
+        }
+        if isPublishing {
+            switch kind {
+            case .once:
+                isPublishing = false
+                return publish(sceneCount - 1, now: now)
+            case .live:
+                let due = lastPublication + Self.liveInterval
+                if now - begin >= Self.liveTime {
+                    isPublishing = false
+                } else if now < due {
+                    return .wait(until: due)
+                } else {
+                    return publish(1, now: now)
+                }
+            }
+        }
+        if isSettled { return .end }
+        let limit = lastPublication + Self.patience
+        return now >= limit ? .end : .wait(until: limit)
+    }
+
+    private mutating func publish(_ count: Int, now: Int64) -> Step {
+        published += count
+        lastPublication = now
+        return .publish(count)
+    }
+}

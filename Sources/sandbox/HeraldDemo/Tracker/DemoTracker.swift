@@ -1,0 +1,69 @@
+import HeraldEvents
+import HeraldSandbox
+
+/// Everything that is known of the published events, as a value: what was read from Herald's topics, and what the backend
+/// saw.
+struct DemoTracker {
+    /// A record of one of Herald's topics that came of a request record.
+    enum Fact {
+        case result(NotificationResult)
+        case deadLetter(DeadLetter)
+        case retry(RetryNote)
+    }
+
+    /// The published events by their numbers.
+    private(set) var entries: [BoardEntry] = []
+    /// Calls that belong to no event and push service of the stream.
+    private(set) var strayCallCount = 0
+    private var numbers: [Origin: Int] = [:]
+    /// Facts of request records that were not read yet: topics are read side by side.
+    private var unplaced: [Origin: [Fact]] = [:]
+    private var lastCallNumber = 0
+
+    /// An event is on its way to the broker.
+    mutating func published(_ event: DemoEvent) {
+        precondition(event.number == entries.count, "events are numbered in their order")
+        entries.append(BoardEntry(event))
+    }
+
+    /// The event's request record is at this place.
+    mutating func placed(_ number: Int, at origin: Origin) {
+        guard entries.indices.contains(number) else { return }
+        numbers[origin] = number
+        for fact in unplaced.removeValue(forKey: origin) ?? [] { entries[number].take(fact) }
+    }
+
+    /// A record of a results, dead-letter or retry topic.
+    mutating func take(_ fact: Fact, origin: Origin) {
+        if let number = numbers[origin] {
+            entries[number].take(fact)
+        } else {
+            unplaced[origin, default: []].append(fact)
+        }
+    }
+
+    /// The calls that the backend saw; those that were taken before are passed over.
+    mutating func take(_ calls: [RecordedCall]) {
+        for call in calls where call.number > lastCallNumber {
+            lastCallNumber = call.number
+            guard let key = call.idempotencyKey.flatMap(DemoEvent.parse(idempotencyKey:)),
+                entries.indices.contains(key.number), entries[key.number].take(call, pushService: key.pushService)
+            else {
+                strayCallCount += 1
+                continue
+            }
+        }
+    }
+
+    /// Records that belong to no event of the stream.
+    var strayFactCount: Int { unplaced.values.reduce(0) { $0 + $1.count } }
+
+    /// Whether every published event has all its outcomes.
+    var isSettled: Bool { entries.allSatisfy(\.isSettled) }
+
+    /// Every result, in the order of the events.
+    var results: [NotificationResult] { entries.flatMap(\.results) }
+
+    /// Outcomes that have not come yet.
+    var openCount: Int { entries.reduce(0) { $0 + $1.openCount } }
+}

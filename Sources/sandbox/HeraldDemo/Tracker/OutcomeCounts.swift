@@ -1,0 +1,48 @@
+import HeraldEvents
+
+/// How many outcomes of each kind there are, and how many there must be.
+struct OutcomeCounts {
+    /// One kind of outcome.
+    struct Kind: Hashable {
+        var outcome: Outcome
+        var reason: DeadLetterReason?
+        var pushService: String?
+        var status: Int?
+    }
+
+    /// One line of the table.
+    struct Row: Equatable {
+        var kind: Kind
+        var count = 0
+        var expected = 0
+    }
+
+    /// One row for each kind, by outcome, reason, push service and status.
+    let rows: [Row]
+
+    init(_ board: DemoTracker) {
+        var rows: [Kind: Row] = [:]
+        for result in board.results {
+            let kind = Kind(
+                outcome: result.outcome, reason: result.reason, pushService: result.pushService, status: result.status)
+            rows[kind, default: Row(kind: kind)].count += 1
+        }
+        for expected in board.entries.flatMap(\.event.scene.expected) {
+            let kind = Kind(
+                outcome: expected.outcome, reason: expected.reason, pushService: expected.pushService,
+                status: expected.status)
+            rows[kind, default: Row(kind: kind)].expected += 1
+        }
+        self.rows = rows.values.sorted { $0.kind.order < $1.kind.order }
+    }
+}
+
+extension OutcomeCounts.Kind {
+    /// What rows are sorted by: the order in which the contract lists outcomes and reasons, then the push service.
+    fileprivate var order: (Int, Int, String, Int) {
+        (
+            Outcome.allCases.firstIndex(of: outcome) ?? 0,
+            reason.flatMap { DeadLetterReason.allCases.firstIndex(of: $0) } ?? -1, pushService ?? "", status ?? 0
+        )
+    }
+}

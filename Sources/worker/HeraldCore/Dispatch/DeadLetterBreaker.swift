@@ -1,0 +1,96 @@
+import HeraldTime
+
+/// The dead-letter breaker: looks at the latest answers and opens when too many of them reject with the same status, as a
+/// wrong path in the settings makes them.
+///
+/// It counts answers and not time, so that a wrong path costs no more dead letters when events are rare. A user who is
+/// rejected counts once. One source or topic whose events are bad opens nothing while those of another get through.
+struct DeadLetterBreaker: Sendable {
+    /// A source with fewer answers among the latest says nothing about itself.
+    static let fewest = 20
+    /// Fewer users than this, or a quarter of the answers looked at, are no wrong path, however often they are rejected.
+    static let fewestUsers = 10
+    /// A source that was found to be bad by itself counts for nothing while somebody gets through this often
+    /// (milliseconds).
+    static let excuse: Int64 = 10_000
+
+    private struct Answer: Sendable {
+        /// The status that rejects; 0 when it does not.
+        var status: UInt16
+        var user: UInt64
+        var source: UInt64
+    }
+
+    private let rule: BreakerRule
+    private var answers: [Answer] = []
+    private var oldest = 0
+    /// How many answers came last that rejected with one status, and which.
+    private var inARow = 0
+    private var rowStatus: UInt16 = 0
+    /// The source that is bad by itself.
+    private var excused: UInt64?
+    private var lastPass = MonotonicTime(nanoseconds: .min)
+
+    init(rule: BreakerRule) {
+        self.rule = rule
+        answers.reserveCapacity(rule.of)
+    }
+
+    /// Notes an answer that took the message.
+    mutating func pass(source: UInt64, now: MonotonicTime) {
+        guard rule.of > 0 else { return }
+        inARow = 0
+        lastPass = now
+        if excused == source { excused = nil }
+        note(Answer(status: 0, user: 0, source: source))
+    }
+
+    /// Notes an answer that rejects; true when that blows the dead-letter breaker.
+    ///
+    /// - Parameter source: a hash of the event's topic and source; those without a source count as one.
+    mutating func fail(status: Int, user: UInt64, source: UInt64, now: MonotonicTime) -> Bool {
+        guard rule.of > 0 else { return false }
+        if excused == source, now < lastPass.advanced(byMilliseconds: Self.excuse) { return false }
+        let status = UInt16(clamping: status)
+        inARow = status == rowStatus ? inARow + 1 : 1
+        rowStatus = status
+        if !answers.contains(where: { $0.user == user && $0.status == status }) {
+            note(Answer(status: status, user: user, source: source))
+        }
+        return isBlown(by: status)
+    }
+
+    /// Forgets everything, but remembers that this source is bad by itself.
+    mutating func reset(excusing source: UInt64? = nil) {
+        answers.removeAll(keepingCapacity: true)
+        oldest = 0
+        inARow = 0
+        excused = source
+    }
+
+    private mutating func note(_ answer: Answer) {
+        guard answers.count == rule.of else {
+            answers.append(answer)
+            return
+        }
+        answers[oldest] = answer
+        oldest = oldest + 1 == rule.of ? 0 : oldest + 1
+    }
+
+    private func isBlown(by status: UInt16) -> Bool {
+        let bad = answers.count { $0.status == status }
+        // With few users the places are never full.
+        if inARow >= rule.of {
+            return rule.share <= 1 && bad >= min(max(Self.fewestUsers, rule.of / 4), (rule.of + 1) / 2)
+        }
+        guard answers.count == rule.of, Double(bad) >= rule.share * Double(answers.count) else { return false }
+        var sources: [UInt64: (answers: Int, bad: Int)] = [:]
+        for answer in answers {
+            sources[answer.source, default: (0, 0)].answers += 1
+            if answer.status == status { sources[answer.source, default: (0, 0)].bad += 1 }
+        }
+        return sources.values.allSatisfy { source in
+            source.answers < Self.fewest || Double(source.bad) >= rule.share * Double(source.answers)
+        }
+    }
+}

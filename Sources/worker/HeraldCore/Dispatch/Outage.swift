@@ -1,0 +1,94 @@
+import HeraldTime
+
+/// A state in which nothing is taken and nothing is called but one probe at a time.
+///
+/// A broken password or certificate is no event's fault: what was taken waits, burns no attempt and becomes no retry and
+/// no dead letter.
+public struct Outage: Sendable, Equatable {
+    /// The first probe comes after this long (milliseconds); the wait doubles with each that fails.
+    public static let firstProbe: Int64 = 1_000
+    /// No probe waits longer than this (milliseconds).
+    public static let slowestProbe: Int64 = 30_000
+    /// So long after a probe that was rejected the next user is asked (milliseconds): the backend is well, and rejecting costs it
+    /// next to nothing.
+    static let rejectedProbe: Int64 = 250
+    /// So many events more of each class are taken during an outage, and twice as many with each probe that fails, so that there
+    /// is another user to probe with, also behind many who fail.
+    static let probeCandidates = 16
+    /// So many slots are left free for them.
+    static let reservedSlots = 64
+    /// So many users are not asked again while there are others.
+    static let rememberedUsers = 8
+
+    /// Why.
+    public internal(set) var reason: OutageReason
+    /// Dead-letter breaker: the status that would have made too many dead letters; breaker: the latest that failed; 0 without one.
+    public internal(set) var status: Int
+    /// Dead-letter breaker: the source whose answer blew it.
+    var source: UInt64
+    var probeDelay = Self.firstProbe
+    /// When somebody is asked again who was asked before.
+    var nextProbe: MonotonicTime
+    /// When somebody else is asked.
+    var nextOther: MonotonicTime
+    /// Whether there may be somebody who was not asked yet.
+    var hasOthers = true
+    /// The probe that is under way.
+    var probe: CallToken?
+    /// How many probes there were.
+    var probes = 0
+    /// How many more events of each class are taken.
+    var room: [Int]
+    /// Only one user is known to be refused.
+    private var isOneUsers = false
+    private var users: [UInt64] = []
+
+    init(reason: OutageReason, status: Int, source: UInt64, classes: Int, now: MonotonicTime) {
+        self.reason = reason
+        self.status = status
+        self.source = source
+        nextProbe = now.advanced(byMilliseconds: Self.firstProbe)
+        nextOther = nextProbe
+        room = Array(repeating: Self.probeCandidates, count: classes)
+    }
+
+    /// Something changed for the better, perhaps: the next probe is due now, and the waits begin anew.
+    mutating func probeSoon(now: MonotonicTime) {
+        probeDelay = Self.firstProbe
+        nextProbe = now
+        nextOther = now
+    }
+
+    /// One user alone was refused, which says nothing of others: the first of them is asked at once.
+    mutating func concernsOneUser(now: MonotonicTime) {
+        isOneUsers = true
+        nextOther = now
+    }
+
+    /// Notes that this user is asked.
+    mutating func begin(_ token: CallToken, user: UInt64) {
+        probe = token
+        probes += 1
+        if let first = users.first, first != user { isOneUsers = false }
+        if users.count == Self.rememberedUsers { users.removeFirst() }
+        users.append(user)
+    }
+
+    func hasAsked(_ user: UInt64) -> Bool { users.contains(user) }
+
+    /// Notes that the probe, of an event of this class, failed too.
+    mutating func probeFailed(ofClass number: Int, now: MonotonicTime) {
+        probe = nil
+        room[number] += Self.probeCandidates << min(probes, 6)
+        probeDelay = min(probeDelay * 2, Self.slowestProbe)
+        nextProbe = now.advanced(byMilliseconds: probeDelay)
+        // A failing user may be the reason: others are asked without growing waits. But credentials that are shown too often lock
+        // an account.
+        nextOther =
+            switch reason {
+            case .deadLetterBreaker: now.advanced(byMilliseconds: Self.rejectedProbe)
+            case .breaker: now.advanced(byMilliseconds: Self.firstProbe)
+            default: isOneUsers ? now : nextProbe
+            }
+    }
+}

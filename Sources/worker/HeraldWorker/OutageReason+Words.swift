@@ -1,0 +1,49 @@
+public import HeraldCore
+
+extension OutageReason {
+    /// The word for it in logs, metrics and readiness.
+    public var word: String {
+        switch self {
+        case .credentials: "credentials"
+        case .tokenUnavailable: "token-unavailable"
+        case .tls: "tls"
+        case .nameNotFound: "name-not-found"
+        case .proxyRefused: "proxy-refused"
+        case .breaker: "breaker"
+        case .deadLetterBreaker: "dead-letter-breaker"
+        }
+    }
+
+    /// What happened and what to do, in one sentence: the same in the log and in readiness.
+    ///
+    /// - Parameter status: of the dead-letter breaker: the status that would have made too many dead letters; of the breaker: the latest
+    ///   that failed, 0 without an answer.
+    public func sentence(status: Int) -> String {
+        switch self {
+        case .credentials: "The backend refuses the credentials (401 or 403): check backend.auth."
+        case .tokenUnavailable:
+            "The token endpoint gives no token: check backend.auth.tokenURL, clientID and the client's secret."
+        case .tls: "TLS to the backend failed: check its certificate and backend.tls."
+        case .proxyRefused:
+            "The proxy refuses the credentials for it (407): check backend.proxy and backend.proxyPasswordFile."
+        case .nameNotFound: "The backend's name has no address: check backend.url and the resolver."
+        case .breaker:
+            status == 0
+                ? "Most calls to the backend get no answer: check that it runs and that backend.url is right."
+                : "Most calls to the backend fail for now, the latest with status \(status): check the backend."
+        case .deadLetterBreaker:
+            "The backend rejects most users' events with status \(status): \(Self.remedy(rejectedWith: status))"
+        }
+    }
+
+    private static func remedy(rejectedWith status: Int) -> String {
+        switch status {
+        case 300..<400, 404, 405, 410:
+            "check backend.url and backend.path; herald dlq replay brings back what was rejected."
+        case 401, 403: "check the rights of backend.auth's user."
+        case 413: "look at what publishes events that are too large for it."
+        case 429: "it is asked too often: check limits and backend.statuses."
+        default: "check backend.path and the backend's version, and look at what publishes such events."
+        }
+    }
+}

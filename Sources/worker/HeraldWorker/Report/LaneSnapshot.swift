@@ -1,0 +1,25 @@
+import HeraldThreads
+
+/// Where a lane leaves its reports for others.
+///
+/// The lane never waits: when somebody reads at that very moment, the report is left a turn later.
+final class LaneSnapshot: Sendable {
+    private let report: Guarded<LaneReport>
+
+    init(_ report: LaneReport) {
+        self.report = Guarded(report)
+    }
+
+    /// Replaces the report, unless somebody reads it at this moment; whether it did.
+    func leave(_ report: LaneReport) -> Bool {
+        self.report.withLockIfFree { $0 = report } != nil
+    }
+
+    /// Replaces the report.
+    func leaveLast(_ report: LaneReport) {
+        self.report.withLock { $0 = report }
+    }
+
+    /// The newest report.
+    var latest: LaneReport { report.withLock { $0 } }
+}

@@ -1,0 +1,155 @@
+import HeraldCampaigns
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@Suite("What the campaigns topic says")
+struct CampaignIndexTests {
+    @Test("The four kinds of records make a campaign, and the last of each counts")
+    func records() throws {
+        var book = CampaignIndex()
+        book.take(key: Samples.bytes("spring/definition"), value: Samples.json(Samples.definition()), place: "0:0")
+        #expect(book.campaign("spring")?.state == .running, "nobody has said anything")
+        book.take(
+            key: Samples.bytes("spring/progress"), value: Samples.json(Samples.progress(published: 1)), place: "0:1")
+        book.take(
+            key: Samples.bytes("spring/progress"), value: Samples.json(Samples.progress(published: 2)), place: "0:2")
+        book.take(key: Samples.bytes("spring"), value: Samples.control(.paused).encoded(), place: "0:3")
+        let campaign = try #require(book.campaign("spring"))
+        #expect(campaign.progress?.published == 2 && campaign.state == .paused)
+        #expect(campaign.definition?.resultStarts == [0: 7, 1: 0] && campaign.progress?.resultStarts == [0: 9])
+        #expect(book.names == ["spring"] && book.damages.isEmpty)
+    }
+
+    @Test("A cancellation counts whatever is written after it, until it is taken back")
+    func cancellation() {
+        var book = CampaignIndex()
+        book.take(
+            key: CampaignControl.cancellationKey(of: "spring"), value: Samples.control(.cancelled).encoded(),
+            place: "0:0")
+        book.take(key: Samples.bytes("spring"), value: Samples.control(.running).encoded(), place: "0:1")
+        #expect(book.campaign("spring")?.state == .cancelled)
+        book.take(key: CampaignControl.cancellationKey(of: "spring"), value: nil, place: "0:2")
+        #expect(book.campaign("spring")?.state == .running)
+    }
+
+    @Test(
+        "What is damaged or of somebody else is remarked and changes nothing",
+        arguments: [
+            ("", "{}"), ("two words", "{}"), ("a/b", "{}"), ("spring/other", "{}"), ("spring", "{"),
+            ("spring", #"{"state":"sleeping","at":"2026-11-21T08:40:26Z"}"#), ("spring/definition", "{}"),
+            ("spring/definition", "[1]"), ("spring/progress", #"{"recipients":-1}"#), ("\u{1B}[2J/definition", "x"),
+            ("spring/cancelled", ""),
+        ])
+    func damage(key: String, value: String) {
+        var book = CampaignIndex()
+        let whole = Samples.campaign(.paused)
+        book.take(key: Samples.bytes("spring/definition"), value: Samples.json(Samples.definition()), place: "0:0")
+        book.take(key: Samples.bytes("spring/progress"), value: Samples.json(Samples.progress()), place: "0:1")
+        book.take(key: Samples.bytes("spring"), value: Samples.control(.paused).encoded(), place: "0:2")
+        book.take(key: Samples.bytes(key), value: Samples.bytes(value), place: "0:3")
+        #expect(book.campaign("spring") == whole)
+        #expect(book.names == ["spring"])
+        #expect(book.damages.map(\.place) == ["0:3"] && book.damages.map(\.key) == [key])
+    }
+
+    @Test("A definition of another name, without push services or with offsets that are none, is no definition")
+    func unsound() {
+        var wrong: [CampaignDefinition] = [Samples.definition("autumn"), Samples.definition(pns: [])]
+        for key in ["-1", "x", "01", "99999999999"] {
+            var definition = Samples.definition()
+            definition.resultOffsets = [key: 1]
+            wrong.append(definition)
+        }
+        var negative = Samples.definition()
+        negative.requestOffsets["0"] = -1
+        wrong.append(negative)
+        for moment in [-1, Int64.max] {
+            var (started, expiring) = (Samples.definition(), Samples.definition())
+            started.startedAt = moment
+            expiring.expiresAt = moment
+            wrong += [started, expiring]
+        }
+        for definition in wrong {
+            var book = CampaignIndex()
+            book.take(key: Samples.bytes("spring/definition"), value: Samples.json(definition), place: "0:0")
+            #expect(book.campaign("spring") == nil && book.damages.count == 1, "\(definition)")
+        }
+    }
+
+    @Test(
+        "Numbers that would overflow somewhere are no progress",
+        arguments: ["recipients", "published", "repeats", "invalid", "at", "delivered"], [-1, Int.max])
+    func overflow(member: String, number: Int) {
+        var progress = Samples.progress()
+        switch member {
+        case "recipients": progress.recipients = number
+        case "published": progress.published = number
+        case "repeats": progress.repeats = number
+        case "invalid": progress.invalid = number
+        case "at": progress.at = Int64(number)
+        default: progress.outcomes = [member: number]
+        }
+        var book = CampaignIndex()
+        book.take(key: Samples.bytes("spring/progress"), value: Samples.json(progress), place: "0:0")
+        #expect(book.campaign("spring") == nil && book.damages.count == 1)
+    }
+
+    @Test("A damaged record is forgotten when its key says something again, and rubbish fills no memory")
+    func bounded() {
+        var book = CampaignIndex()
+        book.take(key: Samples.bytes("spring"), value: Samples.bytes("{"), place: "0:0")
+        book.take(key: Samples.bytes("spring"), value: Samples.control(.running).encoded(), place: "0:1")
+        #expect(book.damages.isEmpty)
+        for number in 0..<1_000 {
+            book.take(key: Samples.bytes("rubbish \(number)"), value: nil, place: "0:\(number)")
+        }
+        #expect(book.damages.count == 100)
+        book.take(key: nil, value: nil, place: "0:1001")
+        #expect(book.names == ["spring"])
+    }
+}
+
+@Suite("Pausing, resuming and cancelling")
+struct ControlOrderTests {
+    private func decision(
+        _ order: ControlOrder, _ state: CampaignControl.State, isFinished: Bool = false
+    ) -> ControlOrder.Decision {
+        order.decision(
+            for: Samples.campaign(state), isFinished: isFinished, at: WallTime(milliseconds: 1), by: "ben@host",
+            reason: "why")
+    }
+
+    private func control(
+        _ order: ControlOrder, _ state: CampaignControl.State, isFinished: Bool = false
+    ) -> CampaignControl? {
+        if case .write(let control) = decision(order, state, isFinished: isFinished) { control } else { nil }
+    }
+
+    @Test("A record says who, when and why, and keeps the share of failures at which the campaign pauses")
+    func record() throws {
+        let pause = try #require(control(.pause, .running))
+        #expect(pause.state == .paused && pause.by == "ben@host" && pause.reason == "why")
+        #expect(pause.at.milliseconds == 1 && pause.pauseIfFailures == 0.05)
+        #expect(control(.resume, .paused)?.state == .running)
+        #expect(control(.cancel, .paused)?.state == .cancelled)
+        #expect(ControlOrder.cancel.key(of: "spring") == CampaignControl.cancellationKey(of: "spring"))
+        #expect(ControlOrder.pause.key(of: "spring") == Samples.bytes("spring"))
+    }
+
+    @Test("What is so already is not written again")
+    func already() {
+        #expect(decision(.pause, .paused) == .unchanged)
+        #expect(decision(.resume, .running) == .unchanged)
+    }
+
+    @Test("A cancelled campaign stays so, and a finished one can only be resumed")
+    func refused() {
+        for order in ControlOrder.allCases {
+            #expect(decision(order, .cancelled) == .isCancelled(Samples.control(.cancelled)))
+        }
+        #expect(decision(.pause, .running, isFinished: true) == .isFinished)
+        #expect(decision(.cancel, .running, isFinished: true) == .isFinished)
+        #expect(control(.resume, .paused, isFinished: true)?.state == .running)
+    }
+}

@@ -1,0 +1,190 @@
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@testable import HeraldCore
+
+@Suite("An outage")
+struct EngineOutageTests {
+    @Test("begins when the credentials are refused twice, loses no attempt, and ends when a probe gets through")
+    func credentials() {
+        let harness = EngineHarness()
+        harness.event("a")
+        harness.answer(401)
+        #expect(harness.calls.count == 1)
+        harness.answer(401)
+        #expect(harness.takeOthers().isEmpty)
+        harness.pass(1_000)
+        #expect(harness.takeOthers() == [.notice(.outageBegan(.credentials))])
+        #expect(harness.calls.isEmpty)
+        #expect(harness.summaries.isEmpty)
+        harness.pass(1_000)
+        harness.answer(401)
+        harness.pass(1_999)
+        #expect(harness.calls.isEmpty)
+        harness.pass(1)
+        harness.answer(200)
+        #expect(harness.takeOthers() == [.notice(.outageEnded(.credentials))])
+        #expect(harness.summaries == ["result apns delivered"])
+        #expect(harness.produced[0].production.attempts == 1)
+    }
+
+    @Test("changed credentials are tried at once")
+    func changedCredentials() {
+        let harness = EngineHarness()
+        harness.event("a")
+        harness.answer(401)
+        harness.answer(401)
+        #expect(harness.calls.isEmpty)
+        harness.changeCredentials()
+        #expect(harness.calls.count == 1)
+        harness.answer(200)
+        #expect(harness.engine.outage == nil)
+    }
+
+    @Test(
+        "begins at once when the backend can't be reached safely",
+        arguments: [
+            (CallFailure.tls, OutageReason.tls), (.nameNotFound, .nameNotFound), (.proxyRefused, .proxyRefused),
+        ])
+    func unreachable(failure: CallFailure, reason: OutageReason) {
+        let harness = EngineHarness()
+        harness.event("a")
+        harness.answer(CallResult(failure: failure))
+        #expect(harness.takeOthers() == [.notice(.outageBegan(reason))])
+        harness.pass(1_000)
+        harness.answer(200)
+        #expect(harness.takeOthers() == [.notice(.outageEnded(reason))])
+        #expect(harness.produced[0].production.attempts == 1)
+    }
+
+    @Test(
+        "because of TLS or a proxy probes at once when files have changed", arguments: [CallFailure.tls, .proxyRefused])
+    func changedFiles(failure: CallFailure) {
+        let harness = EngineHarness()
+        harness.event("a")
+        harness.answer(CallResult(failure: failure))
+        #expect(harness.calls.isEmpty)
+        harness.changeCredentials()
+        #expect(harness.calls.count == 1)
+    }
+
+    @Test("probes with a different event each time, and rejects the one that is refused while others get through")
+    func onlyOneIsRefused() {
+        let harness = EngineHarness()
+        harness.event("bad")
+        harness.answer(403)
+        harness.answer(403)
+        harness.pass(1_000)
+        #expect(harness.engine.outage?.reason == .credentials)
+        harness.pass(1_000)
+        #expect(harness.usersInFlight == ["bad"])
+        harness.answer(403)
+        // One user alone says nothing of others: the first of them need not wait.
+        harness.event("good")
+        harness.pass(0)
+        #expect(harness.usersInFlight == ["good"])
+        harness.answer(200)
+        #expect(harness.engine.outage == nil)
+        #expect(harness.usersInFlight == ["bad"])
+        harness.answer(403)
+        #expect(harness.summaries.suffix(2) == ["result apns dead-lettered", "dead apns rejected 403"])
+    }
+
+    @Test("an event that is refused twice while others get through is rejected without an outage")
+    func refusedAmongOthers() {
+        let harness = EngineHarness()
+        harness.event("bad")
+        harness.answer(403)
+        let second = harness.takeCall()
+        harness.event("good")
+        harness.answer(200)
+        harness.answer(second, CallResult(status: 403))
+        #expect(harness.engine.outage == nil)
+        #expect(harness.summaries.last == "dead apns rejected 403")
+    }
+
+    @Test("an event that is refused twice waits for others' answers, and stops nobody")
+    func refusedBeforeOthers() {
+        let harness = EngineHarness()
+        harness.event("bad")
+        harness.answer(403)
+        harness.answer(403)
+        harness.pass(900)
+        harness.event("good")
+        #expect(harness.usersInFlight == ["good"])
+        harness.answer(200)
+        #expect(harness.takeOthers().isEmpty)
+        #expect(
+            harness.summaries == ["result apns dead-lettered", "dead apns rejected 403", "result apns delivered"])
+    }
+
+    @Test("many users who are refused twice are enough to begin one")
+    func manyAreRefused() {
+        let harness = EngineHarness()
+        for user in 1...8 { harness.event("user-\(user)") }
+        for _ in 1...8 { harness.answer(401) }
+        #expect(harness.engine.outage == nil)
+        for _ in 1...8 { harness.answer(401) }
+        #expect(harness.engine.outage?.reason == .credentials)
+    }
+
+    @Test("an answer to a call that was sent before the password changed proves nothing")
+    func lateAnswer() {
+        let harness = EngineHarness()
+        harness.event("early")
+        harness.event("refused")
+        let early = harness.takeCall()
+        harness.answer(401)
+        harness.answer(early, CallResult(status: 200))
+        harness.answer(401)
+        harness.pass(1_000)
+        #expect(harness.engine.outage?.reason == .credentials)
+        #expect(harness.summaries == ["result apns delivered"])
+    }
+
+    @Test("a probe without an answer proves nothing and counts as no attempt")
+    func silentProbe() {
+        let harness = EngineHarness()
+        harness.event("a")
+        harness.answer(CallResult(failure: .tls))
+        harness.pass(1_000)
+        harness.answer(CallResult(failure: .timeout))
+        #expect(harness.engine.outage != nil)
+        harness.pass(2_000)
+        harness.answer(200)
+        #expect(harness.produced[0].production.attempts == 1)
+    }
+
+    @Test("takes only a few events more of each topic, to probe with")
+    func taking() {
+        let harness = EngineHarness { $0.maxInFlight = 1_000 }
+        harness.event("a")
+        harness.answer(CallResult(failure: .tls))
+        var taken = [0, 0]
+        while let source = harness.engine.nextSource() {
+            guard source <= EngineHarness.bulk else {
+                harness.engine.exhausted(source: source)
+                continue
+            }
+            taken[source] += 1
+            harness.event("u\(source)-\(taken[source])", on: source)
+        }
+        #expect(taken == [16, 16])
+        #expect(harness.calls.isEmpty)
+    }
+
+    @Test("the waits between probes double up to half a minute")
+    func backoff() {
+        let harness = EngineHarness()
+        harness.event("a")
+        harness.answer(CallResult(failure: .tls))
+        for wait in [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000] as [Int64] {
+            harness.pass(wait - 1)
+            #expect(harness.calls.isEmpty)
+            harness.pass(1)
+            #expect(harness.calls.count == 1)
+            harness.answer(CallResult(failure: .tls))
+        }
+    }
+}

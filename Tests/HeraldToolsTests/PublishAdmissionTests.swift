@@ -1,0 +1,130 @@
+import HeraldTools
+import Testing
+
+@Suite("How many may be published")
+struct PublishAdmissionTests {
+    private let start = ContinuousClock.now
+
+    private func pace(
+        services: Int = 1, rate: Double? = nil, ramp: [Int] = [], published: Int = 0
+    ) -> PublishAdmission {
+        PublishAdmission(
+            outcomesPerEvent: services, batchLimit: 1_000, rate: rate, ramp: Ramp(steps: ramp), published: published)
+    }
+
+    private func decision(_ pace: inout PublishAdmission, known: Int, at seconds: Double = 0)
+        -> PublishAdmission.Decision
+    {
+        let open = pace.expected - known
+        return pace.decision(open: open, openInStep: open, at: start + .seconds(seconds))
+    }
+
+    /// How many are published within some seconds, looked at every 20 ms, when outcomes come so fast.
+    private func run(_ pace: inout PublishAdmission, seconds: Double, known: (Double, PublishAdmission) -> Int) -> Int {
+        let before = pace.published
+        var most = 0
+        for step in 0..<Int(seconds * 50) {
+            let time = Double(step) / 50
+            let outcomes = known(time, pace)
+            if case .publish(let count) = decision(&pace, known: outcomes, at: time) {
+                pace.notePublished(count)
+            }
+            most = max(most, pace.expected - outcomes)
+        }
+        #expect(most <= PublishAdmission.openLimit)
+        return pace.published - before
+    }
+
+    @Test("Without outcomes no more than 10 000 are open, for each push service", arguments: [1, 2, 3])
+    func openLimit(services: Int) {
+        var pace = pace(services: services)
+        let published = run(&pace, seconds: 10) { _, _ in 0 }
+        #expect(published * services <= 10_000 && published * services > 9_000)
+        #expect(decision(&pace, known: 0, at: 11) == .wait(.outcomes))
+        guard case .publish = decision(&pace, known: 5_000, at: 12) else {
+            Issue.record("it goes on with the outcomes")
+            return
+        }
+    }
+
+    @Test("With outcomes at once a batch goes at each look")
+    func fast() {
+        var pace = pace()
+        #expect(run(&pace, seconds: 1) { _, pace in pace.expected } == 50_000)
+    }
+
+    @Test("A rate is kept over any time, from the first second on", arguments: [0.5, 1, 7, 200, 5_000])
+    func rate(rate: Double) {
+        var pace = pace(rate: rate)
+        for seconds in [20.0] {
+            let published = Double(run(&pace, seconds: seconds) { _, pace in pace.expected })
+            #expect(published <= 1 + rate * seconds && published >= rate * seconds * 0.9 - 1, "\(published)")
+        }
+    }
+
+    @Test("What could not be published for a while is not made up for at once")
+    func burst() {
+        var pace = pace(rate: 100)
+        _ = decision(&pace, known: 0)
+        #expect(decision(&pace, known: 0, at: 1_000) == .publish(100))
+    }
+
+    @Test(
+        "Each step of a ramp waits for all outcomes before, counted over all runs, and everything else comes behind it")
+    func ramp() {
+        var pace = pace(services: 2, ramp: [1, 10, 100])
+        var sizes: [Int] = []
+        for _ in 0..<4 {
+            guard case .publish(let count) = decision(&pace, known: pace.expected) else { break }
+            sizes.append(count)
+            pace.notePublished(count)
+            guard pace.isAtStepEnd else { continue }
+            #expect(decision(&pace, known: pace.expected - 1) == .wait(.ramp))
+        }
+        #expect(sizes == [1, 10, 100, 1_000] && pace.step == nil)
+        var continued = self.pace(ramp: [1, 10, 100], published: 5)
+        #expect(continued.step == 2 && decision(&continued, known: 5) == .publish(6))
+        // In the middle of a step nothing is waited for.
+        #expect(decision(&continued, known: 0) == .publish(6))
+        #expect(self.pace(ramp: [1, 10, 100], published: 500).step == nil)
+    }
+
+    @Test("A ramp that ends with a number goes on in steps of that size")
+    func endlessRamp() throws {
+        var pace = PublishAdmission(
+            outcomesPerEvent: 1, batchLimit: 500, rate: nil, ramp: try #require(Ramp("2,3")), published: 0)
+        var sizes: [Int] = []
+        for _ in 0..<4 {
+            guard case .publish(let count) = decision(&pace, known: pace.expected) else { break }
+            sizes.append(count)
+            pace.notePublished(count)
+        }
+        #expect(sizes == [2, 3, 3, 3] && pace.step == 5)
+    }
+
+    @Test("A step whose outcomes do not come can be left; those of the next one are waited for")
+    func leavingAStep() {
+        var pace = pace(ramp: [1, 10])
+        pace.notePublished(1)
+        #expect(pace.decision(open: 1, openInStep: 1, at: start) == .wait(.ramp))
+        pace.leaveStep()
+        #expect(pace.decision(open: 1, openInStep: 0, at: start) == .publish(10))
+        pace.notePublished(10)
+        #expect(pace.decision(open: 11, openInStep: 10, at: start) == .wait(.ramp))
+        #expect(pace.decision(open: 1, openInStep: 0, at: start) == .publish(1_000))
+    }
+}
+
+@Suite("How many may fail")
+struct FailureLimitTests {
+    @Test(
+        "Among those that are known when they are enough, or of all when all of them are known to fail",
+        arguments: [
+            (4, 19, nil, false), (4, 20, nil, false), (5, 20, nil, true), (1, 1, nil, false), (1, 1, 5, false),
+            (2, 2, 5, true), (0, 0, 0, false),
+        ] as [(Int, Int, Int?, Bool)])
+    func limit(failed: Int, known: Int, total: Int?, isExceeded: Bool) {
+        let limit = FailureLimit(share: 0.2, meaningfulCount: 20)
+        #expect(limit.isExceeded(failed: failed, known: known, total: total) == isExceeded)
+    }
+}
