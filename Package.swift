@@ -76,7 +76,8 @@ let package = Package(
         module(
             "worker", "HeraldWorker",
             [
-                "HeraldBackend", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldTelemetry",
+                "HeraldBackend", "HeraldBytes", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
+                "HeraldTelemetry",
                 "HeraldThreads", "HeraldTime",
             ]),
         module(
@@ -186,7 +187,8 @@ let package = Package(
         .target(
             name: "Simulation",
             dependencies: [
-                "HeraldCore", "HeraldEvents", "HeraldKafka", "HeraldTelemetry", "HeraldTime", "HeraldWorker",
+                "HeraldBytes", "HeraldCore", "HeraldEvents", "HeraldKafka", "HeraldTelemetry", "HeraldTime",
+                "HeraldWorker",
             ],
             path: "Tests/Simulation", swiftSettings: strict),
         .executableTarget(

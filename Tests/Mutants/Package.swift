@@ -45,7 +45,8 @@ let package = Package(
         .target(
             name: "Simulation",
             dependencies: [
-                "HeraldCore", "HeraldEvents", "HeraldKafka", "HeraldTelemetry", "HeraldTime", "HeraldWorker",
+                "HeraldBytes", "HeraldCore", "HeraldEvents", "HeraldKafka", "HeraldTelemetry", "HeraldTime",
+                "HeraldWorker",
             ],
             path: "Tests/Simulation", swiftSettings: strict),
         .executableTarget(

@@ -26,7 +26,7 @@ LINKS = [
     "Sources/c/CEpoll", "Sources/c/CRDKafka",
     "Sources/foundation/HeraldBytes", "Sources/foundation/HeraldTelemetry", "Sources/foundation/HeraldThreads",
     "Sources/foundation/HeraldTime", "Sources/contract/HeraldEvents", "Sources/clients/HeraldKafka",
-    "Sources/worker/HeraldWorker/Report", "Sources/worker/HeraldWorker/HoldReason+Words.swift",
+    "Sources/worker/HeraldWorker/Report", "Sources/worker/HeraldWorker/OutageReason+Words.swift",
     "Tests/Simulation", "Tests/Simulate",
 ]
 # Inputs of engines in which a mutant has to show; most show within a thousand.

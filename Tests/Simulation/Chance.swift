@@ -1,18 +1,14 @@
-/// Chance from a seed (Steele, Lea, Flood: SplitMix): the same seed gives the same numbers.
+internal import HeraldBytes
+
+/// Chance from a seed: the same seed gives the same choices.
 package struct Chance {
-    private var state: UInt64
+    private var generator: SplitMix64
 
     package init(seed: UInt64) {
-        state = seed
+        generator = SplitMix64(seed: seed)
     }
 
-    package mutating func bits() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
+    package mutating func bits() -> UInt64 { generator.next() }
 
     /// A number from 0 to below `bound`.
     mutating func below(_ bound: Int) -> Int { Int(bits() % UInt64(bound)) }

@@ -1,6 +1,8 @@
 /// A small generator with a seed: the same seed gives the same numbers (Steele, Lea, Flood: SplitMix).
+///
+/// It makes no system call, unlike the system's own. Not for anything that nobody may guess.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
-    private var state: UInt64
+    @usableFromInline var state: UInt64
 
     /// A generator that begins with this seed.
     public init(seed: UInt64) {
@@ -8,6 +10,7 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
     }
 
     /// The next 64 bits.
+    @inlinable
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

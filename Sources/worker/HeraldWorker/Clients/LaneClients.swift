@@ -1,5 +1,6 @@
 import Dispatch
 import HeraldBackend
+import HeraldBytes
 import HeraldCore
 import HeraldEvents
 import HeraldHTTP
@@ -48,7 +49,7 @@ final class LaneClients: LaneIO {
     var transactionCalls: TransactionCalls?
     let calls: BackendCalls
     let pushServiceNames: [[UInt8]]
-    @exclusivity(unchecked) var jitter = JitterSource(seed: .random(in: .min ... .max))
+    @exclusivity(unchecked) var jitter = SplitMix64(seed: .random(in: .min ... .max))
     var credentials: LaneCredentials
     var statistics = LaneStatistics()
 
