@@ -87,9 +87,9 @@ public struct CampaignControl: Equatable, Sendable {
 
     /// Reads the value of a control record; members that are not known are ignored.
     public init(decoding value: RawSpan) throws(ContractError) {
-        let object: JSONValue
+        let object: JSONTree
         do throws(JSONError) {
-            object = try JSONValue(value)
+            object = try JSONTree(value)
         } catch {
             throw ContractError("the campaign's record \(error)")
         }

@@ -65,11 +65,11 @@ public struct NotificationResult: Equatable, Sendable {
 
 /// The members of a result, each with its rule; a member that is there and wrong is an error.
 private struct ResultFields {
-    private let object: JSONValue
+    private let object: JSONTree
 
     init(_ value: RawSpan) throws(ContractError) {
         do throws(JSONError) {
-            object = try JSONValue(value)
+            object = try JSONTree(value)
         } catch {
             throw ContractError("the result \(error)")
         }

@@ -2,14 +2,14 @@ import HeraldBytes
 import HeraldTime
 
 /// A JSON value as a tree, for records that people and services read; events on their way are never made into one.
-enum JSONValue {
+enum JSONTree {
     case null
     case boolean
     /// A number as it is written.
     case number(String)
     case string(String)
-    case array([JSONValue])
-    case object([String: JSONValue])
+    case array([JSONTree])
+    case object([String: JSONTree])
 
     /// The value that the bytes are.
     init(_ bytes: RawSpan) throws(JSONError) {
@@ -20,7 +20,7 @@ enum JSONValue {
     }
 
     /// The member of an object.
-    subscript(_ key: String) -> JSONValue? {
+    subscript(_ key: String) -> JSONTree? {
         guard case .object(let members) = self else { return nil }
         return members[key]
     }
@@ -41,7 +41,7 @@ enum JSONValue {
     }
 
     /// The reader bounds how deep this goes.
-    private static func make(_ token: JSONToken, _ bytes: RawSpan) throws(JSONError) -> JSONValue {
+    private static func make(_ token: JSONToken, _ bytes: RawSpan) throws(JSONError) -> JSONTree {
         switch token.kind {
         case .none, .null: return .null
         case .boolean: return .boolean
@@ -50,14 +50,14 @@ enum JSONValue {
         case .array:
             var reader = JSONReader(bytes, offset: token.range.lowerBound)
             try reader.enterContainer()
-            var elements: [JSONValue] = []
+            var elements: [JSONTree] = []
             var isFirst = true
             while let element = try reader.nextElement(isFirst: &isFirst) { elements.append(try make(element, bytes)) }
             return .array(elements)
         case .object:
             var reader = JSONReader(bytes, offset: token.range.lowerBound)
             try reader.enterContainer()
-            var members: [String: JSONValue] = [:]
+            var members: [String: JSONTree] = [:]
             var isFirst = true
             while let key = try reader.nextKey(isFirst: &isFirst) {
                 members[text(key, bytes)] = try make(try reader.readValue(), bytes)
