@@ -41,4 +41,26 @@ struct KafkaErrorKindTests {
                 == "allow Write on transactional ids that begin with herald- with kafka-acls "
                 + "--resource-pattern-type prefixed")
     }
+
+    @Test("A permission is the command that grants it, word for word")
+    func command() {
+        #expect(
+            KafkaPermission(.write, .describe, on: .topic("a"), .transactionalIDs(prefix: "w")).command
+                == "kafka-acls --add --allow-principal User:NAME --operation Write --operation Describe "
+                + "--topic a --transactional-id w --resource-pattern-type prefixed")
+        #expect(
+            KafkaPermission(.read, on: .group("g")).command
+                == "kafka-acls --add --allow-principal User:NAME --operation Read --group g")
+    }
+
+    @Test(
+        "Offsets are refused to who is no member of the group's present generation",
+        arguments: [
+            (KafkaError.Code.illegalGeneration, true), (KafkaError.Code.unknownMemberID, true),
+            (KafkaError.Code.assignmentLost, true), (KafkaError.Code.fencedInstanceID, true),
+            (KafkaError.Code.fenced, false), (KafkaError.Code.timedOut, false),
+        ])
+    func membership(code: Int32, isOfMembership: Bool) {
+        #expect(KafkaError(code: code).isOfMembership == isOfMembership)
+    }
 }

@@ -66,6 +66,14 @@ extension KafkaError {
         }
     }
 
+    /// Whether the group does not count the caller as a member of its present generation, and so refuses its offsets.
+    public var isOfMembership: Bool {
+        switch code {
+        case Code.illegalGeneration, Code.unknownMemberID, Code.fencedInstanceID, Code.assignmentLost: true
+        default: false
+        }
+    }
+
     /// Asks again for so long while a topic that was just made, or a leader that moves, is not known everywhere.
     package static func outwaiting<Answer>(
         within patience: Duration, _ ask: () throws(KafkaError) -> Answer

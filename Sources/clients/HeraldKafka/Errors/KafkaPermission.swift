@@ -54,6 +54,12 @@ public struct KafkaPermission: Sendable, Hashable, CustomStringConvertible {
             + "with kafka-acls" + (isPrefixed ? " --resource-pattern-type prefixed" : "")
     }
 
+    /// The command that allows it, for the user `NAME`.
+    public var command: String {
+        let words = operations.flatMap { ["--operation", $0.rawValue] } + resources.flatMap(\.arguments)
+        return "kafka-acls --add --allow-principal User:NAME " + words.joined(separator: " ")
+    }
+
     private static func list(_ words: [String]) -> String {
         guard let last = words.last, words.count > 1 else { return words.first ?? "" }
         return words.dropLast().joined(separator: ", ") + " and " + last
@@ -68,6 +74,16 @@ extension KafkaPermission.Resource: CustomStringConvertible {
         case .group(let name): "the group \(name)"
         case .transactionalID(let name): "the transactional id \(name)"
         case .transactionalIDs(let prefix): "transactional ids that begin with \(prefix)"
+        }
+    }
+
+    /// As the command names it.
+    fileprivate var arguments: [String] {
+        switch self {
+        case .topic(let name): ["--topic", name]
+        case .group(let name): ["--group", name]
+        case .transactionalID(let name): ["--transactional-id", name]
+        case .transactionalIDs(let prefix): ["--transactional-id", prefix, "--resource-pattern-type", "prefixed"]
         }
     }
 }

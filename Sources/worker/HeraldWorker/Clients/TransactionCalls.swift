@@ -131,12 +131,7 @@ final class TransactionCalls: Sendable {
     /// What an error of a transactional call wants: the same call again, an abort, or a new producer.
     static func outcome(of error: KafkaError) -> CommitOutcome {
         if error.isFatal { return .fatal(isFenced: error.code == KafkaError.Code.fenced) }
-        switch error.code {
-        case KafkaError.Code.illegalGeneration, KafkaError.Code.unknownMemberID, KafkaError.Code.fencedInstanceID,
-            KafkaError.Code.assignmentLost:
-            return .refused
-        default: break
-        }
+        if error.isOfMembership { return .refused }
         if error.isAbortable { return .abortable }
         if error.isRetriable || error.code == KafkaError.Code.timedOut { return .failedForNow }
         // What librdkafka has no word for leaves the transaction in a state that nobody knows.

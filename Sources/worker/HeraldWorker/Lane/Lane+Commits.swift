@@ -34,12 +34,6 @@ extension Lane {
 
     private static func outcome(ofCommit error: KafkaError?) -> CommitOutcome {
         guard let error else { return .acknowledged }
-        switch error.code {
-        case KafkaError.Code.illegalGeneration, KafkaError.Code.unknownMemberID, KafkaError.Code.fencedInstanceID,
-            KafkaError.Code.assignmentLost:
-            return .refused
-        default:
-            return .failedForNow
-        }
+        return error.isOfMembership ? .refused : .failedForNow
     }
 }

@@ -53,8 +53,8 @@ extension Lane {
         case KafkaError.Code.topicAuthorizationFailed where !hasProduced:
             let topic = engine.production(id).map { engine.topic(of: $0) } ?? "a topic"
             end = .failed(
-                "Herald may not write to \(topic): run kafka-acls --add --allow-principal User:NAME --operation Write "
-                    + "--operation Describe --topic \(topic). Nothing is lost.")
+                "Herald may not write to \(topic): run "
+                    + "\(KafkaPermission(.write, .describe, on: .topic(topic)).command). Nothing is lost.")
         default:
             reportOnce(error, now: now)
             engine.failed(id, .other, now: now)
@@ -99,8 +99,8 @@ extension Lane {
     /// What to do when the brokers let Herald write nowhere, or do not say to which topic.
     var sentenceOfNoWriting: String {
         let topics = configuration.topics
-        return "Herald may not write to all of its topics: run kafka-acls --add --allow-principal User:NAME "
-            + "--operation Write --operation Describe for \(topics.results), \(topics.deadLetter) and "
+        let permission = KafkaPermission(.write, .describe, on: .topic(topics.results), .topic(topics.deadLetter))
+        return "Herald may not write to all of its topics: run \(permission.command), and the same for "
             + "\(topics.retry).*; nothing is lost."
     }
 }

@@ -106,12 +106,12 @@ extension Lane {
             io.findRange(of: partition, reading: reading)
         case KafkaError.Code.topicAuthorizationFailed where engine.counters.taken == 0:
             end = .failed(
-                "Herald may not read \(partition.topic): run kafka-acls --add --allow-principal User:NAME "
-                    + "--operation Read --operation Describe --topic \(partition.topic).")
+                "Herald may not read \(partition.topic): run "
+                    + "\(KafkaPermission(.read, .describe, on: .topic(partition.topic)).command).")
         case KafkaError.Code.groupAuthorizationFailed where engine.counters.taken == 0:
             end = .failed(
-                "Herald may not join its group: run kafka-acls --add --allow-principal User:NAME --operation Read "
-                    + "--group NAME (kafka.group).")
+                "Herald may not join its group: run \(KafkaPermission(.read, on: .group("GROUP")).command) "
+                    + "(GROUP is kafka.group).")
         case KafkaError.Code.partitionEOF:
             endReached(of: partition, at: record.offset)
         case KafkaError.Code.maxPollExceeded:

@@ -59,9 +59,9 @@ extension Lane {
     private func sentence(ofNotReady error: KafkaError) -> String {
         switch error.code {
         case KafkaError.Code.transactionalIDAuthorizationFailed:
-            "Herald may not use its transactional id: run kafka-acls --add --allow-principal User:NAME --operation Write "
-                + "--operation Describe --transactional-id GROUP --resource-pattern-type prefixed (GROUP is kafka.group), "
-                + "or set delivery.guarantee to at-least-once."
+            "Herald may not use its transactional id: run "
+                + "\(KafkaPermission(.write, .describe, on: .transactionalIDs(prefix: "GROUP")).command) "
+                + "(GROUP is kafka.group), or set delivery.guarantee to at-least-once."
         case KafkaError.Code.unsupportedFeature, KafkaError.Code.unsupportedVersion:
             "the brokers have no transactions: \(error). Set delivery.guarantee to at-least-once to work without."
         default:
