@@ -18,12 +18,12 @@ struct EngineAbortTests {
         let summaries = harness.takeSummaries()
         harness.pass(100)
         harness.commitEnds(outcome)
-        #expect(harness.others == [.abort])
+        #expect(harness.others == [.abortTransaction])
         harness.abortEnds()
         harness.pass(99)
         #expect(harness.takeOthers().isEmpty, "the next one waits a moment")
         harness.pass(1)
-        #expect(harness.takeOthers() == [.begin])
+        #expect(harness.takeOthers() == [.beginTransaction])
         #expect(harness.summaries == summaries)
         #expect(Set(harness.produced.map(\.id)).isDisjoint(with: first.map(\.id)))
         #expect(harness.calls.isEmpty)
@@ -62,9 +62,9 @@ struct EngineAbortTests {
         harness.settle(2)
         _ = harness.takeOthers()
         harness.fail(harness.produced[0].id, .other)
-        #expect(harness.others == [.abort])
+        #expect(harness.others == [.abortTransaction])
         harness.fail(harness.produced[1].id, .other)
-        #expect(harness.others == [.abort], "the abort fails all that is on its way, which says nothing")
+        #expect(harness.others == [.abortTransaction], "the abort fails all that is on its way, which says nothing")
         harness.settle()
         _ = harness.takeSummaries()
         harness.pass(1_000)
@@ -79,15 +79,15 @@ struct EngineAbortTests {
         let harness = EngineHarness.atomic()
         harness.settle()
         harness.transactionFails()
-        #expect(harness.others == [.begin, .abort])
+        #expect(harness.others == [.beginTransaction, .abortTransaction])
         harness.abortEnds(outcome)
         harness.pass(99)
         #expect(harness.takeOthers().isEmpty)
         harness.pass(1)
-        #expect(harness.others == [.abort])
+        #expect(harness.others == [.abortTransaction])
         harness.abortEnds()
         harness.pass(100)
-        #expect(harness.takeOthers() == [.begin])
+        #expect(harness.takeOthers() == [.beginTransaction])
     }
 
     @Test("the pause between transactions that fail grows to 5 s, and is forgotten with the first that works")
@@ -96,11 +96,11 @@ struct EngineAbortTests {
         harness.settle()
         var pauses: [Int64] = []
         for _ in 0..<9 {
-            #expect(harness.takeOthers() == [.begin])
+            #expect(harness.takeOthers() == [.beginTransaction])
             harness.transactionFails()
             harness.abortEnds()
             let start = harness.time
-            while !harness.others.contains(.begin) { harness.pass(100) }
+            while !harness.others.contains(.beginTransaction) { harness.pass(100) }
             pauses.append(harness.time - start)
         }
         #expect(pauses == [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000, 5_000])
@@ -111,7 +111,7 @@ struct EngineAbortTests {
         harness.transactionFails()
         harness.abortEnds()
         harness.pass(100)
-        #expect(harness.takeOthers() == [.begin])
+        #expect(harness.takeOthers() == [.beginTransaction])
     }
 
     @Test("offsets without records that could not be committed are committed later")
@@ -122,7 +122,7 @@ struct EngineAbortTests {
         harness.commitEnds(.abortable)
         harness.abortEnds()
         harness.pass(100)
-        #expect(harness.takeOthers() == [.begin, .commit(sequence: 2)])
+        #expect(harness.takeOthers() == [.beginTransaction, .commit(sequence: 2)])
         #expect(harness.engine.commitPositions.map(\.offset) == [1])
     }
 
@@ -141,7 +141,7 @@ struct EngineAbortTests {
         #expect(harness.produced[2].id == id)
         harness.fail(id, .queueFull)
         harness.pass(0)
-        #expect(harness.takeOthers() == [.begin])
+        #expect(harness.takeOthers() == [.beginTransaction])
         harness.pass(10)
         harness.pass(0)
         #expect(harness.takeOthers() == [.commit(sequence: 1)])
@@ -160,6 +160,8 @@ struct EngineAbortTests {
         harness.pass(100)
         #expect(harness.takeSummaries().count == 2)
         harness.pass(100)
-        #expect(harness.takeOthers() == [.begin, .commit(sequence: 2)] || harness.engine.commitPositions.count == 1)
+        #expect(
+            harness.takeOthers() == [.beginTransaction, .commit(sequence: 2)]
+                || harness.engine.commitPositions.count == 1)
     }
 }

@@ -179,7 +179,7 @@ final class EngineHarness {
     func commitEnds(_ outcome: CommitOutcome) {
         for action in takeOthers() {
             switch action {
-            case .commit(let sequence), .lookUp(let sequence):
+            case .commit(let sequence), .resolveCommit(let sequence):
                 engine.committed(sequence: sequence, outcome, now: now)
             default: break
             }
@@ -189,7 +189,7 @@ final class EngineHarness {
 
     /// The abort that was asked for ends.
     func abortEnds(_ outcome: CommitOutcome = .acknowledged) {
-        if takeOthers().contains(.abort) { engine.aborted(outcome, now: now) }
+        if takeOthers().contains(.abortTransaction) { engine.aborted(outcome, now: now) }
         collect()
     }
 
@@ -231,7 +231,7 @@ final class EngineHarness {
             case .call(let token): calls.append(token)
             case .produce(let id): if let production = engine.production(id) { produced.append((id, production)) }
             case .release(let slot): records[slot] = nil
-            case .keep(let slot): kept.append(slot)
+            case .retainRecord(let slot): kept.append(slot)
             default: others.append(action)
             }
         }

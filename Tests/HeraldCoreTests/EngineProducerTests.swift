@@ -13,14 +13,14 @@ struct EngineProducerTests {
         let former = harness.produced[0].id
         let summaries = harness.takeSummaries()
         harness.producerLost()
-        #expect(harness.takeOthers() == [.begin, .renewProducer])
+        #expect(harness.takeOthers() == [.beginTransaction, .renewProducer])
         harness.settle()
         harness.pass(5_000)
         #expect(harness.summaries.isEmpty)
         harness.fail(former, .other)
         harness.producerReady()
         harness.pass(0)
-        #expect(harness.others == [.begin])
+        #expect(harness.others == [.beginTransaction])
         #expect(harness.takeSummaries() == summaries + ["result apns delivered"])
         #expect(harness.calls.isEmpty)
         harness.pass(100)
@@ -36,7 +36,7 @@ struct EngineProducerTests {
         harness.producerLost()
         harness.transactionFails()
         harness.engine.aborted(.fatal(isFenced: false), now: harness.now)
-        #expect(harness.takeOthers() == [.begin, .renewProducer])
+        #expect(harness.takeOthers() == [.beginTransaction, .renewProducer])
     }
 
     @Test("producers that are lost again and again are made anew after a growing pause")
@@ -49,7 +49,7 @@ struct EngineProducerTests {
             harness.producerReady()
             _ = harness.takeOthers()
             let start = harness.time
-            while !harness.others.contains(.begin) { harness.pass(100) }
+            while !harness.others.contains(.beginTransaction) { harness.pass(100) }
             pauses.append(harness.time - start)
         }
         #expect(pauses == [100, 200, 400, 800])
@@ -65,7 +65,7 @@ struct EngineProducerTests {
         harness.producerReady()
         _ = harness.takeOthers()
         harness.pass(100)
-        #expect(harness.takeOthers() == [.begin])
+        #expect(harness.takeOthers() == [.beginTransaction])
         harness.pass(100)
         #expect(harness.takeOthers() == [.commit(sequence: 1)])
     }
@@ -80,7 +80,7 @@ struct EngineProducerTests {
         #expect(harness.takeOthers() == [.renewProducer])
         harness.producerReady()
         harness.pass(100)
-        #expect(harness.takeOthers() == [.begin, .commit(sequence: 2)])
+        #expect(harness.takeOthers() == [.beginTransaction, .commit(sequence: 2)])
     }
 
     @Test("an abort that can't be made wants a new one too")
@@ -92,7 +92,7 @@ struct EngineProducerTests {
         #expect(harness.takeOthers() == [.renewProducer])
         harness.producerReady()
         harness.pass(100)
-        #expect(harness.takeOthers() == [.begin])
+        #expect(harness.takeOthers() == [.beginTransaction])
         harness.pass(100)
         harness.commitEnds(.acknowledged)
         #expect(harness.engine.load == (0, 0, 0))
@@ -119,14 +119,14 @@ struct EngineDoubtTests {
         harness.pass(1_000)
         #expect(harness.takeOthers().isEmpty)
         harness.producerReady()
-        #expect(harness.others == [.lookUp(sequence: 1)])
+        #expect(harness.others == [.resolveCommit(sequence: 1)])
         #expect(harness.engine.commitPositions.map(\.offset) == [2])
         #expect(harness.summaries.isEmpty)
         harness.commitEnds(.failedForNow)
         harness.pass(99)
         #expect(harness.takeOthers().isEmpty)
         harness.pass(1)
-        #expect(harness.takeOthers() == [.lookUp(sequence: 1)])
+        #expect(harness.takeOthers() == [.resolveCommit(sequence: 1)])
     }
 
     @Test("it was made: nothing of it is written again")
@@ -138,7 +138,7 @@ struct EngineDoubtTests {
         harness.pass(0)
         #expect(harness.takeSummaries() == ["result apns delivered"])
         harness.pass(100)
-        #expect(harness.others == [.begin, .commit(sequence: 2)])
+        #expect(harness.others == [.beginTransaction, .commit(sequence: 2)])
         #expect(harness.engine.commitPositions.map(\.offset) == [3])
     }
 
@@ -152,7 +152,7 @@ struct EngineDoubtTests {
         harness.pass(100)
         #expect(harness.takeSummaries().count == 3)
         harness.pass(100)
-        #expect(harness.others == [.begin, .commit(sequence: 2)])
+        #expect(harness.others == [.beginTransaction, .commit(sequence: 2)])
         #expect(harness.engine.commitPositions.map(\.offset) == [3])
         #expect(harness.calls.isEmpty)
     }
@@ -166,7 +166,7 @@ struct EngineDoubtTests {
         harness.producerLost(isFenced: true)
         #expect(harness.takeOthers() == [.renewProducer])
         harness.producerReady()
-        #expect(harness.others == [.lookUp(sequence: 1)])
+        #expect(harness.others == [.resolveCommit(sequence: 1)])
         harness.commitEnds(.acknowledged)
         #expect(harness.engine.load == (0, 1, 1))
     }
@@ -176,7 +176,7 @@ struct EngineDoubtTests {
         let harness = inDoubt()
         harness.engine.committed(sequence: 1, .abortable, now: harness.now)
         harness.producerReady()
-        #expect(harness.takeOthers() == [.renewProducer, .lookUp(sequence: 1)])
+        #expect(harness.takeOthers() == [.renewProducer, .resolveCommit(sequence: 1)])
     }
 
     @Test("the partitions go meanwhile: nobody asks any more")
@@ -188,7 +188,7 @@ struct EngineDoubtTests {
         harness.producerReady()
         #expect(harness.takeOthers().isEmpty)
         harness.settle()
-        #expect(harness.takeOthers() == [.begin])
+        #expect(harness.takeOthers() == [.beginTransaction])
     }
 }
 
@@ -200,7 +200,7 @@ struct EngineFencedTests {
         harness.settle()
         harness.time += 9_999
         harness.producerLost(isFenced: true)
-        #expect(harness.takeOthers() == [.begin, .notice(.rival)])
+        #expect(harness.takeOthers() == [.beginTransaction, .notice(.rival)])
     }
 
     @Test("in one that is older: the worker was stopped, and makes a new producer")
@@ -209,7 +209,7 @@ struct EngineFencedTests {
         harness.settle()
         harness.time += 10_000
         harness.producerLost(isFenced: true)
-        #expect(harness.takeOthers() == [.begin, .renewProducer])
+        #expect(harness.takeOthers() == [.beginTransaction, .renewProducer])
     }
 
     @Test("during the commit it is judged in the same way", arguments: [true, false])

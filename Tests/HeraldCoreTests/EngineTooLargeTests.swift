@@ -39,7 +39,7 @@ struct EngineTooLargeTests {
                 "result apns dead-lettered",
             ])
         harness.pass(100)
-        #expect(harness.takeOthers() == [.begin, .commit(sequence: 1)])
+        #expect(harness.takeOthers() == [.beginTransaction, .commit(sequence: 1)])
         #expect(harness.engine.commitPositions.map(\.offset) == [2])
     }
 
@@ -54,7 +54,7 @@ struct EngineTooLargeTests {
         // It was in company: perhaps it was not to blame.
         #expect(harness.summaries == ["result apns dead-lettered", "dead apns rejected 400"])
         #expect(harness.headers(at: 1)["herald-omitted"] == nil)
-        #expect(harness.others == [.begin, .commit(sequence: 1)])
+        #expect(harness.others == [.beginTransaction, .commit(sequence: 1)])
         harness.fail(try id(of: .deadLetter, harness), .tooLarge)
         harness.commitEnds(.abortable)
         nextTransaction(harness)
@@ -85,7 +85,7 @@ struct EngineTooLargeTests {
             if letters.isEmpty, harness.others.contains(where: { if case .commit = $0 { true } else { false } }) {
                 recorded = harness.summaries.count { $0 == "result apns delivered" }
                 harness.commitEnds(.acknowledged)
-            } else if harness.others.contains(.abort) {
+            } else if harness.others.contains(.abortTransaction) {
                 nextTransaction(harness)
             } else {
                 harness.commitEnds(.abortable)

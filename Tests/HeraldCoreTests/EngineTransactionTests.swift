@@ -14,7 +14,7 @@ struct EngineTransactionTests {
         #expect(harness.takeOthers().isEmpty)
         harness.answer(200)
         harness.answer(200)
-        #expect(harness.takeOthers() == [.begin])
+        #expect(harness.takeOthers() == [.beginTransaction])
         #expect(harness.takeSummaries() == ["result apns delivered", "result gcm delivered"])
         harness.settle()
         harness.pass(49)
@@ -37,7 +37,7 @@ struct EngineTransactionTests {
         #expect(harness.summaries.isEmpty)
         harness.producerReady()
         harness.pass(0)
-        #expect(harness.takeOthers() == [.begin])
+        #expect(harness.takeOthers() == [.beginTransaction])
         #expect(harness.takeSummaries().count == 2)
     }
 
@@ -46,7 +46,7 @@ struct EngineTransactionTests {
         let harness = EngineHarness.atomic()
         harness.settle()
         harness.pass(100)
-        #expect(harness.others == [.begin, .commit(sequence: 1)])
+        #expect(harness.others == [.beginTransaction, .commit(sequence: 1)])
         _ = harness.takeSummaries()
         harness.settle(2)
         harness.pass(1_000)
@@ -54,7 +54,7 @@ struct EngineTransactionTests {
         #expect(harness.engine.commitPositions.map(\.offset) == [1])
         harness.commitEnds(.acknowledged)
         harness.pass(0)
-        #expect(harness.takeOthers() == [.begin])
+        #expect(harness.takeOthers() == [.beginTransaction])
         #expect(harness.takeSummaries().count == 2)
         harness.pass(0)
         #expect(harness.others == [.commit(sequence: 2)], "its interval was over long ago")
@@ -67,7 +67,7 @@ struct EngineTransactionTests {
         let half = harness.engine.configuration.transactionRoom / 2
         harness.settle(half - 1)
         harness.pass(0)
-        #expect(harness.takeOthers() == [.begin])
+        #expect(harness.takeOthers() == [.beginTransaction])
         harness.settle()
         let wake = harness.engine.nextWake
         #expect(wake.map { $0 <= harness.now.monotonic } == true)
@@ -87,7 +87,7 @@ struct EngineTransactionTests {
         let hasCommit = harness.engine.actions.contains { if case .commit = $0 { true } else { false } }
         #expect(!hasCommit)
         harness.pass(0)
-        #expect(harness.takeOthers() == [.begin])
+        #expect(harness.takeOthers() == [.beginTransaction])
         harness.pass(0)
         #expect(harness.takeOthers() == [.commit(sequence: 1)])
     }
@@ -97,7 +97,7 @@ struct EngineTransactionTests {
         let harness = EngineHarness.atomic()
         harness.record(nil)
         harness.pass(100)
-        #expect(harness.others == [.begin, .commit(sequence: 1)])
+        #expect(harness.others == [.beginTransaction, .commit(sequence: 1)])
         #expect(harness.engine.commitPositions.map(\.offset) == [1])
         harness.commitEnds(.acknowledged)
         harness.pass(1_000)
@@ -128,7 +128,7 @@ struct EngineTransactionTests {
         #expect(harness.engine.load == (1, 1, 0))
         harness.answer(slow, CallResult(status: 200))
         harness.pass(100)
-        #expect(harness.others == [.begin, .commit(sequence: 2)])
+        #expect(harness.others == [.beginTransaction, .commit(sequence: 2)])
         #expect(harness.engine.commitPositions.map(\.offset) == [2])
         #expect(harness.engine.commitPositions.map(\.metadata) == [""])
     }

@@ -440,8 +440,8 @@ MUTANTS = [
     Mutant(
         "the group's refusal of a commit is taken for a passing one",
         "Lane+Commits.swift",
-        "            return .refused\n",
-        "            return .acknowledged\n",
+        "        return error.isOfMembership ? .refused : .failedForNow\n",
+        "        return error.isOfMembership ? .acknowledged : .failedForNow\n",
     ),
     Mutant(
         "an abort is taken for a commit",

@@ -113,8 +113,9 @@ struct EngineDriver: ~Copyable {
             case .call(let token): calls.append(token)
             case .produce(let id): produce(id)
             case .commit(let sequence): commit = (sequence, taken + Self.takenDuringCommit)
-            case .begin, .release, .keep: break
-            case .abort, .renewProducer, .lookUp, .rewind, .pause, .resume, .retainQueue, .dropRetained, .unassign,
+            case .beginTransaction, .release, .retainRecord: break
+            case .abortTransaction, .renewProducer, .resolveCommit, .rewind, .pause, .resume, .retainQueue,
+                .dropRetained, .unassign,
                 .leave, .renewCredentials, .pauseCampaign, .notice:
                 preconditionFailure("nothing fails here")
             }

@@ -13,19 +13,19 @@ public enum Action: Sendable, Equatable {
     case release(slot: Int32)
     /// The record in this slot stays for longer than most: copy it and let its message go, which holds on to all that was
     /// fetched with it.
-    case keep(slot: Int32)
+    case retainRecord(slot: Int32)
     /// Commit ``Engine/commitPositions``, in the transaction if there is one, and report with
     /// ``Engine/committed(sequence:_:now:)``; the same number again: make the same call again.
     case commit(sequence: UInt64)
     /// Open a transaction, to which every record belongs that is produced from now on.
-    case begin
+    case beginTransaction
     /// Abort the transaction, and report with ``Engine/aborted(_:now:)``.
-    case abort
+    case abortTransaction
     /// Make a new producer, because the former is of no more use; report with ``Engine/producerReady(now:)``.
     case renewProducer
     /// Nobody knows whether the commit with this number was made: compare what the group has committed with
     /// ``Engine/commitPositions``, and report with ``Engine/committed(sequence:_:now:)`` (`abortable` when it was not).
-    case lookUp(sequence: UInt64)
+    case resolveCommit(sequence: UInt64)
     /// Stop fetching a partition, which makes void what lies in its source's queue.
     case pause(partition: Int32)
     /// Fetch it again.

@@ -13,7 +13,7 @@ extension Engine {
         for index in events.slots.indices where !events.slots[index].isKept && events.slots[index].takenAt <= limit {
             guard events.slots[index].phase != .free else { continue }
             events.noteKept(Int32(index))
-            actions.append(.keep(slot: Int32(index)))
+            actions.append(.retainRecord(slot: Int32(index)))
         }
     }
 }

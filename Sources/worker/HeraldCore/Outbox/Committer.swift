@@ -263,7 +263,7 @@ extension Committer {
             return nil
         }
         state = .atomic(.ending(doubt, .resolving, askAgain: nil))
-        return .lookUp(sequence: sequence)
+        return .resolveCommit(sequence: sequence)
     }
 
     /// Whether the broker had no reason yet to end the latest transaction by itself.
@@ -281,7 +281,7 @@ extension Committer {
     /// Nothing but an abort is left.
     mutating func abort(isRefused: Bool = false) -> Action {
         state = .atomic(.ending(state.attempt ?? CommitState.Attempt(), .aborting(isRefused: isRefused), askAgain: nil))
-        return .abort
+        return .abortTransaction
     }
 
     /// What was asked for did not work; the same call has to be made again.
@@ -296,8 +296,8 @@ extension Committer {
         state = .atomic(.ending(attempt, ending, askAgain: nil))
         return switch ending {
         case .committing: .commit(sequence: sequence)
-        case .aborting: .abort
-        case .resolving: .lookUp(sequence: sequence)
+        case .aborting: .abortTransaction
+        case .resolving: .resolveCommit(sequence: sequence)
         }
     }
 

@@ -10,7 +10,7 @@ extension Engine {
         case .plain: emit(slot)
         case .joins(let isOpening):
             partitions.decide(events[slot].offset, of: events[slot].partition)
-            if isOpening { actions.append(.begin) }
+            if isOpening { actions.append(.beginTransaction) }
             emit(slot)
         case .waits: partitions.decide(events[slot].offset, of: events[slot].partition)
         }
@@ -18,19 +18,19 @@ extension Engine {
 
     mutating func begin(now: Moment) {
         committer.open(now: now.monotonic)
-        actions.append(.begin)
+        actions.append(.beginTransaction)
     }
 
     /// Opens the transaction of a refused event, or of all that wait, or one for what is known of offsets alone.
     mutating func openNext(now: Moment) {
         if let suspect = nextSuspect() {
-            actions.append(.begin)
+            actions.append(.beginTransaction)
             committer.open(for: suspect, now: now.monotonic)
             events.tryAgain(suspect.index)
             partitions.decide(events[suspect.index].offset, of: events[suspect.index].partition)
             emit(suspect.index)
         } else if !committer.pending.isEmpty {
-            actions.append(.begin)
+            actions.append(.beginTransaction)
             committer.openForPending(now: now.monotonic)
             for id in committer.members where events.isCurrent(id) { emit(id.index) }
         } else {

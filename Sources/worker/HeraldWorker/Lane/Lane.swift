@@ -191,14 +191,14 @@ package final class Lane<IO: LaneIO> {
             case .call(let token): call(token, now: now)
             case .produce(let id): produce(id, now: now)
             case .release(let slot): release(slot)
-            case .keep(let slot): keep(slot)
+            case .retainRecord(let slot): keep(slot)
             case .commit(let sequence): commit(sequence, now: now)
-            case .begin: beginTransaction(now: now)
-            case .abort:
+            case .beginTransaction: beginTransaction(now: now)
+            case .abortTransaction:
                 isAborting = true
                 io.abortTransaction()
             case .renewProducer: renewProducer()
-            case .lookUp(let sequence): io.resolveCommit(sequence, commitPositions())
+            case .resolveCommit(let sequence): io.resolveCommit(sequence, commitPositions())
             case .rewind(let partition): rewind(partition)
             case .pause(let partition): setPaused(true, partition)
             case .retainQueue(let source): io.retainQueue(source)
