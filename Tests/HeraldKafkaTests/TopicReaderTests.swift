@@ -151,18 +151,6 @@ struct TopicReaderTests {
         #expect(reader.deletedCount == 0)
     }
 
-    @Test("A topic that is deleted while it is read is noticed")
-    func deleted() throws {
-        try publish(1)
-        let reader = try reader(silence: .milliseconds(200))
-        defer { reader.close() }
-        try reader.begin([partition: .beginning])
-        #expect(try read(reader, 1).places == places(0..<1))
-        cluster.setError(ofTopic: "t", KafkaError.Code.unknownTopicOrPartition)
-        let error = #expect(throws: KafkaError.self) { try read(reader, 1) }
-        #expect(error?.isOfTopic == true)
-    }
-
     @Test("Who cannot get to the end is told after a while")
     func patience() throws {
         try publish(1)
