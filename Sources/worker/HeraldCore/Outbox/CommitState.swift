@@ -18,6 +18,7 @@ import HeraldTime
 /// | atomic | when | then |
 /// |---|---|---|
 /// | `preparing` | the producer is ready | `closed`; in doubt: `resolving` |
+/// | `preparing`, in doubt | the partitions are gone | `preparing`, without doubt |
 /// | `closed` | an event is settled or pending, or there is news | `open` |
 /// | `open` | the interval is over, it is crowded, one event's alone or the last | `committing` |
 /// | `open` | a record failed, or the partitions are gone | `aborting` |
