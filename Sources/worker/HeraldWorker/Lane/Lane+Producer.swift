@@ -45,7 +45,7 @@ extension Lane {
         switch error.code {
         case KafkaError.Code.queueFull:
             engine.failed(id, .queueFull, now: now)
-        case KafkaError.Code.messageSizeTooLarge, KafkaError.Code.recordListTooLarge:
+        case _ where error.kind == .tooLarge:
             engine.failed(id, .tooLarge, now: now)
         case KafkaError.Code.purgedInQueue, KafkaError.Code.purgedInFlight:
             // Of a transaction that is aborted.

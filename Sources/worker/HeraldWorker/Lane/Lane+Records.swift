@@ -102,8 +102,6 @@ extension Lane {
         guard let error = record.error else { return }
         let partition = TopicPartition(topic: record.topicName(), partition: record.partition)
         switch error.code {
-        case KafkaError.Code.autoOffsetReset, KafkaError.Code.offsetOutOfRange:
-            io.findRange(of: partition, reading: reading)
         case KafkaError.Code.topicAuthorizationFailed where engine.counters.taken == 0:
             end = .failed(
                 "Herald may not read \(partition.topic): run "
@@ -116,6 +114,8 @@ extension Lane {
             endReached(of: partition, at: record.offset)
         case KafkaError.Code.maxPollExceeded:
             break
+        case _ where error.kind == .offsetGone:
+            io.findRange(of: partition, reading: reading)
         default:
             logger.warning(
                 "\(error)",

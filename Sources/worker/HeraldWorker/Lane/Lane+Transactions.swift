@@ -62,7 +62,7 @@ extension Lane {
             "Herald may not use its transactional id: run "
                 + "\(KafkaPermission(.write, .describe, on: .transactionalIDs(prefix: "GROUP")).command) "
                 + "(GROUP is kafka.group), or set delivery.guarantee to at-least-once."
-        case KafkaError.Code.unsupportedFeature, KafkaError.Code.unsupportedVersion:
+        case _ where error.kind == .unsupported:
             "the brokers have no transactions: \(error). Set delivery.guarantee to at-least-once to work without."
         default:
             "the producer can't be made ready for transactions: \(error). Start the worker again; nothing is lost."
