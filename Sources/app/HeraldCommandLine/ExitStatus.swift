@@ -1,5 +1,5 @@
 /// How every command ends.
-public enum ExitStatus: Int32, Sendable, CaseIterable {
+package enum ExitStatus: Int32, Sendable, CaseIterable {
     /// All was done.
     case done = 0
     /// It failed.
@@ -16,7 +16,7 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
     case badSettings = 78
 
     /// What it says, in one sentence.
-    public var summary: String {
+    package var summary: String {
         switch self {
         case .done: "All was done."
         case .failed: "It failed; standard error says why."
@@ -30,14 +30,14 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
 }
 
 /// A failure of a command: what to say on standard error, and the exit status.
-public struct CommandFailure: Error, Sendable, CustomStringConvertible {
+package struct CommandFailure: Error, Sendable, CustomStringConvertible {
     /// The exit status.
-    public let status: ExitStatus
+    package let status: ExitStatus
     /// What went wrong and how to fix it.
-    public let description: String
+    package let description: String
 
     /// A failure; `failed` unless said.
-    public init(_ description: String, status: ExitStatus = .failed) {
+    package init(_ description: String, status: ExitStatus = .failed) {
         self.status = status
         self.description = description
     }

@@ -3,7 +3,7 @@ import Glibc
 /// A file that is written as a whole or not at all: what was there before stays until ``finish()``.
 ///
 /// Only its owner may read it, because it may hold what is nobody else's concern.
-public final class OutputFile {
+package final class OutputFile {
     /// Where it belongs, and where it is written until then; `nil` for what is no plain file, such as a pipe: that is written
     /// at once.
     private let places: (path: String, temporary: String)?
@@ -13,7 +13,7 @@ public final class OutputFile {
     private static let mostParts = 100
 
     /// Begins the file.
-    public init(_ path: String) throws(Console.WriteFailure) {
+    package init(_ path: String) throws(Console.WriteFailure) {
         var information = stat()
         let isThere = stat(path, &information) == 0
         if isThere, information.st_mode & S_IFMT != S_IFREG {
@@ -47,10 +47,10 @@ public final class OutputFile {
     }
 
     /// Where to write.
-    public var stream: Console.Stream { .descriptor(descriptor) }
+    package var stream: Console.Stream { .descriptor(descriptor) }
 
     /// Puts it where it belongs.
-    public func finish() throws(Console.WriteFailure) {
+    package func finish() throws(Console.WriteFailure) {
         guard let places else { return }
         guard fsync(descriptor) == 0, rename(places.temporary, places.path) == 0 else {
             throw Console.WriteFailure(code: errno)

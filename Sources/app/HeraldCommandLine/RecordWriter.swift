@@ -1,7 +1,7 @@
-public import HeraldText
+package import HeraldText
 
 /// How data is written to standard output.
-public enum OutputFormat: String, Sendable, CaseIterable {
+package enum OutputFormat: String, Sendable, CaseIterable {
     /// Aligned columns for people.
     case table
     /// One JSON array.
@@ -10,11 +10,11 @@ public enum OutputFormat: String, Sendable, CaseIterable {
     case jsonl
 
     /// `-o`, `--output`, the same for every command that writes data.
-    public static let option = CommandOption.standard(
+    package static let option = CommandOption.standard(
         "output", short: "o", .choice(Self.self), default: "table", "How data is written.")
 
     /// Writes one object: its members for programs, or these lines for people.
-    public func write(
+    package func write(
         _ members: [JSONValue.Member], lines: [String], to console: Console
     ) throws(Console.WriteFailure) {
         switch self {
@@ -27,23 +27,23 @@ public enum OutputFormat: String, Sendable, CaseIterable {
 
 /// Writes records of the same columns as a table, a JSON array, or JSON lines, in bounded memory; call ``finish()`` at
 /// the end, also of a part.
-public struct RecordWriter {
+package struct RecordWriter {
     /// One column: its name in JSON, its heading in a table.
-    public struct Column: Sendable {
+    package struct Column: Sendable {
         /// The member's name in JSON.
-        public let name: String
+        package let name: String
         /// The heading in a table.
-        public let heading: String
+        package let heading: String
         /// Whether a table aligns it on the right, as numbers are.
-        public let isNumber: Bool
+        package let isNumber: Bool
         /// Whether a table on a terminal gives it the room that the others leave, and leaves it out when that is too little; it
         /// stands last.
-        public let isElastic: Bool
+        package let isElastic: Bool
         /// How wide a table makes it at most; what is longer goes on in the next line, broken at a comma if there is one.
-        public let limit: Int?
+        package let limit: Int?
 
         /// A column; its heading is the name in capitals unless said.
-        public init(
+        package init(
             _ name: String, heading: String? = nil, isNumber: Bool = false, isElastic: Bool = false, limit: Int? = nil
         ) {
             self.isElastic = isElastic
@@ -70,14 +70,14 @@ public struct RecordWriter {
     private var count = 0
 
     /// A writer to the console's standard output.
-    public init(_ format: OutputFormat, columns: [Column], console: Console) {
+    package init(_ format: OutputFormat, columns: [Column], console: Console) {
         self.format = format
         self.columns = columns
         self.console = console
     }
 
     /// Takes one record, a value for each column; JSON leaves out `null`.
-    public mutating func write(_ values: [JSONValue]) throws(Console.WriteFailure) {
+    package mutating func write(_ values: [JSONValue]) throws(Console.WriteFailure) {
         precondition(values.count == columns.count, "a record has one value for each column")
         count += 1
         switch format {
@@ -92,7 +92,7 @@ public struct RecordWriter {
     }
 
     /// Writes what was kept, and the end; nothing may be written afterwards.
-    public mutating func finish() throws(Console.WriteFailure) {
+    package mutating func finish() throws(Console.WriteFailure) {
         switch format {
         case .table: if !rows.isEmpty || widths == nil { try writeTable() }
         case .json: try console.print(count == 0 ? "[]" : "\n]")

@@ -1,22 +1,22 @@
-public import HeraldEvents
-public import HeraldKafka
-public import HeraldTools
+package import HeraldEvents
+package import HeraldKafka
+package import HeraldTools
 
 /// The cluster as commands on campaigns see it: topics, clients' properties, and who asks.
-public struct CampaignContext: Sendable {
+package struct CampaignContext: Sendable {
     /// The topics' names.
-    public var topics: Topics
+    package var topics: Topics
     /// librdkafka's properties for readers: `read_committed`, end-of-partition events, the workers' group, which is not joined.
-    public var readerProperties: [(String, String)]
+    package var readerProperties: [(String, String)]
     /// librdkafka's properties for a publisher, but for its `transactional.id`.
-    public var writerProperties: [(String, String)]
+    package var writerProperties: [(String, String)]
     /// librdkafka's properties for a plain producer of control records and audit entries.
-    public var controlProperties: [(String, String)]
+    package var controlProperties: [(String, String)]
     /// Who runs this: a user and a machine.
-    public var operatorName: String
+    package var operatorName: String
 
     /// A context of these parts.
-    public init(
+    package init(
         topics: Topics, readerProperties: [(String, String)], writerProperties: [(String, String)],
         controlProperties: [(String, String)], operatorName: String
     ) {
@@ -28,21 +28,21 @@ public struct CampaignContext: Sendable {
     }
 
     /// The partitions of the topics that commands need.
-    public struct Layout: Sendable {
+    package struct Layout: Sendable {
         /// Of the campaigns topic.
-        public var campaigns: [Int32]
+        package var campaigns: [Int32]
         /// Of the results topic.
-        public var results: [Int32]
+        package var results: [Int32]
         /// Of each request topic that there is.
-        public var requests: [String: [Int32]]
+        package var requests: [String: [Int32]]
         /// Of each retry topic that there is, also of delays that the settings don't have any more.
-        public var retries: [String: [Int32]]
+        package var retries: [String: [Int32]]
     }
 
     /// Looks at the topics.
     ///
     /// - Parameter isWriting: whether the audit topic has to be there.
-    public func layout(reach: ClusterReach, admin: Admin, isWriting: Bool) throws(ToolFailure) -> Layout {
+    package func layout(reach: ClusterReach, admin: Admin, isWriting: Bool) throws(ToolFailure) -> Layout {
         let needed = [topics.campaigns, topics.results] + (isWriting ? [topics.audit] : [])
         var partitions: [String: [Int32]] = [:]
         // Those that are named are asked for by name: only then a broker says that somebody may not see them.
@@ -64,14 +64,14 @@ public struct CampaignContext: Sendable {
     }
 
     /// A reader of the campaigns topic.
-    public func campaigns(_ layout: Layout) throws(ToolFailure) -> CampaignReader {
+    package func campaigns(_ layout: Layout) throws(ToolFailure) -> CampaignReader {
         try CampaignReader(properties: readerProperties, topic: topics.campaigns, partitions: layout.campaigns)
     }
 
     /// A reader of campaigns' outcomes.
     ///
     /// - Parameter moment: epoch milliseconds; also hands out what came since then, without counting it twice.
-    public func outcomes(
+    package func outcomes(
         of subjects: [OutcomeReader.Subject], lookingBackTo moment: Int64? = nil, _ layout: Layout
     ) throws(ToolFailure) -> OutcomeReader {
         try OutcomeReader(
@@ -80,7 +80,7 @@ public struct CampaignContext: Sendable {
     }
 
     /// The publisher's name of a campaign, which only one process has at a time, and which permissions are given for.
-    public func transactionalID(of campaign: String) -> String { "herald-campaign-\(topics.campaigns)-\(campaign)" }
+    package func transactionalID(of campaign: String) -> String { "herald-campaign-\(topics.campaigns)-\(campaign)" }
 
     /// The offset behind the last record of each partition, open transactions included.
     func ends(of topic: String, _ partitions: [Int32]) throws(ToolFailure) -> [String: Int64] {

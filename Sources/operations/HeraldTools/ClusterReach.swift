@@ -1,10 +1,10 @@
 internal import Glibc
-public import HeraldKafka
+package import HeraldKafka
 
 /// The first words with a cluster: a bounded time for its answer, and what to say when none comes.
-public struct ClusterReach: Sendable {
+package struct ClusterReach: Sendable {
     /// How long a cluster may keep a tool waiting for its first answer.
-    public static let patience = Duration.seconds(8)
+    package static let patience = Duration.seconds(8)
 
     /// How long one question may take: short at first, because refused credentials are seen between two questions.
     private static let questionsMilliseconds = [1_000, 2_000, 5_000]
@@ -18,7 +18,7 @@ public struct ClusterReach: Sendable {
     /// - Parameters:
     ///   - saslMechanism: the property `sasl.mechanism`, for what has to be said when credentials are refused.
     ///   - patience: how long it may keep a tool waiting for its first answer.
-    public init(
+    package init(
         bootstrapServers: [String], saslMechanism: String?, patience: Duration = ClusterReach.patience
     ) {
         self.bootstrapServers = bootstrapServers.joined(separator: ",")
@@ -27,14 +27,14 @@ public struct ClusterReach: Sendable {
     }
 
     /// Brokers and all topics that this user may see; blocks for its patience at most.
-    public func allTopics(_ admin: Admin) throws(ToolFailure) -> ClusterMetadata {
+    package func allTopics(_ admin: Admin) throws(ToolFailure) -> ClusterMetadata {
         try answer(of: admin) { milliseconds throws(KafkaError) in
             try admin.metadata(timeoutMilliseconds: milliseconds)
         }
     }
 
     /// Brokers and these topics; blocks for its patience at most when no broker answers.
-    public func topics(_ names: [String], _ admin: Admin) throws(ToolFailure) -> ClusterMetadata {
+    package func topics(_ names: [String], _ admin: Admin) throws(ToolFailure) -> ClusterMetadata {
         try answer(of: admin) { milliseconds throws(KafkaError) in
             try admin.metadata(topics: names, timeoutMilliseconds: milliseconds)
         }
@@ -70,7 +70,7 @@ public struct ClusterReach: Sendable {
     /// What to say when no broker answers.
     ///
     /// - Parameter cause: the client's own words about it.
-    public func unreachable(_ cause: String?) -> ToolFailure {
+    package func unreachable(_ cause: String?) -> ToolFailure {
         ToolFailure(
             "no broker answers at \(bootstrapServers)" + (cause.map { " (\($0))" } ?? "")
                 + "; check kafka.bootstrapServers, and whether Kafka runs", kind: .unreachable)

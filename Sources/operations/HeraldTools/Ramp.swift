@@ -1,10 +1,10 @@
 /// The sizes of growing batches, the last of which may be all that is left: `1,5,50,all`.
-public struct Ramp: Sendable, Equatable {
+package struct Ramp: Sendable, Equatable {
     /// Sizes; `nil` is all that is left.
-    public let sizes: [Int?]
+    package let sizes: [Int?]
 
     /// What is done unless somebody says otherwise.
-    public static let standard = Ramp(sizes: [1, 5, 50, nil])
+    package static let standard = Ramp(sizes: [1, 5, 50, nil])
 
     private init(sizes: [Int?]) { self.sizes = sizes }
 
@@ -14,7 +14,7 @@ public struct Ramp: Sendable, Equatable {
     /// The ramp that the text writes, or nothing when it is none.
     ///
     /// What is left after the last number comes in batches of that size.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         var sizes: [Int?] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             if sizes.last == .some(nil) { return nil }
@@ -31,7 +31,7 @@ public struct Ramp: Sendable, Equatable {
     }
 
     /// How it is written.
-    public var text: String { sizes.map { $0.map(String.init) ?? "all" }.joined(separator: ",") }
+    package var text: String { sizes.map { $0.map(String.init) ?? "all" }.joined(separator: ",") }
 
     /// The size of the batch with this number, from 0.
     package func size(_ number: Int) -> Int? { number < sizes.count ? sizes[number] : sizes[sizes.count - 1] }

@@ -1,9 +1,9 @@
-public import HeraldKafka
+package import HeraldKafka
 
 /// Why a tool could not do what it was asked for, as sentences for people.
-public struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible {
+package struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible {
     /// What kind of end it is.
-    public enum Kind: Sendable {
+    package enum Kind: Sendable {
         /// It failed.
         case failed
         /// No broker answers.
@@ -11,12 +11,12 @@ public struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     /// What kind of end it is.
-    public let kind: Kind
+    package let kind: Kind
     /// What went wrong and how to fix it.
-    public let description: String
+    package let description: String
 
     /// A failure with its sentences.
-    public init(_ description: String, kind: Kind = .failed) {
+    package init(_ description: String, kind: Kind = .failed) {
         self.kind = kind
         self.description = description
     }
@@ -29,7 +29,7 @@ public struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     /// Why a topic cannot be used.
-    public init(topic: String, _ error: KafkaError, allow operations: KafkaPermission.Operation...) {
+    package init(topic: String, _ error: KafkaError, allow operations: KafkaPermission.Operation...) {
         switch error.kind {
         case .unknownTopic: self.init("there is no topic \(topic); make it with: herald topics apply")
         case .forbidden:

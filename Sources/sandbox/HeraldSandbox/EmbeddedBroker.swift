@@ -1,35 +1,35 @@
-public import HeraldKafka
+package import HeraldKafka
 
 /// A Kafka broker inside this process, for the demo and the tests.
-public final class EmbeddedBroker: Sendable {
+package final class EmbeddedBroker: Sendable {
     /// What whoever starts it has to say.
-    public static let notice =
+    package static let notice =
         "The embedded broker keeps nothing: its records and offsets are gone when this process ends, it drops the oldest "
         + "records beyond 5 MiB per partition, and it has no real transactions."
 
     /// A topic to be made.
-    public struct Topic: Sendable, Equatable {
+    package struct Topic: Sendable, Equatable {
         /// The topic's name.
-        public var name: String
+        package var name: String
         /// How many partitions it gets.
-        public var partitions: Int
+        package var partitions: Int
 
         /// A topic from its name and its count of partitions.
-        public init(_ name: String, partitions: Int) {
+        package init(_ name: String, partitions: Int) {
             self.name = name
             self.partitions = partitions
         }
     }
 
     /// The cluster itself, to inject errors.
-    public let cluster: MockCluster
+    package let cluster: MockCluster
 
     /// Starts one broker with these topics; it ends when this object is let go.
-    public init(topics: [Topic]) throws(KafkaError) {
+    package init(topics: [Topic]) throws(KafkaError) {
         cluster = try MockCluster()
         for topic in topics { try cluster.createTopic(topic.name, partitions: topic.partitions) }
     }
 
     /// The broker's address, for the setting `kafka.bootstrapServers`.
-    public var bootstrapServers: String { cluster.bootstrapServers }
+    package var bootstrapServers: String { cluster.bootstrapServers }
 }

@@ -1,7 +1,7 @@
 /// A shell's completion of the whole program, made from its declarations.
-public enum CompletionScript {
+package enum CompletionScript {
     /// The shells that are known.
-    public enum Shell: String, Sendable, CaseIterable {
+    package enum Shell: String, Sendable, CaseIterable {
         /// GNU Bash.
         case bash
         /// The Z shell.
@@ -11,7 +11,7 @@ public enum CompletionScript {
     }
 
     /// The script for a shell, to be sourced.
-    public static func render(_ root: CommandDeclaration, for shell: Shell) -> String {
+    package static func render(_ root: CommandDeclaration, for shell: Shell) -> String {
         let path = CommandPath(root: root)
         return switch shell {
         case .bash: bash(path)

@@ -1,7 +1,7 @@
 import HeraldText
 
 /// The help of one command or group, wrapped to a width.
-public struct HelpPage {
+package struct HelpPage {
     private static let widestName = 30
     private static let narrowest = 40
 
@@ -13,7 +13,7 @@ public struct HelpPage {
     /// The page as text, with a final line feed.
     ///
     /// - Parameter allSettings: whether options that have no effect on the command are named, too.
-    public static func render(_ path: CommandPath, width: Int, allSettings: Bool = false) -> String {
+    package static func render(_ path: CommandPath, width: Int, allSettings: Bool = false) -> String {
         var page = Self(path: path, width: max(width, narrowest), allSettings: allSettings)
         page.write()
         return page.text

@@ -1,7 +1,7 @@
 /// The manual page of the whole program, as roff with the `man` macros.
-public enum ManualPage {
+package enum ManualPage {
     /// The page; options that many commands share stand once, under the heading of their group.
-    public static func render(_ root: CommandDeclaration, version: String) -> String {
+    package static func render(_ root: CommandDeclaration, version: String) -> String {
         let top = CommandPath(root: root)
         var text = ".TH \(root.name.uppercased()) 1 \"\" \"\(root.name) \(escaped(version))\" \"User Commands\"\n"
         text += ".SH NAME\n\(root.name) \\- \(escaped(root.summary))\n"

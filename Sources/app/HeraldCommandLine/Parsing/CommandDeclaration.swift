@@ -1,52 +1,52 @@
 /// One command, or a group of commands: everything that parsing, help, completion and the manual page need.
-public struct CommandDeclaration: Sendable {
+package struct CommandDeclaration: Sendable {
     /// An example of use.
-    public struct Example: Sendable {
+    package struct Example: Sendable {
         /// The line to type.
-        public let line: String
+        package let line: String
         /// What it does.
-        public let summary: String
+        package let summary: String
 
         /// An example.
-        public init(_ line: String, _ summary: String) {
+        package init(_ line: String, _ summary: String) {
             self.line = line
             self.summary = summary
         }
     }
 
     /// A variable of the environment that the program reads.
-    public struct EnvironmentVariable: Sendable {
+    package struct EnvironmentVariable: Sendable {
         /// Its name.
-        public let name: String
+        package let name: String
         /// What it does, in one sentence.
-        public let summary: String
+        package let summary: String
 
         /// A variable.
-        public init(_ name: String, _ summary: String) {
+        package init(_ name: String, _ summary: String) {
             self.name = name
             self.summary = summary
         }
     }
 
     /// The word that chooses it.
-    public let name: String
+    package let name: String
     /// What it does, in one sentence.
-    public let summary: String
+    package let summary: String
     /// More, in paragraphs separated by empty lines; may be empty.
-    public let details: String
+    package let details: String
     /// What stands behind it without dashes.
-    public let arguments: [ArgumentDeclaration]
+    package let arguments: [ArgumentDeclaration]
     /// Its own options; those of the groups above it are understood too.
-    public let options: [OptionDeclaration]
+    package let options: [OptionDeclaration]
     /// Examples of use.
-    public let examples: [Example]
+    package let examples: [Example]
     /// The environment variables that it and everything beneath it read, with what they do.
-    public let environment: [EnvironmentVariable]
+    package let environment: [EnvironmentVariable]
     /// The commands of a group; a group itself does nothing.
-    public let subcommands: [CommandDeclaration]
+    package let subcommands: [CommandDeclaration]
 
     /// A command.
-    public init(
+    package init(
         _ name: String, _ summary: String, details: String = "", arguments: [ArgumentDeclaration] = [],
         options: [OptionDeclaration] = [], examples: [Example] = []
     ) {
@@ -61,7 +61,7 @@ public struct CommandDeclaration: Sendable {
     }
 
     /// A group of commands; its options are understood by all of them.
-    public init(
+    package init(
         group name: String, _ summary: String, details: String = "", options: [OptionDeclaration] = [],
         examples: [Example] = [], environment: [EnvironmentVariable] = [], subcommands: [CommandDeclaration]
     ) {
@@ -87,50 +87,50 @@ public struct CommandDeclaration: Sendable {
     }
 
     /// The same command with more options behind its own.
-    public func adding(_ options: [OptionDeclaration]) -> Self { Self(self, adding: options) }
+    package func adding(_ options: [OptionDeclaration]) -> Self { Self(self, adding: options) }
 
     /// The command of that name directly beneath; nil when there is none.
-    public func subcommand(_ name: String) -> Self? { subcommands.first { $0.name == name } }
+    package func subcommand(_ name: String) -> Self? { subcommands.first { $0.name == name } }
 }
 
 /// A command with the groups above it: its whole name and every option that it understands.
-public struct CommandPath: Sendable {
+package struct CommandPath: Sendable {
     /// From the program to the command.
-    public let declarations: [CommandDeclaration]
+    package let declarations: [CommandDeclaration]
 
     /// The program alone.
-    public init(root: CommandDeclaration) { declarations = [root] }
+    package init(root: CommandDeclaration) { declarations = [root] }
 
     private init(_ declarations: [CommandDeclaration]) { self.declarations = declarations }
 
     /// One level further down.
-    public func descending(to command: CommandDeclaration) -> Self { Self(declarations + [command]) }
+    package func descending(to command: CommandDeclaration) -> Self { Self(declarations + [command]) }
 
     /// The command that those words choose, without the program's own name; nil when one of them is unknown.
-    public func descending(through words: [String]) -> Self? {
+    package func descending(through words: [String]) -> Self? {
         words.reduce(self as Self?) { path, word in
             path.flatMap { path in path.command.subcommand(word).map(path.descending) }
         }
     }
 
     /// The command itself.
-    public var command: CommandDeclaration { declarations[declarations.count - 1] }
+    package var command: CommandDeclaration { declarations[declarations.count - 1] }
 
     /// Its words, without the program's own name.
-    public var words: [String] { declarations.dropFirst().map(\.name) }
+    package var words: [String] { declarations.dropFirst().map(\.name) }
 
     /// Its whole name, `herald config show`.
-    public var name: String { declarations.map(\.name).joined(separator: " ") }
+    package var name: String { declarations.map(\.name).joined(separator: " ") }
 
     /// Every option that it understands: its own, those of the groups above, and `--help`.
-    public var options: [OptionDeclaration] {
+    package var options: [OptionDeclaration] {
         let own = declarations.reversed().flatMap(\.options)
         return own + [Self.help] + (own.contains(where: \.isUnheeded) ? [Self.settings] : [])
             + (declarations.count == 1 ? [Self.version] : [])
     }
 
     /// This command and all beneath it, groups before their commands.
-    public var all: [Self] { [self] + command.subcommands.flatMap { descending(to: $0).all } }
+    package var all: [Self] { [self] + command.subcommands.flatMap { descending(to: $0).all } }
 
     static let help = OptionDeclaration("help", short: "h", form: .flag, group: "Global options", "Show this help.")
     static let settings = OptionDeclaration(

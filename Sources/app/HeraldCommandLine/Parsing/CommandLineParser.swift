@@ -2,9 +2,9 @@ import HeraldText
 
 /// Understands a command line by its declarations; options may stand anywhere before `--`, behind the command they
 /// belong to.
-public struct CommandLineParser {
+package struct CommandLineParser {
     /// What a command line asks for.
-    public enum Request: Sendable {
+    package enum Request: Sendable {
         /// To run a command.
         case run(ParsedCommand)
         /// The help of a command or group; of all its settings, or of those alone that it heeds.
@@ -19,7 +19,7 @@ public struct CommandLineParser {
     private var words: [String] = []
 
     /// Parses the words behind the program's name.
-    public static func parse(_ words: [String], root: CommandDeclaration) throws(UsageError) -> Request {
+    package static func parse(_ words: [String], root: CommandDeclaration) throws(UsageError) -> Request {
         var parser = Self(path: CommandPath(root: root), rest: words[...])
         return try parser.run()
     }

@@ -1,7 +1,7 @@
 /// One option of a command, as parsing, help, completion and the manual page know it.
-public struct OptionDeclaration: Sendable {
+package struct OptionDeclaration: Sendable {
     /// What follows the option's name.
-    public enum Form: Sendable {
+    package enum Form: Sendable {
         /// Nothing: given or not.
         case flag
         /// A value.
@@ -11,26 +11,26 @@ public struct OptionDeclaration: Sendable {
     }
 
     /// The long name without its dashes.
-    public let name: String
+    package let name: String
     /// One letter, for `-o`.
-    public let short: Character?
+    package let short: Character?
     /// What follows.
-    public let form: Form
+    package let form: Form
     /// Whether it may be given more than once.
-    public let isRepeatable: Bool
+    package let isRepeatable: Bool
     /// Whether it must be given.
-    public let isRequired: Bool
+    package let isRequired: Bool
     /// The default, as it would be written.
-    public let standard: String?
+    package let standard: String?
     /// What it does, in one sentence.
-    public let summary: String
+    package let summary: String
     /// The heading in help under which it stands; nil for the command's own options.
-    public let group: String?
+    package let group: String?
     /// Whether it is understood and has no effect here, so that help names it only with `--settings`.
-    public let isUnheeded: Bool
+    package let isUnheeded: Bool
 
     /// An option; commands use the factories of ``CommandOption``.
-    public init(
+    package init(
         _ name: String, short: Character? = nil, form: Form, isRepeatable: Bool = false, isRequired: Bool = false,
         standard: String? = nil, group: String? = nil, isUnheeded: Bool = false, _ summary: String
     ) {
@@ -46,21 +46,21 @@ public struct OptionDeclaration: Sendable {
     }
 
     /// The same option under a heading of help.
-    public func inGroup(_ group: String) -> Self {
+    package func inGroup(_ group: String) -> Self {
         Self(
             name, short: short, form: form, isRepeatable: isRepeatable, isRequired: isRequired, standard: standard,
             group: group, isUnheeded: isUnheeded, summary)
     }
 
     /// The same option of a command on which it has no effect.
-    public func unheeded() -> Self {
+    package func unheeded() -> Self {
         Self(
             name, short: short, form: form, isRepeatable: isRepeatable, isRequired: isRequired, standard: standard,
             group: group, isUnheeded: true, summary)
     }
 
     /// What its value is; nil for a flag.
-    public var value: ValueTraits? {
+    package var value: ValueTraits? {
         switch form {
         case .flag: nil
         case .value(let traits), .toggle(let traits): traits
@@ -69,21 +69,21 @@ public struct OptionDeclaration: Sendable {
 }
 
 /// An option whose values have a Swift type: `parsed[Self.user]` reads it.
-public struct CommandOption<Value: Sendable>: Sendable {
+package struct CommandOption<Value: Sendable>: Sendable {
     /// The part without the type.
-    public let declaration: OptionDeclaration
+    package let declaration: OptionDeclaration
     /// Makes the value of the texts given, which the parser has checked; nil when they do not fit.
     let read: @Sendable ([String]) -> Value?
 }
 
 extension CommandOption {
     /// Present or not.
-    public static func flag(_ name: String, short: Character? = nil, _ summary: String) -> Self where Value == Bool {
+    package static func flag(_ name: String, short: Character? = nil, _ summary: String) -> Self where Value == Bool {
         Self(declaration: OptionDeclaration(name, short: short, form: .flag, summary), read: { !$0.isEmpty })
     }
 
     /// With a value; nil when it is not given.
-    public static func optional<Present>(
+    package static func optional<Present>(
         _ name: String, short: Character? = nil, _ type: ValueType<Present>, _ summary: String
     ) -> Self where Value == Present? {
         Self(
@@ -92,7 +92,7 @@ extension CommandOption {
     }
 
     /// With a value; `standard`, as it would be written, when it is not given.
-    public static func standard(
+    package static func standard(
         _ name: String, short: Character? = nil, _ type: ValueType<Value>, default standard: String, _ summary: String
     ) -> Self {
         Self(
@@ -102,7 +102,7 @@ extension CommandOption {
     }
 
     /// With a value, and it must be given.
-    public static func required(
+    package static func required(
         _ name: String, short: Character? = nil, _ type: ValueType<Value>, _ summary: String
     ) -> Self {
         Self(
@@ -112,7 +112,7 @@ extension CommandOption {
     }
 
     /// With a value each time it is given.
-    public static func repeated<Element>(
+    package static func repeated<Element>(
         _ name: String, short: Character? = nil, _ type: ValueType<Element>, _ summary: String
     ) -> Self where Value == [Element] {
         Self(

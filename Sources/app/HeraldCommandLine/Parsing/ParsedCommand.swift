@@ -1,14 +1,14 @@
 /// A command line that was understood.
-public struct ParsedCommand: Sendable {
+package struct ParsedCommand: Sendable {
     /// The command that was chosen.
-    public let path: CommandPath
+    package let path: CommandPath
     /// Which options were given, by long name, with their values in order; a flag has one empty value each time.
-    public let options: [String: [String]]
+    package let options: [String: [String]]
     /// What stands without dashes behind the command, one list for each declared argument.
     let arguments: [[String]]
 
     /// The value of an option of this command, or of a group above it.
-    public subscript<Value>(_ option: CommandOption<Value>) -> Value {
+    package subscript<Value>(_ option: CommandOption<Value>) -> Value {
         guard let value = option.read(options[option.declaration.name] ?? []) else {
             preconditionFailure("--\(option.declaration.name) is no option of \(path.name), or its default is wrong")
         }
@@ -16,7 +16,7 @@ public struct ParsedCommand: Sendable {
     }
 
     /// The value of an argument of this command.
-    public subscript<Value>(_ argument: CommandArgument<Value>) -> Value {
+    package subscript<Value>(_ argument: CommandArgument<Value>) -> Value {
         let name = argument.declaration.value.placeholder
         guard let index = path.command.arguments.firstIndex(where: { $0.value.placeholder == name }),
             let value = argument.read(arguments[index])
@@ -26,18 +26,18 @@ public struct ParsedCommand: Sendable {
 }
 
 /// A command line that was not understood; exit status 2.
-public struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
+package struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What is wrong, with a suggestion when there is one.
-    public let message: String
+    package let message: String
     /// The command so far, whose `--help` helps.
-    public let command: String
+    package let command: String
 
     /// A mistake of the command line as a whole, or one that a command finds between options that are right on their own.
-    public init(_ message: String, command: String) {
+    package init(_ message: String, command: String) {
         self.message = message
         self.command = command
     }
 
     /// Two lines: what is wrong, and where to read on.
-    public var description: String { "\(message)\nTry: \(command) --help" }
+    package var description: String { "\(message)\nTry: \(command) --help" }
 }

@@ -1,14 +1,14 @@
 import HeraldText
 
 /// What one value of an option or argument is: how its text is read and what help and completion say of it.
-public struct ValueType<Value: Sendable>: Sendable {
+package struct ValueType<Value: Sendable>: Sendable {
     /// What does not depend on the Swift type.
-    public private(set) var traits: ValueTraits
+    package private(set) var traits: ValueTraits
     /// Reads the text; nil when it is not of the type.
-    public let parse: @Sendable (String) -> Value?
+    package let parse: @Sendable (String) -> Value?
 
     /// A type; `allowed` ends the error about a text that `parse` refuses, unless `mistake` says more.
-    public init(
+    package init(
         _ placeholder: String, allowed: String, choices: [String] = [], isFile: Bool = false,
         mistake: @escaping @Sendable (String) -> String? = { _ in nil }, parse: @escaping @Sendable (String) -> Value?
     ) {
@@ -19,7 +19,7 @@ public struct ValueType<Value: Sendable>: Sendable {
     }
 
     /// The same type, for which shells complete these words: some that are usual, not all that are allowed.
-    public func completing(_ words: [String]) -> Self {
+    package func completing(_ words: [String]) -> Self {
         var copy = self
         copy.traits.completions = words
         return copy
@@ -27,38 +27,38 @@ public struct ValueType<Value: Sendable>: Sendable {
 }
 
 /// What help, completion and the parser know about a value without its Swift type.
-public struct ValueTraits: Sendable {
+package struct ValueTraits: Sendable {
     /// The value's name in help, `USER`.
-    public let placeholder: String
+    package let placeholder: String
     /// What is allowed, in words.
-    public let allowed: String
+    package let allowed: String
     /// The only values, when they are a closed set.
-    public let choices: [String]
+    package let choices: [String]
     /// Whether it is the path of a file.
-    public let isFile: Bool
+    package let isFile: Bool
     /// Whether it is several values with commas between.
-    public fileprivate(set) var isList = false
+    package fileprivate(set) var isList = false
     /// What shells complete where there is no closed set.
-    public fileprivate(set) var completions: [String] = []
+    package fileprivate(set) var completions: [String] = []
     /// What is wrong with a text, where more can be said than what is allowed.
-    public let mistake: @Sendable (String) -> String?
+    package let mistake: @Sendable (String) -> String?
     /// Whether a text is of the type.
-    public let accepts: @Sendable (String) -> Bool
+    package let accepts: @Sendable (String) -> Bool
 }
 
 extension ValueType<String> {
     /// Any text, the empty one too.
-    public static func text(_ placeholder: String) -> Self { Self(placeholder, allowed: "text") { $0 } }
+    package static func text(_ placeholder: String) -> Self { Self(placeholder, allowed: "text") { $0 } }
 
     /// The path of a file, or `-`.
-    public static func file(_ placeholder: String = "FILE") -> Self {
+    package static func file(_ placeholder: String = "FILE") -> Self {
         Self(placeholder, allowed: "the path of a file", isFile: true) { $0.isEmpty ? nil : $0 }
     }
 }
 
 extension ValueType<Int> {
     /// A whole number of that range.
-    public static func wholeNumber(_ range: ClosedRange<Int>, _ placeholder: String = "N") -> Self {
+    package static func wholeNumber(_ range: ClosedRange<Int>, _ placeholder: String = "N") -> Self {
         Self(placeholder, allowed: "\(range.lowerBound) to \(range.upperBound)") { text in
             Int(text).flatMap { range.contains($0) ? $0 : nil }
         }
@@ -67,14 +67,14 @@ extension ValueType<Int> {
 
 extension ValueType<Duration> {
     /// A duration, `100ms`, `10s`, `5m`, `24h`, `1d` or `0`.
-    public static func duration(_ placeholder: String = "DURATION") -> Self {
+    package static func duration(_ placeholder: String = "DURATION") -> Self {
         Self(placeholder, allowed: "a duration such as 100ms, 10s, 5m or 24h") { DurationText.parse($0) }
     }
 }
 
 extension ValueType where Value == [String] {
     /// Several texts separated by commas; empty ones are refused.
-    public static func commaSeparated(_ placeholder: String) -> Self {
+    package static func commaSeparated(_ placeholder: String) -> Self {
         var type = Self(placeholder, allowed: "values separated by commas") { text in
             let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
             return parts.contains("") ? nil : parts
@@ -86,7 +86,7 @@ extension ValueType where Value == [String] {
 
 extension ValueType where Value: RawRepresentable<String> & CaseIterable & SendableMetatype {
     /// One of the cases' raw values.
-    public static func choice(_ type: Value.Type, _ placeholder: String? = nil) -> Self {
+    package static func choice(_ type: Value.Type, _ placeholder: String? = nil) -> Self {
         let names = Value.allCases.map(\.rawValue)
         return Self(
             placeholder ?? names.joined(separator: "|"), allowed: names.joined(separator: ", "), choices: names,

@@ -1,16 +1,16 @@
 /// A question before something that cannot be taken back.
-public enum Confirmation {
+package enum Confirmation {
     /// Whether the answer is yes; No is the default.
     ///
     /// With `isAssumed` (`--yes`) nobody is asked; without a terminal it throws status 4.
-    public static func ask(_ question: String, isAssumed: Bool, console: Console) throws(CommandFailure) -> Bool {
+    package static func ask(_ question: String, isAssumed: Bool, console: Console) throws(CommandFailure) -> Bool {
         if isAssumed { return true }
         let answer = try answer("\(question) [y/N] ", console: console)
         return ["y", "yes"].contains(answer.lowercased())
     }
 
     /// Whether exactly `word` is typed, for what is larger than a yes.
-    public static func ask(
+    package static func ask(
         _ question: String, typing word: String, isAssumed: Bool, console: Console
     ) throws(CommandFailure) -> Bool {
         if isAssumed { return true }

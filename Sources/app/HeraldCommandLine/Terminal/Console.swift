@@ -2,19 +2,19 @@ import Glibc
 import HeraldText
 
 /// What a command reads from and writes to: data on standard output, everything else on standard error.
-public struct Console: Sendable {
+package struct Console: Sendable {
     /// One of the two outputs.
-    public struct Stream: Sendable {
+    package struct Stream: Sendable {
         /// Whether a person watches.
-        public let isTerminal: Bool
+        package let isTerminal: Bool
         /// Columns of the terminal; 80 when it is none.
-        public let width: Int
+        package let width: Int
         /// The file behind it, if it is one.
         let descriptor: Int32?
         private let sink: @Sendable (String) throws(WriteFailure) -> Void
 
         /// A stream that hands its text to `sink`.
-        public init(
+        package init(
             isTerminal: Bool, width: Int = 80, sink: @escaping @Sendable (String) throws(WriteFailure) -> Void
         ) {
             self.init(isTerminal: isTerminal, width: width, descriptor: nil, sink: sink)
@@ -31,38 +31,38 @@ public struct Console: Sendable {
         }
 
         /// Writes the text as it is.
-        public func write(_ text: String) throws(WriteFailure) { try sink(text) }
+        package func write(_ text: String) throws(WriteFailure) { try sink(text) }
     }
 
     /// An output that takes no more.
-    public struct WriteFailure: Error, CustomStringConvertible {
+    package struct WriteFailure: Error, CustomStringConvertible {
         /// The system's error number; `EPIPE` when the reader has gone.
-        public let code: Int32
+        package let code: Int32
 
         /// A failure with the system's error number.
-        public init(code: Int32) { self.code = code }
+        package init(code: Int32) { self.code = code }
 
         /// Whether the reader has gone, which is no news for anybody.
-        public var isBrokenPipe: Bool { code == EPIPE }
+        package var isBrokenPipe: Bool { code == EPIPE }
 
         /// The system's words.
-        public var description: String { "cannot write: \(String(cString: strerror(code)))" }
+        package var description: String { "cannot write: \(String(cString: strerror(code)))" }
     }
 
     /// Standard output: data.
-    public let output: Stream
+    package let output: Stream
     /// Standard error: progress, prompts, logs, mistakes.
-    public let error: Stream
+    package let error: Stream
     /// Whether a person can answer on standard input.
-    public let isInputTerminal: Bool
+    package let isInputTerminal: Bool
     /// Whether progress and remarks are wanted.
-    public let isQuiet: Bool
+    package let isQuiet: Bool
     /// Whether colours are allowed where a terminal is.
-    public let allowsColor: Bool
+    package let allowsColor: Bool
     private let line: @Sendable () -> String?
 
     /// A console of these parts; `line` gives the next line of standard input.
-    public init(
+    package init(
         output: Stream, error: Stream, isInputTerminal: Bool, isQuiet: Bool = false, allowsColor: Bool = true,
         line: @escaping @Sendable () -> String?
     ) {
@@ -77,7 +77,7 @@ public struct Console: Sendable {
     /// The process's own console.
     ///
     /// `NO_COLOR` (not empty) and `TERM=dumb` forbid colours.
-    public static func system(environment: [String: String], isQuiet: Bool, noColor: Bool) -> Self {
+    package static func system(environment: [String: String], isQuiet: Bool, noColor: Bool) -> Self {
         Self(
             output: .descriptor(STDOUT_FILENO), error: .descriptor(STDERR_FILENO),
             isInputTerminal: isatty(STDIN_FILENO) == 1, isQuiet: isQuiet,
@@ -86,13 +86,13 @@ public struct Console: Sendable {
     }
 
     /// The next line of standard input; nil at its end.
-    public func readInputLine() -> String? { line() }
+    package func readInputLine() -> String? { line() }
 
     /// A line of data.
-    public func print(_ text: String) throws(WriteFailure) { try output.write(text + "\n") }
+    package func print(_ text: String) throws(WriteFailure) { try output.write(text + "\n") }
 
     /// Writes what a command has done, which nobody has to read: a reader that has gone changes nothing of it.
-    public func report(_ body: (Console) throws(WriteFailure) -> Void) throws(WriteFailure) {
+    package func report(_ body: (Console) throws(WriteFailure) -> Void) throws(WriteFailure) {
         do throws(WriteFailure) {
             try body(self)
         } catch {
@@ -101,10 +101,10 @@ public struct Console: Sendable {
     }
 
     /// A line for people on standard error, also when quiet; a broken standard error is nobody's concern.
-    public func complain(_ text: String) { try? error.write(text + "\n") }
+    package func complain(_ text: String) { try? error.write(text + "\n") }
 
     /// A line for people on standard error, unless quiet; a terminal gets it broken at spaces.
-    public func remark(_ text: String) {
+    package func remark(_ text: String) {
         guard !isQuiet else { return }
         complain(error.isTerminal ? Wrapping.lines(text, width: error.width).joined(separator: "\n") : text)
     }

@@ -1,5 +1,5 @@
 /// One line of standard error that is written again and again while something takes its time; nothing but on a terminal.
-public struct ProgressLine {
+package struct ProgressLine {
     private static let pause = Duration.milliseconds(100)
 
     private let console: Console
@@ -7,13 +7,13 @@ public struct ProgressLine {
     private var last: ContinuousClock.Instant?
 
     /// A line that is not there yet.
-    public init(_ console: Console) {
+    package init(_ console: Console) {
         self.console = console
         isShown = console.error.isTerminal && !console.isQuiet
     }
 
     /// Shows the text, cut to the terminal's width; not more often than the eye sees.
-    public mutating func show(_ text: @autoclosure () -> String) {
+    package mutating func show(_ text: @autoclosure () -> String) {
         guard isShown else { return }
         let now = ContinuousClock.now
         if let last, now - last < Self.pause { return }
@@ -22,7 +22,7 @@ public struct ProgressLine {
     }
 
     /// Shows a bar with a text behind it; `share` is from 0 to 1.
-    public mutating func show(share: Double, _ text: @autoclosure () -> String) {
+    package mutating func show(share: Double, _ text: @autoclosure () -> String) {
         let width = max(4, min(30, console.error.width / 4))
         let filled = Int((max(0, min(1, share)) * Double(width)).rounded(.down))
         show(
@@ -30,7 +30,7 @@ public struct ProgressLine {
     }
 
     /// Takes the line away.
-    public mutating func clear() {
+    package mutating func clear() {
         guard isShown, last != nil else { return }
         last = nil
         try? console.error.write("\r\u{1B}[K")

@@ -1,5 +1,5 @@
 /// A way to make text stand out on a terminal.
-public enum Style: Sendable {
+package enum Style: Sendable {
     /// Heavier.
     case bold
     /// Lighter.
@@ -26,7 +26,7 @@ public enum Style: Sendable {
 
 extension Console {
     /// The text in that style when the stream is a terminal and colours are allowed, else as it is.
-    public func styled(_ text: String, _ style: Style, on stream: Stream) -> String {
+    package func styled(_ text: String, _ style: Style, on stream: Stream) -> String {
         stream.isTerminal && allowsColor ? style.applied(to: text) : text
     }
 }

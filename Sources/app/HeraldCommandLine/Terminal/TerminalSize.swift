@@ -1,20 +1,20 @@
 import Glibc
 
 /// How much a terminal shows at this moment.
-public struct TerminalSize: Sendable, Equatable {
+package struct TerminalSize: Sendable, Equatable {
     /// Characters in a line.
-    public var columns: Int
+    package var columns: Int
     /// Lines.
-    public var rows: Int
+    package var rows: Int
 
     /// A size.
-    public init(columns: Int, rows: Int) {
+    package init(columns: Int, rows: Int) {
         self.columns = columns
         self.rows = rows
     }
 
     /// The size of the terminal behind the descriptor; nil when it is none, or does not say.
-    public static func of(_ descriptor: Int32) -> Self? {
+    package static func of(_ descriptor: Int32) -> Self? {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
         return Self(columns: Int(size.ws_col), rows: Int(size.ws_row))

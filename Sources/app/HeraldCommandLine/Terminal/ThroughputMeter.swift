@@ -1,5 +1,5 @@
 /// How fast a count grows, from what it was in the last seconds: for a rate and the time left on a progress line.
-public struct ThroughputMeter: Sendable {
+package struct ThroughputMeter: Sendable {
     /// So far back it looks: long enough that a pause of some seconds does not look like the end.
     private static let window = Duration.seconds(30)
     /// Nothing is said before so much time has been seen.
@@ -9,10 +9,10 @@ public struct ThroughputMeter: Sendable {
     private var samples: [(at: ContinuousClock.Instant, count: Int64)] = []
 
     /// Nothing was counted.
-    public init() {}
+    package init() {}
 
     /// Notes the count at a moment.
-    public mutating func note(_ count: Int64, at now: ContinuousClock.Instant = .now) {
+    package mutating func note(_ count: Int64, at now: ContinuousClock.Instant = .now) {
         if let last = samples.last, now - last.at < Self.interval, samples.count > 1 {
             samples[samples.count - 1].count = count
             return
@@ -22,7 +22,7 @@ public struct ThroughputMeter: Sendable {
     }
 
     /// How much it grows in a second; `nil` while too little was seen.
-    public var perSecond: Double? {
+    package var perSecond: Double? {
         guard let first = samples.first, let last = samples.last, last.at - first.at >= Self.shortest else {
             return nil
         }
@@ -30,7 +30,7 @@ public struct ThroughputMeter: Sendable {
     }
 
     /// A rate and the time that the rest takes at it, as `  120/s  about 5m left`; empty while nobody knows.
-    public func words(left: Int64) -> String {
+    package func words(left: Int64) -> String {
         guard let perSecond, perSecond > 0 else { return "" }
         let rate = perSecond >= 10 ? "\(Int(perSecond.rounded()))" : "\((perSecond * 10).rounded() / 10)"
         let seconds = (Double(max(0, left)) / perSecond).rounded(.up)

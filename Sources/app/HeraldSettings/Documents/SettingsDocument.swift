@@ -2,7 +2,7 @@ import HeraldText
 
 extension Settings {
     /// The documentation of all settings as Markdown; docs/SETTINGS.md holds it.
-    public static var document: String {
+    package static var document: String {
         var text = introduction
         for section in SettingsSection.all {
             text += "\n## \(section.name)\n\n\(section.summary)\n\n"

@@ -1,8 +1,8 @@
-public import HeraldText
+package import HeraldText
 
 extension Settings {
     /// The JSON Schema (draft 2020-12) of the settings file, for editors; docs/schemas/settings.schema.json holds it.
-    public static var schema: JSONValue {
+    package static var schema: JSONValue {
         let sections = Dictionary(uniqueKeysWithValues: SettingsSection.all.map { ($0.name, $0.summary) })
         guard case .object(let members) = schema(of: "", sections: sections) else { return .null }
         let head: [JSONValue.Member] = [

@@ -1,11 +1,11 @@
-public import HeraldText
+package import HeraldText
 
 /// One setting as `config show` prints it: the value that counts, without secrets, and where it came from.
-public struct EffectiveSetting: Sendable, Equatable {
+package struct EffectiveSetting: Sendable, Equatable {
     /// The setting, `retry.maxElapsed`.
-    public let path: String
+    package let path: String
     /// Its value; `null` when absent, `***` for a secret.
-    public let value: JSONValue
+    package let value: JSONValue
     /// Where it was written.
-    public let place: SettingsPlace
+    package let place: SettingsPlace
 }

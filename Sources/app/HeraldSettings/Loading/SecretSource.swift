@@ -1,7 +1,7 @@
-public import HeraldText
+package import HeraldText
 
 /// Where a secret comes from: the settings themselves, or a file that may change while the program runs.
-public enum SecretSource: Sendable, Equatable {
+package enum SecretSource: Sendable, Equatable {
     /// Written in the settings.
     case literal(Secret)
     /// In the file at that path.
@@ -11,18 +11,18 @@ public enum SecretSource: Sendable, Equatable {
     private static let longestFile = 65_536
 
     /// Why a secret's file gives none.
-    public struct Unreadable: Error, Equatable, CustomStringConvertible {
+    package struct Unreadable: Error, Equatable, CustomStringConvertible {
         /// The file.
-        public let path: String
+        package let path: String
         /// Why.
-        public let reason: String
+        package let reason: String
 
         /// Path and reason in one line.
-        public var description: String { "\(SafeText.quoted(path, limit: 200)) \(reason)" }
+        package var description: String { "\(SafeText.quoted(path, limit: 200)) \(reason)" }
     }
 
     /// The secret as it is now: a file is read anew each time, and line feeds at its end are dropped.
-    public func current() throws(Unreadable) -> Secret {
+    package func current() throws(Unreadable) -> Secret {
         switch self {
         case .literal(let secret): return secret
         case .file(let path): return try Self.read(path)

@@ -1,26 +1,26 @@
 /// A setting's flag, as the command line declares it.
-public struct SettingsFlag: Sendable {
+package struct SettingsFlag: Sendable {
     /// The flag without its dashes, `retry-max-elapsed`.
-    public let name: String
+    package let name: String
     /// The setting, `retry.maxElapsed`.
-    public let path: String
+    package let path: String
     /// What it does.
-    public let summary: String
+    package let summary: String
     /// The value's name in help.
-    public let placeholder: String
+    package let placeholder: String
     /// The only values, when they are a closed set.
-    public let choices: [String]
+    package let choices: [String]
     /// The default; nil when there is none.
-    public let standard: String?
+    package let standard: String?
     /// Whether it may be given several times, each adding to the list or map.
-    public let isRepeatable: Bool
+    package let isRepeatable: Bool
     /// Whether the flag alone means `true`.
-    public let isSwitch: Bool
+    package let isSwitch: Bool
     /// Whether its value is the path of a file.
-    public let isFile: Bool
+    package let isFile: Bool
 
     /// The flags of all settings, in the order of the documentation.
-    public static let all = SettingsTable.all.map(Self.init)
+    package static let all = SettingsTable.all.map(Self.init)
 
     private init(_ setting: any AnySetting) {
         name = setting.flag

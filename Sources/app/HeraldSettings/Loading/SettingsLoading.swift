@@ -1,28 +1,28 @@
 /// What a command needs to be set, beyond what has a default.
-public struct SettingsNeeds: OptionSet, Sendable {
+package struct SettingsNeeds: OptionSet, Sendable {
     /// The bits.
-    public let rawValue: Int
+    package let rawValue: Int
 
     /// Needs from their bits.
-    public init(rawValue: Int) { self.rawValue = rawValue }
+    package init(rawValue: Int) { self.rawValue = rawValue }
 
     /// Brokers.
-    public static let kafka = Self(rawValue: 1 << 0)
+    package static let kafka = Self(rawValue: 1 << 0)
     /// The backend's address, credentials that can be read, TLS files that can be read.
-    public static let backend = Self(rawValue: 1 << 1)
+    package static let backend = Self(rawValue: 1 << 1)
 }
 
 /// What only a library knows to be wrong with a setting, such as librdkafka with one of its properties.
-public struct LibraryMistake: Sendable, Equatable {
+package struct LibraryMistake: Sendable, Equatable {
     /// The setting, `kafka.properties`.
-    public let path: String
+    package let path: String
     /// The key, where the setting is a map and one of its entries is meant.
-    public let key: String?
+    package let key: String?
     /// What is wrong, and what is allowed; without secrets.
-    public let message: String
+    package let message: String
 
     /// A mistake of a setting, or of one entry of it.
-    public init(path: String, key: String? = nil, message: String) {
+    package init(path: String, key: String? = nil, message: String) {
         self.path = path
         self.key = key
         self.message = message
@@ -30,9 +30,9 @@ public struct LibraryMistake: Sendable, Equatable {
 }
 
 /// The three places that settings come from, the weakest first.
-public struct SettingsSources: Sendable {
+package struct SettingsSources: Sendable {
     /// The settings file.
-    public enum File: Sendable {
+    package enum File: Sendable {
         /// The file at that path.
         case path(String)
         /// Bytes that are already here, and the name for mistakes.
@@ -40,14 +40,14 @@ public struct SettingsSources: Sendable {
     }
 
     /// The file, if any.
-    public var file: File?
+    package var file: File?
     /// The environment; only `HERALD_…` is read.
-    public var environment: [String: String]
+    package var environment: [String: String]
     /// Flags that were given, by name without dashes, with their values in order.
-    public var flags: [String: [String]]
+    package var flags: [String: [String]]
 
     /// Sources; all may be absent.
-    public init(file: File? = nil, environment: [String: String] = [:], flags: [String: [String]] = [:]) {
+    package init(file: File? = nil, environment: [String: String] = [:], flags: [String: [String]] = [:]) {
         self.file = file
         self.environment = environment
         self.flags = flags
@@ -55,13 +55,13 @@ public struct SettingsSources: Sendable {
 }
 
 /// Settings without a mistake, and what to tell about them.
-public struct LoadedSettings: Sendable {
+package struct LoadedSettings: Sendable {
     /// The settings.
-    public let settings: Settings
+    package let settings: Settings
     /// What is allowed and yet not wise.
-    public let warnings: [SettingsMistake]
+    package let warnings: [SettingsMistake]
     /// Every setting's effective value and where it came from, in the documentation's order.
-    public let effective: [EffectiveSetting]
+    package let effective: [EffectiveSetting]
 }
 
 extension Settings {
@@ -69,7 +69,7 @@ extension Settings {
     ///
     /// - Parameter check: what the program's libraries say of the settings; it sees the default in the place of a value that
     ///   was refused already.
-    public static func load(
+    package static func load(
         _ sources: SettingsSources, requiring needs: SettingsNeeds = [],
         checking check: (Settings) -> [LibraryMistake] = { _ in [] }
     ) throws(SettingsError) -> LoadedSettings {

@@ -1,7 +1,7 @@
 import HeraldText
 
 /// Where a setting's value was written.
-public enum SettingsPlace: Sendable, Equatable, CustomStringConvertible {
+package enum SettingsPlace: Sendable, Equatable, CustomStringConvertible {
     /// Nowhere: the default of the table.
     case standard
     /// A line and column, counted from one, of the settings file.
@@ -12,7 +12,7 @@ public enum SettingsPlace: Sendable, Equatable, CustomStringConvertible {
     case flag(String)
 
     /// The place in words: `herald.yaml:12:7`, `environment HERALD_…`, `flag --…`, `default`.
-    public var description: String {
+    package var description: String {
         switch self {
         case .standard: "default"
         case .file(let name, let line, let column): "\(SafeText.escaped(name)):\(line):\(column)"
@@ -23,16 +23,16 @@ public enum SettingsPlace: Sendable, Equatable, CustomStringConvertible {
 }
 
 /// One thing that is wrong with the settings, and where; never holds a secret.
-public struct SettingsMistake: Sendable, Equatable, CustomStringConvertible {
+package struct SettingsMistake: Sendable, Equatable, CustomStringConvertible {
     /// Where the value was written.
-    public let place: SettingsPlace
+    package let place: SettingsPlace
     /// The setting, `retry.maxElapsed` or `retry.delays[2]`; empty when the mistake is the file's own.
-    public let path: String
+    package let path: String
     /// What is wrong, and what is allowed.
-    public let message: String
+    package let message: String
 
     /// One line for people: `herald.yaml:12:7: retry.immediate: "x" is not a whole number; allowed: 0 to 20`.
-    public var description: String {
+    package var description: String {
         let subject = path.isEmpty ? "" : "\(SafeText.escaped(path)): "
         return switch place {
         case .standard: subject + message
@@ -43,10 +43,10 @@ public struct SettingsMistake: Sendable, Equatable, CustomStringConvertible {
 }
 
 /// All that is wrong with the settings, found in one go.
-public struct SettingsError: Error, Equatable, CustomStringConvertible {
+package struct SettingsError: Error, Equatable, CustomStringConvertible {
     /// The mistakes: the file's in its own order, then the environment's, the flags', and what is missing.
-    public let mistakes: [SettingsMistake]
+    package let mistakes: [SettingsMistake]
 
     /// One line for each mistake.
-    public var description: String { mistakes.map(\.description).joined(separator: "\n") }
+    package var description: String { mistakes.map(\.description).joined(separator: "\n") }
 }

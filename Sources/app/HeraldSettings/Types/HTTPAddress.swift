@@ -1,13 +1,13 @@
 /// Where the backend is: scheme, host, port and the path that stands before every request's own.
-public struct HTTPAddress: Sendable, Equatable, CustomStringConvertible {
+package struct HTTPAddress: Sendable, Equatable, CustomStringConvertible {
     /// Whether it is `https`.
-    public let isTLS: Bool
+    package let isTLS: Bool
     /// A name or an IP address, an IPv6 one without brackets.
-    public let host: String
+    package let host: String
     /// The port, 80 or 443 when none was written.
-    public let port: Int
+    package let port: Int
     /// What stands between the host and a request's path: empty, or `/base` without a final slash.
-    public let basePath: String
+    package let basePath: String
 
     /// Why a text is no such address.
     struct Refusal: Error {
@@ -48,13 +48,13 @@ public struct HTTPAddress: Sendable, Equatable, CustomStringConvertible {
     private var portSuffix: String { port == (isTLS ? 443 : 80) ? "" : ":\(port)" }
 
     /// The host as an address and the `Host` header write it: brackets around IPv6, the port when it is not the scheme's.
-    public var authority: String { (host.contains(":") ? "[\(host)]" : host) + portSuffix }
+    package var authority: String { (host.contains(":") ? "[\(host)]" : host) + portSuffix }
 
     /// The address, `https://push.example.com/base`.
-    public var description: String { "\(isTLS ? "https" : "http")://\(authority)\(basePath)" }
+    package var description: String { "\(isTLS ? "https" : "http")://\(authority)\(basePath)" }
 
     /// Whether the host is this machine by its spelling: `localhost`, `127.…` or `::1`.
-    public var isLoopback: Bool {
+    package var isLoopback: Bool {
         host.lowercased() == "localhost" || host == "::1" || ListenAddress("\(host):1") != nil && host.hasPrefix("127.")
     }
 }

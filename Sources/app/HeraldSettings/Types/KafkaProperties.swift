@@ -1,27 +1,27 @@
 import HeraldText
 
 /// librdkafka properties that are passed through; those that outage secrets do not show.
-public struct KafkaProperties: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
+package struct KafkaProperties: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
     private let values: [String: String]
 
     /// Properties by name.
-    public init(_ values: [String: String] = [:]) { self.values = values }
+    package init(_ values: [String: String] = [:]) { self.values = values }
 
     /// Names and values, sorted by name.
-    public var sorted: [(name: String, value: String)] {
+    package var sorted: [(name: String, value: String)] {
         values.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
     }
 
     /// The value of a property; nil when it is not set.
-    public subscript(_ name: String) -> String? { values[name] }
+    package subscript(_ name: String) -> String? { values[name] }
 
     /// Names and values, secrets masked.
-    public var description: String {
+    package var description: String {
         "{" + sorted.map { "\($0.name): \(Self.shown($0.name, $0.value))" }.joined(separator: ", ") + "}"
     }
 
     /// Names and values, secrets masked.
-    public var customMirror: Mirror {
+    package var customMirror: Mirror {
         Mirror(self, children: sorted.map { (label: $0.name, value: Self.shown($0.name, $0.value)) })
     }
 
@@ -57,7 +57,7 @@ public struct KafkaProperties: Sendable, Equatable, CustomStringConvertible, Cus
     }
 
     /// The value of a property as people may see it.
-    public static func shown(_ name: String, _ value: String) -> String { isSecret(name) ? Secret.mask : value }
+    package static func shown(_ name: String, _ value: String) -> String { isSecret(name) ? Secret.mask : value }
 }
 
 extension SettingType<KafkaProperties> {

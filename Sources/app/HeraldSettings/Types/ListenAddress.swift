@@ -1,12 +1,12 @@
 /// Where a server listens: an IP address and a port, or nowhere.
-public enum ListenAddress: Sendable, Equatable, CustomStringConvertible {
+package enum ListenAddress: Sendable, Equatable, CustomStringConvertible {
     /// Not at all.
     case off
     /// On an IP address; port 0 takes a free one.
     case address(host: String, port: UInt16)
 
     /// Reads `127.0.0.1:9464`, `[::1]:9464` or `off`; nil for anything else, names included.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard text != "off" else {
             self = .off
             return
@@ -18,7 +18,7 @@ public enum ListenAddress: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// The spelling that ``init(_:)`` reads.
-    public var description: String {
+    package var description: String {
         switch self {
         case .off: "off"
         case .address(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"

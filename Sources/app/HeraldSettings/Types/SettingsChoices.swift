@@ -1,5 +1,5 @@
 /// How Herald authenticates to the backend.
-public enum AuthenticationKind: String, Sendable, CaseIterable {
+package enum AuthenticationKind: String, Sendable, CaseIterable {
     /// A user and a password with every request.
     case basic
     /// A fixed token.
@@ -11,7 +11,7 @@ public enum AuthenticationKind: String, Sendable, CaseIterable {
 }
 
 /// Where the client's id and secret stand in a token request (RFC 6749 §2.3.1).
-public enum ClientAuthentication: String, Sendable, CaseIterable {
+package enum ClientAuthentication: String, Sendable, CaseIterable {
     /// In an `Authorization: Basic` header.
     case basic
     /// In the form.
@@ -19,7 +19,7 @@ public enum ClientAuthentication: String, Sendable, CaseIterable {
 }
 
 /// How results, retries, dead letters and offsets become durable together.
-public enum DeliveryGuarantee: String, Sendable, CaseIterable {
+package enum DeliveryGuarantee: String, Sendable, CaseIterable {
     /// Offsets are committed after every record that they cause is acknowledged; a crash may record something twice.
     case atLeastOnce = "at-least-once"
     /// All of it in one Kafka transaction.
@@ -27,7 +27,7 @@ public enum DeliveryGuarantee: String, Sendable, CaseIterable {
 }
 
 /// What is sent in order.
-public enum DeliveryOrdering: String, Sendable, CaseIterable {
+package enum DeliveryOrdering: String, Sendable, CaseIterable {
     /// One user's events.
     case key
     /// All events of a partition.
@@ -37,7 +37,7 @@ public enum DeliveryOrdering: String, Sendable, CaseIterable {
 }
 
 /// What an HTTP status means for an event.
-public enum StatusClass: String, Sendable, CaseIterable {
+package enum StatusClass: String, Sendable, CaseIterable {
     /// The backend took it.
     case delivered
     /// Worth another attempt.
@@ -49,7 +49,7 @@ public enum StatusClass: String, Sendable, CaseIterable {
 }
 
 /// How severe a log message is.
-public enum LogLevel: String, Sendable, CaseIterable {
+package enum LogLevel: String, Sendable, CaseIterable {
     /// Something failed that somebody has to fix.
     case error
     /// Something is not as it should be.
@@ -61,7 +61,7 @@ public enum LogLevel: String, Sendable, CaseIterable {
 }
 
 /// How log lines are written.
-public enum LogFormat: String, Sendable, CaseIterable {
+package enum LogFormat: String, Sendable, CaseIterable {
     /// One JSON object on each line.
     case json
     /// For people.

@@ -1,13 +1,13 @@
 internal import HeraldBytes
-public import HeraldTools
+package import HeraldTools
 
 /// The file with a campaign's recipients, which is read twice: for the preview, and for the publishing.
-public final class Audience: Sendable {
+package final class Audience: Sendable {
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     nonisolated(unsafe) let file: SpooledFile
     /// How it is written.
-    public let format: AudienceFormat
+    package let format: AudienceFormat
     /// How many bytes come before the first record.
     let prefixCount: Int
 
@@ -16,7 +16,7 @@ public final class Audience: Sendable {
     /// - Parameters:
     ///   - format: `nil` for what its name says, or its first byte: an object's brace begins JSON lines.
     ///   - directory: where a copy of what can be read only once goes.
-    public init(path: String, format: AudienceFormat?, copyingInto directory: String) throws(ToolFailure) {
+    package init(path: String, format: AudienceFormat?, copyingInto directory: String) throws(ToolFailure) {
         file =
             path == "-"
             ? try SpooledFile(standardInputCopiedInto: directory)
@@ -32,11 +32,11 @@ public final class Audience: Sendable {
     }
 
     /// How many bytes it has.
-    public var byteCount: Int { file.byteCount }
+    package var byteCount: Int { file.byteCount }
 
     /// Whether the path names the audience itself.
-    public func isSameFile(as path: String) -> Bool { file.isSameFile(as: path) }
+    package func isSameFile(as path: String) -> Bool { file.isSameFile(as: path) }
 
     /// Whether nobody has changed it since it was opened.
-    public var isUnchanged: Bool { file.isUnchanged }
+    package var isUnchanged: Bool { file.isUnchanged }
 }

@@ -1,5 +1,5 @@
 /// How an audience is written.
-public enum AudienceFormat: String, CaseIterable, Sendable {
+package enum AudienceFormat: String, CaseIterable, Sendable {
     /// CSV (RFC 4180) with a header.
     case csv
     /// A JSON object on each line.

@@ -1,33 +1,33 @@
-public import HeraldTools
+package import HeraldTools
 
 /// What a campaign would do, found by going through its audience once.
-public struct AudiencePreview: Sendable {
+package struct AudiencePreview: Sendable {
     /// A line that is no recipient.
-    public struct InvalidLine: Sendable, Equatable {
+    package struct InvalidLine: Sendable, Equatable {
         /// Its number, from 1.
-        public var line: Int
+        package var line: Int
         /// Why.
-        public var reason: String
+        package var reason: String
     }
 
     /// A message as its recipient gets it.
-    public struct Sample: Sendable, Equatable {
+    package struct Sample: Sendable, Equatable {
         /// The recipient.
-        public var user: String
+        package var user: String
         /// The text.
-        public var message: String
+        package var message: String
     }
 
     /// A field of the message that some recipients have nothing for.
-    public struct EmptyField: Sendable, Equatable {
+    package struct EmptyField: Sendable, Equatable {
         /// Its name.
-        public var name: String
+        package var name: String
         /// How many recipients have nothing for it.
-        public var count: Int
+        package var count: Int
         /// The line of the first of them, from 1.
-        public var line: Int
+        package var line: Int
         /// What that one gets.
-        public var message: String
+        package var message: String
     }
 
     private static let shownInvalidLines = 5
@@ -35,20 +35,20 @@ public struct AudiencePreview: Sendable {
     private static let linesPerReport = 4_096
 
     /// How many recipients there are, each counted once.
-    public private(set) var recipients = 0
+    package private(set) var recipients = 0
     /// Lines that repeat a recipient; the first of them counts.
-    public private(set) var repeats = 0
+    package private(set) var repeats = 0
     /// Lines that are no recipients.
-    public private(set) var invalid = 0
+    package private(set) var invalid = 0
     /// The first of those.
-    public private(set) var invalidLines: [InvalidLine] = []
+    package private(set) var invalidLines: [InvalidLine] = []
     /// The first messages.
-    public private(set) var samples: [Sample] = []
+    package private(set) var samples: [Sample] = []
     /// The message's fields that some have nothing for, in the order of the message.
-    public var emptyFields: [EmptyField] { emptyByNumber.sorted { $0.key < $1.key }.map(\.value) }
+    package var emptyFields: [EmptyField] { emptyByNumber.sorted { $0.key < $1.key }.map(\.value) }
     private var emptyByNumber: [Int: EmptyField] = [:]
     /// The most bytes that a message has.
-    public private(set) var longestMessage = 0
+    package private(set) var longestMessage = 0
 
     /// Goes through the audience.
     ///
@@ -57,7 +57,7 @@ public struct AudiencePreview: Sendable {
     ///   - invalidFile: takes the lines that are no recipients.
     ///   - onProgress: how many bytes were passed; `false` ends it.
     /// - Returns: nothing when it was ended.
-    public init?(
+    package init?(
         _ audience: Audience, _ campaign: CampaignText, expiresAt: Int64?, marking set: inout RecipientSet,
         into invalidFile: InvalidLines, onProgress: (Int) -> Bool
     ) throws(ToolFailure) {

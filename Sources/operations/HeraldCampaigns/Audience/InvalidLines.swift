@@ -4,7 +4,7 @@ internal import HeraldTools
 /// Writes the lines of an audience that are no recipients to a CSV file, which is made with the first of them.
 ///
 /// One thread.
-public final class InvalidLines {
+package final class InvalidLines {
     private static let pieceBytes = 65_536
     private static let excerptBytes = 200
 
@@ -13,10 +13,10 @@ public final class InvalidLines {
     private var piece: [UInt8] = []
 
     /// How many there were.
-    public private(set) var count = 0
+    package private(set) var count = 0
 
     /// Nothing is written yet; what stands at the path is left alone until then.
-    public init(path: String) {
+    package init(path: String) {
         self.path = path
     }
 

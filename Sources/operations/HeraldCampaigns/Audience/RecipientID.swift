@@ -2,14 +2,14 @@
 ///
 /// Whoever starts a campaign again, from whichever machine, gives each user the same id: so what was published can be told
 /// from what was not, and a worker calls the backend with the same idempotency key.
-public struct RecipientID: Hashable, Sendable {
+package struct RecipientID: Hashable, Sendable {
     /// The first eight bytes.
-    public var high: UInt64
+    package var high: UInt64
     /// The last eight bytes.
-    public var low: UInt64
+    package var low: UInt64
 
     /// How many characters the id has.
-    public static let characterCount = 32
+    package static let characterCount = 32
 
     /// Appends its 32 lower-case hexadecimal characters.
     func append(to output: inout [UInt8]) {
@@ -22,7 +22,7 @@ public struct RecipientID: Hashable, Sendable {
     }
 
     /// Its characters.
-    public var text: String {
+    package var text: String {
         var bytes: [UInt8] = []
         append(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
@@ -32,19 +32,19 @@ public struct RecipientID: Hashable, Sendable {
 /// Makes the ids of one campaign's recipients.
 ///
 /// One thread.
-public final class RecipientIDs {
+package final class RecipientIDs {
     private let hash = SHA256()
     private let prefixCount: Int
     private var buffer: [UInt8]
 
     /// The ids of the campaign with this name.
-    public init(campaign: String) {
+    package init(campaign: String) {
         buffer = Array("herald-campaign\0\(campaign)\0".utf8)
         prefixCount = buffer.count
     }
 
     /// The id for a user, as bytes of UTF-8.
-    public func id(of user: RawSpan) -> RecipientID {
+    package func id(of user: RawSpan) -> RecipientID {
         buffer.removeLast(buffer.count - prefixCount)
         user.withUnsafeBytes { buffer.append(contentsOf: $0) }
         let half = hash.half(of: buffer)

@@ -1,14 +1,14 @@
 internal import HeraldBytes
 internal import HeraldEvents
-public import HeraldTools
+package import HeraldTools
 
 /// Goes through an audience's recipients, each with his event as it would be published; what is no recipient comes with
 /// the reason.
 ///
 /// One thread.
-public final class RecipientReader {
+package final class RecipientReader {
     /// What comes next.
-    public enum Item: Equatable {
+    package enum Item: Equatable {
         /// A recipient: ``id``, ``user``, ``message`` and ``event`` are his until the next call.
         case recipient
         /// A line that is none, and why; ``excerpt(byteCount:)`` is its beginning.
@@ -24,18 +24,18 @@ public final class RecipientReader {
     private var reader: AudienceReader
 
     /// Which recipient it is.
-    public private(set) var id = RecipientID(high: 0, low: 0)
+    package private(set) var id = RecipientID(high: 0, low: 0)
     /// The recipient's user.
-    public private(set) var user: [UInt8] = []
+    package private(set) var user: [UInt8] = []
     /// The text that he gets.
-    public private(set) var message: [UInt8] = []
+    package private(set) var message: [UInt8] = []
     /// The message's fields that the recipient has nothing for, by their numbers in the template's names.
     private(set) var emptyFields: [Int] = []
     /// The event's JSON.
     private(set) var event: [UInt8] = []
 
     /// A reader at the audience's beginning; a header without a field that the message uses is thrown.
-    public init(_ audience: Audience, _ campaign: CampaignText, expiresAt: Int64?) throws(ToolFailure) {
+    package init(_ audience: Audience, _ campaign: CampaignText, expiresAt: Int64?) throws(ToolFailure) {
         template = campaign.template
         ids = RecipientIDs(campaign: campaign.name)
         form = EventForm(campaign: campaign.name, pushServices: campaign.pushServices, expiresAt: expiresAt)
@@ -44,19 +44,19 @@ public final class RecipientReader {
     }
 
     /// The line of the present item, from 1.
-    public var line: Int { reader.line }
+    package var line: Int { reader.line }
 
     /// How many bytes of the audience were passed.
-    public var passedCount: Int { reader.passedCount }
+    package var passedCount: Int { reader.passedCount }
 
     /// The message's fields that no line of the audience has had so far.
-    public var unseenNames: [String] { reader.unseenNames }
+    package var unseenNames: [String] { reader.unseenNames }
 
     /// The beginning of the present item's line.
-    public func excerpt(byteCount: Int) -> String { reader.excerpt(byteCount: byteCount) }
+    package func excerpt(byteCount: Int) -> String { reader.excerpt(byteCount: byteCount) }
 
     /// Goes on to the next line that is not empty.
-    public func next() throws(ToolFailure) -> Item {
+    package func next() throws(ToolFailure) -> Item {
         switch try reader.next() {
         case .end: return .end
         case .wrong(let reason): return .invalid(reason)
@@ -111,18 +111,18 @@ public final class RecipientReader {
 }
 
 /// What all events of a campaign have in common.
-public struct CampaignText: Sendable {
+package struct CampaignText: Sendable {
     /// The campaign's name.
-    public var name: String
+    package var name: String
     /// The message.
-    public var template: MessageTemplate
+    package var template: MessageTemplate
     /// Names that the settings allow.
-    public var pushServices: [String]
+    package var pushServices: [String]
     /// `limits.eventBytes`.
-    public var maximumEventBytes: Int
+    package var maximumEventBytes: Int
 
     /// The text of a campaign.
-    public init(name: String, template: MessageTemplate, pushServices: [String], maximumEventBytes: Int) {
+    package init(name: String, template: MessageTemplate, pushServices: [String], maximumEventBytes: Int) {
         self.name = name
         self.template = template
         self.pushServices = pushServices

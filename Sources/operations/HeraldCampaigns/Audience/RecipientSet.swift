@@ -4,35 +4,35 @@
 /// growing by a quarter): 10.3 to 13 bytes for each recipient, 130 MB for ten million. Two different users are
 /// taken for one, and the second of them is not notified, when these 76 bits agree: with n recipients that happens in a
 /// share of at most n²/2⁷⁷ of all campaigns, which is less than one in a billion for n = 10 000 000.
-public struct RecipientSet: Sendable {
+package struct RecipientSet: Sendable {
     /// What is known of a recipient.
-    public struct Marks: OptionSet, Sendable {
+    package struct Marks: OptionSet, Sendable {
         /// The bits.
-        public let rawValue: UInt8
+        package let rawValue: UInt8
 
         /// Marks with these bits.
-        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// He was seen in the audience.
-        public static let seen = Marks(rawValue: 1)
+        package static let seen = Marks(rawValue: 1)
         /// His event is in the request topic.
-        public static let published = Marks(rawValue: 2)
+        package static let published = Marks(rawValue: 2)
         /// The place in a table is taken.
         fileprivate static let taken = Marks(rawValue: 128)
     }
 
     private var tables: [Table]
     /// How many recipients there are.
-    public private(set) var count = 0
+    package private(set) var count = 0
 
     /// An empty set.
-    public init() {
+    package init() {
         tables = Array(repeating: Table(), count: 4_096)
     }
 
     /// Adds marks to a recipient, who is in the set from then on; what was known before.
     @discardableResult
-    public mutating func insert(_ id: RecipientID, _ marks: Marks) -> Marks {
+    package mutating func insert(_ id: RecipientID, _ marks: Marks) -> Marks {
         let former = tables[Self.table(id)].insert(Self.key(id), marks)
         if former.isEmpty { count += 1 }
         return former.subtracting(.taken)

@@ -1,8 +1,8 @@
-public import HeraldEvents
-public import HeraldTime
+package import HeraldEvents
+package import HeraldTime
 
 /// What an operator wants of a campaign, and the rules of when that can be: pure.
-public enum ControlOrder: String, CaseIterable, Sendable {
+package enum ControlOrder: String, CaseIterable, Sendable {
     /// Nothing more is published, and what waits is suspended.
     case pause
     /// It goes on.
@@ -11,7 +11,7 @@ public enum ControlOrder: String, CaseIterable, Sendable {
     case cancel
 
     /// What an order comes to.
-    public enum Decision: Equatable, Sendable {
+    package enum Decision: Equatable, Sendable {
         /// This record is to be written.
         case write(CampaignControl)
         /// The campaign is so already.
@@ -23,7 +23,7 @@ public enum ControlOrder: String, CaseIterable, Sendable {
     }
 
     /// What it brings about.
-    public var state: CampaignControl.State {
+    package var state: CampaignControl.State {
         switch self {
         case .pause: .paused
         case .resume: .running
@@ -32,12 +32,12 @@ public enum ControlOrder: String, CaseIterable, Sendable {
     }
 
     /// Whether there is nothing left to pause or to cancel once all outcomes are known.
-    public var needsUnfinished: Bool { self != .resume }
+    package var needsUnfinished: Bool { self != .resume }
 
     /// What it comes to for a campaign.
     ///
     /// - Parameter isFinished: whether all of its outcomes are known.
-    public func decision(
+    package func decision(
         for campaign: CampaignIndex.Campaign, isFinished: Bool, at moment: WallTime, by name: String, reason: String?
     ) -> Decision {
         if let control = campaign.control, control.state == .cancelled { return .isCancelled(control) }
@@ -50,7 +50,7 @@ public enum ControlOrder: String, CaseIterable, Sendable {
     }
 
     /// The key of the record.
-    public func key(of campaign: String) -> [UInt8] {
+    package func key(of campaign: String) -> [UInt8] {
         self == .cancel ? CampaignControl.cancellationKey(of: campaign) : CampaignControl.key(of: campaign)
     }
 }

@@ -1,31 +1,31 @@
 internal import FoundationEssentials
-public import HeraldEvents
+package import HeraldEvents
 
 /// What the campaigns topic says of each campaign; what is damaged, or of somebody else, is noted and ignored.
-public struct CampaignIndex: Sendable {
+package struct CampaignIndex: Sendable {
     /// What is known of one campaign.
-    public struct Campaign: Equatable, Sendable {
+    package struct Campaign: Equatable, Sendable {
         /// Its name.
-        public var name: String
+        package var name: String
         /// What it is; absent when only somebody's control record names it.
-        public var definition: CampaignDefinition?
+        package var definition: CampaignDefinition?
         /// How far it was published; absent before the first batch.
-        public var progress: CampaignProgress?
+        package var progress: CampaignProgress?
         /// What it is to do: the cancellation, if there is one, whatever was written after it.
-        public var control: CampaignControl?
+        package var control: CampaignControl?
 
         /// What it does: a campaign of which nobody has said anything runs.
-        public var state: CampaignControl.State { control?.state ?? .running }
+        package var state: CampaignControl.State { control?.state ?? .running }
     }
 
     /// A record that says nothing.
-    public struct Damage: Equatable, Sendable {
+    package struct Damage: Equatable, Sendable {
         /// `PARTITION:OFFSET`.
-        public var place: String
+        package var place: String
         /// Its key, as it is.
-        public var key: String
+        package var key: String
         /// What is wrong with it.
-        public var reason: String
+        package var reason: String
     }
 
     /// More is not kept: whoever fills the topic with rubbish does not fill this memory.
@@ -37,13 +37,13 @@ public struct CampaignIndex: Sendable {
     private var damagesByKey: [String: Damage] = [:]
 
     /// Nothing is known.
-    public init() {}
+    package init() {}
 
     /// The names of all campaigns, sorted.
-    public var names: [String] { Set(definitions.keys).union(progresses.keys).union(states.names).sorted() }
+    package var names: [String] { Set(definitions.keys).union(progresses.keys).union(states.names).sorted() }
 
     /// What is known of a campaign; `nil` when nothing is.
-    public func campaign(_ name: String) -> Campaign? {
+    package func campaign(_ name: String) -> Campaign? {
         let campaign = Campaign(
             name: name, definition: definitions[name], progress: progresses[name], control: states.control(of: name))
         let isKnown = campaign.definition != nil || campaign.progress != nil || campaign.control != nil
@@ -51,14 +51,14 @@ public struct CampaignIndex: Sendable {
     }
 
     /// The last records of their keys that say nothing, in the order of their keys.
-    public var damages: [Damage] { damagesByKey.values.sorted { $0.key < $1.key } }
+    package var damages: [Damage] { damagesByKey.values.sorted { $0.key < $1.key } }
 
     /// Takes a record of the topic.
     ///
     /// - Parameters:
     ///   - value: `nil` takes back what the key has said.
     ///   - place: `PARTITION:OFFSET`, for ``damages``.
-    public mutating func take(key: [UInt8]?, value: [UInt8]?, place: String) {
+    package mutating func take(key: [UInt8]?, value: [UInt8]?, place: String) {
         let text = String(decoding: key ?? [], as: UTF8.self)
         damagesByKey[text] = nil
         if let reason = read(Array(text.utf8), text, value), damagesByKey.count < Self.keptDamages {
@@ -120,10 +120,10 @@ extension CampaignDefinition {
     }
 
     /// ``requestOffsets`` by the partitions' numbers.
-    public var requestStarts: [Int32: Int64] { Sound.byNumber(requestOffsets) }
+    package var requestStarts: [Int32: Int64] { Sound.byNumber(requestOffsets) }
 
     /// ``resultOffsets`` by the partitions' numbers.
-    public var resultStarts: [Int32: Int64] { Sound.byNumber(resultOffsets) }
+    package var resultStarts: [Int32: Int64] { Sound.byNumber(resultOffsets) }
 }
 
 extension CampaignProgress {
@@ -134,7 +134,7 @@ extension CampaignProgress {
     }
 
     /// ``resultOffsets`` by the partitions' numbers.
-    public var resultStarts: [Int32: Int64] { Sound.byNumber(resultOffsets) }
+    package var resultStarts: [Int32: Int64] { Sound.byNumber(resultOffsets) }
 }
 
 /// Numbers as records hold them: none can be so large that it overflows where it is used.

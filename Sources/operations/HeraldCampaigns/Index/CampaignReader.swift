@@ -1,19 +1,19 @@
 internal import HeraldKafka
-public import HeraldTools
+package import HeraldTools
 
 /// Reads the campaigns topic: as a whole to its present end, and on from there as often as asked.
 ///
 /// One thread.
-public final class CampaignReader {
+package final class CampaignReader {
     private let reader: TopicReader
 
     /// What it says, as far as it was read.
-    public private(set) var book = CampaignIndex()
+    package private(set) var book = CampaignIndex()
 
     /// A reader of the topic; blocks for the brokers' answers.
     ///
     /// - Parameter properties: librdkafka's: `read_committed`, with end-of-partition events; nothing is committed.
-    public init(properties: [(String, String)], topic: String, partitions: [Int32]) throws(ToolFailure) {
+    package init(properties: [(String, String)], topic: String, partitions: [Int32]) throws(ToolFailure) {
         reader = try TopicReader(properties: properties, topic: topic, partitions: partitions)
     }
 
@@ -21,18 +21,18 @@ public final class CampaignReader {
     ///
     /// - Parameter throughOpenTransactions: to what was written last, committed or not: waits for the end of every
     ///   transaction that is open now, a publisher's batch for instance.
-    public func catchUp(throughOpenTransactions: Bool = false) throws(ToolFailure) {
+    package func catchUp(throughOpenTransactions: Bool = false) throws(ToolFailure) {
         try reader.catchUp(to: throughOpenTransactions ? .written : .committed) { take($0) }
     }
 
     /// Takes what has come since, waiting up to this long for the first record; whether something has.
     @discardableResult
-    public func takeArrived(waitMilliseconds: Int32 = 0) throws(ToolFailure) -> Bool {
+    package func takeArrived(waitMilliseconds: Int32 = 0) throws(ToolFailure) -> Bool {
         try reader.takeArrived(waitMilliseconds: waitMilliseconds) { take($0) } > 0
     }
 
     /// Ends the client.
-    public func close() { reader.close() }
+    package func close() { reader.close() }
 
     private func take(_ message: Message) {
         book.take(

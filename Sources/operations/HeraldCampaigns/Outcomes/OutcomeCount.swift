@@ -1,23 +1,23 @@
-public import HeraldEvents
+package import HeraldEvents
 
 /// How the events of a campaign ended, counted for each push service: pure, fed with results.
 ///
 /// A replay of a dead letter is no second outcome. When it is delivered, its recipient was reached after all: the dead letter
 /// is counted as delivered in ``delivered`` and ``failed``, and as failed in what decides about the campaign
 /// (``failureShare``), because a replay says nothing of how the campaign goes. When it fails again, nothing changes.
-public struct OutcomeCount: Equatable, Sendable {
+package struct OutcomeCount: Equatable, Sendable {
     private static let recoveredName = "recovered"
 
     /// The outcomes of events as they were published, without replays.
-    public private(set) var first: [Outcome: Int] = [:]
+    package private(set) var first: [Outcome: Int] = [:]
     /// Those that had failed and were delivered by a replay.
-    public private(set) var recovered = 0
+    package private(set) var recovered = 0
 
     /// Nothing is known yet.
-    public init() {}
+    package init() {}
 
     /// What a progress record's `outcomes` say; names that are not known are ignored.
-    public init(snapshot: [String: Int]) {
+    package init(snapshot: [String: Int]) {
         for (name, count) in snapshot where count > 0 {
             if let outcome = Outcome(rawValue: name) { first[outcome] = count }
             if name == Self.recoveredName { recovered = count }
@@ -25,7 +25,7 @@ public struct OutcomeCount: Equatable, Sendable {
     }
 
     /// It as a progress record's `outcomes`.
-    public var snapshot: [String: Int] {
+    package var snapshot: [String: Int] {
         var snapshot: [String: Int] = [:]
         for (outcome, count) in first { snapshot[outcome.rawValue] = count }
         if recovered > 0 { snapshot[Self.recoveredName] = recovered }
@@ -35,7 +35,7 @@ public struct OutcomeCount: Equatable, Sendable {
     /// Takes a result of the campaign.
     ///
     /// - Parameter pushServiceCount: of the campaign; a result of an event as a whole stands for all of them.
-    public mutating func take(_ result: NotificationResult, pushServiceCount: Int) {
+    package mutating func take(_ result: NotificationResult, pushServiceCount: Int) {
         let outcomes = result.pushService == nil ? max(1, pushServiceCount) : 1
         guard result.replays > 0 else {
             first[result.outcome, default: 0] += outcomes
@@ -47,27 +47,27 @@ public struct OutcomeCount: Equatable, Sendable {
     private var failedAtFirst: Int { first[.deadLettered, default: 0] + first[.expired, default: 0] }
 
     /// Recipients' push services that the campaign has reached, replays included.
-    public var delivered: Int { first[.delivered, default: 0] + recovered }
+    package var delivered: Int { first[.delivered, default: 0] + recovered }
 
     /// Dead letters that no replay has delivered; what a replay has delivered is taken from them before ``expired``.
-    public var failed: Int { max(0, first[.deadLettered, default: 0] - recovered) }
+    package var failed: Int { max(0, first[.deadLettered, default: 0] - recovered) }
 
     /// Those that were too late, and that no replay has delivered.
-    public var expired: Int {
+    package var expired: Int {
         first[.expired, default: 0] - max(0, recovered - first[.deadLettered, default: 0])
     }
 
     /// Those that were cancelled.
-    public var cancelled: Int { first[.cancelled, default: 0] }
+    package var cancelled: Int { first[.cancelled, default: 0] }
 
     /// Events that came twice; the first of each has an outcome of its own.
-    public var duplicates: Int { first[.duplicate, default: 0] }
+    package var duplicates: Int { first[.duplicate, default: 0] }
 
     /// How many of the campaign's expected outcomes are known, each once.
-    public var known: Int { first.reduce(0) { $0 + ($1.key == .duplicate ? 0 : $1.value) } }
+    package var known: Int { first.reduce(0) { $0 + ($1.key == .duplicate ? 0 : $1.value) } }
 
     /// The share of dead letters in delivered and dead-lettered, replays aside; `nil` when there are none of either.
-    public var failureShare: Double? {
+    package var failureShare: Double? {
         let failed = first[.deadLettered, default: 0]
         let judged = failed + first[.delivered, default: 0]
         return judged > 0 ? Double(failed) / Double(judged) : nil

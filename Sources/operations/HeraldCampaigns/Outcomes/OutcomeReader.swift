@@ -1,21 +1,21 @@
-public import HeraldEvents
+package import HeraldEvents
 internal import HeraldKafka
-public import HeraldTools
+package import HeraldTools
 
 /// Counts the outcomes of campaigns from the results topic, which holds those of everybody else, too.
 ///
 /// One thread.
-public final class OutcomeReader {
+package final class OutcomeReader {
     /// A campaign whose outcomes are counted.
-    public struct Subject: Sendable {
+    package struct Subject: Sendable {
         let name: String
         let pushServiceCount: Int
         let starts: [Int32: Int64]
         /// What is known of it.
-        public fileprivate(set) var count: OutcomeCount
+        package fileprivate(set) var count: OutcomeCount
 
         /// A campaign, counted from its beginning, or on from where its publisher came to.
-        public init(_ definition: CampaignDefinition, after progress: CampaignProgress? = nil) {
+        package init(_ definition: CampaignDefinition, after progress: CampaignProgress? = nil) {
             name = definition.name
             pushServiceCount = definition.pns.count
             starts = progress?.resultStarts ?? definition.resultStarts
@@ -27,7 +27,7 @@ public final class OutcomeReader {
     private let first: String
 
     /// The campaigns, by their names.
-    public private(set) var subjects: [String: Subject]
+    package private(set) var subjects: [String: Subject]
 
     /// A reader of these campaigns' outcomes; there is at least one.
     ///
@@ -35,7 +35,7 @@ public final class OutcomeReader {
     ///   - properties: librdkafka's: `read_committed`, with end-of-partition events; nothing is committed.
     ///   - moment: epoch milliseconds; results since then are handed out also where they come before a campaign's start, and
     ///     are not counted again.
-    public init(
+    package init(
         properties: [(String, String)], topic: String, partitions: [Int32], of subjects: [Subject],
         lookingBackTo moment: Int64? = nil
     ) throws(ToolFailure) {
@@ -56,15 +56,15 @@ public final class OutcomeReader {
     }
 
     /// What came of the campaign, the first if there are several, as far as it was read.
-    public var count: OutcomeCount { subjects[first]?.count ?? OutcomeCount() }
+    package var count: OutcomeCount { subjects[first]?.count ?? OutcomeCount() }
 
     /// Where to go on from, by partition: everything below is in ``count``.
-    public var positions: [Int32: Int64] {
+    package var positions: [Int32: Int64] {
         reader.positions.merging(subjects[first]?.starts ?? [:], uniquingKeysWith: max)
     }
 
     /// Results that were deleted before they could be read, whoever's they were.
-    public var deletedCount: Int64 { reader.deletedCount }
+    package var deletedCount: Int64 { reader.deletedCount }
 
     /// Reads to the present end.
     ///
@@ -73,7 +73,7 @@ public final class OutcomeReader {
     ///   - onResult: called with each result of the campaigns.
     /// - Returns: whether the end was reached.
     @discardableResult
-    public func catchUp(
+    package func catchUp(
         onProgress: (Int64, Int64) -> Bool = { _, _ in true }, onResult: (NotificationResult) -> Void = { _ in }
     ) throws(ToolFailure) -> Bool {
         try reader.catchUp(onProgress: onProgress) { take($0, in: $1, onResult) }
@@ -81,14 +81,14 @@ public final class OutcomeReader {
 
     /// Takes what has come since, waiting up to this long for the first record; whether something has, of whoever.
     @discardableResult
-    public func takeArrived(
+    package func takeArrived(
         waitMilliseconds: Int32 = 0, onResult: (NotificationResult) -> Void = { _ in }
     ) throws(ToolFailure) -> Bool {
         try reader.takeArrived(waitMilliseconds: waitMilliseconds) { take($0, in: $1, onResult) } > 0
     }
 
     /// Ends the client.
-    public func close() { reader.close() }
+    package func close() { reader.close() }
 
     private func take(_ result: NotificationResult, in message: Message, _ onResult: (NotificationResult) -> Void) {
         guard let name = result.campaign, let subject = subjects[name] else { return }

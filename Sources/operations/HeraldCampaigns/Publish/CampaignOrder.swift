@@ -1,25 +1,25 @@
 internal import HeraldEvents
-public import HeraldTools
+package import HeraldTools
 
 /// What a start of a campaign was asked for.
-public struct CampaignOrder: Sendable {
+package struct CampaignOrder: Sendable {
     /// Name, message and push services.
-    public var text: CampaignText
+    package var text: CampaignText
     /// The request topic.
-    public var topic: String
+    package var topic: String
     /// Recipients a second; `nil` for what the campaign was started with, or no bound.
-    public var rate: Double?
+    package var rate: Double?
     /// The sizes of the ramp's steps; `nil` for what the campaign was started with, or none.
-    public var ramp: [Int]?
+    package var ramp: [Int]?
     /// The share of failed outcomes above which it pauses itself; `nil` for what it was started with.
-    public var pauseIfFailures: Double?
+    package var pauseIfFailures: Double?
     /// So many milliseconds after its first start the events expire.
-    public var expiresInMilliseconds: Int64?
+    package var expiresInMilliseconds: Int64?
     /// Whether a pause because of failures is the end, because nobody watches who could resume it.
-    public var endsWhenPausedByFailures = false
+    package var endsWhenPausedByFailures = false
 
     /// An order without options.
-    public init(text: CampaignText, topic: String) {
+    package init(text: CampaignText, topic: String) {
         self.text = text
         self.topic = topic
     }
@@ -27,7 +27,7 @@ public struct CampaignOrder: Sendable {
     /// What a book says of the campaign of this name; throws when some of it cannot be read.
     ///
     /// A definition that nobody understands must not be taken for none: everybody would be notified again.
-    public func campaign(in book: CampaignIndex) throws(ToolFailure) -> CampaignIndex.Campaign? {
+    package func campaign(in book: CampaignIndex) throws(ToolFailure) -> CampaignIndex.Campaign? {
         let name = text.name
         let keys = [name, CampaignDefinition.key(of: name), CampaignProgress.key(of: name), "\(name)/cancelled"]
         if let damage = book.damages.first(where: { keys.contains($0.key) }) {
@@ -45,7 +45,7 @@ public struct CampaignOrder: Sendable {
     /// Makes sure that the campaign of this name is the one that is meant, and can be published.
     ///
     /// - Parameter campaign: what is known of it; `nil` when nothing is.
-    public func check(against campaign: CampaignIndex.Campaign?) throws(ToolFailure) {
+    package func check(against campaign: CampaignIndex.Campaign?) throws(ToolFailure) {
         guard let campaign else { return }
         let name = campaign.name
         switch campaign.state {

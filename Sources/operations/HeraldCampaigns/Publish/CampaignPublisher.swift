@@ -7,7 +7,7 @@ internal import HeraldTools
 ///
 /// Each time that it has lost touch with the brokers it begins anew, as if it had been killed: it claims the campaign's
 /// name, reads what is published, and goes through the audience from its beginning. One thread.
-public final class CampaignPublisher {
+package final class CampaignPublisher {
     private static let pauseMicroseconds: UInt32 = 200_000
     private static let pausesBetweenTries = 5
     /// So often in a row a broker may refuse a transaction, one that it has ended itself for instance.
@@ -33,7 +33,7 @@ public final class CampaignPublisher {
     ///   - recipients: those that the preview has marked; give the only copy away, because it may be large.
     ///   - onNews: called with what people want to know, once.
     ///   - onProgress: called often with how far it is.
-    public init(
+    package init(
         _ context: CampaignContext, _ layout: CampaignContext.Layout, _ order: CampaignOrder, audience: Audience,
         preview: AudiencePreview, recipients: consuming RecipientSet, isStopping: @escaping @Sendable () -> Bool,
         onNews: @escaping (PublishNews) -> Void, onProgress: @escaping (PublishProgress) -> Void
@@ -52,7 +52,7 @@ public final class CampaignPublisher {
     }
 
     /// Publishes, and waits for the outcomes.
-    public func run() -> (end: PublishEnd, progress: PublishProgress) {
+    package func run() -> (end: PublishEnd, progress: PublishProgress) {
         var isFirst = true
         var refusals = 0
         while true {

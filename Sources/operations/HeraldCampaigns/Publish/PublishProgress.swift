@@ -1,10 +1,10 @@
-public import HeraldEvents
-public import HeraldTools
+package import HeraldEvents
+package import HeraldTools
 
 /// How far a publisher is.
-public struct PublishProgress: Sendable {
+package struct PublishProgress: Sendable {
     /// What it does.
-    public enum Phase: Sendable, Equatable {
+    package enum Phase: Sendable, Equatable {
         /// It finds out what was published before.
         case readingBack
         /// It publishes.
@@ -22,21 +22,21 @@ public struct PublishProgress: Sendable {
     }
 
     /// What it does.
-    public internal(set) var phase = Phase.readingBack
+    package internal(set) var phase = Phase.readingBack
     /// Recipients of the audience.
-    public internal(set) var recipients: Int
+    package internal(set) var recipients: Int
     /// Of these, those whose events are published, by whichever run.
-    public internal(set) var published = 0
+    package internal(set) var published = 0
     /// Those that this run has published.
-    public internal(set) var publishedNow = 0
+    package internal(set) var publishedNow = 0
     /// All published events of the campaign, also of recipients that the audience does not have any more.
-    public internal(set) var events = 0
+    package internal(set) var events = 0
     /// The number of push services.
-    public internal(set) var outcomesPerEvent: Int
+    package internal(set) var outcomesPerEvent: Int
     /// The outcomes that are known.
-    public internal(set) var outcomes = OutcomeCount()
+    package internal(set) var outcomes = OutcomeCount()
     /// Since when no outcome has come although some are open.
-    public internal(set) var silentSince: ContinuousClock.Instant?
+    package internal(set) var silentSince: ContinuousClock.Instant?
 
     init(recipients: Int, outcomesPerEvent: Int) {
         self.recipients = recipients
@@ -44,17 +44,17 @@ public struct PublishProgress: Sendable {
     }
 
     /// The outcomes that there will be at the end.
-    public var total: Int { (events + recipients - published) * outcomesPerEvent }
+    package var total: Int { (events + recipients - published) * outcomesPerEvent }
 
     /// The outcomes that are still to come of what is published.
-    public var open: Int { max(0, events * outcomesPerEvent - outcomes.known) }
+    package var open: Int { max(0, events * outcomesPerEvent - outcomes.known) }
 
     /// What was not delivered.
-    public var failed: Int { max(0, outcomes.known - outcomes.delivered) }
+    package var failed: Int { max(0, outcomes.known - outcomes.delivered) }
 }
 
 /// What happens to a publisher that people want to know.
-public enum PublishNews: Sendable {
+package enum PublishNews: Sendable {
     /// It goes on with a campaign of which so many events are published.
     case continues(Int)
     /// The campaign was paused.
@@ -70,7 +70,7 @@ public enum PublishNews: Sendable {
 }
 
 /// How a publisher came to its end.
-public enum PublishEnd: Sendable, Equatable {
+package enum PublishEnd: Sendable, Equatable {
     /// Everything is published, and all outcomes are known.
     case complete
     /// It was asked to stop; starting it again continues.
@@ -87,7 +87,7 @@ public enum PublishEnd: Sendable, Equatable {
     case failed(ToolFailure)
 
     /// Its name in reports and the audit.
-    public var name: String {
+    package var name: String {
         switch self {
         case .complete: "complete"
         case .interrupted: "interrupted"

@@ -1,18 +1,18 @@
-public import HeraldEvents
-public import HeraldTime
+package import HeraldEvents
+package import HeraldTime
 
 /// What is reported of a campaign, from its results one after the other, in bounded memory: pure.
-public struct CampaignReport: Sendable {
+package struct CampaignReport: Sendable {
     /// How something failed.
-    public struct Failure: Hashable, Sendable {
+    package struct Failure: Hashable, Sendable {
         /// The outcome.
-        public var outcome: Outcome
+        package var outcome: Outcome
         /// Why it is a dead letter.
-        public var reason: DeadLetterReason?
+        package var reason: DeadLetterReason?
         /// The last status.
-        public var status: Int?
+        package var status: Int?
         /// The push service; `nil` when the event failed as a whole.
-        public var pushService: String?
+        package var pushService: String?
     }
 
     /// Push services are the settings' own, but somebody else may write into the topic, too.
@@ -27,27 +27,27 @@ public struct CampaignReport: Sendable {
     private var recovered: Set<Int> = []
 
     /// The outcomes.
-    public private(set) var count = OutcomeCount()
+    package private(set) var count = OutcomeCount()
     /// When they came.
-    public private(set) var timeline = OutcomeTimeline()
+    package private(set) var timeline = OutcomeTimeline()
     /// How often something failed in which way; replays aside.
-    public private(set) var failures: [Failure: Int] = [:]
+    package private(set) var failures: [Failure: Int] = [:]
     /// Failures of more ways than are kept.
-    public private(set) var otherFailures = 0
+    package private(set) var otherFailures = 0
     /// The calls that were made, as far as results say it.
-    public private(set) var attempts = 0
+    package private(set) var attempts = 0
 
     /// A report of nothing yet.
     ///
     /// - Parameter now: moments of results far behind it are not drawn.
-    public init(_ definition: CampaignDefinition, now: WallTime) {
+    package init(_ definition: CampaignDefinition, now: WallTime) {
         pushServiceCount = definition.pns.count
         earliest = definition.startedAt - Self.clockDifference
         latest = now.milliseconds + Self.clockDifference
     }
 
     /// Takes a result of the campaign.
-    public mutating func take(_ result: NotificationResult) {
+    package mutating func take(_ result: NotificationResult) {
         count.take(result, pushServiceCount: pushServiceCount)
         attempts += result.attempts ?? 0
         let outcomes = result.pushService == nil ? max(1, pushServiceCount) : 1
@@ -68,10 +68,10 @@ public struct CampaignReport: Sendable {
     }
 
     /// Whether a replay has delivered what this result says has failed.
-    public func isRecovered(_ result: NotificationResult) -> Bool { recovered.contains(Self.identity(result)) }
+    package func isRecovered(_ result: NotificationResult) -> Bool { recovered.contains(Self.identity(result)) }
 
     /// Failures, the most frequent first.
-    public var sortedFailures: [(failure: Failure, count: Int)] {
+    package var sortedFailures: [(failure: Failure, count: Int)] {
         failures.map { ($0.key, $0.value) }.sorted { left, right in
             left.1 != right.1 ? left.1 > right.1 : Self.order(left.0) < Self.order(right.0)
         }

@@ -1,23 +1,23 @@
-public import HeraldTime
+package import HeraldTime
 
 /// When outcomes came, in a bounded number of equal spans, which grow as the time does: pure.
-public struct OutcomeTimeline: Equatable, Sendable {
+package struct OutcomeTimeline: Equatable, Sendable {
     /// What came in a span.
-    public struct Span: Equatable, Sendable {
+    package struct Span: Equatable, Sendable {
         /// Delivered.
-        public var delivered = 0
+        package var delivered = 0
         /// Dead letters.
-        public var failed = 0
+        package var failed = 0
         /// Expired and cancelled.
-        public var ended = 0
+        package var ended = 0
         /// Dead letters that a replay has delivered.
-        public var recovered = 0
+        package var recovered = 0
 
         /// All of them.
-        public var total: Int { delivered + failed + ended + recovered }
+        package var total: Int { delivered + failed + ended + recovered }
 
         /// Nothing.
-        public init() {}
+        package init() {}
 
         fileprivate static func + (left: Self, right: Self) -> Self {
             var sum = left
@@ -40,13 +40,13 @@ public struct OutcomeTimeline: Equatable, Sendable {
     private var bounds: ClosedRange<Int64>?
 
     /// Nothing came.
-    public init() {}
+    package init() {}
 
     /// How long a span is.
-    public var secondsPerSpan: Int64 { Self.widths[widthIndex] }
+    package var secondsPerSpan: Int64 { Self.widths[widthIndex] }
 
     /// Notes that something came at this moment.
-    public mutating func add(at moment: WallTime, _ change: (inout Span) -> Void) {
+    package mutating func add(at moment: WallTime, _ change: (inout Span) -> Void) {
         let index = number(of: moment)
         bounds = bounds.map { min($0.lowerBound, index)...max($0.upperBound, index) } ?? index...index
         change(&spans[index, default: Span()])
@@ -77,7 +77,7 @@ public struct OutcomeTimeline: Equatable, Sendable {
     }
 
     /// All spans from the first to the last in which something came, those without anything among them.
-    public var all: [(start: WallTime, span: Span)] {
+    package var all: [(start: WallTime, span: Span)] {
         guard let bounds else { return [] }
         // Years may lie between two moments: the widest spans are still more than can be drawn.
         let last = min(bounds.upperBound, bounds.lowerBound + Self.mostSpans)

@@ -1,9 +1,9 @@
 internal import HeraldEvents
-public import HeraldTime
+package import HeraldTime
 internal import HeraldTools
 
 /// The report as one HTML page: no script, no outside resource, a table beside each picture.
-public struct ReportPage: Sendable {
+package struct ReportPage: Sendable {
     private let status: CampaignStatus
     private let definition: CampaignDefinition
     private let report: CampaignReport
@@ -15,7 +15,7 @@ public struct ReportPage: Sendable {
     /// - Parameters:
     ///   - isRevealed: whether the message's text is in it.
     ///   - deletedCount: records of the results topic that were deleted before they could be read.
-    public init(
+    package init(
         _ campaign: CampaignIndex.Campaign, _ definition: CampaignDefinition, _ report: CampaignReport, now: WallTime,
         isRevealed: Bool, deletedCount: Int64
     ) {
@@ -27,7 +27,7 @@ public struct ReportPage: Sendable {
     }
 
     /// The page.
-    public var html: String {
+    package var html: String {
         let name = HTMLText.escaped(definition.name)
         return """
             <!DOCTYPE html>

@@ -1,16 +1,16 @@
-public import HeraldEvents
+package import HeraldEvents
 internal import HeraldTools
 
 /// A result as a line of a CSV file, which does nothing when a spreadsheet opens it.
-public enum ResultRow {
+package enum ResultRow {
     /// The headings.
-    public static let heading = CSVText.line([
+    package static let heading = CSVText.line([
         "id", "user", "pns", "outcome", "reason", "status", "attempts", "firstAttemptAt", "completedAt", "replays",
         "origin",
     ])
 
     /// The line.
-    public static func line(_ result: NotificationResult) -> String {
+    package static func line(_ result: NotificationResult) -> String {
         let cells: [String?] = [
             result.id, result.user, result.pushService, result.outcome.rawValue, result.reason?.rawValue,
             result.status.map { "\($0)" }, result.attempts.map { "\($0)" }, result.firstAttemptAt?.text,

@@ -1,26 +1,26 @@
 internal import HeraldEvents
-public import HeraldTime
+package import HeraldTime
 
 /// How a campaign stands, from what was read: pure.
 ///
 /// All counts of outcomes are for each push service.
-public struct CampaignStatus: Sendable {
+package struct CampaignStatus: Sendable {
     /// A publisher that was not heard of for so long is not there, or cannot reach the brokers.
     static let patienceMilliseconds: Int64 = 20_000
 
     /// What the campaigns topic says.
-    public var campaign: CampaignIndex.Campaign
+    package var campaign: CampaignIndex.Campaign
     /// The outcomes that are known.
-    public var count: OutcomeCount
+    package var count: OutcomeCount
     /// What waits in the retry topics; `nil` when that is not known.
-    public var backlog: RetryBacklog.Count?
+    package var backlog: RetryBacklog.Count?
     /// How fast outcomes come; `nil` when that is not known.
-    public var pace: OutcomeMeter?
+    package var pace: OutcomeMeter?
     /// When this is so.
-    public var now: WallTime
+    package var now: WallTime
 
     /// A status of these parts.
-    public init(
+    package init(
         campaign: CampaignIndex.Campaign, count: OutcomeCount, backlog: RetryBacklog.Count? = nil,
         pace: OutcomeMeter? = nil, now: WallTime
     ) {
@@ -32,7 +32,7 @@ public struct CampaignStatus: Sendable {
     }
 
     /// What a campaign is called: the same word in every list, page and report.
-    public enum State: String, CaseIterable, Sendable {
+    package enum State: String, CaseIterable, Sendable {
         /// Its events are published and delivered.
         case running
         /// What waits is suspended until it is resumed.
@@ -46,7 +46,7 @@ public struct CampaignStatus: Sendable {
     }
 
     /// What it is called.
-    public var state: State {
+    package var state: State {
         if campaign.state == .cancelled { return .cancelled }
         if isFinished { return .finished }
         if isExpired { return .expired }
@@ -59,37 +59,37 @@ public struct CampaignStatus: Sendable {
     private var pushServiceCount: Int { campaign.definition?.pns.count ?? 0 }
 
     /// The outcomes that there will be; `nil` before the audience was read.
-    public var total: Int? {
+    package var total: Int? {
         guard let progress = campaign.progress else { return nil }
         return max(progress.recipients, progress.published) * pushServiceCount
     }
 
     /// The outcomes that the published events will have: what is known already came from published ones.
-    public var published: Int { max((campaign.progress?.published ?? 0) * pushServiceCount, count.known) }
+    package var published: Int { max((campaign.progress?.published ?? 0) * pushServiceCount, count.known) }
 
     /// What is not published yet.
-    public var unpublished: Int { max(0, (total ?? 0) - published) }
+    package var unpublished: Int { max(0, (total ?? 0) - published) }
 
     /// What is published and has no outcome yet.
-    public var open: Int { max(0, published - count.known) }
+    package var open: Int { max(0, published - count.known) }
 
     /// What waits in the retry topics for its next call.
-    public var retrying: Int { min(backlog?.retrying ?? 0, open) }
+    package var retrying: Int { min(backlog?.retrying ?? 0, open) }
 
     /// What is published, and neither known nor retrying.
-    public var waiting: Int { max(0, open - retrying) }
+    package var waiting: Int { max(0, open - retrying) }
 
     /// Of those that wait, the ones that are suspended because the campaign is paused.
-    public var suspended: Int { min(backlog?.suspended ?? 0, waiting) }
+    package var suspended: Int { min(backlog?.suspended ?? 0, waiting) }
 
     /// Whether everything is published, and every outcome known.
-    public var isFinished: Bool {
+    package var isFinished: Bool {
         guard let progress = campaign.progress, pushServiceCount > 0 else { return false }
         return progress.isComplete && count.known >= progress.published * pushServiceCount
     }
 
     /// Whether nothing will change any more: finished, or cancelled or expired with every published event accounted for.
-    public var isOver: Bool {
+    package var isOver: Bool {
         switch state {
         case .finished: true
         case .cancelled, .expired: campaign.progress != nil && open == 0 && !isHeard
@@ -98,16 +98,16 @@ public struct CampaignStatus: Sendable {
     }
 
     /// How long ago the publisher was heard of; 0 for clocks that differ.
-    public var silenceMilliseconds: Int64? { campaign.progress.map { max(0, now.milliseconds - $0.at) } }
+    package var silenceMilliseconds: Int64? { campaign.progress.map { max(0, now.milliseconds - $0.at) } }
 
     /// Whether the publisher was heard of a short while ago.
-    public var isHeard: Bool { silenceMilliseconds.map { $0 < Self.patienceMilliseconds } ?? false }
+    package var isHeard: Bool { silenceMilliseconds.map { $0 < Self.patienceMilliseconds } ?? false }
 
     /// Outcomes a second at present.
-    public var perSecond: Double? { pace?.perSecond(at: now) }
+    package var perSecond: Double? { pace?.perSecond(at: now) }
 
     /// How long it will take at the present pace; `nil` when nobody can say.
-    public var secondsLeft: Double? {
+    package var secondsLeft: Double? {
         guard let perSecond, perSecond > 0, state == .running, let total else { return nil }
         // What nobody publishes does not come.
         guard unpublished == 0 || isHeard else { return nil }

@@ -1,26 +1,26 @@
-public import HeraldEvents
-public import HeraldTime
+package import HeraldEvents
+package import HeraldTime
 
 /// How many outcomes came in each of the last seconds.
-public struct OutcomeMeter: Sendable {
+package struct OutcomeMeter: Sendable {
     /// So far back it looks.
-    public static let window = 30
+    package static let window = 30
 
     private var counts = [Int](repeating: 0, count: window)
     /// The second of each place in `counts`.
     private var seconds = [Int64](repeating: .min, count: window)
     /// The first and the last moment of an outcome that was seen.
-    public private(set) var first: WallTime?
+    package private(set) var first: WallTime?
     /// The last moment of an outcome that was seen.
-    public private(set) var last: WallTime?
+    package private(set) var last: WallTime?
 
     /// Nothing has come.
-    public init() {}
+    package init() {}
 
     /// Takes a result; replays don't count.
     ///
     /// - Parameter now: when it was seen. What comes from a clock ahead of this one counts as of now.
-    public mutating func take(_ result: NotificationResult, at now: WallTime) {
+    package mutating func take(_ result: NotificationResult, at now: WallTime) {
         guard result.replays == 0 else { return }
         let moment = min(result.completedAt, now)
         first = min(first ?? moment, moment)
@@ -33,7 +33,7 @@ public struct OutcomeMeter: Sendable {
     }
 
     /// Outcomes a second in the whole seconds before this one, as far back as there were any.
-    public func perSecond(at now: WallTime) -> Double? {
+    package func perSecond(at now: WallTime) -> Double? {
         guard let first else { return nil }
         let present = now.milliseconds / 1_000
         let start = max(first.milliseconds / 1_000, present - Int64(Self.window) + 1)

@@ -1,24 +1,24 @@
 internal import HeraldBytes
 internal import HeraldEvents
 internal import HeraldKafka
-public import HeraldTools
+package import HeraldTools
 
 /// Counts what a campaign has in the retry topics: between what the workers' group has committed and the ends.
 ///
 /// It is an estimate: what workers have done behind a committed offset is counted too, and a backlog that cannot be read in
 /// time is judged by its first part. One thread.
-public final class RetryBacklog {
+package final class RetryBacklog {
     /// What there is, in outcomes that are still to come.
-    public struct Count: Equatable, Sendable {
+    package struct Count: Equatable, Sendable {
         /// Those that wait for their next call.
-        public var retrying = 0
+        package var retrying = 0
         /// Those that are suspended because the campaign is paused.
-        public var suspended = 0
+        package var suspended = 0
         /// Whether the topics could not be read to their ends in time.
-        public var isPartly = false
+        package var isPartly = false
 
         /// Nothing.
-        public init() {}
+        package init() {}
 
         fileprivate mutating func extrapolate(_ factor: Double) {
             retrying = Int((Double(retrying) * factor).rounded())
@@ -36,7 +36,7 @@ public final class RetryBacklog {
     private let campaign: String
 
     /// A reader of the retry topics.
-    public init(_ context: CampaignContext, _ layout: CampaignContext.Layout, campaign: String) throws(ToolFailure) {
+    package init(_ context: CampaignContext, _ layout: CampaignContext.Layout, campaign: String) throws(ToolFailure) {
         self.campaign = campaign
         partitions = layout.retries.flatMap { topic, numbers in
             numbers.map { TopicPartition(topic: topic, partition: $0) }
@@ -52,7 +52,7 @@ public final class RetryBacklog {
     /// What there is now; `nil` when the brokers don't say it, to whom may not read the group for instance.
     ///
     /// - Parameter patience: how long the reading may take.
-    public func count(within patience: Duration, isStopping: () -> Bool = { false }) -> Count? {
+    package func count(within patience: Duration, isStopping: () -> Bool = { false }) -> Count? {
         // There always are retry topics: who sees none may not see them.
         guard !partitions.isEmpty else { return nil }
         let deadline = ContinuousClock.now + patience
@@ -79,7 +79,7 @@ public final class RetryBacklog {
     }
 
     /// Ends the clients.
-    public func close() {
+    package func close() {
         reader.close()
         group.close()
     }

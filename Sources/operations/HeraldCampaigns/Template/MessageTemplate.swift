@@ -5,7 +5,7 @@ internal import HeraldBytes
 /// `{{name}}`, `{{{name}}}` and `{{&name}}` mean the same, the field's text as it is: a notification is no HTML, and nothing is
 /// escaped. White space around the name does not count. Every other kind of tag (sections, partials, comments, blocks,
 /// other delimiters) is refused.
-public struct MessageTemplate: Sendable, Equatable {
+package struct MessageTemplate: Sendable, Equatable {
     enum Part: Equatable {
         case text(Range<Int>)
         /// A field, by its number in ``MessageTemplate/names``.
@@ -13,29 +13,29 @@ public struct MessageTemplate: Sendable, Equatable {
     }
 
     /// What is wrong with a template, and where.
-    public struct Mistake: Error, Equatable, CustomStringConvertible {
+    package struct Mistake: Error, Equatable, CustomStringConvertible {
         /// The line, from 1.
-        public let line: Int
+        package let line: Int
         /// The column in that line, in characters, from 1.
-        public let column: Int
+        package let column: Int
         /// What is wrong.
-        public let problem: String
+        package let problem: String
 
         /// All of it.
-        public var description: String {
+        package var description: String {
             (line > 1 ? "line \(line), " : "") + "column \(column): \(problem)"
         }
     }
 
     /// The template as it was written.
-    public let text: String
+    package let text: String
     /// The fields that it uses, each once, in the order of their first use.
-    public private(set) var names: [String] = []
+    package private(set) var names: [String] = []
     private let bytes: [UInt8]
     private(set) var parts: [Part] = []
 
     /// Compiles a template.
-    public init(_ text: String) throws(Mistake) {
+    package init(_ text: String) throws(Mistake) {
         self.text = text
         bytes = Array(text.utf8)
         var offset = 0
@@ -59,7 +59,7 @@ public struct MessageTemplate: Sendable, Equatable {
     }
 
     /// Names in single braces, which are text: `{first_name}` is what other tools call a field.
-    public var singleBraces: [String] {
+    package var singleBraces: [String] {
         var found: [String] = []
         for case .text(let range) in parts {
             var start: Int?

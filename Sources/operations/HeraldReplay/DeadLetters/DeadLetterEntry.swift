@@ -1,24 +1,24 @@
 internal import HeraldBytes
-public import HeraldEvents
+package import HeraldEvents
 internal import HeraldKafka
-public import HeraldTime
+package import HeraldTime
 
 /// One record of the dead-letter topic as it lies there; one is filled again for record after record.
 ///
 /// Nothing in it is trusted: what a header says wrongly counts as not said.
-public struct DeadLetterEntry: Sendable {
+package struct DeadLetterEntry: Sendable {
     /// Its partition.
-    public private(set) var partition: Int32 = 0
+    package private(set) var partition: Int32 = 0
     /// Its offset.
-    public private(set) var offset: Int64 = 0
+    package private(set) var offset: Int64 = 0
     /// The record's own timestamp.
-    public private(set) var timestamp = WallTime(milliseconds: 0)
+    package private(set) var timestamp = WallTime(milliseconds: 0)
     /// The original record's key.
-    public private(set) var key: [UInt8]?
+    package private(set) var key: [UInt8]?
     /// The original record's value.
-    public private(set) var value: [UInt8]?
+    package private(set) var value: [UInt8]?
     /// The headers.
-    public private(set) var headers = HeaderList()
+    package private(set) var headers = HeaderList()
 
     private let decoder: RecordDecoder
     private var event = DecodedEvent()
@@ -26,7 +26,7 @@ public struct DeadLetterEntry: Sendable {
     private var isEvent = false
 
     /// An empty entry, whose events will be decoded as a worker decodes them.
-    public init(decoder: RecordDecoder) {
+    package init(decoder: RecordDecoder) {
         self.decoder = decoder
     }
 
@@ -46,7 +46,7 @@ public struct DeadLetterEntry: Sendable {
     }
 
     /// Takes a record's parts over.
-    public mutating func fill(
+    package mutating func fill(
         partition: Int32, offset: Int64, timestamp: WallTime, key: [UInt8]?, value: [UInt8]?, headers: HeaderList
     ) {
         self.partition = partition
@@ -64,35 +64,35 @@ public struct DeadLetterEntry: Sendable {
     }
 
     /// Its place, as commands write it: `PARTITION:OFFSET`.
-    public var place: String { "\(partition):\(offset)" }
+    package var place: String { "\(partition):\(offset)" }
 
     // MARK: - What headers say
 
     /// The text of a header; `nil` when there is none.
-    public func text(_ name: HeaderName) -> String? { headers.lastValue(named: name.literal)?.text }
+    package func text(_ name: HeaderName) -> String? { headers.lastValue(named: name.literal)?.text }
 
     /// The push services that failed.
-    public var pushServices: [String] {
+    package var pushServices: [String] {
         text(.pushServices)?.split(separator: ",").map { String($0) } ?? []
     }
 
     /// The request record; `nil` when the header is missing or wrong.
-    public var origin: Origin? { text(.origin).flatMap(Origin.init) }
+    package var origin: Origin? { text(.origin).flatMap(Origin.init) }
 
     /// What it lacks because it would not have fit its topic.
-    public var omissions: Omissions {
+    package var omissions: Omissions {
         guard let list = headers.lastValue(named: HeaderName.omitted.literal) else { return [] }
         return Omissions(commaSeparated: list)
     }
 
     /// The calls, the oldest first; none when the header is damaged.
-    public var history: [AttemptEntry] {
+    package var history: [AttemptEntry] {
         guard let history = headers.lastValue(named: HeaderName.history.literal) else { return [] }
         return AttemptHistory.decode(history)
     }
 
     /// A number of a header, or of its place.
-    public func number(_ field: WhereField) -> Int64? {
+    package func number(_ field: WhereField) -> Int64? {
         switch field {
         case .partition: Int64(partition)
         case .offset: offset
@@ -108,10 +108,10 @@ public struct DeadLetterEntry: Sendable {
     }
 
     /// When it came here.
-    public var deadLetteredAt: WallTime { WallTime(milliseconds: number(.deadLetteredAt) ?? 0) }
+    package var deadLetteredAt: WallTime { WallTime(milliseconds: number(.deadLetteredAt) ?? 0) }
 
     /// How often it was replayed before it came here.
-    public var replays: Int { Int(clamping: number(.replays) ?? 0) }
+    package var replays: Int { Int(clamping: number(.replays) ?? 0) }
 
     /// Lends the text of a field; `nil` when it is not there.
     mutating func withText<Result>(of field: WhereField, _ body: (RawSpan?) -> Result) -> Result {
@@ -136,18 +136,18 @@ public struct DeadLetterEntry: Sendable {
     }
 
     /// The text of a field.
-    public mutating func text(of field: WhereField) -> String? { withText(of: field) { $0?.text } }
+    package mutating func text(of field: WhereField) -> String? { withText(of: field) { $0?.text } }
 
     // MARK: - What the event says
 
     /// When the event ends to be worth sending; `nil` when it does not say, or does not decode.
-    public mutating func expiresAt() -> WallTime? {
+    package mutating func expiresAt() -> WallTime? {
         decode()
         return isEvent ? event.expiresAt : nil
     }
 
     /// The message; `nil` when the event does not decode.
-    public mutating func message() -> String? {
+    package mutating func message() -> String? {
         decode()
         guard isEvent, let value else { return nil }
         return event.bytes(of: event.message, value: value.span.bytes).text

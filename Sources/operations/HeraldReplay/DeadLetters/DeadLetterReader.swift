@@ -1,14 +1,14 @@
-public import HeraldEvents
+package import HeraldEvents
 internal import HeraldKafka
 internal import HeraldTime
-public import HeraldTools
+package import HeraldTools
 
 /// Reads the dead-letter topic between fixed ends, partition by partition in order, in bounded memory.
 ///
 /// One thread.
-public final class DeadLetterReader {
+package final class DeadLetterReader {
     /// What ``next(waitMilliseconds:)`` found.
-    public enum Step: Sendable {
+    package enum Step: Sendable {
         /// A dead letter, which is in ``DeadLetterReader/entry``.
         case entry
         /// Nothing yet.
@@ -18,7 +18,7 @@ public final class DeadLetterReader {
     }
 
     /// Offsets to read, by partition.
-    public typealias Ranges = [Int32: Range<Int64>]
+    package typealias Ranges = [Int32: Range<Int64>]
 
     private static let requestMilliseconds = 10_000
     /// A dead letter's own moment may be so much later than its record's, when a broker's clock gives the latter.
@@ -30,23 +30,23 @@ public final class DeadLetterReader {
     private let topic: String
 
     /// The dead letter that was read last.
-    public var entry: DeadLetterEntry
+    package var entry: DeadLetterEntry
     /// Whether the broker can find offsets by time; an embedded one cannot, and everything is read.
-    public private(set) var knowsTimes = true
+    package private(set) var knowsTimes = true
     /// How many offsets have been passed since ``start(_:)``.
-    public var passedCount: Int64 { reader.progress.passed }
+    package var passedCount: Int64 { reader.progress.passed }
 
     /// A reader of the topic.
     ///
     /// - Parameter properties: librdkafka's: `read_committed`; nothing is committed.
-    public init(properties: [(String, String)], topic: String, decoder: RecordDecoder) throws(ToolFailure) {
+    package init(properties: [(String, String)], topic: String, decoder: RecordDecoder) throws(ToolFailure) {
         self.topic = topic
         entry = DeadLetterEntry(decoder: decoder)
         reader = try ToolFailure.reading(topic) { () throws(KafkaError) in try TopicReader(properties: properties) }
     }
 
     /// Where to read for these bounds: from the earliest record that can count to the end that the partition has now.
-    public func ranges(_ bounds: ReadBounds, partitions: [Int32]) throws(ToolFailure) -> Ranges {
+    package func ranges(_ bounds: ReadBounds, partitions: [Int32]) throws(ToolFailure) -> Ranges {
         let wanted = partitions.filter { bounds.partitions?.contains($0) ?? true }
             .map { TopicPartition(topic: topic, partition: $0) }
         guard !wanted.isEmpty else { return [:] }
@@ -103,7 +103,7 @@ public final class DeadLetterReader {
     }
 
     /// Begins to read exactly this.
-    public func start(_ ranges: Ranges) throws(ToolFailure) {
+    package func start(_ ranges: Ranges) throws(ToolFailure) {
         var starts: [TopicPartition: TopicReader.Start] = [:]
         var ends: [TopicPartition: Int64] = [:]
         for (number, range) in ranges {
@@ -114,7 +114,7 @@ public final class DeadLetterReader {
     }
 
     /// The next dead letter, waiting up to this long for the brokers.
-    public func next(waitMilliseconds: Int32) throws(ToolFailure) -> Step {
+    package func next(waitMilliseconds: Int32) throws(ToolFailure) -> Step {
         switch try ToolFailure.reading(
             topic, { () throws(KafkaError) in try reader.next(waitMilliseconds: waitMilliseconds) })
         {
@@ -132,7 +132,7 @@ public final class DeadLetterReader {
     /// - Parameters:
     ///   - onProgress: called now and then with the number of offsets passed; `false` ends the reading.
     ///   - body: `false` ends the reading.
-    public func scan(
+    package func scan(
         _ ranges: Ranges, onProgress: (Int64) -> Bool, _ body: (inout DeadLetterEntry) throws(ToolFailure) -> Bool
     ) throws(ToolFailure) {
         try start(ranges)
@@ -152,7 +152,7 @@ public final class DeadLetterReader {
     }
 
     /// Ends the client.
-    public func close() { reader.close() }
+    package func close() { reader.close() }
 }
 
 extension DeadLetterReader.Step {

@@ -1,11 +1,11 @@
 /// Which of the places and ids that somebody has named were met: who names one that is not there has mistyped it.
-public struct NamedLetters: Sendable {
+package struct NamedLetters: Sendable {
     private var open: [(name: String, condition: Condition)]
 
     init(_ names: [(name: String, condition: Condition)]) { open = names }
 
     /// Notes a dead letter that was met.
-    public mutating func note(_ entry: inout DeadLetterEntry) {
+    package mutating func note(_ entry: inout DeadLetterEntry) {
         guard !open.isEmpty else { return }
         var left: [(name: String, condition: Condition)] = []
         for name in open where !name.condition.holds(for: &entry) { left.append(name) }
@@ -13,5 +13,5 @@ public struct NamedLetters: Sendable {
     }
 
     /// Those that no dead letter was met of, as they were given.
-    public var missing: [String] { open.map(\.name) }
+    package var missing: [String] { open.map(\.name) }
 }

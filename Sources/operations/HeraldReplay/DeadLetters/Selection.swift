@@ -1,41 +1,41 @@
 internal import HeraldEvents
-public import HeraldTime
+package import HeraldTime
 internal import HeraldTools
 
 /// Which dead letters a command is about: made of a group, a condition, ids, a time and partitions, all of which have to
 /// hold.
-public struct Selection: Sendable {
+package struct Selection: Sendable {
     /// All of it as one condition.
-    public let condition: Condition
+    package let condition: Condition
     /// How it was given, for the audit and for people.
-    public let text: String
+    package let text: String
     /// The places and ids that were named, none of which was met so far.
-    public let named: NamedLetters
+    package let named: NamedLetters
 
     /// What is given on a command line or in a form; nothing means all.
-    public struct Request: Sendable {
+    package struct Request: Sendable {
         /// Groups, `FIELD=VALUE`; one of them has to be it.
-        public var groups: [String] = []
+        package var groups: [String] = []
         /// A condition.
-        public var condition: String?
+        package var condition: String?
         /// Places `PARTITION:OFFSET`, or ids of events; one of them has to be it.
-        public var ids: [String] = []
+        package var ids: [String] = []
         /// The earliest moment.
-        public var since: WallTime?
+        package var since: WallTime?
         /// The first moment that is too late.
-        public var until: WallTime?
+        package var until: WallTime?
         /// Partitions of the dead-letter topic.
-        public var partitions: [Int32] = []
+        package var partitions: [Int32] = []
 
         /// Nothing.
-        public init() {}
+        package init() {}
 
         /// Whether a group, a condition or ids are given.
-        public var isChosen: Bool { !groups.isEmpty || condition != nil || !ids.isEmpty }
+        package var isChosen: Bool { !groups.isEmpty || condition != nil || !ids.isEmpty }
     }
 
     /// Compiles a request; throws ``WhereError``, or a ``ToolFailure`` for a group that is none.
-    public init(_ request: Request, now: WallTime) throws {
+    package init(_ request: Request, now: WallTime) throws {
         var condition = Condition.always
         var words: [String] = []
         var named: [(name: String, condition: Condition)] = []
@@ -98,7 +98,7 @@ public struct Selection: Sendable {
     }
 
     /// As a shell takes it.
-    public static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         let plain = text.utf8.allSatisfy { byte in
             (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
                 || "._-:=/,@".utf8.contains(byte)

@@ -1,10 +1,10 @@
-public import HeraldEvents
-public import HeraldTime
+package import HeraldEvents
+package import HeraldTime
 
 /// A dead letter with everything that can be said of it, as texts for people and files; texts are as they came.
-public struct DeadLetterView: Sendable {
+package struct DeadLetterView: Sendable {
     /// What became of it.
-    public enum State: String, Sendable {
+    package enum State: String, Sendable {
         /// Nothing yet.
         case open
         /// Some of its push services were replayed.
@@ -16,60 +16,60 @@ public struct DeadLetterView: Sendable {
     }
 
     /// `PARTITION:OFFSET`.
-    public let place: String
+    package let place: String
     /// The partition.
-    public let partition: Int32
+    package let partition: Int32
     /// The offset.
-    public let offset: Int64
+    package let offset: Int64
     /// The event's id.
-    public let id: String?
+    package let id: String?
     /// Whom it was to notify.
-    public let user: String?
+    package let user: String?
     /// The push services that failed.
-    public let pushServices: [String]
+    package let pushServices: [String]
     /// Why it is here.
-    public let reason: String?
+    package let reason: String?
     /// The last status.
-    public let status: Int64?
+    package let status: Int64?
     /// The calls that were made.
-    public let attempts: Int64?
+    package let attempts: Int64?
     /// How often it was replayed before it came here.
-    public let replays: Int
+    package let replays: Int
     /// When it came here.
-    public let deadLetteredAt: WallTime
+    package let deadLetteredAt: WallTime
     /// When the request was written.
-    public let originTimestamp: WallTime?
+    package let originTimestamp: WallTime?
     /// When the first call was made.
-    public let firstAttemptAt: WallTime?
+    package let firstAttemptAt: WallTime?
     /// The request.
-    public let origin: String?
+    package let origin: String?
     /// The event's source.
-    public let source: String?
+    package let source: String?
     /// The event's campaign.
-    public let campaign: String?
+    package let campaign: String?
     /// One line about it.
-    public let detail: String?
+    package let detail: String?
     /// The calls, the oldest first.
-    public private(set) var history: [AttemptEntry]
+    package private(set) var history: [AttemptEntry]
     /// What became of it.
-    public let state: State
+    package let state: State
     /// What came of its replay; `nil` when it was not replayed.
-    public let replayOutcome: ReplayOutcomes.Outcome?
+    package let replayOutcome: ReplayOutcomes.Outcome?
     /// Until when it is worth sending.
-    public let expiresAt: WallTime?
+    package let expiresAt: WallTime?
     /// The message's text; `nil` when the event does not decode.
-    public private(set) var message: String?
+    package private(set) var message: String?
     /// The record's value, untouched.
-    public private(set) var value: [UInt8]?
+    package private(set) var value: [UInt8]?
     /// What the dead letter lacks because it would not have fit its topic.
-    public let omissions: Omissions
+    package let omissions: Omissions
     /// Whether message and value are the request's, which its topic still has.
-    public let isFromOrigin: Bool
+    package let isFromOrigin: Bool
 
     /// The view of a dead letter.
     ///
     /// - Parameter original: the request that it was made of, for what it lacks; `nil` when it is not there any more.
-    public init(
+    package init(
         _ entry: inout DeadLetterEntry, _ book: MarkIndex?, _ outcomes: ReplayOutcomes,
         original: DeadLetterEntry? = nil
     ) {
@@ -103,7 +103,7 @@ public struct DeadLetterView: Sendable {
     }
 
     /// Without what makes it large, for who keeps many: message, value and history.
-    public var withoutBytes: Self {
+    package var withoutBytes: Self {
         var view = self
         (view.message, view.value, view.history) = (nil, nil, [])
         return view

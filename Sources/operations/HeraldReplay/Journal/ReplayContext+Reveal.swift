@@ -1,12 +1,12 @@
 internal import HeraldEvents
-public import HeraldTime
-public import HeraldTools
+package import HeraldTime
+package import HeraldTools
 
 extension ReplayContext {
     /// Writes down that somebody reads messages' texts, and returns when the brokers have it.
     ///
     /// Who cannot be written down does not get to see them.
-    public func recordReveal(_ selection: String, at moment: WallTime) throws(ToolFailure) {
+    package func recordReveal(_ selection: String, at moment: WallTime) throws(ToolFailure) {
         var entry = AuditEntry(action: "dlq.reveal", phase: "done", at: moment.text, by: operatorName)
         entry.selection = selection
         try entry.recordReveal(topic: topics.audit, properties: auditProperties)

@@ -3,7 +3,7 @@ internal import HeraldTime
 internal import HeraldTools
 
 /// What dead letters are grouped by.
-public enum GroupField: String, CaseIterable, Sendable {
+package enum GroupField: String, CaseIterable, Sendable {
     /// Why they are here.
     case reason
     /// The last HTTP status.
@@ -18,7 +18,7 @@ public enum GroupField: String, CaseIterable, Sendable {
     case hour
 
     /// What stands for a value that is not there.
-    public static let none = "none"
+    package static let none = "none"
 
     /// The groups of a dead letter, by what stands behind the equals sign.
     func values(of entry: DeadLetterEntry) -> [String] {

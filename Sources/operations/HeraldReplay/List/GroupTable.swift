@@ -1,31 +1,31 @@
 internal import HeraldEvents
-public import HeraldTime
+package import HeraldTime
 
 /// Dead letters by group, counted one after the other; memory is bounded by the number of groups.
-public struct GroupTable: Sendable {
+package struct GroupTable: Sendable {
     /// More groups than anybody reads: what comes after them is counted together.
     private static let limit = 10_000
 
     /// One group.
-    public struct Group: Sendable {
+    package struct Group: Sendable {
         /// `FIELD=VALUE`, as `--group` takes it; `nil` for those beyond the limit.
-        public var name: String?
+        package var name: String?
         /// How many there are.
-        public var count = 0
+        package var count = 0
         /// How many of them were replayed.
-        public var replayed = 0
+        package var replayed = 0
         /// How many of them a replay has delivered.
-        public var delivered = 0
+        package var delivered = 0
         /// How many of them have failed again after a replay.
-        public var failedAgain = 0
+        package var failedAgain = 0
         /// How many of them were resolved.
-        public var resolved = 0
+        package var resolved = 0
         /// When the first came.
-        public var first: WallTime
+        package var first: WallTime
         /// When the last came.
-        public var last: WallTime
+        package var last: WallTime
         /// The place of one of them, one that nothing has been done about if there is one.
-        public var sample: String
+        package var sample: String
         fileprivate var isSampleOpen = false
         fileprivate var reasons: [Int] = Array(repeating: 0, count: DeadLetterReason.allCases.count)
         fileprivate var status: Int64?
@@ -33,7 +33,7 @@ public struct GroupTable: Sendable {
         fileprivate var hasLongMessage = false
 
         /// What to do about it, in a few words.
-        public var suggestion: String {
+        package var suggestion: String {
             let open = count - replayed - resolved
             if open <= 0 { return "nothing left to do" }
             guard let most = reasons.max(), most > 0, let index = reasons.firstIndex(of: most) else {
@@ -49,12 +49,12 @@ public struct GroupTable: Sendable {
     private var others: Group?
 
     /// An empty table.
-    public init(_ field: GroupField) {
+    package init(_ field: GroupField) {
         self.field = field
     }
 
     /// Counts a dead letter.
-    public mutating func take(_ entry: DeadLetterEntry, _ book: MarkIndex?, _ outcomes: ReplayOutcomes) {
+    package mutating func take(_ entry: DeadLetterEntry, _ book: MarkIndex?, _ outcomes: ReplayOutcomes) {
         let outcome = outcomes.outcome(of: entry, book)
         let isResolved = book?.isResolved(partition: entry.partition, offset: entry.offset) ?? false
         let isReplayed =
@@ -106,7 +106,7 @@ public struct GroupTable: Sendable {
     }
 
     /// The groups, the largest first.
-    public var sorted: [Group] {
+    package var sorted: [Group] {
         groups.values.sorted { ($1.count, $0.name ?? "") < ($0.count, $1.name ?? "") } + (others.map { [$0] } ?? [])
     }
 }

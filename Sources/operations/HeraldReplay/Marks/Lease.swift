@@ -1,21 +1,21 @@
-public import HeraldTools
+package import HeraldTools
 
 /// Who works on the dead letters now: one record of the state topic, written again and again while the job lives.
-public struct Lease: Codable, Equatable, Sendable {
+package struct Lease: Codable, Equatable, Sendable {
     /// The job.
-    public var job: String
+    package var job: String
     /// The user and the machine.
-    public var owner: String
+    package var owner: String
     /// The process, for others on the same machine.
-    public var process: ProcessIdentity
+    package var process: ProcessIdentity
     /// What it does, for people.
-    public var work: String
+    package var work: String
     /// When the job began, epoch milliseconds.
-    public var since: Int64
+    package var since: Int64
     /// Rises with each writing: who looks twice sees whether somebody is alive, whatever clocks say.
-    public var beat: Int
+    package var beat: Int
     /// Whether the job has ended.
-    public var isOver: Bool
+    package var isOver: Bool
 
     /// The record's key.
     static let key = "lease"

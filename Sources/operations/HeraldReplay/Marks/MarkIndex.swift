@@ -1,5 +1,5 @@
 /// What became of dead letters, by partition and offset: two bits for most, an entry for those with more to say.
-public struct MarkIndex: Sendable {
+package struct MarkIndex: Sendable {
     private struct Place: Hashable {
         var partition: Int32
         var offset: Int64
@@ -13,15 +13,15 @@ public struct MarkIndex: Sendable {
     private var times: [Place: Int] = [:]
     private var services: [String] = []
     /// When the first replay was marked, epoch milliseconds; `nil` when nothing was replayed.
-    public private(set) var firstReplayAt: Int64?
+    package private(set) var firstReplayAt: Int64?
     /// The last offset of each partition that something is known of.
-    public private(set) var highest: [Int32: Int64] = [:]
+    package private(set) var highest: [Int32: Int64] = [:]
 
     /// Nothing was done yet.
-    public init() {}
+    package init() {}
 
     /// Takes what a record says.
-    public mutating func take(_ record: MarkRecord) {
+    package mutating func take(_ record: MarkRecord) {
         var bits: UInt64?
         if record.state == .replayed { firstReplayAt = min(firstReplayAt ?? record.at, record.at) }
         if let names = record.pns { bits = names.reduce(UInt64(0)) { $0 | bit(of: $1) } }
@@ -53,12 +53,12 @@ public struct MarkIndex: Sendable {
     }
 
     /// Whether somebody has dealt with it in another way.
-    public func isResolved(partition: Int32, offset: Int64) -> Bool {
+    package func isResolved(partition: Int32, offset: Int64) -> Bool {
         resolved[partition]?.contains(offset) ?? false
     }
 
     /// How often it was replayed, for whichever push services.
-    public func replayCount(partition: Int32, offset: Int64) -> Int {
+    package func replayCount(partition: Int32, offset: Int64) -> Int {
         let place = Place(partition: partition, offset: offset)
         if let count = times[place] { return count }
         return replayed[partition]?.contains(offset) ?? false || parts[place] != nil ? 1 : 0
@@ -70,7 +70,7 @@ public struct MarkIndex: Sendable {
     }
 
     /// Those of these push services that were not replayed yet; a dead letter without any has either been or not.
-    public func missing(of names: [String], partition: Int32, offset: Int64) -> [String] {
+    package func missing(of names: [String], partition: Int32, offset: Int64) -> [String] {
         if replayed[partition]?.contains(offset) ?? false { return [] }
         guard let bits = parts[Place(partition: partition, offset: offset)] else { return names }
         return names.filter { name in
@@ -80,7 +80,7 @@ public struct MarkIndex: Sendable {
     }
 
     /// Whether it was replayed with everything that it has.
-    public func isReplayed(_ names: [String], partition: Int32, offset: Int64) -> Bool {
+    package func isReplayed(_ names: [String], partition: Int32, offset: Int64) -> Bool {
         if replayed[partition]?.contains(offset) ?? false { return true }
         return !names.isEmpty && missing(of: names, partition: partition, offset: offset).isEmpty
     }

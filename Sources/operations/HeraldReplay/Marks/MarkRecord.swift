@@ -3,9 +3,9 @@ internal import FoundationEssentials
 /// A record of the state topic that says of some dead letters what became of them.
 ///
 /// Its key is `marks/<job>/<number>`, which no other record ever has: what is said once stays said.
-public struct MarkRecord: Codable, Equatable, Sendable {
+package struct MarkRecord: Codable, Equatable, Sendable {
     /// What became of them.
-    public enum State: String, Codable, Sendable {
+    package enum State: String, Codable, Sendable {
         /// Published again; in the same transaction as this record.
         case replayed
         /// Somebody has dealt with it in another way.
@@ -13,15 +13,15 @@ public struct MarkRecord: Codable, Equatable, Sendable {
     }
 
     /// What became of them.
-    public var state: State
+    package var state: State
     /// The job that did it.
-    public var job: String
+    package var job: String
     /// When, epoch milliseconds.
-    public var at: Int64
+    package var at: Int64
     /// The push services that were replayed; `nil` for all of each dead letter's.
-    public var pns: [String]?
+    package var pns: [String]?
     /// The offsets by partition, `5-9,12`.
-    public var partitions: [String: String]
+    package var partitions: [String: String]
 
     /// What every such record's key begins with.
     static let keyPrefix = "marks/"
@@ -53,7 +53,7 @@ public struct MarkRecord: Codable, Equatable, Sendable {
     }
 
     /// Whether it says something of this dead letter.
-    public func contains(partition wanted: Int32, offset: Int64) -> Bool {
+    package func contains(partition wanted: Int32, offset: Int64) -> Bool {
         var isFound = false
         visit { if $0 == wanted, $1 == offset { isFound = true } }
         return isFound

@@ -1,19 +1,19 @@
 /// A set of a partition's offsets: one bit each, between the first and the last that are in it.
-public struct OffsetSet: Sendable, Equatable {
+package struct OffsetSet: Sendable, Equatable {
     private static let bitsPerPage: Int64 = 32_768
     /// Pages of bits by their number: dead letters that are far apart cost nothing between them.
     private var pages: [Int64: [UInt64]] = [:]
     /// How many offsets are in it.
-    public private(set) var count = 0
+    package private(set) var count = 0
 
     /// Nothing.
-    public init() {}
+    package init() {}
 
     /// Whether nothing is in it.
-    public var isEmpty: Bool { count == 0 }
+    package var isEmpty: Bool { count == 0 }
 
     /// Whether the offset is in it.
-    public func contains(_ offset: Int64) -> Bool {
+    package func contains(_ offset: Int64) -> Bool {
         guard offset >= 0, let page = pages[offset / Self.bitsPerPage] else { return false }
         let bit = Int(offset % Self.bitsPerPage)
         return page[bit >> 6] & (1 << UInt64(bit & 63)) != 0
@@ -23,7 +23,7 @@ public struct OffsetSet: Sendable, Equatable {
     ///
     /// Negative ones are left out.
     @discardableResult
-    public mutating func insert(_ offset: Int64) -> Bool {
+    package mutating func insert(_ offset: Int64) -> Bool {
         guard offset >= 0 else { return false }
         let bit = Int(offset % Self.bitsPerPage)
         let mask: UInt64 = 1 << UInt64(bit & 63)
@@ -35,7 +35,7 @@ public struct OffsetSet: Sendable, Equatable {
     }
 
     /// Takes the offset out.
-    public mutating func remove(_ offset: Int64) {
+    package mutating func remove(_ offset: Int64) {
         guard contains(offset) else { return }
         let bit = Int(offset % Self.bitsPerPage)
         _ = update(offset / Self.bitsPerPage) { page in
@@ -51,7 +51,7 @@ public struct OffsetSet: Sendable, Equatable {
     }
 
     /// The smallest and the largest offset; `nil` when it is empty.
-    public var bounds: ClosedRange<Int64>? {
+    package var bounds: ClosedRange<Int64>? {
         var low: Int64?
         var high: Int64?
         for number in pages.keys.sorted() {

@@ -1,24 +1,24 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import HeraldKafka
-public import HeraldTools
+package import HeraldTools
 
 /// Reads the state topic: as a whole to its present end, and on from there as often as asked.
 ///
 /// One thread.
-public final class StateReader {
+package final class StateReader {
     private let reader: TopicReader
     private let topic: String
 
     /// What became of dead letters, as far as it was read.
-    public private(set) var book = MarkIndex()
+    package private(set) var book = MarkIndex()
     /// Who works on them, as far as it was read.
-    public private(set) var lease: Lease?
+    package private(set) var lease: Lease?
 
     /// A reader of the topic; blocks for the brokers' answers.
     ///
     /// - Parameter properties: librdkafka's: `read_committed`, with end-of-partition events; nothing is committed.
-    public init(properties: [(String, String)], topic: String, partitions: [Int32]) throws(ToolFailure) {
+    package init(properties: [(String, String)], topic: String, partitions: [Int32]) throws(ToolFailure) {
         self.topic = topic
         reader = try TopicReader(properties: properties, topic: topic, partitions: partitions)
     }
@@ -27,7 +27,7 @@ public final class StateReader {
     ///
     /// - Parameter throughOpenTransactions: reads to what was written last, committed or not, and so waits for the end of
     ///   every transaction that is open now.
-    public func catchUp(
+    package func catchUp(
         throughOpenTransactions: Bool = false, onRecord: (MarkRecord) -> Void = { _ in }
     ) throws(ToolFailure) {
         func take(_ message: Message) throws(ToolFailure) { try self.take(message, onRecord) }
@@ -52,7 +52,7 @@ public final class StateReader {
     }
 
     /// Waits until the lease changes, ends, or has not changed for ``Lease/patience``: whether somebody lives behind it.
-    public func isSomebodyAlive(_ onWait: (Lease) -> Void) throws(ToolFailure) -> Lease? {
+    package func isSomebodyAlive(_ onWait: (Lease) -> Void) throws(ToolFailure) -> Lease? {
         try catchUp()
         guard let seen = lease, !seen.isOver, !seen.process.hasEnded else { return nil }
         if seen.process.isCertainlyAlive { return seen }
@@ -69,5 +69,5 @@ public final class StateReader {
     }
 
     /// Ends the client.
-    public func close() { reader.close() }
+    package func close() { reader.close() }
 }

@@ -1,11 +1,11 @@
-public import HeraldEvents
+package import HeraldEvents
 
 /// What came of replays: pure, fed with results in any order.
 ///
 /// Memory is bounded: of what comes beyond that nothing is known.
-public struct ReplayOutcomes: Sendable {
+package struct ReplayOutcomes: Sendable {
     /// What came of a dead letter's replay.
-    public enum Outcome: String, CaseIterable, Sendable {
+    package enum Outcome: String, CaseIterable, Sendable {
         /// Everything that was replayed of it is delivered, by this replay or by a later one of the same event.
         case delivered
         /// Some of it has become a dead letter again, has expired or was cancelled.
@@ -25,10 +25,10 @@ public struct ReplayOutcomes: Sendable {
     private var replays: [Int: Replays] = [:]
 
     /// Nothing is known.
-    public init() {}
+    package init() {}
 
     /// Takes a result; those of events that were not replayed are passed over.
-    public mutating func take(_ result: NotificationResult) {
+    package mutating func take(_ result: NotificationResult) {
         guard result.replays > 0 else { return }
         let key = Self.identity(result.origin, result.pushService)
         guard replays.count < Self.limit || replays[key] != nil else { return }
@@ -39,7 +39,7 @@ public struct ReplayOutcomes: Sendable {
     }
 
     /// What came of this dead letter's replay; `nil` when it was not replayed.
-    public func outcome(of entry: DeadLetterEntry, _ book: MarkIndex?) -> Outcome? {
+    package func outcome(of entry: DeadLetterEntry, _ book: MarkIndex?) -> Outcome? {
         let (partition, offset, failed) = (entry.partition, entry.offset, entry.pushServices)
         guard let book, book.replayCount(partition: partition, offset: offset) > 0 else { return nil }
         guard let origin = entry.origin else { return .notKnown }

@@ -1,7 +1,7 @@
 internal import HeraldEvents
 internal import HeraldKafka
-public import HeraldTime
-public import HeraldTools
+package import HeraldTime
+package import HeraldTools
 
 extension Replayer {
     /// The operator's clock gives a mark its moment, a broker's or a worker's the result.
@@ -14,7 +14,7 @@ extension Replayer {
     ///   - earliest: replays before this moment are not asked for.
     ///   - onProgress: how many of how many results were passed; `false` ends the reading.
     /// - Returns: what is known, and whether all was read.
-    public func outcomes(
+    package func outcomes(
         of book: MarkIndex, since earliest: WallTime?, onProgress: (Int64, Int64) -> Bool
     ) throws(ToolFailure) -> (outcomes: ReplayOutcomes, isWhole: Bool) {
         var outcomes = ReplayOutcomes()
@@ -33,7 +33,7 @@ extension Replayer {
     static var mentionOfReplay: String { #""replays""# }
 
     /// The campaigns that were cancelled; `nil` when this user may not know.
-    public func cancelledCampaigns() throws(ToolFailure) -> Set<String>? {
+    package func cancelledCampaigns() throws(ToolFailure) -> Set<String>? {
         guard let partitions = layout.campaigns else { return nil }
         guard !partitions.isEmpty else { return [] }
         var states = CampaignStates()

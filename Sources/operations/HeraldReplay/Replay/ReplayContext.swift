@@ -1,26 +1,26 @@
-public import HeraldEvents
-public import HeraldKafka
-public import HeraldTools
+package import HeraldEvents
+package import HeraldKafka
+package import HeraldTools
 
 /// The cluster as commands on dead letters see it: topics, clients' properties, and who asks.
-public struct ReplayContext: Sendable {
+package struct ReplayContext: Sendable {
     /// The topics' names.
-    public var topics: Topics
+    package var topics: Topics
     /// librdkafka's properties for readers: `read_committed`, end-of-partition events, no group joined.
-    public var readerProperties: [(String, String)]
+    package var readerProperties: [(String, String)]
     /// librdkafka's properties for the one who writes, but for its `transactional.id`.
-    public var writerProperties: [(String, String)]
+    package var writerProperties: [(String, String)]
     /// librdkafka's properties for a plain producer of audit entries.
-    public var auditProperties: [(String, String)]
+    package var auditProperties: [(String, String)]
     /// Decodes events as the workers do.
-    public var decoder: RecordDecoder
+    package var decoder: RecordDecoder
     /// How often an event may be replayed.
-    public var maximumReplays: Int
+    package var maximumReplays: Int
     /// Who runs this.
-    public var operatorName: String
+    package var operatorName: String
 
     /// A context of these parts.
-    public init(
+    package init(
         topics: Topics, readerProperties: [(String, String)], writerProperties: [(String, String)],
         auditProperties: [(String, String)], decoder: RecordDecoder, maximumReplays: Int, operatorName: String
     ) {
@@ -34,7 +34,7 @@ public struct ReplayContext: Sendable {
     }
 
     /// The partitions of the topics that are needed, by topic.
-    public struct Layout: Sendable {
+    package struct Layout: Sendable {
         var deadLetters: [Int32]
         var results: [Int32]
         /// None when the topic is missing.
@@ -46,7 +46,7 @@ public struct ReplayContext: Sendable {
     /// Looks at the topics.
     ///
     /// - Parameter isWriting: whether the state and audit topics are needed; without them nothing can be remembered.
-    public func layout(reach: ClusterReach, admin: Admin, isWriting: Bool) throws(ToolFailure) -> Layout {
+    package func layout(reach: ClusterReach, admin: Admin, isWriting: Bool) throws(ToolFailure) -> Layout {
         let names = [topics.deadLetter, topics.results, topics.state, topics.audit, topics.campaigns]
         var partitions: [String: [Int32]] = [:]
         var isCampaignsForbidden = false
@@ -68,15 +68,15 @@ public struct ReplayContext: Sendable {
     }
 
     /// The rules of a replay without options.
-    public var rules: ReplayRules { ReplayRules(maximumReplays: maximumReplays, requestTopics: topics.requests) }
+    package var rules: ReplayRules { ReplayRules(maximumReplays: maximumReplays, requestTopics: topics.requests) }
 
     /// A reader of the dead letters.
-    public func deadLetters() throws(ToolFailure) -> DeadLetterReader {
+    package func deadLetters() throws(ToolFailure) -> DeadLetterReader {
         try DeadLetterReader(properties: readerProperties, topic: topics.deadLetter, decoder: decoder)
     }
 
     /// The request that a dead letter was made of; `nil` when its topic does not have it any more.
-    public func original(of entry: DeadLetterEntry) throws(ToolFailure) -> DeadLetterEntry? {
+    package func original(of entry: DeadLetterEntry) throws(ToolFailure) -> DeadLetterEntry? {
         guard let origin = entry.origin else { return nil }
         let reader = try DeadLetterReader(properties: readerProperties, topic: origin.topic, decoder: decoder)
         defer { reader.close() }
@@ -92,12 +92,12 @@ public struct ReplayContext: Sendable {
     }
 
     /// A reader of what became of them; `nil` when there is no state topic.
-    public func state(_ layout: Layout) throws(ToolFailure) -> StateReader? {
+    package func state(_ layout: Layout) throws(ToolFailure) -> StateReader? {
         guard !layout.state.isEmpty else { return nil }
         return try StateReader(properties: readerProperties, topic: topics.state, partitions: layout.state)
     }
 
     /// The publisher's name, which permissions are given for, and which only one process has at a time: all jobs on one
     /// state topic share it, whatever else their settings say.
-    public var transactionalID: String { "herald-dlq-\(topics.state)" }
+    package var transactionalID: String { "herald-dlq-\(topics.state)" }
 }

@@ -1,12 +1,12 @@
 internal import HeraldEvents
 internal import HeraldKafka
 internal import HeraldTime
-public import HeraldTools
+package import HeraldTools
 
 /// Carries a plan out: takes the lease, publishes and marks in the steps of a ramp, waits for outcomes, gives the lease back.
 ///
 /// Each transaction holds the replayed records, their marks and the lease. One thread.
-public final class ReplayJob {
+package final class ReplayJob {
     /// Dead letters in one transaction at most.
     private static let transactionCount = 500
     /// Their bytes at most.
@@ -37,7 +37,7 @@ public final class ReplayJob {
     /// - Parameters:
     ///   - state: has read the marks for the plan.
     ///   - onWait: called when it takes a while to find out whether the holder of the lease lives.
-    public init(
+    package init(
         _ context: ReplayContext, _ layout: ReplayContext.Layout, plan: ReplayPlan, rules: ReplayRules,
         options: ReplayOptions, state: StateReader, isStopping: @escaping @Sendable () -> Bool,
         onWait: (Lease) -> Void, onProgress: @escaping (ReplayProgress) -> Void
@@ -86,7 +86,7 @@ public final class ReplayJob {
     }
 
     /// Replays until the plan is done, or something ends it; the lease is given back in any case that allows it.
-    public func runToEnd() -> ReplayReport {
+    package func runToEnd() -> ReplayReport {
         var end: ReplayEnd
         do {
             beginBatch()
@@ -315,7 +315,7 @@ extension ReplayEnd {
     }
 
     /// Its name in reports and the audit.
-    public var name: String {
+    package var name: String {
         switch self {
         case .complete: "complete"
         case .paused: "paused"

@@ -1,33 +1,33 @@
-public import HeraldTime
+package import HeraldTime
 
 /// Exactly which dead letters a replay takes: fixed before anything moves.
-public struct ReplayPlan: Sendable {
+package struct ReplayPlan: Sendable {
     /// What was looked through, up to the ends that the partitions had.
-    public var ranges: DeadLetterReader.Ranges = [:]
+    package var ranges: DeadLetterReader.Ranges = [:]
     /// How many dead letters the selection means.
-    public private(set) var matched = 0
+    package private(set) var matched = 0
     /// How many are replayed.
-    public private(set) var count = 0
+    package private(set) var count = 0
     /// How many are left out, and why.
-    public private(set) var leftOut: [ReplayRules.Omission: Int] = [:]
+    package private(set) var leftOut: [ReplayRules.Omission: Int] = [:]
     /// How many go to each request topic.
-    public private(set) var topics: [String: Int] = [:]
+    package private(set) var topics: [String: Int] = [:]
     /// How many calls there will be at least, by push service.
-    public private(set) var pushServices: [String: Int] = [:]
+    package private(set) var pushServices: [String: Int] = [:]
     /// How many outcomes there will be at least.
-    public private(set) var outcomeCount = 0
+    package private(set) var outcomeCount = 0
     /// When the first of them came.
-    public private(set) var earliest: WallTime?
+    package private(set) var earliest: WallTime?
     /// When the last of them came.
-    public private(set) var latest: WallTime?
+    package private(set) var latest: WallTime?
     /// How many of those that are replayed were replayed before, by what came of it.
-    public private(set) var replayedBefore: [ReplayOutcomes.Outcome: Int] = [:]
+    package private(set) var replayedBefore: [ReplayOutcomes.Outcome: Int] = [:]
     /// Places and ids that were named, and that no dead letter has.
-    public internal(set) var missing: [String] = []
+    package internal(set) var missing: [String] = []
     private var chosen: [Int32: OffsetSet] = [:]
 
     /// A plan that takes nothing.
-    public init() {}
+    package init() {}
 
     /// Takes a dead letter that the selection means.
     ///
@@ -61,12 +61,12 @@ public struct ReplayPlan: Sendable {
     }
 
     /// The ends that it was frozen at.
-    public var ends: [String: Int64] {
+    package var ends: [String: Int64] {
         var ends: [String: Int64] = [:]
         for (partition, range) in ranges { ends["\(partition)"] = range.upperBound }
         return ends
     }
 
     /// How many seconds it takes at so many per second.
-    public func seconds(at rate: Double) -> Double { Double(count) / rate }
+    package func seconds(at rate: Double) -> Double { Double(count) / rate }
 }

@@ -1,30 +1,30 @@
-public import HeraldEvents
-public import HeraldTime
+package import HeraldEvents
+package import HeraldTime
 
 /// What a replay was told, and what the settings say: decides for each dead letter whether and how it is replayed.
-public struct ReplayRules: Sendable {
+package struct ReplayRules: Sendable {
     /// Only these push services; `nil` for all that failed.
-    public var onlyPushServices: [String]?
+    package var onlyPushServices: [String]?
     /// Whether the backend is to see another idempotency key than before.
-    public var hasFreshKey = false
+    package var hasFreshKey = false
     /// Whether what was replayed or resolved is replayed once more.
-    public var isAgain = false
+    package var isAgain = false
     /// How often an event may be replayed.
-    public var maximumReplays: Int
+    package var maximumReplays: Int
     /// The request topics of the settings; the first takes what came from elsewhere.
-    public var requestTopics: [String]
+    package var requestTopics: [String]
 
     /// The campaigns that were cancelled: a worker would not deliver what is left of them.
-    public var cancelledCampaigns: Set<String> = []
+    package var cancelledCampaigns: Set<String> = []
 
     /// Rules without options.
-    public init(maximumReplays: Int, requestTopics: [String]) {
+    package init(maximumReplays: Int, requestTopics: [String]) {
         self.maximumReplays = maximumReplays
         self.requestTopics = requestTopics
     }
 
     /// Why a dead letter is not replayed.
-    public enum Omission: String, CaseIterable, Sendable {
+    package enum Omission: String, CaseIterable, Sendable {
         /// It was replayed before.
         case replayed
         /// Somebody has dealt with it in another way.
@@ -44,7 +44,7 @@ public struct ReplayRules: Sendable {
     }
 
     /// What happens to a dead letter.
-    public enum Decision: Sendable, Equatable {
+    package enum Decision: Sendable, Equatable {
         /// It is replayed.
         case replay(Replay)
         /// It is left alone.
@@ -52,21 +52,21 @@ public struct ReplayRules: Sendable {
     }
 
     /// How a dead letter is replayed.
-    public struct Replay: Sendable, Equatable {
+    package struct Replay: Sendable, Equatable {
         /// The request topic that it goes to.
-        public var topic: String
+        package var topic: String
         /// The request that it began with.
-        public var origin: Origin
+        package var origin: Origin
         /// The push services to call; none when the event did not decode.
-        public var pushServices: [String]
+        package var pushServices: [String]
         /// Whether these are all that failed.
-        public var isWhole: Bool
+        package var isWhole: Bool
         /// How often the event will have been replayed then.
-        public var replays: Int
+        package var replays: Int
     }
 
     /// What happens to this dead letter, given what was done before.
-    public func decision(for entry: inout DeadLetterEntry, _ book: MarkIndex, now: WallTime) -> Decision {
+    package func decision(for entry: inout DeadLetterEntry, _ book: MarkIndex, now: WallTime) -> Decision {
         if !entry.omissions.isDisjoint(with: [.key, .value]) { return .leaveOut(.incomplete) }
         guard let origin = entry.origin, entry.value != nil else { return .leaveOut(.unreadable) }
         if let campaign = entry.text(.campaign), cancelledCampaigns.contains(campaign) {

@@ -1,25 +1,25 @@
 internal import HeraldEvents
-public import HeraldKafka
+package import HeraldKafka
 internal import HeraldTime
-public import HeraldTools
+package import HeraldTools
 
 /// What commands and a console do with dead letters: looks through them, plans and carries out.
-public struct Replayer: Sendable {
+package struct Replayer: Sendable {
     /// The cluster.
-    public let context: ReplayContext
+    package let context: ReplayContext
     /// The topics' partitions.
-    public let layout: ReplayContext.Layout
+    package let layout: ReplayContext.Layout
 
     /// One that has looked at the topics.
     ///
     /// - Parameter isWriting: whether the state and audit topics have to be there.
-    public init(_ context: ReplayContext, reach: ClusterReach, admin: Admin, isWriting: Bool) throws(ToolFailure) {
+    package init(_ context: ReplayContext, reach: ClusterReach, admin: Admin, isWriting: Bool) throws(ToolFailure) {
         self.context = context
         layout = try context.layout(reach: reach, admin: admin, isWriting: isWriting)
     }
 
     /// Whether it is known what was replayed before: without a state topic nothing was.
-    public var hasState: Bool { !layout.state.isEmpty }
+    package var hasState: Bool { !layout.state.isEmpty }
 
     /// Goes through the dead letters that a selection means, up to the present ends.
     ///
@@ -28,7 +28,7 @@ public struct Replayer: Sendable {
     ///   - body: `false` ends it.
     /// - Returns: what was looked through.
     @discardableResult
-    public func scan(
+    package func scan(
         _ selection: Selection, _ reader: DeadLetterReader, onProgress: (Int64, Int64) -> Bool,
         _ body: (inout DeadLetterEntry) throws(ToolFailure) -> Bool
     ) throws(ToolFailure) -> DeadLetterReader.Ranges {
@@ -43,7 +43,7 @@ public struct Replayer: Sendable {
     }
 
     /// Plans a replay: freezes the ends, and decides about each dead letter below them.
-    public func plan(
+    package func plan(
         _ selection: Selection, _ rules: ReplayRules, _ state: StateReader?, onProgress: (Int64, Int64) -> Bool
     ) throws(ToolFailure) -> ReplayPlan {
         try state?.catchUp()

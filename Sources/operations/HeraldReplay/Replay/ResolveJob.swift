@@ -1,8 +1,8 @@
 internal import HeraldTime
-public import HeraldTools
+package import HeraldTools
 
 /// Marks dead letters as dealt with in another way, under the same lease as replays.
-public final class ResolveJob {
+package final class ResolveJob {
     /// Marks in one transaction at most.
     private static let transactionCount = 10_000
 
@@ -11,7 +11,7 @@ public final class ResolveJob {
     private let reason: String?
 
     /// Takes the lease, or says who has it.
-    public init(
+    package init(
         _ context: ReplayContext, state: StateReader, selection: String, note: String?, planned: Int,
         onWait: (Lease) -> Void
     ) throws(ToolFailure) {
@@ -26,10 +26,10 @@ public final class ResolveJob {
     }
 
     /// The job's name.
-    public var name: String { journal.job }
+    package var name: String { journal.job }
 
     /// Marks these offsets; how many were marked before it failed, and why.
-    public func run(_ chosen: [Int32: [Int64]]) -> (count: Int, failure: ToolFailure?) {
+    package func run(_ chosen: [Int32: [Int64]]) -> (count: Int, failure: ToolFailure?) {
         var count = 0
         var failure: ToolFailure?
         do throws(TransactionalWriter.WriteFailure) {

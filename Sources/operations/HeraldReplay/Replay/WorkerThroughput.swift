@@ -1,6 +1,6 @@
 internal import HeraldEvents
 internal import HeraldKafka
-public import HeraldTime
+package import HeraldTime
 
 /// How fast workers have shown that they are, by the times of the records of the results topic.
 struct WorkerThroughput {
@@ -41,7 +41,7 @@ struct WorkerThroughput {
 extension Replayer {
     /// Outcomes a second that the workers have made in the busiest minute of the last day; `nil` when nothing shows
     /// it, or it cannot be asked for.
-    public func outcomesPerSecond(now: WallTime) -> Double? {
+    package func outcomesPerSecond(now: WallTime) -> Double? {
         let partitions = layout.results.map { TopicPartition(topic: context.topics.results, partition: $0) }
         guard !partitions.isEmpty, let consumer = try? Consumer(properties: context.readerProperties) else {
             return nil

@@ -1,8 +1,8 @@
-public import HeraldBytes
+package import HeraldBytes
 internal import HeraldEvents
 
 /// Which dead letters are meant: compiled once, asked for each of them without making strings.
-public indirect enum Condition: Equatable, Sendable {
+package indirect enum Condition: Equatable, Sendable {
     /// All.
     case always
     /// Those that all of these mean.
@@ -19,7 +19,7 @@ public indirect enum Condition: Equatable, Sendable {
     case number(NumberSource, NumberTest)
 
     /// How two values of a comparison stand.
-    public enum Relation: Equatable, Sendable {
+    package enum Relation: Equatable, Sendable {
         /// Smaller.
         case less
         /// Smaller or the same.
@@ -31,7 +31,7 @@ public indirect enum Condition: Equatable, Sendable {
     }
 
     /// What a text has to be; an absent one is only ``absent``.
-    public enum TextTest: Equatable, Sendable {
+    package enum TextTest: Equatable, Sendable {
         /// Not there.
         case absent
         /// One of these.
@@ -41,7 +41,7 @@ public indirect enum Condition: Equatable, Sendable {
     }
 
     /// What a number has to be; an absent one is only ``absent``.
-    public enum NumberTest: Equatable, Sendable {
+    package enum NumberTest: Equatable, Sendable {
         /// Not there.
         case absent
         /// One of these.
@@ -51,7 +51,7 @@ public indirect enum Condition: Equatable, Sendable {
     }
 
     /// Where a number comes from.
-    public enum NumberSource: Equatable, Sendable {
+    package enum NumberSource: Equatable, Sendable {
         /// A header or a place.
         case field(WhereField)
         /// The hour of the day, from 0 to 23.
@@ -61,7 +61,7 @@ public indirect enum Condition: Equatable, Sendable {
     }
 
     /// Whether this dead letter is meant.
-    public func holds(for entry: inout DeadLetterEntry) -> Bool {
+    package func holds(for entry: inout DeadLetterEntry) -> Bool {
         switch self {
         case .always: true
         case .and(let parts): parts.allSatisfy { $0.holds(for: &entry) }
@@ -74,7 +74,7 @@ public indirect enum Condition: Equatable, Sendable {
     }
 
     /// Both, without needless nesting.
-    public func and(_ other: Condition) -> Condition {
+    package func and(_ other: Condition) -> Condition {
         if self == .always { return other }
         return other == .always ? self : .and([self, other])
     }

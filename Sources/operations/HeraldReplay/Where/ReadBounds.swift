@@ -1,18 +1,18 @@
-public import HeraldTime
+package import HeraldTime
 
 /// Which part of the dead-letter topic a condition can hold for: what lies outside need not be read.
-public struct ReadBounds: Equatable, Sendable {
+package struct ReadBounds: Equatable, Sendable {
     /// These partitions; `nil` for all.
-    public var partitions: Set<Int32>?
+    package var partitions: Set<Int32>?
     /// Dead letters that came at or after this moment.
-    public var earliest: WallTime?
+    package var earliest: WallTime?
     /// Dead letters that came at or before this moment.
-    public var latest: WallTime?
+    package var latest: WallTime?
     /// The first and the last offset.
-    public var offsets: ClosedRange<Int64>
+    package var offsets: ClosedRange<Int64>
 
     /// Everything.
-    public static let everything = ReadBounds()
+    package static let everything = ReadBounds()
 
     init(
         partitions: Set<Int32>? = nil, earliest: WallTime? = nil, latest: WallTime? = nil,
@@ -62,7 +62,7 @@ public struct ReadBounds: Equatable, Sendable {
 
 extension Condition {
     /// The bounds outside of which it never holds.
-    public var bounds: ReadBounds {
+    package var bounds: ReadBounds {
         switch self {
         case .always, .not, .text, .service: .everything
         case .and(let parts): parts.reduce(.everything) { $0.intersection($1.bounds) }

@@ -1,5 +1,5 @@
 /// What a condition can ask of a dead letter: its headers by their names without `herald-`, and some more.
-public enum WhereField: String, CaseIterable, Sendable {
+package enum WhereField: String, CaseIterable, Sendable {
     /// The event's id.
     case id
     /// Whom it was to notify; the record's key when the event does not decode.

@@ -1,4 +1,4 @@
-public import HeraldTime
+package import HeraldTime
 
 /// Reads a condition: comparisons, `in`, `~` (a pattern), `and`, `or`, `not` and parentheses.
 ///
@@ -6,7 +6,7 @@ public import HeraldTime
 ///
 /// `and` binds tighter than `or`. `none` stands for a value that is not there. What is negated (`!=`, `!~`, `not in`) holds
 /// for a value that is not there, too.
-public struct WhereParser {
+package struct WhereParser {
     private static let deepest = 64
 
     private let text: String
@@ -18,7 +18,7 @@ public struct WhereParser {
     /// The condition that the text writes.
     ///
     /// - Parameter now: what ages are counted from.
-    public static func parse(_ text: String, now: WallTime) throws(WhereError) -> Condition {
+    package static func parse(_ text: String, now: WallTime) throws(WhereError) -> Condition {
         var lexer = try WhereLexer(text)
         var parser = WhereParser(text: text, now: now, tokens: try lexer.tokens())
         let condition = try parser.alternatives()

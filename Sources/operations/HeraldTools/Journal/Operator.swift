@@ -1,9 +1,9 @@
 internal import Glibc
 
 /// Who runs this process, for leases and the audit.
-public enum Operator {
+package enum Operator {
     /// `user@host`; behind sudo the user who called it.
-    public static func name(environment: [String: String]) -> String {
+    package static func name(environment: [String: String]) -> String {
         let user = environment["SUDO_USER"] ?? accountName() ?? environment["USER"] ?? "uid-\(getuid())"
         return "\(user)@\(hostName())"
     }
@@ -14,7 +14,7 @@ public enum Operator {
     }
 
     /// This machine's name.
-    public static func hostName() -> String {
+    package static func hostName() -> String {
         var buffer = [CChar](repeating: 0, count: 256)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "unknown" }
         return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

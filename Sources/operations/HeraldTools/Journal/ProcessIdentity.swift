@@ -1,26 +1,26 @@
 internal import Glibc
 
 /// A process as other processes of the same machine can tell it from all others, also when its number is used again.
-public struct ProcessIdentity: Codable, Equatable, Sendable {
+package struct ProcessIdentity: Codable, Equatable, Sendable {
     /// The machine's run since it was switched on.
-    public var boot: String
+    package var boot: String
     /// The namespace in which the number counts.
-    public var namespace: String
+    package var namespace: String
     /// Its number.
-    public var id: Int32
+    package var id: Int32
     /// When it started, in the kernel's ticks.
-    public var started: String
+    package var started: String
 
     /// This process.
-    public static let current = ProcessIdentity(
+    package static let current = ProcessIdentity(
         boot: read("/proc/sys/kernel/random/boot_id").filter { !$0.isWhitespace },
         namespace: target(of: "/proc/self/ns/pid"), id: getpid(), started: start(of: getpid()) ?? "")
 
     /// Whether it has certainly ended; false when this process cannot know.
-    public var hasEnded: Bool { isWithinSight && Self.start(of: id) != started }
+    package var hasEnded: Bool { isWithinSight && Self.start(of: id) != started }
 
     /// Whether it certainly has not ended; false when this process cannot know.
-    public var isCertainlyAlive: Bool { isWithinSight && Self.start(of: id) == started }
+    package var isCertainlyAlive: Bool { isWithinSight && Self.start(of: id) == started }
 
     private var isWithinSight: Bool {
         !boot.isEmpty && !namespace.isEmpty && !started.isEmpty && boot == Self.current.boot

@@ -1,10 +1,10 @@
 internal import HeraldBytes
-public import HeraldEvents
+package import HeraldEvents
 
 /// Makes records of events: checks each as Herald will, and gives an id to those that have none.
 ///
 /// With an id the same event sent twice has the same idempotency key; its place would be another one each time.
-public struct EventPreparation {
+package struct EventPreparation {
     private let decoder: RecordDecoder
     private let idBase: String
     /// What the decoder makes an id of when there is none; nobody can have written it.
@@ -20,7 +20,7 @@ public struct EventPreparation {
     /// Prepares events for a worker that decodes with `decoder`.
     ///
     /// - Parameter idBase: the id of a single event; in a file a dash and the line's number follow it.
-    public init(decoder: RecordDecoder, idBase: String) {
+    package init(decoder: RecordDecoder, idBase: String) {
         self.decoder = decoder
         self.idBase = idBase
         probeTopic = "unpublished-" + Self.randomID()
@@ -31,7 +31,7 @@ public struct EventPreparation {
     }
 
     /// A new id that nobody else has: 32 hexadecimal digits.
-    public static func randomID() -> String {
+    package static func randomID() -> String {
         var text = ""
         for _ in 0..<2 {
             let digits = String(UInt64.random(in: .min ... .max), radix: 16)
@@ -41,13 +41,13 @@ public struct EventPreparation {
     }
 
     /// The longest line that can be an event.
-    public var longestLine: Int { decoder.maxEventBytes }
+    package var longestLine: Int { decoder.maxEventBytes }
 
     /// The names of push services by index.
-    public var pushServices: PushServices { decoder.pushServices }
+    package var pushServices: PushServices { decoder.pushServices }
 
     /// One event from its fields; without an id it gets the base.
-    public mutating func prepare(_ notification: NotificationEvent) throws(EventMistake) -> PreparedEvent {
+    package mutating func prepare(_ notification: NotificationEvent) throws(EventMistake) -> PreparedEvent {
         var notification = notification
         notification.id = notification.id ?? idBase
         do throws(DecodingFailure) {
@@ -60,7 +60,7 @@ public struct EventPreparation {
 
     /// One event from its JSON, which goes into the record as it is, but for an id that it lacks; a structured CloudEvent is
     /// told by its `specversion`.
-    public mutating func prepare(_ line: TextLine) throws(EventMistake) -> PreparedEvent {
+    package mutating func prepare(_ line: TextLine) throws(EventMistake) -> PreparedEvent {
         guard line.byteCount <= decoder.maxEventBytes else {
             throw EventMistake(
                 line: line.number, reason: .oversized,

@@ -1,31 +1,31 @@
-public import HeraldEvents
-public import HeraldKafka
+package import HeraldEvents
+package import HeraldKafka
 
 /// Writes events to a request topic and tells where each of them is.
 ///
 /// Idempotent, acknowledged by all replicas, a user's events in their order in one partition; a bounded number is on its
 /// way at once. One thread.
-public final class EventPublisher {
+package final class EventPublisher {
     /// An event that the broker has.
-    public struct Publication: Sendable, Equatable {
+    package struct Publication: Sendable, Equatable {
         /// The event; its value is not kept.
-        public var event: PreparedEvent
+        package var event: PreparedEvent
         /// Where it is.
-        public var place: Origin
+        package var place: Origin
 
         /// An event at its place.
-        public init(event: PreparedEvent, place: Origin) {
+        package init(event: PreparedEvent, place: Origin) {
             self.event = event
             self.place = place
         }
     }
 
     /// An event that the broker may not have, and why.
-    public struct Failure: Sendable, Equatable {
+    package struct Failure: Sendable, Equatable {
         /// The event; its value is not kept.
-        public var event: PreparedEvent
+        package var event: PreparedEvent
         /// Why.
-        public var error: KafkaError
+        package var error: KafkaError
     }
 
     private static let limitInFlight = 10_000
@@ -37,14 +37,14 @@ public final class EventPublisher {
     private var lastToken: UInt64 = 0
 
     /// How many events the broker has.
-    public private(set) var publishedCount = 0
+    package private(set) var publishedCount = 0
     /// What went wrong; nothing more is published after the first.
-    public private(set) var failures: [Failure] = []
+    package private(set) var failures: [Failure] = []
 
     /// A publisher to this topic.
     ///
     /// - Parameter properties: librdkafka's, with `message.timeout.ms` as the bound for a broker that is lost.
-    public init(properties: [(String, String)], topic: String) throws(ToolFailure) {
+    package init(properties: [(String, String)], topic: String) throws(ToolFailure) {
         do throws(KafkaError) {
             producer = try Producer(properties: properties)
             self.topic = try producer.topic(topic)
@@ -56,7 +56,7 @@ public final class EventPublisher {
     /// Sends an event, waiting while too many are on their way; whether it was taken.
     ///
     /// - Parameter onPublished: called for every event that the broker has meanwhile.
-    public func publish(_ event: PreparedEvent, onPublished: (Publication) -> Void) -> Bool {
+    package func publish(_ event: PreparedEvent, onPublished: (Publication) -> Void) -> Bool {
         take(waitMilliseconds: 0, onPublished)
         while inFlight.count >= Self.limitInFlight { take(waitMilliseconds: Self.waitMilliseconds, onPublished) }
         lastToken += 1
@@ -88,13 +88,13 @@ public final class EventPublisher {
     }
 
     /// Waits until all that was sent has its end.
-    public func finish(onPublished: (Publication) -> Void) {
+    package func finish(onPublished: (Publication) -> Void) {
         while !inFlight.isEmpty { take(waitMilliseconds: Self.waitMilliseconds, onPublished) }
         producer.close()
     }
 
     /// The client's own words about the cluster since the last call, the last ones last.
-    public func takeNotices() -> [ClientNotice] { producer.takeNotices().notices }
+    package func takeNotices() -> [ClientNotice] { producer.takeNotices().notices }
 
     private func take(waitMilliseconds: Int, _ onPublished: (Publication) -> Void) {
         producer.reports(waitMilliseconds: waitMilliseconds) { report in

@@ -1,14 +1,14 @@
 /// One line of a file.
-public struct TextLine: Sendable, Equatable {
+package struct TextLine: Sendable, Equatable {
     /// Its number, from 1.
-    public var number: Int
+    package var number: Int
     /// Its bytes without the line's end; cut off when there are too many.
-    public var bytes: [UInt8]
+    package var bytes: [UInt8]
     /// How many bytes it has.
-    public var byteCount: Int
+    package var byteCount: Int
 
     /// A line of a file.
-    public init(number: Int, bytes: [UInt8], byteCount: Int) {
+    package init(number: Int, bytes: [UInt8], byteCount: Int) {
         self.number = number
         self.bytes = bytes
         self.byteCount = byteCount
@@ -16,7 +16,7 @@ public struct TextLine: Sendable, Equatable {
 }
 
 /// A file of lines that is read as often as needed, in bounded memory, and is the same each time.
-public final class LineFile {
+package final class LineFile {
     private static let chunkBytes = 65_536
 
     private let file: SpooledFile
@@ -24,21 +24,21 @@ public final class LineFile {
     /// Opens the file at this path.
     ///
     /// - Parameter directory: where a copy goes, if one is needed.
-    public init(path: String, copyingInto directory: String) throws(ToolFailure) {
+    package init(path: String, copyingInto directory: String) throws(ToolFailure) {
         file = try SpooledFile(path: path, copyingInto: directory)
     }
 
     /// Reads standard input to its end.
     ///
     /// - Parameter directory: where the copy goes.
-    public init(standardInputCopiedInto directory: String) throws(ToolFailure) {
+    package init(standardInputCopiedInto directory: String) throws(ToolFailure) {
         file = try SpooledFile(standardInputCopiedInto: directory)
     }
 
     /// Visits every line that is not blank, from the first on.
     ///
     /// - Parameter longest: more bytes of a line than this are counted and not kept.
-    public func forEachLine(longest: Int, _ body: (TextLine) throws(ToolFailure) -> Void) throws(ToolFailure) {
+    package func forEachLine(longest: Int, _ body: (TextLine) throws(ToolFailure) -> Void) throws(ToolFailure) {
         var line = TextLine(number: 1, bytes: [], byteCount: 0)
         var chunk = [UInt8](repeating: 0, count: Self.chunkBytes)
         var position = 0

@@ -1,43 +1,43 @@
-public import HeraldEvents
+package import HeraldEvents
 
 /// Which outcomes of published events are still to come: pure, fed with publications and results.
-public struct PublicationTracker: Sendable {
+package struct PublicationTracker: Sendable {
     /// An event for one push service, with its result or, at the end, without one.
-    public struct Entry: Sendable, Equatable {
+    package struct Entry: Sendable, Equatable {
         /// The event and its place.
-        public var publication: EventPublisher.Publication
+        package var publication: EventPublisher.Publication
         /// The push service.
-        public var pushService: String
+        package var pushService: String
         /// How it ended; `nil` when that is not known.
-        public var result: NotificationResult?
+        package var result: NotificationResult?
     }
 
     private let pushServices: PushServices
     private var tracker = OutcomeTracker<EventPublisher.Publication>()
 
     /// A board on which nothing stands.
-    public init(pushServices: PushServices) {
+    package init(pushServices: PushServices) {
         self.pushServices = pushServices
     }
 
     /// Whether every result is there.
-    public var isComplete: Bool { tracker.isEmpty }
+    package var isComplete: Bool { tracker.isEmpty }
 
     /// From now on the results of this event are waited for.
-    public mutating func expect(_ publication: EventPublisher.Publication) {
+    package mutating func expect(_ publication: EventPublisher.Publication) {
         tracker.expect(
             publication, origin: publication.place,
             pushServices: publication.event.pushServices.map { pushServices.names[$0] })
     }
 
     /// Takes a result; what it ends, if anything here.
-    public mutating func take(_ result: NotificationResult) -> [Entry] {
+    package mutating func take(_ result: NotificationResult) -> [Entry] {
         guard let (publication, names) = tracker.take(result) else { return [] }
         return names.map { Entry(publication: publication, pushService: $0, result: result) }
     }
 
     /// What has no result, in the order of the lines.
-    public var missing: [Entry] {
+    package var missing: [Entry] {
         tracker.missing.sorted { $0.event.event.line < $1.event.event.line }.flatMap { publication, names in
             names.map { Entry(publication: publication, pushService: $0, result: nil) }
         }

@@ -1,10 +1,10 @@
 package import HeraldEvents
-public import HeraldKafka
+package import HeraldKafka
 
 /// Reads the results topic, which holds everybody's, for the results that somebody wants.
 ///
 /// One thread.
-public final class ResultsReader {
+package final class ResultsReader {
     private static let longestWaitMilliseconds = 1_000
 
     private let reader: TopicReader
@@ -17,7 +17,7 @@ public final class ResultsReader {
     ///   - partitions: the topic's partitions.
     ///   - start: where a partition begins; unless told otherwise at its end, so make it before anything is published.
     ///   - mention: what the bytes of a result have to hold; others, which are most, are not decoded.
-    public init(
+    package init(
         properties: [(String, String)], topic: String, partitions: [Int32], mentioning mention: String? = nil,
         from start: (Int32) -> TopicReader.Start = { _ in .end }
     ) throws(ToolFailure) {
@@ -55,7 +55,7 @@ public final class ResultsReader {
     }
 
     /// Hands over results until `board` is complete or the time is over.
-    public func follow(
+    package func follow(
         _ board: inout PublicationTracker, for time: Duration, _ onOutcome: (PublicationTracker.Entry) -> Void
     ) throws(ToolFailure) {
         let end = ContinuousClock.now + time
@@ -70,7 +70,7 @@ public final class ResultsReader {
     }
 
     /// Ends the client.
-    public func close() { reader.close() }
+    package func close() { reader.close() }
 
     private func decode(_ message: Message, _ body: (NotificationResult, Message) -> Void) {
         let result = message.withValue { value -> NotificationResult? in

@@ -1,9 +1,9 @@
 internal import HeraldText
 
 /// Cells of a CSV file (RFC 4180) that do nothing when a spreadsheet opens it.
-public enum CSVText {
+package enum CSVText {
     /// A line of these cells, with its end.
-    public static func line(_ cells: [String]) -> String {
+    package static func line(_ cells: [String]) -> String {
         cells.map(cell).joined(separator: ",") + "\r\n"
     }
 

@@ -1,8 +1,8 @@
-public import HeraldTime
+package import HeraldTime
 
 extension WallTime {
     /// RFC 3339 in UTC, with milliseconds.
-    public var text: String {
+    package var text: String {
         var bytes: [UInt8] = []
         RFC3339.append(self, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)

@@ -1,8 +1,8 @@
 internal import HeraldEvents
-public import HeraldKafka
+package import HeraldKafka
 
 /// Compares a cluster's topics with what the settings want, and fixes what can be fixed.
-public final class TopicAdministrator: Sendable {
+package final class TopicAdministrator: Sendable {
     /// How long a cluster may take to answer a request, and to show what it has done.
     static let requestMilliseconds = 10_000
     private static let settling = Duration.seconds(30)
@@ -14,18 +14,18 @@ public final class TopicAdministrator: Sendable {
     private let reach: ClusterReach
 
     /// An administrator of the cluster that `admin` asks.
-    public init(admin: Admin, reach: ClusterReach) {
+    package init(admin: Admin, reach: ClusterReach) {
         self.admin = admin
         self.reach = reach
     }
 
     /// What differs; blocks for the cluster's answers.
-    public func plan(_ wishes: TopicWishes) throws(ToolFailure) -> TopicPlan {
+    package func plan(_ wishes: TopicWishes) throws(ToolFailure) -> TopicPlan {
         TopicPlan(wishes, existing: try state(wishes))
     }
 
     /// Carries the plan out, and waits until the cluster shows it.
-    public func apply(_ plan: TopicPlan, for wishes: TopicWishes) async throws(ToolFailure) -> TopicApplication {
+    package func apply(_ plan: TopicPlan, for wishes: TopicWishes) async throws(ToolFailure) -> TopicApplication {
         var application = TopicApplication(rest: plan)
         var refused: Set<String> = []
         for _ in 0..<Self.rounds {
@@ -148,21 +148,21 @@ public final class TopicAdministrator: Sendable {
 }
 
 /// How far a plan was carried out.
-public struct TopicApplication: Sendable, Equatable {
+package struct TopicApplication: Sendable, Equatable {
     /// What still differs.
-    public var rest: TopicPlan
+    package var rest: TopicPlan
     /// How many topics were made and properties changed.
-    public var changeCount = 0
+    package var changeCount = 0
     /// What the cluster refused.
-    public var refusals: [TopicRefusal] = []
+    package var refusals: [TopicRefusal] = []
 }
 
 /// A change that a cluster refused.
-public struct TopicRefusal: Sendable, Equatable {
+package struct TopicRefusal: Sendable, Equatable {
     /// The topic.
-    public var topic: String
+    package var topic: String
     /// The cluster's reason.
-    public var reason: String
+    package var reason: String
 }
 
 extension TopicState {

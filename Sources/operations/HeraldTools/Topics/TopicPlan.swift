@@ -1,12 +1,12 @@
 internal import HeraldEvents
-public import HeraldKafka
+package import HeraldKafka
 
 /// What differs between the topics that the settings want and those that there are, and what would fix it.
 ///
 /// Nothing in it shrinks or deletes: what is more than wanted stays, and is only said.
-public struct TopicPlan: Sendable, Equatable {
+package struct TopicPlan: Sendable, Equatable {
     /// What becomes of a difference.
-    public enum Action: String, Sendable {
+    package enum Action: String, Sendable {
         /// The topic is made.
         case create
         /// The property is changed.
@@ -18,41 +18,41 @@ public struct TopicPlan: Sendable, Equatable {
     }
 
     /// One line of the plan.
-    public struct Step: Sendable, Equatable {
+    package struct Step: Sendable, Equatable {
         /// The topic.
-        public var topic: String
+        package var topic: String
         /// What of it.
-        public var property: TopicProperty
+        package var property: TopicProperty
         /// What it is; `nil` for a topic that there is not.
-        public var now: String?
+        package var now: String?
         /// What it has to be, or has to be at least.
-        public var wanted: String
+        package var wanted: String
         /// What becomes of it.
-        public var action: Action
+        package var action: Action
         /// Why, for people; may be empty.
-        public var note: String
+        package var note: String
     }
 
     /// Everything worth saying, topic by topic.
-    public private(set) var steps: [Step] = []
+    package private(set) var steps: [Step] = []
     /// The topics to be made.
-    public private(set) var newTopics: [NewTopic] = []
+    package private(set) var newTopics: [NewTopic] = []
     /// New totals of partitions, by topic.
-    public private(set) var partitionTotals: [String: Int] = [:]
+    package private(set) var partitionTotals: [String: Int] = [:]
     /// Entries of configurations to be set, by topic.
-    public private(set) var configurations: [String: [String: String]] = [:]
+    package private(set) var configurations: [String: [String: String]] = [:]
 
     /// Whether nothing differs.
-    public var isFulfilled: Bool { steps.allSatisfy { $0.action == .none } }
+    package var isFulfilled: Bool { steps.allSatisfy { $0.action == .none } }
 
     /// Whether there is something to be made or changed.
-    public var hasChanges: Bool { steps.contains { $0.action == .create || $0.action == .change } }
+    package var hasChanges: Bool { steps.contains { $0.action == .create || $0.action == .change } }
 
     /// Whether something differs that only a person can fix.
-    public var needsHands: Bool { steps.contains { $0.action == .byHand } }
+    package var needsHands: Bool { steps.contains { $0.action == .byHand } }
 
     /// The plan for these wishes, beside the topics that there are.
-    public init(_ wishes: TopicWishes, existing: [String: TopicState]) {
+    package init(_ wishes: TopicWishes, existing: [String: TopicState]) {
         for topic in wishes.topics(beside: existing) {
             guard let state = existing[topic.name] else {
                 create(topic, replication: wishes.replication)
@@ -74,7 +74,7 @@ public struct TopicPlan: Sendable, Equatable {
     }
 
     /// The same plan without what concerns these topics.
-    public func leavingOut(_ topics: Set<String>) -> TopicPlan {
+    package func leavingOut(_ topics: Set<String>) -> TopicPlan {
         var plan = self
         plan.steps.removeAll { topics.contains($0.topic) }
         plan.newTopics.removeAll { topics.contains($0.name) }

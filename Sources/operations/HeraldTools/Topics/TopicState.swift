@@ -1,16 +1,16 @@
 /// What a cluster says of one topic.
-public struct TopicState: Sendable, Equatable {
+package struct TopicState: Sendable, Equatable {
     /// How many partitions it has.
-    public var partitions: Int
+    package var partitions: Int
     /// How many copies the partition with the fewest has.
-    public var replication: Int
+    package var replication: Int
     /// Its configuration, defaults included.
-    public var configuration: [String: String]
+    package var configuration: [String: String]
     /// Whether every partition has a leader at the moment.
-    public var isServed: Bool
+    package var isServed: Bool
 
     /// The state of a topic.
-    public init(partitions: Int, replication: Int, configuration: [String: String], isServed: Bool = true) {
+    package init(partitions: Int, replication: Int, configuration: [String: String], isServed: Bool = true) {
         self.partitions = partitions
         self.replication = replication
         self.configuration = configuration
@@ -24,7 +24,7 @@ public struct TopicState: Sendable, Equatable {
 }
 
 /// What is looked at in a topic, by the name that tools of Kafka have for it.
-public enum TopicProperty: String, Sendable {
+package enum TopicProperty: String, Sendable {
     /// The topic itself.
     case topic
     /// How many partitions it has.

@@ -1,24 +1,24 @@
-public import HeraldEvents
+package import HeraldEvents
 
 /// What the settings want of Herald's topics.
-public struct TopicWishes: Sendable, Equatable {
+package struct TopicWishes: Sendable, Equatable {
     /// The topics' names.
-    public var names: Topics
+    package var names: Topics
     /// The delays, one retry topic each.
-    public var retryDelays: [DelayName]
+    package var retryDelays: [DelayName]
     /// Partitions of each topic.
-    public var partitions: Int
+    package var partitions: Int
     /// Copies of each partition; `nil` leaves them to the cluster.
-    public var replication: Int?
+    package var replication: Int?
     /// How long records are kept.
-    public var retentionMilliseconds: Int64
+    package var retentionMilliseconds: Int64
     /// How long after its first call an event may still be retried.
-    public var maxElapsedMilliseconds: Int64
+    package var maxElapsedMilliseconds: Int64
     /// An event's value at most.
-    public var eventBytes: Int
+    package var eventBytes: Int
 
     /// Wishes for topics of these names.
-    public init(
+    package init(
         names: Topics, retryDelays: [DelayName], partitions: Int, replication: Int?, retentionMilliseconds: Int64,
         maxElapsedMilliseconds: Int64, eventBytes: Int
     ) {
@@ -32,7 +32,7 @@ public struct TopicWishes: Sendable, Equatable {
     }
 
     /// The names of all topics, in the order in which events pass them.
-    public var topicNames: [String] {
+    package var topicNames: [String] {
         names.requests + [names.results] + retryDelays.map(names.retryTopic)
             + [names.deadLetter, names.campaigns, names.state, names.audit]
     }

@@ -1,20 +1,20 @@
-public import HeraldEvents
-public import HeraldSandbox
+package import HeraldEvents
+package import HeraldSandbox
 
 /// The embedded broker and the reference backend of the demo, and the settings by which a worker finds them.
-public final class DemoContext: Sendable {
+package final class DemoContext: Sendable {
     private static let partitionCount = 3
 
     /// The topics' names, the contract's own.
-    public let topics = Topics()
+    package let topics = Topics()
     /// The backend, with the script's misbehaviour.
-    public let backend: ReferenceBackend
+    package let backend: ReferenceBackend
     let broker: EmbeddedBroker
     /// Every topic that there is.
     let topicList: [EmbeddedBroker.Topic]
 
     /// Starts both on free ports of loopback.
-    public init() throws {
+    package init() throws {
         let topics = topics
         let retries = DemoScript.delays.compactMap { DelayName($0) }.map { topics.retryTopic($0) }
         topicList = (topics.requests + [topics.results] + retries + [topics.deadLetter])
@@ -26,13 +26,13 @@ public final class DemoContext: Sendable {
     }
 
     /// Where the broker is.
-    public var bootstrapServers: String { broker.bootstrapServers }
+    package var bootstrapServers: String { broker.bootstrapServers }
 
     /// What whoever starts it has to say.
-    public var notices: [String] { [EmbeddedBroker.notice, ReferenceBackend.notice] }
+    package var notices: [String] { [EmbeddedBroker.notice, ReferenceBackend.notice] }
 
     /// The worker's settings file, as anybody would write it.
-    public var settings: String {
+    package var settings: String {
         """
         kafka:
           bootstrapServers: ["\(bootstrapServers)"]

@@ -5,7 +5,7 @@ import HeraldText
 import HeraldThreads
 
 /// A device that the demo registers as its app would.
-public struct DemoDevice: Sendable {
+package struct DemoDevice: Sendable {
     /// Who uses it.
     let user: String
     let platform: Platform
@@ -22,7 +22,7 @@ public struct DemoDevice: Sendable {
     static let shownCount = 2
 
     /// Registers all devices with a reference backend, each with its user's own credentials.
-    public static func registerAll(backendURL: String) async throws {
+    package static func registerAll(backendURL: String) async throws {
         let store = ForgetfulStore()
         for device in all {
             let client = try BackendClient(

@@ -1,13 +1,13 @@
 import Glibc
-public import HeraldCommandLine
+package import HeraldCommandLine
 import HeraldEvents
 import HeraldSandbox
 import HeraldThreads
 import HeraldTime
-public import HeraldWorker
+package import HeraldWorker
 
 /// One run of the demo: a worker, the stream of events, the table that shows their way, and the check at the end.
-public final class DemoRun {
+package final class DemoRun {
     /// So often the live table is drawn again, because times in it pass.
     private static let frameMilliseconds: Int64 = 100
     /// How long the topics may take to be read to their ends after the worker has gone.
@@ -29,7 +29,7 @@ public final class DemoRun {
     /// Prepares a run; live, when a person watches and did not ask for a single round.
     ///
     /// - Parameter log: where the worker's lines arrive.
-    public init(_ world: DemoContext, log: LogPipe, console: Console, format: OutputFormat, isLive: Bool) throws {
+    package init(_ world: DemoContext, log: LogPipe, console: Console, format: OutputFormat, isLive: Bool) throws {
         self.world = world
         self.console = console
         self.format = format
@@ -45,7 +45,7 @@ public final class DemoRun {
     }
 
     /// Gives what ends the run from another thread: nothing more is published, and the worker drains.
-    public var stopping: @Sendable () -> Void {
+    package var stopping: @Sendable () -> Void {
         { [stopped, wakeup] in
             stopped.withLock { $0 = true }
             wakeup.signal()
@@ -53,12 +53,12 @@ public final class DemoRun {
     }
 
     /// What a terminal needs to be as it was, when the process ends at once.
-    public static let restoringTerminal = LiveScreen.restoring
+    package static let restoringTerminal = LiveScreen.restoring
 
     /// Runs the worker and the stream, and writes what came of it; whether all is as it must be.
     ///
     /// Blocks; call it once.
-    public func run(_ worker: Worker) throws -> Bool {
+    package func run(_ worker: Worker) throws -> Bool {
         let thread = try WorkerThread(worker, wakeup: wakeup)
         let outcome = Result { try play(thread) }
         thread.stop()

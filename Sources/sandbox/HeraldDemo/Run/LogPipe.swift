@@ -1,17 +1,17 @@
 import Glibc
-public import HeraldThreads
+package import HeraldThreads
 
 /// Takes the worker's log lines, so that they are shown where they do not tear the live table apart.
-public final class LogPipe: Sendable {
+package final class LogPipe: Sendable {
     private static let pieceBytes = 4_096
 
     /// Where the log is written to.
-    public let writingEnd: Int32
+    package let writingEnd: Int32
     let readingEnd: Int32
     private let rest = Guarded<[UInt8]>([])
 
     /// A pipe; throws when the process has no descriptor left.
-    public init() throws(SystemError) {
+    package init() throws(SystemError) {
         var ends: [Int32] = [-1, -1]
         let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
         guard socketpair(AF_UNIX, Int32(kind), 0, &ends) == 0 else {

@@ -1,14 +1,14 @@
 import FoundationEssentials
 
 /// A rule of misbehaviour that cannot be read; says what is wrong and what is allowed.
-public struct MisbehaviourMistake: Error, Equatable, CustomStringConvertible {
+package struct MisbehaviourMistake: Error, Equatable, CustomStringConvertible {
     /// One line for people.
-    public var description: String
+    package var description: String
 }
 
 extension Misbehaviour {
     /// What the text form may hold, in words.
-    public static let textForm = "name=value, comma-separated, of " + names.joined(separator: ", ")
+    package static let textForm = "name=value, comma-separated, of " + names.joined(separator: ", ")
 
     private static let names = [
         "path", "user", "pns", "calls", "callsPerKey", "share", "seed", "perSecond", "latency", "status", "retryAfter",
@@ -30,7 +30,7 @@ extension Misbehaviour {
     /// Reads a rule as flags have it: `user=flaky-*,status=503,retryAfter=2,callsPerKey=2`.
     ///
     /// The names are those of the JSON form; `hang`, `hangUp` and `carriedOut` may stand alone.
-    public init(parsing text: String) throws(MisbehaviourMistake) {
+    package init(parsing text: String) throws(MisbehaviourMistake) {
         self.init()
         for pair in text.split(separator: ",", omittingEmptySubsequences: false) {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -45,7 +45,7 @@ extension Misbehaviour {
     }
 
     /// Reads a JSON array of rules, each an object with the names of the text form.
-    public static func rules(json: [UInt8]) throws(MisbehaviourMistake) -> [Self] {
+    package static func rules(json: [UInt8]) throws(MisbehaviourMistake) -> [Self] {
         let objects: [[String: Scalar]]
         do {
             objects = try JSONDecoder().decode([[String: Scalar]].self, from: Data(json))
@@ -64,7 +64,7 @@ extension Misbehaviour {
     }
 
     /// The rules as a JSON array that ``rules(json:)`` reads.
-    public static func json(_ rules: [Self]) -> [UInt8] {
+    package static func json(_ rules: [Self]) -> [UInt8] {
         let objects = rules.map { rule in
             "{" + rule.fields.map { #""\#($0.name)":\#($0.json)"# }.joined(separator: ",") + "}"
         }

@@ -2,9 +2,9 @@
 ///
 /// Rules are tried in their order for every authenticated call whose path matches. A rule with only a latency delays the
 /// answer and lets the next rules go on; the first rule with an ``effect`` that applies ends the search.
-public struct Misbehaviour: Sendable, Equatable {
+package struct Misbehaviour: Sendable, Equatable {
     /// What happens instead of the proper answer.
-    public enum Effect: Sendable, Equatable {
+    package enum Effect: Sendable, Equatable {
         /// Answer with this status.
         case respond(status: Int)
         /// Never answer; the connection stays open.
@@ -14,43 +14,43 @@ public struct Misbehaviour: Sendable, Equatable {
     }
 
     /// The paths that it concerns; `*` stands for anything.
-    public var path = "/api/notifications"
+    package var path = "/api/notifications"
     /// The users (`to_tag`) that it concerns; `*` stands for anything.
-    public var user: String?
+    package var user: String?
     /// The push services that it concerns; `*` stands for anything.
-    public var pns: String?
+    package var pns: String?
     /// It applies to so many calls and then no more.
-    public var calls: Int?
+    package var calls: Int?
     /// It applies to the first so many calls of each idempotency key; calls without a key are left alone.
-    public var callsPerKey: Int?
+    package var callsPerKey: Int?
     /// It applies to this share of the calls, 0 to 1, chosen by ``seed``.
-    public var share: Double?
+    package var share: Double?
     /// The start of the random numbers for ``share`` and for a latency's range.
-    public var seed: UInt64 = 1
+    package var seed: UInt64 = 1
     /// It applies to calls beyond so many in one second.
-    public var perSecond: Int?
+    package var perSecond: Int?
     /// The answer is late by so many milliseconds.
-    public var latencyMilliseconds: ClosedRange<Int>?
+    package var latencyMilliseconds: ClosedRange<Int>?
     /// What happens instead of the proper answer, `nil` for a rule that only delays.
-    public var effect: Effect?
+    package var effect: Effect?
     /// The header `Retry-After` of a status: sent as it is; `date+30` becomes the date 30 seconds from then.
-    public var retryAfter: String?
+    package var retryAfter: String?
     /// The devices get the notification before the rule takes effect, as when only the answer is lost.
-    public var isCarriedOut = false
+    package var isCarriedOut = false
 
     /// A rule that answers with a status.
-    public static func status(_ status: Int, _ change: (inout Self) -> Void = { _ in }) -> Self {
+    package static func status(_ status: Int, _ change: (inout Self) -> Void = { _ in }) -> Self {
         made(.respond(status: status), change)
     }
 
     /// A rule that never answers.
-    public static func hang(_ change: (inout Self) -> Void = { _ in }) -> Self { made(.hang, change) }
+    package static func hang(_ change: (inout Self) -> Void = { _ in }) -> Self { made(.hang, change) }
 
     /// A rule that closes the connection without an answer.
-    public static func hangUp(_ change: (inout Self) -> Void = { _ in }) -> Self { made(.hangUp, change) }
+    package static func hangUp(_ change: (inout Self) -> Void = { _ in }) -> Self { made(.hangUp, change) }
 
     /// A rule that only delays.
-    public static func latency(milliseconds: ClosedRange<Int>, _ change: (inout Self) -> Void = { _ in }) -> Self {
+    package static func latency(milliseconds: ClosedRange<Int>, _ change: (inout Self) -> Void = { _ in }) -> Self {
         var rule = made(nil, change)
         rule.latencyMilliseconds = milliseconds
         return rule

@@ -1,27 +1,27 @@
 import HeraldBytes
-public import HeraldTime
+package import HeraldTime
 
 /// One `POST /api/notifications` that the reference backend saw, in the order of arrival: the tests' own witness.
-public struct RecordedCall: Sendable, Equatable {
+package struct RecordedCall: Sendable, Equatable {
     /// Counts from 1, without gaps.
-    public var number: Int
+    package var number: Int
     /// When the call was complete.
-    public var receivedAt: WallTime
+    package var receivedAt: WallTime
     /// The header `Idempotency-Key` as it was sent.
-    public var idempotencyKey: String?
+    package var idempotencyKey: String?
     /// The query's `pns` as it was sent.
-    public var pns: String?
+    package var pns: String?
     /// The query's `to_tag`.
-    public var user: String?
+    package var user: String?
     /// Who called; absent when the credentials were missing or wrong.
-    public var caller: String?
+    package var caller: String?
     /// The header `traceparent`.
-    public var traceparent: String?
+    package var traceparent: String?
     /// The status of the answer; absent when there was none (hung, hung up).
-    public var status: Int?
+    package var status: Int?
 
     /// The call as one line of JSON, without a line break; absent facts are left out.
-    public var jsonLine: [UInt8] {
+    package var jsonLine: [UInt8] {
         var output: [UInt8] = []
         output.append(text: #"{"number":"#)
         output.append(decimal: Int64(number))

@@ -1,4 +1,4 @@
-public import HeraldHTTP
+package import HeraldHTTP
 import HeraldThreads
 
 /// The reference backend: speaks the same HTTP as the ASP.NET backend that Herald was made for.
@@ -6,38 +6,38 @@ import HeraldThreads
 /// For the demo and the tests, not for production: everything is in memory and bounded, and the password is the user
 /// name. Of each device the newest notifications are kept and older ones dropped (`Configuration.inboxLimit`); calls
 /// and registrations are bounded too.
-public final class ReferenceBackend: Sendable {
+package final class ReferenceBackend: Sendable {
     /// What it says at its start.
-    public static let notice =
+    package static let notice =
         "This is Herald's reference backend, for demonstrations and tests. It is not for production: "
         + "the password is the user name, and everything is kept in memory only."
 
     /// Where it listens, its limits, and how it misbehaves from the start.
-    public struct Configuration: Sendable {
+    package struct Configuration: Sendable {
         /// Where to listen, by default a free port on loopback.
-        public var server = HTTPServer.Configuration()
+        package var server = HTTPServer.Configuration()
         /// Of each device so many notifications are kept.
-        public var inboxLimit = 1_000
+        package var inboxLimit = 1_000
         /// So many calls are kept in memory.
-        public var callLimit = 100_000
+        package var callLimit = 100_000
         /// A file that each call is appended to as a line of JSON.
-        public var callLogPath: String?
+        package var callLogPath: String?
         /// The rules in force at the start.
-        public var misbehaviour: [Misbehaviour] = []
+        package var misbehaviour: [Misbehaviour] = []
 
         /// A well-behaved backend on a free port of loopback.
-        public init() {}
+        package init() {}
     }
 
     /// Why it could not start.
-    public enum StartError: Error, Equatable, CustomStringConvertible {
+    package enum StartError: Error, Equatable, CustomStringConvertible {
         /// The address cannot be listened on.
         case server(HTTPServerError)
         /// The file for the calls cannot be written.
         case callLog(path: String, reason: String)
 
         /// What happened, in one line.
-        public var description: String {
+        package var description: String {
             switch self {
             case .server(let error): error.description
             case .callLog(let path, let reason): "cannot write the call log \(path): \(reason)"
@@ -50,7 +50,7 @@ public final class ReferenceBackend: Sendable {
     private let host: String
 
     /// Starts the backend; it serves when this returns.
-    public init(_ configuration: Configuration = Configuration()) throws(StartError) {
+    package init(_ configuration: Configuration = Configuration()) throws(StartError) {
         let file: CallLogFile?
         if let path = configuration.callLogPath { file = try CallLogFile(path: path) } else { file = nil }
         let state = BackendState(
@@ -67,30 +67,30 @@ public final class ReferenceBackend: Sendable {
     }
 
     /// The port that it listens on.
-    public var port: UInt16 { server.port }
+    package var port: UInt16 { server.port }
 
     /// Its address without a path, for the setting `backend.url`.
-    public var url: String {
+    package var url: String {
         let name = host == "0.0.0.0" || host == "::" ? "localhost" : host
         return name.contains(":") ? "http://[\(name)]:\(port)" : "http://\(name):\(port)"
     }
 
     /// The newest calls, in the order of their arrival.
-    public var calls: [RecordedCall] { service.state.withLock { $0.calls.elements } }
+    package var calls: [RecordedCall] { service.state.withLock { $0.calls.elements } }
 
     /// How many older calls were dropped from ``calls``.
-    public var droppedCallCount: Int { service.state.withLock { $0.calls.droppedCount } }
+    package var droppedCallCount: Int { service.state.withLock { $0.calls.droppedCount } }
 
     /// The payloads that the device received, oldest first.
-    public func payloads(ofHandle handle: String) -> [String] {
+    package func payloads(ofHandle handle: String) -> [String] {
         service.state.withLock { $0.inbox.entries(of: handle).map(\.payload) }
     }
 
     /// Replaces the rules; their counters start anew.
-    public func misbehave(_ rules: [Misbehaviour]) {
+    package func misbehave(_ rules: [Misbehaviour]) {
         service.state.withLock { $0.rules = MisbehaviourRules(rules) }
     }
 
     /// Closes every connection and ends; a second call does nothing.
-    public func stop() { server.stop() }
+    package func stop() { server.stop() }
 }
