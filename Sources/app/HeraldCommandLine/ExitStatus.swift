@@ -1,21 +1,15 @@
 /// How every command ends.
 package enum ExitStatus: Int32, Sendable, CaseIterable {
-    /// All was done.
     case done = 0
-    /// It failed.
     case failed = 1
-    /// The command line was not understood.
     case usage = 2
-    /// A part was done.
     case partlyDone = 3
     /// It needs a confirmation that nobody could give.
     case needsConfirmation = 4
     /// A broker or the backend could not be reached.
     case unreachable = 5
-    /// The settings are wrong.
     case badSettings = 78
 
-    /// What it says, in one sentence.
     package var summary: String {
         switch self {
         case .done: "All was done."
@@ -31,7 +25,6 @@ package enum ExitStatus: Int32, Sendable, CaseIterable {
 
 /// A failure of a command: what to say on standard error, and the exit status.
 package struct CommandFailure: Error, Sendable, CustomStringConvertible {
-    /// The exit status.
     package let status: ExitStatus
     /// What went wrong and how to fix it.
     package let description: String

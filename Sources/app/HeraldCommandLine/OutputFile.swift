@@ -9,10 +9,8 @@ package final class OutputFile {
     private let places: (path: String, temporary: String)?
     private let descriptor: Int32
     private var isFinished = false
-    /// So many names are tried.
     private static let mostParts = 100
 
-    /// Begins the file.
     package init(_ path: String) throws(Console.WriteFailure) {
         var information = stat()
         let isThere = stat(path, &information) == 0
@@ -46,7 +44,6 @@ package final class OutputFile {
         if descriptor >= 0, let places, !isFinished { unlink(places.temporary) }
     }
 
-    /// Where to write.
     package var stream: Console.Stream { .descriptor(descriptor) }
 
     /// Puts it where it belongs.

@@ -2,9 +2,7 @@ package import HeraldText
 
 /// How data is written to standard output.
 package enum OutputFormat: String, Sendable, CaseIterable {
-    /// Aligned columns for people.
     case table
-    /// One JSON array.
     case json
     /// One JSON object on each line, as soon as it is known.
     case jsonl
@@ -30,9 +28,7 @@ package enum OutputFormat: String, Sendable, CaseIterable {
 package struct RecordWriter {
     /// One column: its name in JSON, its heading in a table.
     package struct Column: Sendable {
-        /// The member's name in JSON.
         package let name: String
-        /// The heading in a table.
         package let heading: String
         /// Whether a table aligns it on the right, as numbers are.
         package let isNumber: Bool
@@ -69,7 +65,6 @@ package struct RecordWriter {
     private var widths: [Int]?
     private var count = 0
 
-    /// A writer to the console's standard output.
     package init(_ format: OutputFormat, columns: [Column], console: Console) {
         self.format = format
         self.columns = columns

@@ -1,5 +1,4 @@
 extension Settings {
-    /// Takes every field from its declaration's value.
     init(_ values: SettingsValues) {
         typealias Table = SettingsTable
         kafka = Kafka(

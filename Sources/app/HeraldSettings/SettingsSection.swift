@@ -16,6 +16,5 @@ struct SettingsSection {
         Self(name: "admin", summary: "Health and metrics."),
     ]
 
-    /// Its settings, those of inner sections included.
     var settings: [any AnySetting] { SettingsTable.all.filter { $0.path.hasPrefix(name + ".") } }
 }

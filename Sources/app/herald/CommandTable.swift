@@ -42,7 +42,6 @@ enum CommandTable {
         .command(CompletionCommand.self),
     ]
 
-    /// The program's declaration.
     static let root = CommandDeclaration(
         group: "herald", "Delivers push notifications from Kafka events, and records every outcome.",
         options: GlobalOptions.declarations,

@@ -17,25 +17,19 @@ struct HeededSettings: Sendable, ExpressibleByArrayLiteral {
     /// None: the command loads no settings.
     static let none: Self = []
 
-    /// All.
     static let all = Self(Array(Set(SettingsFlag.all.map { String($0.path.prefix { $0 != "." }) })))
 
-    /// What a client of Kafka needs.
     static let cluster: Self = ["kafka.bootstrapServers", "kafka.group", "kafka.properties"]
 
-    /// The names of the topics.
     static let topicNames: Self = [
         "topics.requests", "topics.results", "topics.retry", "topics.deadLetter", "topics.campaigns", "topics.state",
         "topics.audit",
     ]
 
-    /// What push services are called.
     static let pushServices: Self = ["backend.pushServices", "backend.aliases"]
 
-    /// The rules of events.
     static let events = pushServices + ["limits.eventBytes"]
 
-    /// What the topics are compared with.
     static let topics: Self = [
         "kafka.bootstrapServers", "kafka.properties", "topics", "retry.delays", "retry.maxElapsed", "limits.eventBytes",
     ]

@@ -4,7 +4,6 @@ package import HeraldTools
 
 /// The cluster as commands on campaigns see it: topics, clients' properties, and who asks.
 package struct CampaignContext: Sendable {
-    /// The topics' names.
     package var topics: Topics
     /// librdkafka's properties for readers: `read_committed`, end-of-partition events, the workers' group, which is not joined.
     package var readerProperties: [(String, String)]
@@ -15,7 +14,6 @@ package struct CampaignContext: Sendable {
     /// Who runs this: a user and a machine.
     package var operatorName: String
 
-    /// A context of these parts.
     package init(
         topics: Topics, readerProperties: [(String, String)], writerProperties: [(String, String)],
         controlProperties: [(String, String)], operatorName: String
@@ -29,11 +27,8 @@ package struct CampaignContext: Sendable {
 
     /// The partitions of the topics that commands need.
     package struct Layout: Sendable {
-        /// Of the campaigns topic.
         package var campaigns: [Int32]
-        /// Of the results topic.
         package var results: [Int32]
-        /// Of each request topic that there is.
         package var requests: [String: [Int32]]
         /// Of each retry topic that there is, also of delays that the settings don't have any more.
         package var retries: [String: [Int32]]

@@ -1,15 +1,12 @@
 /// How one check came out.
 package enum Verdict: String, Sendable, CaseIterable {
-    /// All is well.
     case passed
     /// It works, and somebody should look at it.
     case warning
-    /// It keeps Herald from working.
     case failed
     /// It could not be looked at, because of something else.
     case skipped
 
-    /// The character in front of its line.
     package var mark: String {
         switch self {
         case .passed: "✓"
@@ -26,14 +23,12 @@ package struct Check: Sendable, Equatable {
     package var name: String
     /// Which one, such as a topic's name; empty when there is only one.
     package var subject: String
-    /// How it came out.
     package var verdict: Verdict
     /// What was seen, in one line; may hold text from outside as it came.
     package var detail: String
     /// What fixes it; `nil` when there is nothing to fix.
     package var fix: String?
 
-    /// A check's outcome.
     package init(_ name: String, _ subject: String = "", _ verdict: Verdict, _ detail: String, fix: String? = nil) {
         self.name = name
         self.subject = subject

@@ -20,7 +20,6 @@ package enum Stage: String, Sendable, CaseIterable {
     case backendLogin = "backend credentials"
     case clock = "clock"
 
-    /// What must not have failed before it.
     package var needs: [Stage] {
         switch self {
         case .brokerNames, .backendName: []

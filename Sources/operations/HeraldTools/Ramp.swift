@@ -3,12 +3,10 @@ package struct Ramp: Sendable, Equatable {
     /// Sizes; `nil` is all that is left.
     package let sizes: [Int?]
 
-    /// What is done unless somebody says otherwise.
     package static let standard = Ramp(sizes: [1, 5, 50, nil])
 
     private init(sizes: [Int?]) { self.sizes = sizes }
 
-    /// Steps of these sizes, and then all that is left.
     package init(steps: [Int]) { sizes = steps + [nil] }
 
     /// The ramp that the text writes, or nothing when it is none.
@@ -30,7 +28,6 @@ package struct Ramp: Sendable, Equatable {
         self.sizes = sizes
     }
 
-    /// How it is written.
     package var text: String { sizes.map { $0.map(String.init) ?? "all" }.joined(separator: ",") }
 
     /// The size of the batch with this number, from 0.

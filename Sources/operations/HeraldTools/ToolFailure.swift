@@ -4,18 +4,14 @@ package import HeraldKafka
 package struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible {
     /// What kind of end it is.
     package enum Kind: Sendable {
-        /// It failed.
         case failed
-        /// No broker answers.
         case unreachable
     }
 
-    /// What kind of end it is.
     package let kind: Kind
     /// What went wrong and how to fix it.
     package let description: String
 
-    /// A failure with its sentences.
     package init(_ description: String, kind: Kind = .failed) {
         self.kind = kind
         self.description = description

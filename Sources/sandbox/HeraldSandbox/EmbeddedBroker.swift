@@ -2,26 +2,21 @@ package import HeraldKafka
 
 /// A Kafka broker inside this process, for the demo and the tests.
 package final class EmbeddedBroker: Sendable {
-    /// What whoever starts it has to say.
     package static let notice =
         "The embedded broker keeps nothing: its records and offsets are gone when this process ends, it drops the oldest "
         + "records beyond 5 MiB per partition, and it has no real transactions."
 
     /// A topic to be made.
     package struct Topic: Sendable, Equatable {
-        /// The topic's name.
         package var name: String
-        /// How many partitions it gets.
         package var partitions: Int
 
-        /// A topic from its name and its count of partitions.
         package init(_ name: String, partitions: Int) {
             self.name = name
             self.partitions = partitions
         }
     }
 
-    /// The cluster itself, to inject errors.
     package let cluster: MockCluster
 
     /// Starts one broker with these topics; it ends when this object is let go.

@@ -2,11 +2,8 @@
 package enum CompletionScript {
     /// The shells that are known.
     package enum Shell: String, Sendable, CaseIterable {
-        /// GNU Bash.
         case bash
-        /// The Z shell.
         case zsh
-        /// fish.
         case fish
     }
 

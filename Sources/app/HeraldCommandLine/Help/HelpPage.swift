@@ -107,7 +107,6 @@ extension OptionDeclaration {
         }
     }
 
-    /// The summary with choices and default.
     var explanation: String {
         var text = value.map { summary.adding(choices: $0) } ?? summary
         if isRepeatable { text += " May be repeated." }

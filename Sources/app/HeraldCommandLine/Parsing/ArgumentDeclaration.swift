@@ -2,11 +2,9 @@
 package struct ArgumentDeclaration: Sendable {
     /// What its value is; the placeholder is its name.
     package let value: ValueTraits
-    /// Whether it must be given.
     package let isRequired: Bool
     /// Whether it takes all that is left; only the last argument may.
     package let isRepeatable: Bool
-    /// What it is, in one sentence.
     package let summary: String
 
     /// As it stands in a line of usage: `ID`, `[ID]`, `[ID…]`.

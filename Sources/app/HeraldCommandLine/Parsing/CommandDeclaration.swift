@@ -2,12 +2,9 @@
 package struct CommandDeclaration: Sendable {
     /// An example of use.
     package struct Example: Sendable {
-        /// The line to type.
         package let line: String
-        /// What it does.
         package let summary: String
 
-        /// An example.
         package init(_ line: String, _ summary: String) {
             self.line = line
             self.summary = summary
@@ -16,12 +13,9 @@ package struct CommandDeclaration: Sendable {
 
     /// A variable of the environment that the program reads.
     package struct EnvironmentVariable: Sendable {
-        /// Its name.
         package let name: String
-        /// What it does, in one sentence.
         package let summary: String
 
-        /// A variable.
         package init(_ name: String, _ summary: String) {
             self.name = name
             self.summary = summary
@@ -30,7 +24,6 @@ package struct CommandDeclaration: Sendable {
 
     /// The word that chooses it.
     package let name: String
-    /// What it does, in one sentence.
     package let summary: String
     /// More, in paragraphs separated by empty lines; may be empty.
     package let details: String
@@ -38,14 +31,12 @@ package struct CommandDeclaration: Sendable {
     package let arguments: [ArgumentDeclaration]
     /// Its own options; those of the groups above it are understood too.
     package let options: [OptionDeclaration]
-    /// Examples of use.
     package let examples: [Example]
     /// The environment variables that it and everything beneath it read, with what they do.
     package let environment: [EnvironmentVariable]
     /// The commands of a group; a group itself does nothing.
     package let subcommands: [CommandDeclaration]
 
-    /// A command.
     package init(
         _ name: String, _ summary: String, details: String = "", arguments: [ArgumentDeclaration] = [],
         options: [OptionDeclaration] = [], examples: [Example] = []
@@ -95,10 +86,8 @@ package struct CommandDeclaration: Sendable {
 
 /// A command with the groups above it: its whole name and every option that it understands.
 package struct CommandPath: Sendable {
-    /// From the program to the command.
     package let declarations: [CommandDeclaration]
 
-    /// The program alone.
     package init(root: CommandDeclaration) { declarations = [root] }
 
     private init(_ declarations: [CommandDeclaration]) { self.declarations = declarations }
@@ -113,7 +102,6 @@ package struct CommandPath: Sendable {
         }
     }
 
-    /// The command itself.
     package var command: CommandDeclaration { declarations[declarations.count - 1] }
 
     /// Its words, without the program's own name.

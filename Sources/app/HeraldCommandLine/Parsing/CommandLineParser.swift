@@ -5,11 +5,9 @@ import HeraldText
 package struct CommandLineParser {
     /// What a command line asks for.
     package enum Request: Sendable {
-        /// To run a command.
         case run(ParsedCommand)
         /// The help of a command or group; of all its settings, or of those alone that it heeds.
         case help(CommandPath, allSettings: Bool)
-        /// The program's version.
         case version
     }
 

@@ -4,7 +4,6 @@ package struct OptionDeclaration: Sendable {
     package enum Form: Sendable {
         /// Nothing: given or not.
         case flag
-        /// A value.
         case value(ValueTraits)
         /// `true`, `false`, or nothing for `true`; another attached value is left to whom the option belongs.
         case toggle(ValueTraits)
@@ -14,15 +13,11 @@ package struct OptionDeclaration: Sendable {
     package let name: String
     /// One letter, for `-o`.
     package let short: Character?
-    /// What follows.
     package let form: Form
     /// Whether it may be given more than once.
     package let isRepeatable: Bool
-    /// Whether it must be given.
     package let isRequired: Bool
-    /// The default, as it would be written.
     package let standard: String?
-    /// What it does, in one sentence.
     package let summary: String
     /// The heading in help under which it stands; nil for the command's own options.
     package let group: String?

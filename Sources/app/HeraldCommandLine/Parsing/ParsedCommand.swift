@@ -1,6 +1,5 @@
 /// A command line that was understood.
 package struct ParsedCommand: Sendable {
-    /// The command that was chosen.
     package let path: CommandPath
     /// Which options were given, by long name, with their values in order; a flag has one empty value each time.
     package let options: [String: [String]]
@@ -15,7 +14,6 @@ package struct ParsedCommand: Sendable {
         return value
     }
 
-    /// The value of an argument of this command.
     package subscript<Value>(_ argument: CommandArgument<Value>) -> Value {
         let name = argument.declaration.value.placeholder
         guard let index = path.command.arguments.firstIndex(where: { $0.value.placeholder == name }),

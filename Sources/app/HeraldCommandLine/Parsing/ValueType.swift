@@ -30,7 +30,6 @@ package struct ValueType<Value: Sendable>: Sendable {
 package struct ValueTraits: Sendable {
     /// The value's name in help, `USER`.
     package let placeholder: String
-    /// What is allowed, in words.
     package let allowed: String
     /// The only values, when they are a closed set.
     package let choices: [String]
@@ -42,7 +41,6 @@ package struct ValueTraits: Sendable {
     package fileprivate(set) var completions: [String] = []
     /// What is wrong with a text, where more can be said than what is allowed.
     package let mistake: @Sendable (String) -> String?
-    /// Whether a text is of the type.
     package let accepts: @Sendable (String) -> Bool
 }
 
@@ -57,7 +55,6 @@ extension ValueType<String> {
 }
 
 extension ValueType<Int> {
-    /// A whole number of that range.
     package static func wholeNumber(_ range: ClosedRange<Int>, _ placeholder: String = "N") -> Self {
         Self(placeholder, allowed: "\(range.lowerBound) to \(range.upperBound)") { text in
             Int(text).flatMap { range.contains($0) ? $0 : nil }

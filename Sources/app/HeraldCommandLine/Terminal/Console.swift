@@ -5,7 +5,6 @@ import HeraldText
 package struct Console: Sendable {
     /// One of the two outputs.
     package struct Stream: Sendable {
-        /// Whether a person watches.
         package let isTerminal: Bool
         /// Columns of the terminal; 80 when it is none.
         package let width: Int
@@ -39,13 +38,11 @@ package struct Console: Sendable {
         /// The system's error number; `EPIPE` when the reader has gone.
         package let code: Int32
 
-        /// A failure with the system's error number.
         package init(code: Int32) { self.code = code }
 
         /// Whether the reader has gone, which is no news for anybody.
         package var isBrokenPipe: Bool { code == EPIPE }
 
-        /// The system's words.
         package var description: String { "cannot write: \(String(cString: strerror(code)))" }
     }
 
@@ -55,7 +52,6 @@ package struct Console: Sendable {
     package let error: Stream
     /// Whether a person can answer on standard input.
     package let isInputTerminal: Bool
-    /// Whether progress and remarks are wanted.
     package let isQuiet: Bool
     /// Whether colours are allowed where a terminal is.
     package let allowsColor: Bool

@@ -13,7 +13,6 @@ package final class LiveScreen {
     private var lineCount = 0
     private var size: TerminalSize?
 
-    /// A screen that nothing is on yet.
     package init(_ stream: Console.Stream) {
         self.stream = stream
     }

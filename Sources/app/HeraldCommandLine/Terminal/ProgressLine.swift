@@ -6,7 +6,6 @@ package struct ProgressLine {
     private let isShown: Bool
     private var last: ContinuousClock.Instant?
 
-    /// A line that is not there yet.
     package init(_ console: Console) {
         self.console = console
         isShown = console.error.isTerminal && !console.isQuiet

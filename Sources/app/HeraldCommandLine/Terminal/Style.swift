@@ -1,14 +1,9 @@
 /// A way to make text stand out on a terminal.
 package enum Style: Sendable {
-    /// Heavier.
     case bold
-    /// Lighter.
     case dim
-    /// Something failed.
     case red
-    /// All is well.
     case green
-    /// Something to look at.
     case yellow
 
     private var code: String {

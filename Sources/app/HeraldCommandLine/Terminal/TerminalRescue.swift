@@ -4,7 +4,7 @@ import Synchronization
 /// Gives a terminal back when a signal ends the process in the middle of a ``LiveScreen``: a trap, an abort, a closed
 /// window.
 enum TerminalRescue {
-    /// Lines may wrap, the cursor shows.
+    /// Lines wrap again, the cursor shows.
     static let restoring: StaticString = "\u{1B}[?7h\u{1B}[?25h"
 
     private static let signals = [SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGSYS, SIGQUIT, SIGHUP]

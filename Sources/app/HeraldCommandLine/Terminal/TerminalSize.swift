@@ -2,12 +2,9 @@ import Glibc
 
 /// How much a terminal shows at this moment.
 package struct TerminalSize: Sendable, Equatable {
-    /// Characters in a line.
     package var columns: Int
-    /// Lines.
     package var rows: Int
 
-    /// A size.
     package init(columns: Int, rows: Int) {
         self.columns = columns
         self.rows = rows

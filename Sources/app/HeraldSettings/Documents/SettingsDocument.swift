@@ -44,7 +44,6 @@ extension Settings {
 }
 
 extension AnySetting {
-    /// The default as the file writes it.
     fileprivate var standardNotation: String? {
         guard let standardText else { return nil }
         switch traits.shape {

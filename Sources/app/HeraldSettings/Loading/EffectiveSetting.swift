@@ -6,6 +6,5 @@ package struct EffectiveSetting: Sendable, Equatable {
     package let path: String
     /// Its value; `null` when absent, `***` for a secret.
     package let value: JSONValue
-    /// Where it was written.
     package let place: SettingsPlace
 }

@@ -36,7 +36,6 @@ struct SettingNode: Sendable {
 extension SettingNode {
     /// How one line of text, from the environment or a flag, becomes a node.
     enum Shape: Sendable {
-        /// The text itself.
         case scalar
         /// `a,b`; `\,` is a comma inside of an element.
         case list

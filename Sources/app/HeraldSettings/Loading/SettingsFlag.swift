@@ -4,9 +4,7 @@ package struct SettingsFlag: Sendable {
     package let name: String
     /// The setting, `retry.maxElapsed`.
     package let path: String
-    /// What it does.
     package let summary: String
-    /// The value's name in help.
     package let placeholder: String
     /// The only values, when they are a closed set.
     package let choices: [String]

@@ -1,12 +1,9 @@
 /// What a command needs to be set, beyond what has a default.
 package struct SettingsNeeds: OptionSet, Sendable {
-    /// The bits.
     package let rawValue: Int
 
-    /// Needs from their bits.
     package init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Brokers.
     package static let kafka = Self(rawValue: 1 << 0)
     /// The backend's address, credentials that can be read, TLS files that can be read.
     package static let backend = Self(rawValue: 1 << 1)
@@ -21,7 +18,6 @@ package struct LibraryMistake: Sendable, Equatable {
     /// What is wrong, and what is allowed; without secrets.
     package let message: String
 
-    /// A mistake of a setting, or of one entry of it.
     package init(path: String, key: String? = nil, message: String) {
         self.path = path
         self.key = key
@@ -33,13 +29,11 @@ package struct LibraryMistake: Sendable, Equatable {
 package struct SettingsSources: Sendable {
     /// The settings file.
     package enum File: Sendable {
-        /// The file at that path.
         case path(String)
         /// Bytes that are already here, and the name for mistakes.
         case bytes([UInt8], name: String)
     }
 
-    /// The file, if any.
     package var file: File?
     /// The environment; only `HERALD_…` is read.
     package var environment: [String: String]
@@ -56,9 +50,7 @@ package struct SettingsSources: Sendable {
 
 /// Settings without a mistake, and what to tell about them.
 package struct LoadedSettings: Sendable {
-    /// The settings.
     package let settings: Settings
-    /// What is allowed and yet not wise.
     package let warnings: [SettingsMistake]
     /// Every setting's effective value and where it came from, in the documentation's order.
     package let effective: [EffectiveSetting]

@@ -6,7 +6,6 @@ package enum SettingsPlace: Sendable, Equatable, CustomStringConvertible {
     case standard
     /// A line and column, counted from one, of the settings file.
     case file(name: String, line: Int, column: Int)
-    /// An environment variable.
     case environment(String)
     /// A flag of the command line, without its dashes.
     case flag(String)
@@ -24,11 +23,9 @@ package enum SettingsPlace: Sendable, Equatable, CustomStringConvertible {
 
 /// One thing that is wrong with the settings, and where; never holds a secret.
 package struct SettingsMistake: Sendable, Equatable, CustomStringConvertible {
-    /// Where the value was written.
     package let place: SettingsPlace
     /// The setting, `retry.maxElapsed` or `retry.delays[2]`; empty when the mistake is the file's own.
     package let path: String
-    /// What is wrong, and what is allowed.
     package let message: String
 
     /// One line for people: `herald.yaml:12:7: retry.immediate: "x" is not a whole number; allowed: 0 to 20`.
@@ -47,6 +44,5 @@ package struct SettingsError: Error, Equatable, CustomStringConvertible {
     /// The mistakes: the file's in its own order, then the environment's, the flags', and what is missing.
     package let mistakes: [SettingsMistake]
 
-    /// One line for each mistake.
     package var description: String { mistakes.map(\.description).joined(separator: "\n") }
 }

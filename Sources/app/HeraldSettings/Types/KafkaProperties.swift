@@ -4,7 +4,6 @@ import HeraldText
 package struct KafkaProperties: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
     private let values: [String: String]
 
-    /// Properties by name.
     package init(_ values: [String: String] = [:]) { self.values = values }
 
     /// Names and values, sorted by name.
@@ -15,12 +14,10 @@ package struct KafkaProperties: Sendable, Equatable, CustomStringConvertible, Cu
     /// The value of a property; nil when it is not set.
     package subscript(_ name: String) -> String? { values[name] }
 
-    /// Names and values, secrets masked.
     package var description: String {
         "{" + sorted.map { "\($0.name): \(Self.shown($0.name, $0.value))" }.joined(separator: ", ") + "}"
     }
 
-    /// Names and values, secrets masked.
     package var customMirror: Mirror {
         Mirror(self, children: sorted.map { (label: $0.name, value: Self.shown($0.name, $0.value)) })
     }

@@ -1,6 +1,5 @@
 /// Where a server listens: an IP address and a port, or nowhere.
 package enum ListenAddress: Sendable, Equatable, CustomStringConvertible {
-    /// Not at all.
     case off
     /// On an IP address; port 0 takes a free one.
     case address(host: String, port: UInt16)

@@ -3,7 +3,6 @@ package struct RequestTopic: Sendable, Equatable {
     /// The weight of a topic that is given by its name alone.
     package static let standardWeight = 1
 
-    /// The topic.
     package let name: String
     /// How many events are taken from it while another topic with weight 1 gives one.
     package let weight: Int

@@ -5,7 +5,6 @@ package struct RetryDelay: Sendable, Equatable {
     /// How long it is.
     package let duration: Duration
 
-    /// A delay with its spelling.
     package init(text: String, duration: Duration) {
         self.text = text
         self.duration = duration

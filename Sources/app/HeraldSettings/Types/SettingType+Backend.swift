@@ -2,7 +2,6 @@ extension TextRule {
     /// A push service's name: a part of a query, a header and an idempotency key.
     static let pushService = name(1...32, others: "_-", upperCase: false)
 
-    /// A final HTTP status.
     fileprivate static let status = TextRule(
         allowed: "200 to 599", pattern: "^[2-5][0-9]{2}$",
         accepts: { text in text.utf8.count == 3 && Int(text).map((200...599).contains) == true })

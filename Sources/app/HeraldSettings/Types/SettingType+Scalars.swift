@@ -1,7 +1,6 @@
 import HeraldText
 
 extension SettingType<Int> {
-    /// A whole number of that range.
     static func wholeNumber(_ range: ClosedRange<Int>) -> Self {
         let allowed = "\(range.lowerBound) to \(range.upperBound)"
         return scalar(

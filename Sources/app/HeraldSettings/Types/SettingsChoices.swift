@@ -2,11 +2,8 @@
 package enum AuthenticationKind: String, Sendable, CaseIterable {
     /// A user and a password with every request.
     case basic
-    /// A fixed token.
     case bearer
-    /// A token that a token endpoint gives.
     case oauth2
-    /// Not at all.
     case none
 }
 
@@ -14,7 +11,6 @@ package enum AuthenticationKind: String, Sendable, CaseIterable {
 package enum ClientAuthentication: String, Sendable, CaseIterable {
     /// In an `Authorization: Basic` header.
     case basic
-    /// In the form.
     case post
 }
 
@@ -22,25 +18,19 @@ package enum ClientAuthentication: String, Sendable, CaseIterable {
 package enum DeliveryGuarantee: String, Sendable, CaseIterable {
     /// Offsets are committed after every record that they cause is acknowledged; a crash may record something twice.
     case atLeastOnce = "at-least-once"
-    /// All of it in one Kafka transaction.
     case atomic
 }
 
 /// What is sent in order.
 package enum DeliveryOrdering: String, Sendable, CaseIterable {
-    /// One user's events.
     case key
-    /// All events of a partition.
     case partition
-    /// Nothing.
     case none
 }
 
 /// What an HTTP status means for an event.
 package enum StatusClass: String, Sendable, CaseIterable {
-    /// The backend took it.
     case delivered
-    /// Worth another attempt.
     case transient
     /// The credentials were refused: hold.
     case credentials
@@ -50,20 +40,14 @@ package enum StatusClass: String, Sendable, CaseIterable {
 
 /// How severe a log message is.
 package enum LogLevel: String, Sendable, CaseIterable {
-    /// Something failed that somebody has to fix.
     case error
-    /// Something is not as it should be.
     case warning
-    /// What an operator wants to know.
     case info
-    /// What helps to find a mistake.
     case debug
 }
 
 /// How log lines are written.
 package enum LogFormat: String, Sendable, CaseIterable {
-    /// One JSON object on each line.
     case json
-    /// For people.
     case text
 }

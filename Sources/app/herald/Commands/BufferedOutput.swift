@@ -6,7 +6,6 @@ struct BufferedOutput {
 
     private let stream: Console.Stream
     private var text = ""
-    /// Why the stream takes no more.
     private(set) var failure: Console.WriteFailure?
 
     init(_ stream: Console.Stream) {

@@ -6,10 +6,8 @@ import HeraldTools
 
 /// Records of which a narrow terminal gets fewer columns and shorter times; files, pipes and JSON get everything.
 struct FittedTable {
-    /// What all columns need.
     private static let wideColumns = 150
 
-    /// Whether something is left out.
     let isNarrow: Bool
     private let isShown: [Bool]
     private var writer: RecordWriter

@@ -11,7 +11,6 @@ final class StopRequest: Sendable {
 
     private let state = Guarded(State())
 
-    /// Whether somebody has asked.
     var isMade: Bool { state.withLock { $0.isMade } }
 
     /// Asks a question, which is answered with no by a signal: at once, because nothing has been done yet.

@@ -72,7 +72,6 @@ extension SecretSource {
 }
 
 extension CommandFailure {
-    /// A command that ends because there is no access token.
     init(_ trouble: TokenTrouble) {
         self.init(
             "there is no access token: \(SafeText.escaped(trouble.description))",

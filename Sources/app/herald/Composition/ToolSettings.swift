@@ -5,7 +5,6 @@ import HeraldText
 import HeraldTools
 
 extension Settings {
-    /// What the settings want of the topics.
     var topicWishes: TopicWishes {
         TopicWishes(
             names: topicNames, retryDelays: retry.delays.compactMap { DelayName($0.text) },
@@ -14,7 +13,6 @@ extension Settings {
             eventBytes: limits.eventBytes)
     }
 
-    /// The first words with the cluster.
     var clusterReach: ClusterReach {
         ClusterReach(
             bootstrapServers: kafka.bootstrapServers,

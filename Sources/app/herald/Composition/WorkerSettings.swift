@@ -53,7 +53,6 @@ extension Settings {
                 writerProperties: KafkaClientSettings.publisher(self)))
     }
 
-    /// What each status means.
     var statusTable: StatusTable {
         StatusTable(
             overrides: backend.statuses.mapValues { value in

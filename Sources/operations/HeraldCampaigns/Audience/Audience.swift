@@ -6,7 +6,6 @@ package final class Audience: Sendable {
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     nonisolated(unsafe) let file: SpooledFile
-    /// How it is written.
     package let format: AudienceFormat
     /// How many bytes come before the first record.
     let prefixCount: Int

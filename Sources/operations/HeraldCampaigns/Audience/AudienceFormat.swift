@@ -2,10 +2,8 @@
 package enum AudienceFormat: String, CaseIterable, Sendable {
     /// CSV (RFC 4180) with a header.
     case csv
-    /// A JSON object on each line.
     case jsonl
 
-    /// The format that a file's name says, if it does.
     init?(path: String) {
         let name = path.lowercased()
         if name.hasSuffix(".csv") {

@@ -6,27 +6,21 @@ package struct AudiencePreview: Sendable {
     package struct InvalidLine: Sendable, Equatable {
         /// Its number, from 1.
         package var line: Int
-        /// Why.
         package var reason: String
     }
 
     /// A message as its recipient gets it.
     package struct Sample: Sendable, Equatable {
-        /// The recipient.
         package var user: String
-        /// The text.
         package var message: String
     }
 
     /// A field of the message that some recipients have nothing for.
     package struct EmptyField: Sendable, Equatable {
-        /// Its name.
         package var name: String
-        /// How many recipients have nothing for it.
         package var count: Int
         /// The line of the first of them, from 1.
         package var line: Int
-        /// What that one gets.
         package var message: String
     }
 
@@ -38,11 +32,8 @@ package struct AudiencePreview: Sendable {
     package private(set) var recipients = 0
     /// Lines that repeat a recipient; the first of them counts.
     package private(set) var repeats = 0
-    /// Lines that are no recipients.
     package private(set) var invalid = 0
-    /// The first of those.
     package private(set) var invalidLines: [InvalidLine] = []
-    /// The first messages.
     package private(set) var samples: [Sample] = []
     /// The message's fields that some have nothing for, in the order of the message.
     package var emptyFields: [EmptyField] { emptyByNumber.sorted { $0.key < $1.key }.map(\.value) }

@@ -11,7 +11,6 @@ struct AudienceReader {
         case good
         /// It is none; why.
         case wrong(String)
-        /// There is none.
         case end
     }
 

@@ -12,7 +12,6 @@ package final class InvalidLines {
     private var descriptor: Int32 = -1
     private var piece: [UInt8] = []
 
-    /// How many there were.
     package private(set) var count = 0
 
     /// Nothing is written yet; what stands at the path is left alone until then.

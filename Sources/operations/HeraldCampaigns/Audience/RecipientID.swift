@@ -8,7 +8,6 @@ package struct RecipientID: Hashable, Sendable {
     /// The last eight bytes.
     package var low: UInt64
 
-    /// How many characters the id has.
     package static let characterCount = 32
 
     /// Appends its 32 lower-case hexadecimal characters.
@@ -21,7 +20,6 @@ package struct RecipientID: Hashable, Sendable {
         }
     }
 
-    /// Its characters.
     package var text: String {
         var bytes: [UInt8] = []
         append(to: &bytes)
@@ -37,7 +35,6 @@ package final class RecipientIDs {
     private let prefixCount: Int
     private var buffer: [UInt8]
 
-    /// The ids of the campaign with this name.
     package init(campaign: String) {
         buffer = Array("herald-campaign\0\(campaign)\0".utf8)
         prefixCount = buffer.count

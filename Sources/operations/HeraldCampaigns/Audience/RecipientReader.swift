@@ -13,7 +13,6 @@ package final class RecipientReader {
         case recipient
         /// A line that is none, and why; ``excerpt(byteCount:)`` is its beginning.
         case invalid(String)
-        /// There is none.
         case end
     }
 
@@ -23,15 +22,11 @@ package final class RecipientReader {
     private let maximumEventBytes: Int
     private var reader: AudienceReader
 
-    /// Which recipient it is.
     package private(set) var id = RecipientID(high: 0, low: 0)
-    /// The recipient's user.
     package private(set) var user: [UInt8] = []
-    /// The text that he gets.
     package private(set) var message: [UInt8] = []
     /// The message's fields that the recipient has nothing for, by their numbers in the template's names.
     private(set) var emptyFields: [Int] = []
-    /// The event's JSON.
     private(set) var event: [UInt8] = []
 
     /// A reader at the audience's beginning; a header without a field that the message uses is thrown.
@@ -112,16 +107,12 @@ package final class RecipientReader {
 
 /// What all events of a campaign have in common.
 package struct CampaignText: Sendable {
-    /// The campaign's name.
     package var name: String
-    /// The message.
     package var template: MessageTemplate
-    /// Names that the settings allow.
     package var pushServices: [String]
     /// `limits.eventBytes`.
     package var maximumEventBytes: Int
 
-    /// The text of a campaign.
     package init(name: String, template: MessageTemplate, pushServices: [String], maximumEventBytes: Int) {
         self.name = name
         self.template = template

@@ -5,24 +5,17 @@ package import HeraldTime
 package enum ControlOrder: String, CaseIterable, Sendable {
     /// Nothing more is published, and what waits is suspended.
     case pause
-    /// It goes on.
     case resume
-    /// Nothing more is delivered, ever.
     case cancel
 
     /// What an order comes to.
     package enum Decision: Equatable, Sendable {
-        /// This record is to be written.
         case write(CampaignControl)
-        /// The campaign is so already.
         case unchanged
-        /// It was cancelled, which is for ever.
         case isCancelled(CampaignControl)
-        /// All of its outcomes are known.
         case isFinished
     }
 
-    /// What it brings about.
     package var state: CampaignControl.State {
         switch self {
         case .pause: .paused

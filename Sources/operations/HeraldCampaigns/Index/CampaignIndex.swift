@@ -5,7 +5,6 @@ package import HeraldEvents
 package struct CampaignIndex: Sendable {
     /// What is known of one campaign.
     package struct Campaign: Equatable, Sendable {
-        /// Its name.
         package var name: String
         /// What it is; absent when only somebody's control record names it.
         package var definition: CampaignDefinition?
@@ -22,9 +21,7 @@ package struct CampaignIndex: Sendable {
     package struct Damage: Equatable, Sendable {
         /// `PARTITION:OFFSET`.
         package var place: String
-        /// Its key, as it is.
         package var key: String
-        /// What is wrong with it.
         package var reason: String
     }
 
@@ -36,7 +33,6 @@ package struct CampaignIndex: Sendable {
     private var states = CampaignStates()
     private var damagesByKey: [String: Damage] = [:]
 
-    /// Nothing is known.
     package init() {}
 
     /// The names of all campaigns, sorted.
@@ -127,7 +123,6 @@ extension CampaignDefinition {
 }
 
 extension CampaignProgress {
-    /// Whether each number means something.
     fileprivate var isSound: Bool {
         ([recipients, published, repeats, invalid] + outcomes.values).allSatisfy(Sound.isCount)
             && Sound.isMoment(at) && Sound.areOffsets(resultOffsets)

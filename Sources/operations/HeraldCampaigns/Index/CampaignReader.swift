@@ -31,7 +31,6 @@ package final class CampaignReader {
         try reader.takeArrived(waitMilliseconds: waitMilliseconds) { take($0) } > 0
     }
 
-    /// Ends the client.
     package func close() { reader.close() }
 
     private func take(_ message: Message) {

@@ -13,7 +13,6 @@ package struct OutcomeCount: Equatable, Sendable {
     /// Those that had failed and were delivered by a replay.
     package private(set) var recovered = 0
 
-    /// Nothing is known yet.
     package init() {}
 
     /// What a progress record's `outcomes` say; names that are not known are ignored.
@@ -57,7 +56,6 @@ package struct OutcomeCount: Equatable, Sendable {
         first[.expired, default: 0] - max(0, recovered - first[.deadLettered, default: 0])
     }
 
-    /// Those that were cancelled.
     package var cancelled: Int { first[.cancelled, default: 0] }
 
     /// Events that came twice; the first of each has an outcome of its own.

@@ -11,7 +11,6 @@ package final class OutcomeReader {
         let name: String
         let pushServiceCount: Int
         let starts: [Int32: Int64]
-        /// What is known of it.
         package fileprivate(set) var count: OutcomeCount
 
         /// A campaign, counted from its beginning, or on from where its publisher came to.
@@ -26,7 +25,6 @@ package final class OutcomeReader {
     private let reader: ResultsReader
     private let first: String
 
-    /// The campaigns, by their names.
     package private(set) var subjects: [String: Subject]
 
     /// A reader of these campaigns' outcomes; there is at least one.
@@ -87,7 +85,6 @@ package final class OutcomeReader {
         try reader.takeArrived(waitMilliseconds: waitMilliseconds) { take($0, in: $1, onResult) } > 0
     }
 
-    /// Ends the client.
     package func close() { reader.close() }
 
     private func take(_ result: NotificationResult, in message: Message, _ onResult: (NotificationResult) -> Void) {

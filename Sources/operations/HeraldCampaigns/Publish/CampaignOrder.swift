@@ -3,9 +3,7 @@ package import HeraldTools
 
 /// What a start of a campaign was asked for.
 package struct CampaignOrder: Sendable {
-    /// Name, message and push services.
     package var text: CampaignText
-    /// The request topic.
     package var topic: String
     /// Recipients a second; `nil` for what the campaign was started with, or no bound.
     package var rate: Double?
@@ -18,7 +16,6 @@ package struct CampaignOrder: Sendable {
     /// Whether a pause because of failures is the end, because nobody watches who could resume it.
     package var endsWhenPausedByFailures = false
 
-    /// An order without options.
     package init(text: CampaignText, topic: String) {
         self.text = text
         self.topic = topic

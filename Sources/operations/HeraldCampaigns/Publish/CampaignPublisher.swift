@@ -12,7 +12,6 @@ package final class CampaignPublisher {
     private static let pausesBetweenTries = 5
     /// So often in a row a broker may refuse a transaction, one that it has ended itself for instance.
     private static let refusalLimit = 10
-    /// A living publisher shows itself so often.
     private static let heartbeat = Duration.seconds(5)
 
     let context: CampaignContext

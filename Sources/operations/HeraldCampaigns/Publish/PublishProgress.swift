@@ -5,9 +5,7 @@ package import HeraldTools
 package struct PublishProgress: Sendable {
     /// What it does.
     package enum Phase: Sendable, Equatable {
-        /// It finds out what was published before.
         case readingBack
-        /// It publishes.
         case publishing
         /// It waits until it may publish more: too many outcomes are open.
         case waitingForOutcomes
@@ -17,23 +15,17 @@ package struct PublishProgress: Sendable {
         case finishing
         /// It waits for the campaign to be resumed.
         case paused
-        /// It waits for a broker.
         case unreachable
     }
 
-    /// What it does.
     package internal(set) var phase = Phase.readingBack
-    /// Recipients of the audience.
     package internal(set) var recipients: Int
     /// Of these, those whose events are published, by whichever run.
     package internal(set) var published = 0
-    /// Those that this run has published.
     package internal(set) var publishedNow = 0
     /// All published events of the campaign, also of recipients that the audience does not have any more.
     package internal(set) var events = 0
-    /// The number of push services.
     package internal(set) var outcomesPerEvent: Int
-    /// The outcomes that are known.
     package internal(set) var outcomes = OutcomeCount()
     /// Since when no outcome has come although some are open.
     package internal(set) var silentSince: ContinuousClock.Instant?
@@ -49,7 +41,6 @@ package struct PublishProgress: Sendable {
     /// The outcomes that are still to come of what is published.
     package var open: Int { max(0, events * outcomesPerEvent - outcomes.known) }
 
-    /// What was not delivered.
     package var failed: Int { max(0, outcomes.known - outcomes.delivered) }
 }
 
@@ -57,15 +48,12 @@ package struct PublishProgress: Sendable {
 package enum PublishNews: Sendable {
     /// It goes on with a campaign of which so many events are published.
     case continues(Int)
-    /// The campaign was paused.
     case paused(CampaignControl?)
-    /// The campaign goes on.
     case resumed
     /// No broker answers; it goes on trying.
     case unreachable(String)
     /// A step of the ramp begins, up to so many recipients.
     case step(Int)
-    /// All recipients are published.
     case allPublished
 }
 
@@ -77,16 +65,13 @@ package enum PublishEnd: Sendable, Equatable {
     case interrupted
     /// The campaign was paused because of failures, and nobody watches.
     case paused
-    /// The campaign was cancelled.
     case cancelled
     /// The moment has come at which the events expire, before all were published.
     case expired
     /// Another publisher of the campaign has taken over.
     case takenOver
-    /// It failed.
     case failed(ToolFailure)
 
-    /// Its name in reports and the audit.
     package var name: String {
         switch self {
         case .complete: "complete"

@@ -5,9 +5,7 @@ package import HeraldTime
 package struct CampaignReport: Sendable {
     /// How something failed.
     package struct Failure: Hashable, Sendable {
-        /// The outcome.
         package var outcome: Outcome
-        /// Why it is a dead letter.
         package var reason: DeadLetterReason?
         /// The last status.
         package var status: Int?
@@ -26,13 +24,10 @@ package struct CampaignReport: Sendable {
     private let latest: Int64
     private var recovered: Set<Int> = []
 
-    /// The outcomes.
     package private(set) var count = OutcomeCount()
-    /// When they came.
     package private(set) var timeline = OutcomeTimeline()
     /// How often something failed in which way; replays aside.
     package private(set) var failures: [Failure: Int] = [:]
-    /// Failures of more ways than are kept.
     package private(set) var otherFailures = 0
     /// The calls that were made, as far as results say it.
     package private(set) var attempts = 0
@@ -70,7 +65,6 @@ package struct CampaignReport: Sendable {
     /// Whether a replay has delivered what this result says has failed.
     package func isRecovered(_ result: NotificationResult) -> Bool { recovered.contains(Self.identity(result)) }
 
-    /// Failures, the most frequent first.
     package var sortedFailures: [(failure: Failure, count: Int)] {
         failures.map { ($0.key, $0.value) }.sorted { left, right in
             left.1 != right.1 ? left.1 > right.1 : Self.order(left.0) < Self.order(right.0)

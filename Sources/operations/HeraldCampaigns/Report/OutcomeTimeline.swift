@@ -4,19 +4,15 @@ package import HeraldTime
 package struct OutcomeTimeline: Equatable, Sendable {
     /// What came in a span.
     package struct Span: Equatable, Sendable {
-        /// Delivered.
         package var delivered = 0
-        /// Dead letters.
         package var failed = 0
         /// Expired and cancelled.
         package var ended = 0
-        /// Dead letters that a replay has delivered.
+        /// Dead letters that a replay delivered.
         package var recovered = 0
 
-        /// All of them.
         package var total: Int { delivered + failed + ended + recovered }
 
-        /// Nothing.
         package init() {}
 
         fileprivate static func + (left: Self, right: Self) -> Self {
@@ -39,7 +35,6 @@ package struct OutcomeTimeline: Equatable, Sendable {
     private var spans: [Int64: Span] = [:]
     private var bounds: ClosedRange<Int64>?
 
-    /// Nothing came.
     package init() {}
 
     /// How long a span is.

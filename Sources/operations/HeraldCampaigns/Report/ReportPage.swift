@@ -26,7 +26,6 @@ package struct ReportPage: Sendable {
         self.deletedCount = deletedCount
     }
 
-    /// The page.
     package var html: String {
         let name = HTMLText.escaped(definition.name)
         return """

@@ -3,13 +3,11 @@ internal import HeraldTools
 
 /// A result as a line of a CSV file, which does nothing when a spreadsheet opens it.
 package enum ResultRow {
-    /// The headings.
     package static let heading = CSVText.line([
         "id", "user", "pns", "outcome", "reason", "status", "attempts", "firstAttemptAt", "completedAt", "replays",
         "origin",
     ])
 
-    /// The line.
     package static func line(_ result: NotificationResult) -> String {
         let cells: [String?] = [
             result.id, result.user, result.pushService, result.outcome.rawValue, result.reason?.rawValue,

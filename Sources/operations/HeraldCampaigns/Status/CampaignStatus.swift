@@ -8,18 +8,14 @@ package struct CampaignStatus: Sendable {
     /// A publisher that was not heard of for so long is not there, or cannot reach the brokers.
     static let patienceMilliseconds: Int64 = 20_000
 
-    /// What the campaigns topic says.
     package var campaign: CampaignIndex.Campaign
-    /// The outcomes that are known.
     package var count: OutcomeCount
     /// What waits in the retry topics; `nil` when that is not known.
     package var backlog: RetryBacklog.Count?
     /// How fast outcomes come; `nil` when that is not known.
     package var pace: OutcomeMeter?
-    /// When this is so.
     package var now: WallTime
 
-    /// A status of these parts.
     package init(
         campaign: CampaignIndex.Campaign, count: OutcomeCount, backlog: RetryBacklog.Count? = nil,
         pace: OutcomeMeter? = nil, now: WallTime
@@ -33,11 +29,9 @@ package struct CampaignStatus: Sendable {
 
     /// What a campaign is called: the same word in every list, page and report.
     package enum State: String, CaseIterable, Sendable {
-        /// Its events are published and delivered.
         case running
         /// What waits is suspended until it is resumed.
         case paused
-        /// It was cancelled, which is for ever.
         case cancelled
         /// Its events' moment has come before all were published or had an outcome: what is left is too late.
         case expired
@@ -45,7 +39,6 @@ package struct CampaignStatus: Sendable {
         case finished
     }
 
-    /// What it is called.
     package var state: State {
         if campaign.state == .cancelled { return .cancelled }
         if isFinished { return .finished }
@@ -67,7 +60,6 @@ package struct CampaignStatus: Sendable {
     /// The outcomes that the published events will have: what is known already came from published ones.
     package var published: Int { max((campaign.progress?.published ?? 0) * pushServiceCount, count.known) }
 
-    /// What is not published yet.
     package var unpublished: Int { max(0, (total ?? 0) - published) }
 
     /// What is published and has no outcome yet.

@@ -3,7 +3,6 @@ package import HeraldTime
 
 /// How many outcomes came in each of the last seconds.
 package struct OutcomeMeter: Sendable {
-    /// So far back it looks.
     package static let window = 30
 
     private var counts = [Int](repeating: 0, count: window)
@@ -14,7 +13,6 @@ package struct OutcomeMeter: Sendable {
     /// The last moment of an outcome that was seen.
     package private(set) var last: WallTime?
 
-    /// Nothing has come.
     package init() {}
 
     /// Takes a result; replays don't count.

@@ -10,14 +10,12 @@ package import HeraldTools
 package final class RetryBacklog {
     /// What there is, in outcomes that are still to come.
     package struct Count: Equatable, Sendable {
-        /// Those that wait for their next call.
         package var retrying = 0
         /// Those that are suspended because the campaign is paused.
         package var suspended = 0
         /// Whether the topics could not be read to their ends in time.
         package var isPartly = false
 
-        /// Nothing.
         package init() {}
 
         fileprivate mutating func extrapolate(_ factor: Double) {
@@ -35,7 +33,6 @@ package final class RetryBacklog {
     private let partitions: [TopicPartition]
     private let campaign: String
 
-    /// A reader of the retry topics.
     package init(_ context: CampaignContext, _ layout: CampaignContext.Layout, campaign: String) throws(ToolFailure) {
         self.campaign = campaign
         partitions = layout.retries.flatMap { topic, numbers in
@@ -78,7 +75,6 @@ package final class RetryBacklog {
         }
     }
 
-    /// Ends the clients.
     package func close() {
         reader.close()
         group.close()

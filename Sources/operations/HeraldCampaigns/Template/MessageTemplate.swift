@@ -18,16 +18,13 @@ package struct MessageTemplate: Sendable, Equatable {
         package let line: Int
         /// The column in that line, in characters, from 1.
         package let column: Int
-        /// What is wrong.
         package let problem: String
 
-        /// All of it.
         package var description: String {
             (line > 1 ? "line \(line), " : "") + "column \(column): \(problem)"
         }
     }
 
-    /// The template as it was written.
     package let text: String
     /// The fields that it uses, each once, in the order of their first use.
     package private(set) var names: [String] = []

@@ -19,7 +19,6 @@ package final class BackendExaminer: Examiner {
     private var addresses: [SocketAddress] = []
     private var stranger: SingleRequest.Outcome?
 
-    /// An examiner of the backend at this URL.
     package init(url: String, _ configuration: BackendConfiguration) {
         self.url = url
         self.configuration = configuration

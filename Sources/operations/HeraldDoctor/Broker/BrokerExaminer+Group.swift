@@ -143,7 +143,6 @@ struct GroupPositions: Sendable, Equatable {
         /// Whether a consumer could go on from there.
         var isInRange: Bool { (begin...max(begin, end)).contains(committed ?? begin) }
 
-        /// How many offsets are left to consume.
         var lag: Int64 { max(0, end - max(begin, committed ?? begin)) }
     }
 

@@ -31,7 +31,6 @@ package final class BrokerExaminer: Examiner {
     var transactions: TransactionProbe?
     var endMilliseconds: [Int] = []
 
-    /// An examiner of a cluster.
     package init(_ plan: BrokerPlan) {
         self.plan = plan
         reachability = Reachability(timeLeft: timeLeft)

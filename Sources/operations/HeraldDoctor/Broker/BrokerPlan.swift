@@ -4,28 +4,22 @@ package import HeraldTools
 package struct BrokerPlan: Sendable {
     /// Addresses as `host:port`.
     package var bootstrapServers: [String]
-    /// What every client needs.
     package var clientProperties: [(String, String)]
     /// A reader that joins no group and sees what is not committed, too.
     package var readerProperties: [(String, String)]
     /// A transactional writer, without its `transactional.id`.
     package var writerProperties: [(String, String)]
-    /// The first words with the cluster.
     package var reach: ClusterReach
-    /// What the settings want of the topics.
     package var topics: TopicWishes
-    /// The workers' group.
     package var group: String
     /// The worker's own name, when the settings give it one.
     package var instance: String?
-    /// Whether workers write in transactions.
     package var isAtomic: Bool
     /// Where workers' admin ports are, as `host:port`, when somebody said so.
     package var workers: [String]?
     /// Host and port of the settings' admin port; `nil` when it is off.
     package var listen: (host: String, port: UInt16)?
 
-    /// A plan for a cluster.
     package init(
         bootstrapServers: [String], clientProperties: [(String, String)], readerProperties: [(String, String)],
         writerProperties: [(String, String)], reach: ClusterReach, topics: TopicWishes, group: String,
@@ -49,7 +43,6 @@ package struct BrokerPlan: Sendable {
         clientProperties.first { names.contains($0.0) }?.1
     }
 
-    /// The same reader, for what is committed.
     var committedReaderProperties: [(String, String)] {
         readerProperties.filter { $0.0 != "isolation.level" } + [("isolation.level", "read_committed")]
     }

@@ -8,7 +8,6 @@ struct CertificateCheck {
     private static let secondsPerDay: Int64 = 86_400
 
     let name: String
-    /// The setting with the authorities.
     let authoritySetting: String
     let now: WallTime
 

@@ -9,7 +9,6 @@ struct SocketAddress: Sendable, Equatable {
     /// What the system says about a name.
     enum LookUp: Sendable, Equatable {
         case addresses([SocketAddress])
-        /// There is none, and why.
         case failed(String)
     }
 

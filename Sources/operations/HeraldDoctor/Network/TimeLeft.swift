@@ -11,6 +11,5 @@ struct TimeLeft: Sendable {
         max(1, min(limit, Int((end - .now) / .milliseconds(1))))
     }
 
-    /// Whether nothing is left.
     var isOver: Bool { .now >= end }
 }

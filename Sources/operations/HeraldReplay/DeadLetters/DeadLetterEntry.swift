@@ -7,17 +7,11 @@ package import HeraldTime
 ///
 /// Nothing in it is trusted: what a header says wrongly counts as not said.
 package struct DeadLetterEntry: Sendable {
-    /// Its partition.
     package private(set) var partition: Int32 = 0
-    /// Its offset.
     package private(set) var offset: Int64 = 0
-    /// The record's own timestamp.
     package private(set) var timestamp = WallTime(milliseconds: 0)
-    /// The original record's key.
     package private(set) var key: [UInt8]?
-    /// The original record's value.
     package private(set) var value: [UInt8]?
-    /// The headers.
     package private(set) var headers = HeaderList()
 
     private let decoder: RecordDecoder
@@ -25,7 +19,6 @@ package struct DeadLetterEntry: Sendable {
     private var isDecoded = false
     private var isEvent = false
 
-    /// An empty entry, whose events will be decoded as a worker decodes them.
     package init(decoder: RecordDecoder) {
         self.decoder = decoder
     }
@@ -71,7 +64,6 @@ package struct DeadLetterEntry: Sendable {
     /// The text of a header; `nil` when there is none.
     package func text(_ name: HeaderName) -> String? { headers.lastValue(named: name.literal)?.text }
 
-    /// The push services that failed.
     package var pushServices: [String] {
         text(.pushServices)?.split(separator: ",").map { String($0) } ?? []
     }
@@ -107,7 +99,6 @@ package struct DeadLetterEntry: Sendable {
         }
     }
 
-    /// When it came here.
     package var deadLetteredAt: WallTime { WallTime(milliseconds: number(.deadLetteredAt) ?? 0) }
 
     /// How often it was replayed before it came here.
@@ -135,7 +126,6 @@ package struct DeadLetterEntry: Sendable {
         }
     }
 
-    /// The text of a field.
     package mutating func text(of field: WhereField) -> String? { withText(of: field) { $0?.text } }
 
     // MARK: - What the event says

@@ -11,9 +11,7 @@ package final class DeadLetterReader {
     package enum Step: Sendable {
         /// A dead letter, which is in ``DeadLetterReader/entry``.
         case entry
-        /// Nothing yet.
         case nothing
-        /// Everything was read.
         case end
     }
 
@@ -151,7 +149,6 @@ package final class DeadLetterReader {
         }
     }
 
-    /// Ends the client.
     package func close() { reader.close() }
 }
 

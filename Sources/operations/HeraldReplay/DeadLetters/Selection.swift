@@ -5,7 +5,6 @@ internal import HeraldTools
 /// Which dead letters a command is about: made of a group, a condition, ids, a time and partitions, all of which have to
 /// hold.
 package struct Selection: Sendable {
-    /// All of it as one condition.
     package let condition: Condition
     /// How it was given, for the audit and for people.
     package let text: String
@@ -16,18 +15,13 @@ package struct Selection: Sendable {
     package struct Request: Sendable {
         /// Groups, `FIELD=VALUE`; one of them has to be it.
         package var groups: [String] = []
-        /// A condition.
         package var condition: String?
         /// Places `PARTITION:OFFSET`, or ids of events; one of them has to be it.
         package var ids: [String] = []
-        /// The earliest moment.
         package var since: WallTime?
-        /// The first moment that is too late.
         package var until: WallTime?
-        /// Partitions of the dead-letter topic.
         package var partitions: [Int32] = []
 
-        /// Nothing.
         package init() {}
 
         /// Whether a group, a condition or ids are given.

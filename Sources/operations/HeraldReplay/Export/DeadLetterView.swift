@@ -5,11 +5,8 @@ package import HeraldTime
 package struct DeadLetterView: Sendable {
     /// What became of it.
     package enum State: String, Sendable {
-        /// Nothing yet.
         case open
-        /// Some of its push services were replayed.
         case partlyReplayed = "partly-replayed"
-        /// It was replayed.
         case replayed
         /// Somebody has dealt with it in another way.
         case resolved
@@ -17,41 +14,26 @@ package struct DeadLetterView: Sendable {
 
     /// `PARTITION:OFFSET`.
     package let place: String
-    /// The partition.
     package let partition: Int32
-    /// The offset.
     package let offset: Int64
-    /// The event's id.
     package let id: String?
-    /// Whom it was to notify.
     package let user: String?
-    /// The push services that failed.
     package let pushServices: [String]
-    /// Why it is here.
     package let reason: String?
     /// The last status.
     package let status: Int64?
-    /// The calls that were made.
     package let attempts: Int64?
     /// How often it was replayed before it came here.
     package let replays: Int
-    /// When it came here.
     package let deadLetteredAt: WallTime
-    /// When the request was written.
     package let originTimestamp: WallTime?
-    /// When the first call was made.
     package let firstAttemptAt: WallTime?
-    /// The request.
     package let origin: String?
-    /// The event's source.
     package let source: String?
-    /// The event's campaign.
     package let campaign: String?
-    /// One line about it.
     package let detail: String?
     /// The calls, the oldest first.
     package private(set) var history: [AttemptEntry]
-    /// What became of it.
     package let state: State
     /// What came of its replay; `nil` when it was not replayed.
     package let replayOutcome: ReplayOutcomes.Outcome?

@@ -4,15 +4,12 @@ internal import HeraldTools
 
 /// What dead letters are grouped by.
 package enum GroupField: String, CaseIterable, Sendable {
-    /// Why they are here.
     case reason
     /// The last HTTP status.
     case status
     /// The push services; a dead letter of two is in two groups.
     case pns
-    /// The campaign.
     case campaign
-    /// The source.
     case source
     /// The hour in which they came, in UTC.
     case hour

@@ -6,21 +6,16 @@ package struct GroupTable: Sendable {
     /// More groups than anybody reads: what comes after them is counted together.
     private static let limit = 10_000
 
-    /// One group.
     package struct Group: Sendable {
         /// `FIELD=VALUE`, as `--group` takes it; `nil` for those beyond the limit.
         package var name: String?
-        /// How many there are.
         package var count = 0
-        /// How many of them were replayed.
         package var replayed = 0
         /// How many of them a replay has delivered.
         package var delivered = 0
         /// How many of them have failed again after a replay.
         package var failedAgain = 0
-        /// How many of them were resolved.
         package var resolved = 0
-        /// When the first came.
         package var first: WallTime
         /// When the last came.
         package var last: WallTime
@@ -48,7 +43,6 @@ package struct GroupTable: Sendable {
     private var groups: [String: Group] = [:]
     private var others: Group?
 
-    /// An empty table.
     package init(_ field: GroupField) {
         self.field = field
     }
@@ -105,7 +99,6 @@ package struct GroupTable: Sendable {
         group.status = entry.number(.status) ?? group.status
     }
 
-    /// The groups, the largest first.
     package var sorted: [Group] {
         groups.values.sorted { ($1.count, $0.name ?? "") < ($0.count, $1.name ?? "") } + (others.map { [$0] } ?? [])
     }

@@ -17,7 +17,6 @@ package struct MarkIndex: Sendable {
     /// The last offset of each partition that something is known of.
     package private(set) var highest: [Int32: Int64] = [:]
 
-    /// Nothing was done yet.
     package init() {}
 
     /// Takes what a record says.

@@ -3,16 +3,12 @@ package struct OffsetSet: Sendable, Equatable {
     private static let bitsPerPage: Int64 = 32_768
     /// Pages of bits by their number: dead letters that are far apart cost nothing between them.
     private var pages: [Int64: [UInt64]] = [:]
-    /// How many offsets are in it.
     package private(set) var count = 0
 
-    /// Nothing.
     package init() {}
 
-    /// Whether nothing is in it.
     package var isEmpty: Bool { count == 0 }
 
-    /// Whether the offset is in it.
     package func contains(_ offset: Int64) -> Bool {
         guard offset >= 0, let page = pages[offset / Self.bitsPerPage] else { return false }
         let bit = Int(offset % Self.bitsPerPage)

@@ -68,6 +68,5 @@ package final class StateReader {
         return nil
     }
 
-    /// Ends the client.
     package func close() { reader.close() }
 }

@@ -10,7 +10,6 @@ package struct ReplayOutcomes: Sendable {
         case delivered
         /// Some of it has become a dead letter again, has expired or was cancelled.
         case failedAgain = "failed-again"
-        /// Some of it has no outcome yet.
         case notKnown = "not-known"
     }
 
@@ -24,7 +23,6 @@ package struct ReplayOutcomes: Sendable {
 
     private var replays: [Int: Replays] = [:]
 
-    /// Nothing is known.
     package init() {}
 
     /// Takes a result; those of events that were not replayed are passed over.
@@ -70,6 +68,5 @@ package struct ReplayOutcomes: Sendable {
 }
 
 extension NotificationResult {
-    /// Whether the recipient was reached.
     var isGoodReplay: Bool { outcome == .delivered || outcome == .duplicate }
 }

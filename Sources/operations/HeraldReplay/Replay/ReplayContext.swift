@@ -4,7 +4,6 @@ package import HeraldTools
 
 /// The cluster as commands on dead letters see it: topics, clients' properties, and who asks.
 package struct ReplayContext: Sendable {
-    /// The topics' names.
     package var topics: Topics
     /// librdkafka's properties for readers: `read_committed`, end-of-partition events, no group joined.
     package var readerProperties: [(String, String)]
@@ -12,14 +11,11 @@ package struct ReplayContext: Sendable {
     package var writerProperties: [(String, String)]
     /// librdkafka's properties for a plain producer of audit entries.
     package var auditProperties: [(String, String)]
-    /// Decodes events as the workers do.
     package var decoder: RecordDecoder
     /// How often an event may be replayed.
     package var maximumReplays: Int
-    /// Who runs this.
     package var operatorName: String
 
-    /// A context of these parts.
     package init(
         topics: Topics, readerProperties: [(String, String)], writerProperties: [(String, String)],
         auditProperties: [(String, String)], decoder: RecordDecoder, maximumReplays: Int, operatorName: String
@@ -37,7 +33,6 @@ package struct ReplayContext: Sendable {
     package struct Layout: Sendable {
         var deadLetters: [Int32]
         var results: [Int32]
-        /// None when the topic is missing.
         var state: [Int32]
         /// None when the topic is missing; `nil` when this user may not know.
         var campaigns: [Int32]?
@@ -70,7 +65,6 @@ package struct ReplayContext: Sendable {
     /// The rules of a replay without options.
     package var rules: ReplayRules { ReplayRules(maximumReplays: maximumReplays, requestTopics: topics.requests) }
 
-    /// A reader of the dead letters.
     package func deadLetters() throws(ToolFailure) -> DeadLetterReader {
         try DeadLetterReader(properties: readerProperties, topic: topics.deadLetter, decoder: decoder)
     }

@@ -305,7 +305,6 @@ extension ReplayJob: PublishPolicy {
 }
 
 extension ReplayEnd {
-    /// How a job ends that meets this error.
     fileprivate init(_ error: any Error) {
         if case TransactionalWriter.WriteFailure.fenced? = error as? TransactionalWriter.WriteFailure {
             self = .takenOver
@@ -314,7 +313,6 @@ extension ReplayEnd {
         }
     }
 
-    /// Its name in reports and the audit.
     package var name: String {
         switch self {
         case .complete: "complete"

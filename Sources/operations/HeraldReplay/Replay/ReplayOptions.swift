@@ -2,7 +2,6 @@ package import HeraldTools
 
 /// How a plan is carried out.
 package struct ReplayOptions: Sendable {
-    /// The sizes of the batches.
     package var ramp = Ramp.standard
     /// A larger share of failed outcomes stops the replay; 0 stops at the first.
     package var stopShare = 0.2
@@ -17,7 +16,6 @@ package struct ReplayOptions: Sendable {
     /// Which dead letters, as it was given, for the audit.
     package var selection = ""
 
-    /// The options that nobody changed.
     package init() {}
 }
 
@@ -25,17 +23,12 @@ package struct ReplayOptions: Sendable {
 package struct ReplayProgress: Sendable, Equatable {
     /// The batch, from 1.
     package var batch = 0
-    /// How many dead letters the plan has.
     package var planned = 0
     /// How many are replayed: published and marked.
     package var replayed = 0
-    /// Outcomes that are known to be good.
     package var delivered = 0
-    /// Outcomes that are known to be bad.
     package var failed = 0
-    /// Outcomes that are not known yet.
     package var open = 0
-    /// Whether nothing is sent until outcomes come.
     package var isWaiting = false
     /// Of the plan, what was replayed or resolved by somebody else meanwhile, or has expired.
     package var skipped = 0
@@ -43,17 +36,13 @@ package struct ReplayProgress: Sendable, Equatable {
     package var tooLarge = 0
 }
 
-/// How a replay ended.
 package enum ReplayEnd: Sendable, Equatable {
-    /// Everything in the plan was replayed.
     case complete
-    /// Somebody asked it to stop.
+    /// It was asked to stop.
     case paused
     /// Too many failed again.
     case stopped
-    /// Outcomes did not come in time.
     case outcomeTimeout
-    /// Another job has taken over.
     case takenOver
     /// It failed; what was replayed is marked.
     case failed(ToolFailure)
@@ -61,10 +50,7 @@ package enum ReplayEnd: Sendable, Equatable {
 
 /// What a replay leaves behind.
 package struct ReplayReport: Sendable {
-    /// The job's name.
     package var job: String
-    /// How it ended.
     package var end: ReplayEnd
-    /// How far it came.
     package var progress: ReplayProgress
 }

@@ -4,19 +4,14 @@ package import HeraldTime
 package struct ReplayPlan: Sendable {
     /// What was looked through, up to the ends that the partitions had.
     package var ranges: DeadLetterReader.Ranges = [:]
-    /// How many dead letters the selection means.
     package private(set) var matched = 0
-    /// How many are replayed.
     package private(set) var count = 0
-    /// How many are left out, and why.
     package private(set) var leftOut: [ReplayRules.Omission: Int] = [:]
-    /// How many go to each request topic.
     package private(set) var topics: [String: Int] = [:]
     /// How many calls there will be at least, by push service.
     package private(set) var pushServices: [String: Int] = [:]
     /// How many outcomes there will be at least.
     package private(set) var outcomeCount = 0
-    /// When the first of them came.
     package private(set) var earliest: WallTime?
     /// When the last of them came.
     package private(set) var latest: WallTime?
@@ -26,7 +21,6 @@ package struct ReplayPlan: Sendable {
     package internal(set) var missing: [String] = []
     private var chosen: [Int32: OffsetSet] = [:]
 
-    /// A plan that takes nothing.
     package init() {}
 
     /// Takes a dead letter that the selection means.
@@ -60,7 +54,6 @@ package struct ReplayPlan: Sendable {
         chosen.compactMapValues { offsets in offsets.bounds.map { $0.lowerBound..<$0.upperBound + 1 } }
     }
 
-    /// The ends that it was frozen at.
     package var ends: [String: Int64] {
         var ends: [String: Int64] = [:]
         for (partition, range) in ranges { ends["\(partition)"] = range.upperBound }

@@ -17,7 +17,6 @@ package struct ReplayRules: Sendable {
     /// The campaigns that were cancelled: a worker would not deliver what is left of them.
     package var cancelledCampaigns: Set<String> = []
 
-    /// Rules without options.
     package init(maximumReplays: Int, requestTopics: [String]) {
         self.maximumReplays = maximumReplays
         self.requestTopics = requestTopics
@@ -25,7 +24,6 @@ package struct ReplayRules: Sendable {
 
     /// Why a dead letter is not replayed.
     package enum Omission: String, CaseIterable, Sendable {
-        /// It was replayed before.
         case replayed
         /// Somebody has dealt with it in another way.
         case resolved
@@ -35,7 +33,6 @@ package struct ReplayRules: Sendable {
         case campaignCancelled = "campaign-cancelled"
         /// It was replayed as often as `retry.replays` allows.
         case overTheCap = "over-the-cap"
-        /// None of the chosen push services failed.
         case otherPushServices = "other-push-services"
         /// Its value or its key was left out because it would not have fit: the request has to be published again.
         case incomplete
@@ -45,21 +42,16 @@ package struct ReplayRules: Sendable {
 
     /// What happens to a dead letter.
     package enum Decision: Sendable, Equatable {
-        /// It is replayed.
         case replay(Replay)
-        /// It is left alone.
         case leaveOut(Omission)
     }
 
     /// How a dead letter is replayed.
     package struct Replay: Sendable, Equatable {
-        /// The request topic that it goes to.
         package var topic: String
-        /// The request that it began with.
         package var origin: Origin
         /// The push services to call; none when the event did not decode.
         package var pushServices: [String]
-        /// Whether these are all that failed.
         package var isWhole: Bool
         /// How often the event will have been replayed then.
         package var replays: Int

@@ -13,9 +13,7 @@ struct ReplayTally: Sendable {
         var open: Int { expected - known }
     }
 
-    /// Replays by the numbers of their batches.
     private var tracker = OutcomeTracker<Int>()
-    /// The whole job's.
     private(set) var total = Counts()
     /// The present batch's.
     private(set) var batch = Counts()

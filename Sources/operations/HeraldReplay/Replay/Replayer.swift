@@ -5,9 +5,7 @@ package import HeraldTools
 
 /// What commands and a console do with dead letters: looks through them, plans and carries out.
 package struct Replayer: Sendable {
-    /// The cluster.
     package let context: ReplayContext
-    /// The topics' partitions.
     package let layout: ReplayContext.Layout
 
     /// One that has looked at the topics.

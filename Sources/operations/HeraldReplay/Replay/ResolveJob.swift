@@ -25,7 +25,6 @@ package final class ResolveJob {
         journal = try Journal.begin(context, state: state, kind: "resolve", work: selection, audit, onWait)
     }
 
-    /// The job's name.
     package var name: String { journal.job }
 
     /// Marks these offsets; how many were marked before it failed, and why.

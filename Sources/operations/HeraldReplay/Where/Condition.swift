@@ -3,15 +3,10 @@ internal import HeraldEvents
 
 /// Which dead letters are meant: compiled once, asked for each of them without making strings.
 package indirect enum Condition: Equatable, Sendable {
-    /// All.
     case always
-    /// Those that all of these mean.
     case and([Condition])
-    /// Those that one of these means.
     case or([Condition])
-    /// Those that this does not mean.
     case not(Condition)
-    /// Those whose text is so.
     case text(WhereField, TextTest)
     /// Those of which one push service is so.
     case service(TextTest)
@@ -20,33 +15,23 @@ package indirect enum Condition: Equatable, Sendable {
 
     /// How two values of a comparison stand.
     package enum Relation: Equatable, Sendable {
-        /// Smaller.
         case less
-        /// Smaller or the same.
         case atMost
-        /// Larger.
         case greater
-        /// Larger or the same.
         case atLeast
     }
 
     /// What a text has to be; an absent one is only ``absent``.
     package enum TextTest: Equatable, Sendable {
-        /// Not there.
         case absent
-        /// One of these.
         case oneOf([[UInt8]])
-        /// Of this pattern.
         case glob(Glob)
     }
 
     /// What a number has to be; an absent one is only ``absent``.
     package enum NumberTest: Equatable, Sendable {
-        /// Not there.
         case absent
-        /// One of these.
         case oneOf([Int64])
-        /// So, compared with this one.
         case compared(Relation, Int64)
     }
 
@@ -56,7 +41,6 @@ package indirect enum Condition: Equatable, Sendable {
         case field(WhereField)
         /// The hour of the day, from 0 to 23.
         case hourOfDay
-        /// Hours since the epoch.
         case hourSinceEpoch
     }
 

@@ -11,7 +11,6 @@ package struct ReadBounds: Equatable, Sendable {
     /// The first and the last offset.
     package var offsets: ClosedRange<Int64>
 
-    /// Everything.
     package static let everything = ReadBounds()
 
     init(
@@ -24,7 +23,6 @@ package struct ReadBounds: Equatable, Sendable {
         self.offsets = offsets
     }
 
-    /// Nothing at all.
     private static let nothing = ReadBounds(partitions: [])
 
     /// What lies in both.
@@ -88,7 +86,6 @@ extension Condition {
 }
 
 extension Condition.NumberTest {
-    /// Nothing smaller fits.
     fileprivate var low: Int64 {
         switch self {
         case .oneOf(let values): values.min() ?? .min
@@ -97,7 +94,6 @@ extension Condition.NumberTest {
         }
     }
 
-    /// Nothing larger fits.
     fileprivate var high: Int64 {
         switch self {
         case .oneOf(let values): values.max() ?? .max

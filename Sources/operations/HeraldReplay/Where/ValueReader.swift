@@ -137,7 +137,6 @@ struct ValueReader {
 }
 
 extension WhereToken {
-    /// A value's text.
     fileprivate var text: String {
         switch kind {
         case .word(let text), .quoted(let text): text

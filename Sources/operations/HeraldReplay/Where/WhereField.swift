@@ -1,34 +1,22 @@
 /// What a condition can ask of a dead letter: its headers by their names without `herald-`, and some more.
 package enum WhereField: String, CaseIterable, Sendable {
-    /// The event's id.
     case id
     /// Whom it was to notify; the record's key when the event does not decode.
     case user
-    /// The push services that failed.
     case pns
-    /// The calls made for each of them.
     case attempts
     /// The request record, `topic/partition/offset`.
     case origin
-    /// The request topic.
     case topic
-    /// When the request was written.
     case originTimestamp = "origin-timestamp"
-    /// When the first call was made.
     case firstAttemptAt = "first-attempt-at"
-    /// Why it is here.
     case reason
     /// The last HTTP status.
     case status
-    /// The line for people.
     case detail
-    /// The calls, as JSON.
     case history
-    /// The event's source.
     case source
-    /// The event's campaign.
     case campaign
-    /// When it came here.
     case deadLetteredAt = "dead-lettered-at"
     /// How often it was replayed before it came here.
     case replays
@@ -38,9 +26,7 @@ package enum WhereField: String, CaseIterable, Sendable {
     case age
     /// The hour in which it came here, in UTC: 0 to 23, or `2026-11-21T08`.
     case hour
-    /// The partition of the dead letter itself.
     case partition
-    /// The offset of the dead letter itself.
     case offset
 
     /// What a field's values are.

@@ -3,7 +3,6 @@ struct WhereToken: Equatable {
     enum Kind: Equatable {
         /// A name, a number, a duration or any text without quotes.
         case word(String)
-        /// Text in quotes.
         case quoted(String)
         /// `=`, `!=`, `<`, `<=`, `>`, `>=`, `~`, `!~`.
         case comparison(String)
@@ -17,7 +16,6 @@ struct WhereToken: Equatable {
     /// The first character's place, from 1.
     var column: Int
 
-    /// The token as words for a message.
     var name: String {
         switch kind {
         case .word(let text): "\"\(text)\""

@@ -14,7 +14,6 @@ package struct EventPreparation {
     private var envelope = JSONFields(names: ["specversion"])
     private let cloudEventHeaders: HeaderList
 
-    /// The content type of a structured CloudEvent.
     static let cloudEventType = "application/cloudevents+json"
 
     /// Prepares events for a worker that decodes with `decoder`.
@@ -43,7 +42,6 @@ package struct EventPreparation {
     /// The longest line that can be an event.
     package var longestLine: Int { decoder.maxEventBytes }
 
-    /// The names of push services by index.
     package var pushServices: PushServices { decoder.pushServices }
 
     /// One event from its fields; without an id it gets the base.

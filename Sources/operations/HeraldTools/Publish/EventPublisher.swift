@@ -10,10 +10,8 @@ package final class EventPublisher {
     package struct Publication: Sendable, Equatable {
         /// The event; its value is not kept.
         package var event: PreparedEvent
-        /// Where it is.
         package var place: Origin
 
-        /// An event at its place.
         package init(event: PreparedEvent, place: Origin) {
             self.event = event
             self.place = place
@@ -24,7 +22,6 @@ package final class EventPublisher {
     package struct Failure: Sendable, Equatable {
         /// The event; its value is not kept.
         package var event: PreparedEvent
-        /// Why.
         package var error: KafkaError
     }
 
@@ -36,7 +33,6 @@ package final class EventPublisher {
     private var inFlight: [UInt64: PreparedEvent] = [:]
     private var lastToken: UInt64 = 0
 
-    /// How many events the broker has.
     package private(set) var publishedCount = 0
     /// What went wrong; nothing more is published after the first.
     package private(set) var failures: [Failure] = []

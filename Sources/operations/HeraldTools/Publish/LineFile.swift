@@ -7,7 +7,6 @@ package struct TextLine: Sendable, Equatable {
     /// How many bytes it has.
     package var byteCount: Int
 
-    /// A line of a file.
     package init(number: Int, bytes: [UInt8], byteCount: Int) {
         self.number = number
         self.bytes = bytes

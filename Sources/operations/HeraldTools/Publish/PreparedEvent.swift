@@ -6,16 +6,13 @@ package struct PreparedEvent: Sendable, Equatable {
     package var line: Int
     /// Its id; `nil` when it has none and its place is one.
     package var id: String?
-    /// Its user.
     package var user: String
-    /// Its push services, by their indices.
     package var pushServices: PushServiceSet
     /// The record's value; the key is the user.
     package var value: [UInt8]
     /// Whether it is a CloudEvent in the structured form, as a header has to say.
     package var isCloudEvent: Bool
 
-    /// An event that was checked elsewhere.
     package init(
         line: Int, id: String?, user: String, pushServices: PushServiceSet, value: [UInt8], isCloudEvent: Bool = false
     ) {
@@ -32,7 +29,6 @@ package struct PreparedEvent: Sendable, Equatable {
 package struct EventMistake: Error, Sendable, Equatable, CustomStringConvertible {
     /// The line, from 1.
     package var line: Int
-    /// The class of the mistake.
     package var reason: DeadLetterReason
     /// What is wrong; without the message's text.
     package var detail: String

@@ -6,7 +6,6 @@ package struct PublicationTracker: Sendable {
     package struct Entry: Sendable, Equatable {
         /// The event and its place.
         package var publication: EventPublisher.Publication
-        /// The push service.
         package var pushService: String
         /// How it ended; `nil` when that is not known.
         package var result: NotificationResult?
@@ -15,12 +14,10 @@ package struct PublicationTracker: Sendable {
     private let pushServices: PushServices
     private var tracker = OutcomeTracker<EventPublisher.Publication>()
 
-    /// A board on which nothing stands.
     package init(pushServices: PushServices) {
         self.pushServices = pushServices
     }
 
-    /// Whether every result is there.
     package var isComplete: Bool { tracker.isEmpty }
 
     /// From now on the results of this event are waited for.

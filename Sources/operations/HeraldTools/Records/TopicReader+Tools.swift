@@ -23,7 +23,6 @@ extension ToolFailure {
 extension TopicReader {
     /// What ``takeArrived(waitMilliseconds:_:)`` takes at most, so that the caller gets his turn however much keeps coming.
     private static var recordsPerTurn: Int { 10_000 }
-    /// Progress is told so often, in records.
     private static var recordsPerReport: Int { 1_024 }
 
     /// A reader of a topic that has begun; blocks for the brokers' answers.
@@ -99,10 +98,8 @@ extension TopicReader {
 }
 
 extension Message {
-    /// A copy of its key.
     package var keyCopy: [UInt8]? { withKey(Self.copy) }
 
-    /// A copy of its value.
     package var valueCopy: [UInt8]? { withValue(Self.copy) }
 
     private static func copy(_ bytes: RawSpan?) -> [UInt8]? {

@@ -7,7 +7,6 @@ package struct BytePattern: Sendable {
     private let head: UInt64
     private let mask: UInt64
 
-    /// The bytes of a text, which is not empty.
     package init(_ text: String) {
         bytes = Array(text.utf8)
         precondition(!bytes.isEmpty, "nothing is everywhere")

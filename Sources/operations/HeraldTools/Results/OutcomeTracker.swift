@@ -15,10 +15,8 @@ package struct OutcomeTracker<Event: Sendable>: Sendable {
 
     private var expected: [Key: [Expected]] = [:]
 
-    /// Nothing is expected.
     package init() {}
 
-    /// Whether nothing more is expected.
     package var isEmpty: Bool { expected.isEmpty }
 
     /// What has no result, in no order.

@@ -25,7 +25,6 @@ package final class ResultsReader {
         reader = try TopicReader(properties: properties, topic: topic, partitions: partitions, from: start)
     }
 
-    /// The next offset to read, by partition.
     package var positions: [Int32: Int64] {
         Dictionary(uniqueKeysWithValues: reader.positions.map { ($0.key.partition, $0.value) })
     }
@@ -69,7 +68,6 @@ package final class ResultsReader {
         }
     }
 
-    /// Ends the client.
     package func close() { reader.close() }
 
     private func decode(_ message: Message, _ body: (NotificationResult, Message) -> Void) {

@@ -149,24 +149,19 @@ package final class TopicAdministrator: Sendable {
 
 /// How far a plan was carried out.
 package struct TopicApplication: Sendable, Equatable {
-    /// What still differs.
     package var rest: TopicPlan
     /// How many topics were made and properties changed.
     package var changeCount = 0
-    /// What the cluster refused.
     package var refusals: [TopicRefusal] = []
 }
 
 /// A change that a cluster refused.
 package struct TopicRefusal: Sendable, Equatable {
-    /// The topic.
     package var topic: String
-    /// The cluster's reason.
     package var reason: String
 }
 
 extension TopicState {
-    /// The state of a topic, from what a broker says of it.
     package init(_ topic: ClusterMetadata.Topic, _ configuration: [String: String]) {
         self.init(
             partitions: topic.partitions.count, replication: topic.partitions.map(\.replicaCount).min() ?? 0,

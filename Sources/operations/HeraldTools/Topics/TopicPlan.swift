@@ -7,9 +7,7 @@ package import HeraldKafka
 package struct TopicPlan: Sendable, Equatable {
     /// What becomes of a difference.
     package enum Action: String, Sendable {
-        /// The topic is made.
         case create
-        /// The property is changed.
         case change
         /// It differs, and somebody has to decide: Kafka cannot change it, or records would be lost.
         case byHand = "by-hand"
@@ -19,30 +17,23 @@ package struct TopicPlan: Sendable, Equatable {
 
     /// One line of the plan.
     package struct Step: Sendable, Equatable {
-        /// The topic.
         package var topic: String
-        /// What of it.
         package var property: TopicProperty
         /// What it is; `nil` for a topic that there is not.
         package var now: String?
         /// What it has to be, or has to be at least.
         package var wanted: String
-        /// What becomes of it.
         package var action: Action
         /// Why, for people; may be empty.
         package var note: String
     }
 
-    /// Everything worth saying, topic by topic.
     package private(set) var steps: [Step] = []
-    /// The topics to be made.
     package private(set) var newTopics: [NewTopic] = []
-    /// New totals of partitions, by topic.
     package private(set) var partitionTotals: [String: Int] = [:]
     /// Entries of configurations to be set, by topic.
     package private(set) var configurations: [String: [String: String]] = [:]
 
-    /// Whether nothing differs.
     package var isFulfilled: Bool { steps.allSatisfy { $0.action == .none } }
 
     /// Whether there is something to be made or changed.
@@ -51,7 +42,6 @@ package struct TopicPlan: Sendable, Equatable {
     /// Whether something differs that only a person can fix.
     package var needsHands: Bool { steps.contains { $0.action == .byHand } }
 
-    /// The plan for these wishes, beside the topics that there are.
     package init(_ wishes: TopicWishes, existing: [String: TopicState]) {
         for topic in wishes.topics(beside: existing) {
             guard let state = existing[topic.name] else {

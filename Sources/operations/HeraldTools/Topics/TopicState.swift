@@ -1,15 +1,12 @@
 /// What a cluster says of one topic.
 package struct TopicState: Sendable, Equatable {
-    /// How many partitions it has.
     package var partitions: Int
     /// How many copies the partition with the fewest has.
     package var replication: Int
-    /// Its configuration, defaults included.
     package var configuration: [String: String]
     /// Whether every partition has a leader at the moment.
     package var isServed: Bool
 
-    /// The state of a topic.
     package init(partitions: Int, replication: Int, configuration: [String: String], isServed: Bool = true) {
         self.partitions = partitions
         self.replication = replication
@@ -25,13 +22,9 @@ package struct TopicState: Sendable, Equatable {
 
 /// What is looked at in a topic, by the name that tools of Kafka have for it.
 package enum TopicProperty: String, Sendable {
-    /// The topic itself.
     case topic
-    /// How many partitions it has.
     case partitions
-    /// How many copies each has.
     case replication = "replication.factor"
-    /// What happens to old records.
     case cleanupPolicy = "cleanup.policy"
     /// How long records are kept, -1 for ever.
     case retentionMilliseconds = "retention.ms"

@@ -2,11 +2,8 @@ package import HeraldEvents
 
 /// What the settings want of Herald's topics.
 package struct TopicWishes: Sendable, Equatable {
-    /// The topics' names.
     package var names: Topics
-    /// The delays, one retry topic each.
     package var retryDelays: [DelayName]
-    /// Partitions of each topic.
     package var partitions: Int
     /// Copies of each partition; `nil` leaves them to the cluster.
     package var replication: Int?
@@ -17,7 +14,6 @@ package struct TopicWishes: Sendable, Equatable {
     /// An event's value at most.
     package var eventBytes: Int
 
-    /// Wishes for topics of these names.
     package init(
         names: Topics, retryDelays: [DelayName], partitions: Int, replication: Int?, retentionMilliseconds: Int64,
         maxElapsedMilliseconds: Int64, eventBytes: Int
@@ -83,7 +79,6 @@ package struct TopicWishes: Sendable, Equatable {
     /// Room for a key, for headers or a result (16 KiB each at most), and for the batch around them.
     private static let headerRoomBytes = 18_432
 
-    /// Kafka's own default for a topic.
     private static let standardMessageBytes = 1_048_588
 
     /// What a topic must take so that the largest event fits.

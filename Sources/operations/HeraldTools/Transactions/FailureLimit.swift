@@ -5,7 +5,6 @@ package struct FailureLimit: Sendable, Equatable {
     /// From so many known outcomes on a share means something.
     package var meaningfulCount: Int
 
-    /// A limit.
     package init(share: Double, meaningfulCount: Int) {
         self.share = share
         self.meaningfulCount = meaningfulCount

@@ -3,16 +3,13 @@ package import HeraldKafka
 
 /// A record to be written in a transaction.
 package struct OutgoingRecord: Sendable {
-    /// Where it goes.
     package var topic: String
     /// Its key, which chooses the partition.
     package var key: [UInt8]?
     /// Its value; `nil` is a tombstone.
     package var value: [UInt8]?
-    /// Its headers.
     package var headers: HeaderList
 
-    /// A record.
     package init(topic: String, key: [UInt8]?, value: [UInt8]?, headers: HeaderList = HeaderList()) {
         self.topic = topic
         self.key = key

@@ -15,9 +15,7 @@ package struct PublishAdmission: Sendable, Equatable {
 
     /// Why nothing may be published now.
     package enum Wait: Equatable, Sendable {
-        /// The rate.
         case rate
-        /// Too many outcomes are open.
         case outcomes
         /// All outcomes of this step of the ramp have to be known first.
         case ramp
@@ -25,9 +23,7 @@ package struct PublishAdmission: Sendable, Equatable {
 
     /// What may be done.
     package enum Decision: Equatable, Sendable {
-        /// Publish so many.
         case publish(Int)
-        /// Wait.
         case wait(Wait)
     }
 
@@ -40,7 +36,6 @@ package struct PublishAdmission: Sendable, Equatable {
     /// The number of the ramp's step that what is published next belongs to, from 0, and where it ends.
     private var stepIndex = 0
     private var stepEnd: Int?
-    /// The end of the step before.
     private var lastEnd = 0
 
     /// The events that were published, by all runs together.
@@ -91,7 +86,6 @@ package struct PublishAdmission: Sendable, Equatable {
         return .publish(count)
     }
 
-    /// So many were published.
     package mutating func notePublished(_ count: Int) {
         published += count
         if rate != nil { credit -= Double(count) }

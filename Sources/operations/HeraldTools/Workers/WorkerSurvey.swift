@@ -7,7 +7,6 @@ package import HeraldKafka
 package struct WorkerSurvey: Sendable {
     /// What one worker says.
     package enum State: Sendable, Equatable {
-        /// It delivers.
         case ready
         /// It does not, for these reasons, a sentence each.
         case notReady([String])
@@ -19,10 +18,8 @@ package struct WorkerSurvey: Sendable {
     package struct Worker: Sendable, Equatable {
         /// As `host:port`.
         package var address: String
-        /// What it says.
         package var state: State
 
-        /// What the worker at an address says.
         package init(address: String, state: State) {
             self.address = address
             self.state = state
@@ -91,7 +88,6 @@ package struct WorkerSurvey: Sendable {
 
     private static func isLoopback(_ host: String) -> Bool { host.hasPrefix("127.") || host == "::1" }
 
-    /// The addresses of this machine.
     private static var ownAddresses: Set<String> {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return [] }

@@ -5,12 +5,9 @@ package import HeraldSandbox
 package final class DemoContext: Sendable {
     private static let partitionCount = 3
 
-    /// The topics' names, the contract's own.
     package let topics = Topics()
-    /// The backend, with the script's misbehaviour.
     package let backend: ReferenceBackend
     let broker: EmbeddedBroker
-    /// Every topic that there is.
     let topicList: [EmbeddedBroker.Topic]
 
     /// Starts both on free ports of loopback.
@@ -25,10 +22,8 @@ package final class DemoContext: Sendable {
         backend = try ReferenceBackend(configuration)
     }
 
-    /// Where the broker is.
     package var bootstrapServers: String { broker.bootstrapServers }
 
-    /// What whoever starts it has to say.
     package var notices: [String] { [EmbeddedBroker.notice, ReferenceBackend.notice] }
 
     /// The worker's settings file, as anybody would write it.

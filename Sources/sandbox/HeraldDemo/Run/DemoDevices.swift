@@ -6,7 +6,6 @@ import HeraldThreads
 
 /// A device that the demo registers as its app would.
 package struct DemoDevice: Sendable {
-    /// Who uses it.
     let user: String
     let platform: Platform
     let handle: DeviceHandle
@@ -18,7 +17,6 @@ package struct DemoDevice: Sendable {
         Self(user: "alice", platform: .gcm, handle: DeviceHandle("alice-phone")),
         Self(user: "erin", platform: .gcm, handle: DeviceHandle("erin-phone")),
     ]
-    /// How many of them are shown.
     static let shownCount = 2
 
     /// Registers all devices with a reference backend, each with its user's own credentials.

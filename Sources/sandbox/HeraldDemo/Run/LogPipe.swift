@@ -5,7 +5,6 @@ package import HeraldThreads
 package final class LogPipe: Sendable {
     private static let pieceBytes = 4_096
 
-    /// Where the log is written to.
     package let writingEnd: Int32
     let readingEnd: Int32
     private let rest = Guarded<[UInt8]>([])

@@ -15,7 +15,6 @@ struct DemoEvent: Sendable {
     let value: [UInt8]
     let headers: [(name: String, value: String)]
 
-    /// The scene as the stream's event with this number.
     init(_ scene: DemoScene, number: Int, now: WallTime) {
         self.number = number
         self.scene = scene

@@ -6,13 +6,9 @@ import HeraldSandbox
 struct DemoScene: Sendable {
     /// How the event is written.
     enum Form {
-        /// Plain JSON.
         case json
-        /// A CloudEvent in one JSON object.
         case structuredCloudEvent
-        /// A CloudEvent whose attributes are headers.
         case binaryCloudEvent
-        /// Plain JSON that ends in the middle.
         case tornJSON
     }
 
@@ -20,7 +16,6 @@ struct DemoScene: Sendable {
     var user: String
     /// The message, which says what the scene shows.
     var message: String
-    /// The push services that the event names.
     var pushServices: [String]
     var form = Form.json
     /// Its `expiresAt`, from its publication on (milliseconds).
@@ -40,7 +35,6 @@ struct ExpectedOutcome: Sendable, Equatable {
     var outcome: Outcome
     var reason: DeadLetterReason?
     var status: Int?
-    /// Calls that the backend sees.
     var calls: Int
     /// Whether it waits in a retry topic on its way.
     var waits = false

@@ -38,7 +38,6 @@ struct DemoSchedule {
         self.sceneCount = sceneCount
     }
 
-    /// Whether events are still to be published.
     private(set) var isPublishing = true
 
     /// Ends it at the next step.

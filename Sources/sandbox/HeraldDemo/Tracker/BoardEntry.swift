@@ -37,7 +37,6 @@ struct BoardEntry {
         return true
     }
 
-    /// Whether every outcome has come.
     var isSettled: Bool { openCount == 0 }
 
     /// Outcomes that have not come yet; a result without a push service is the outcome of the whole event.
@@ -71,8 +70,6 @@ enum DeliveryState: Equatable {
     case published
     /// The backend was called, with this answer to the last call; no outcome is recorded yet.
     case called(lastStatus: Int?)
-    /// In a retry topic.
     case waiting(RetryNote)
-    /// Its outcome is in the results topic.
     case settled(NotificationResult)
 }

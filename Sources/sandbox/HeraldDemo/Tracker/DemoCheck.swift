@@ -69,7 +69,6 @@ extension ExpectedOutcome {
             calls: result.attempts ?? 0, waits: waits)
     }
 
-    /// It in a few words.
     var words: String {
         let status = status.map { " with status \($0)" } ?? ""
         return outcome.rawValue + (reason.map { " (\($0.rawValue))" } ?? "") + status + " after \(calls) calls"

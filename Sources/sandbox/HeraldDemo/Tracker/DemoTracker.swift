@@ -11,7 +11,6 @@ struct DemoTracker {
         case retry(RetryNote)
     }
 
-    /// The published events by their numbers.
     private(set) var entries: [BoardEntry] = []
     /// Calls that belong to no event and push service of the stream.
     private(set) var strayCallCount = 0
@@ -64,6 +63,5 @@ struct DemoTracker {
     /// Every result, in the order of the events.
     var results: [NotificationResult] { entries.flatMap(\.results) }
 
-    /// Outcomes that have not come yet.
     var openCount: Int { entries.reduce(0) { $0 + $1.openCount } }
 }

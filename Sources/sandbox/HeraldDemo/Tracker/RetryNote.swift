@@ -4,13 +4,11 @@ import HeraldTime
 
 /// What the headers of a record in a retry topic say.
 struct RetryNote: Equatable {
-    /// The topic's delay, as it is written.
     var delay: String
     /// The push services that are still to do.
     var pushServices: [String]
     /// Calls made so far for each of them.
     var attempts: Int
-    /// When the event goes on.
     var dueAt: WallTime
     var reason: RetryReason
     /// The status of the last answer, if there was one.

@@ -4,7 +4,6 @@ import HeraldHTTP
 struct BackendReply {
     var status: Int
     var headers: HTTPHeaderFields = [:]
-    /// JSON that is written already.
     var json: [UInt8] = []
     /// What went wrong, in one line; becomes the error body.
     var message: String?

@@ -13,7 +13,6 @@ struct DeviceRegistry {
 
     enum PutOutcome: Equatable {
         case done
-        /// A tag names another user.
         case foreignTag(String)
         /// The id was deleted or never given.
         case gone

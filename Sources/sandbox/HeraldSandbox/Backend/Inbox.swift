@@ -37,7 +37,6 @@ struct Inbox {
 }
 
 extension [Inbox.Entry] {
-    /// The entries as a JSON array.
     var json: [UInt8] {
         var output: [UInt8] = [UInt8(ascii: "[")]
         for (index, entry) in enumerated() {

@@ -2,7 +2,6 @@ import FoundationEssentials
 
 /// A rule of misbehaviour that cannot be read; says what is wrong and what is allowed.
 package struct MisbehaviourMistake: Error, Equatable, CustomStringConvertible {
-    /// One line for people.
     package var description: String
 }
 

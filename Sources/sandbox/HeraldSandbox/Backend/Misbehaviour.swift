@@ -5,7 +5,6 @@
 package struct Misbehaviour: Sendable, Equatable {
     /// What happens instead of the proper answer.
     package enum Effect: Sendable, Equatable {
-        /// Answer with this status.
         case respond(status: Int)
         /// Never answer; the connection stays open.
         case hang

@@ -25,7 +25,6 @@ struct MisbehaviourRules {
         self.rules = rules.map { RuleState($0) }
     }
 
-    /// The rules as they were given.
     var misbehaviours: [Misbehaviour] { rules.map(\.rule) }
 
     mutating func verdict(on call: Call, at now: MonotonicTime) -> Verdict {

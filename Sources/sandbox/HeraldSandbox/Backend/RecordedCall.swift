@@ -5,7 +5,6 @@ package import HeraldTime
 package struct RecordedCall: Sendable, Equatable {
     /// Counts from 1, without gaps.
     package var number: Int
-    /// When the call was complete.
     package var receivedAt: WallTime
     /// The header `Idempotency-Key` as it was sent.
     package var idempotencyKey: String?

@@ -7,7 +7,6 @@ import HeraldThreads
 /// name. Of each device the newest notifications are kept and older ones dropped (`Configuration.inboxLimit`); calls
 /// and registrations are bounded too.
 package final class ReferenceBackend: Sendable {
-    /// What it says at its start.
     package static let notice =
         "This is Herald's reference backend, for demonstrations and tests. It is not for production: "
         + "the password is the user name, and everything is kept in memory only."
@@ -22,16 +21,13 @@ package final class ReferenceBackend: Sendable {
         package var callLimit = 100_000
         /// A file that each call is appended to as a line of JSON.
         package var callLogPath: String?
-        /// The rules in force at the start.
         package var misbehaviour: [Misbehaviour] = []
 
-        /// A well-behaved backend on a free port of loopback.
         package init() {}
     }
 
     /// Why it could not start.
     package enum StartError: Error, Equatable, CustomStringConvertible {
-        /// The address cannot be listened on.
         case server(HTTPServerError)
         /// The file for the calls cannot be written.
         case callLog(path: String, reason: String)
@@ -66,7 +62,6 @@ package final class ReferenceBackend: Sendable {
         host = configuration.server.host
     }
 
-    /// The port that it listens on.
     package var port: UInt16 { server.port }
 
     /// Its address without a path, for the setting `backend.url`.

@@ -173,7 +173,6 @@ struct CampaignPage {
 extension CampaignPage {
     // MARK: Data
 
-    /// It as one JSON object.
     static func object(_ status: CampaignStatus) -> JSONValue {
         let (campaign, count) = (status.campaign, status.count)
         var members: [JSONValue.Member] = [

@@ -28,7 +28,6 @@ struct CampaignStartOutput {
 
     // MARK: - For people
 
-    /// The preview in lines.
     var previewLines: [String] {
         let count = preview.recipients
         var lines = [
@@ -59,7 +58,6 @@ struct CampaignStartOutput {
         return lines
     }
 
-    /// What is allowed, and rarely meant.
     private var warnings: [String] {
         preview.emptyFields.map { field in
             "\(Self.counted(field.count, "recipient")) \(field.count == 1 ? "has" : "have") nothing for {{\(field.name)}}, "

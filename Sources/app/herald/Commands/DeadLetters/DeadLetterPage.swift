@@ -7,7 +7,6 @@ import HeraldTools
 
 /// A dead letter for people, and as JSON.
 struct DeadLetterPage {
-    /// Whether the message's text is shown.
     let isRevealed: Bool
     /// The settings file, for the command to type.
     let configuration: String?
@@ -132,7 +131,6 @@ struct DeadLetterPage {
 }
 
 extension ReplayOutcomes.Outcome {
-    /// For people.
     var words: String {
         switch self {
         case .delivered: "delivered"

@@ -20,7 +20,6 @@ struct ReplayOutput {
 
     // MARK: - For people
 
-    /// The plan in lines.
     var planLines: [String] {
         var lines = [
             "\(TopicsTool.counted(plan.matched, "dead letter")) \(plan.matched == 1 ? "matches" : "match"); "
@@ -142,7 +141,6 @@ struct ReplayOutput {
 }
 
 extension ReplayRules.Omission {
-    /// Why, for people.
     fileprivate var words: String {
         switch self {
         case .replayed: "replayed already (--again replays once more)"

@@ -40,7 +40,6 @@ struct DoctorOutput {
         return "\(mark ?? check.verdict.mark) \(name)  \(subject)\(SafeText.escaped(check.detail))\(fix)"
     }
 
-    /// How many there were of each kind.
     var summary: String {
         Verdict.allCases.map { "\(count($0)) \($0.words)" }.joined(separator: ", ")
     }

@@ -15,7 +15,6 @@ struct PublishRequest {
     let topic: String?
     let idBase: String?
     let wait: Duration?
-    /// Whether nothing is to be published.
     let isCheck: Bool
 
     private typealias Command = PublishCommand
