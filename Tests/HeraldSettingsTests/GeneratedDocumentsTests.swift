@@ -41,9 +41,10 @@ struct GeneratedDocumentsTests {
         let table = Self.documents.deletingLastPathComponent()
             .appending(path: "Sources/app/HeraldSettings/SettingsTable.swift")
         let source = try String(contentsOf: table, encoding: .utf8)
-        let declared = source.matches(of: #/static let \w+ = Setting\(\s+"([\w.]+)"/#).map { String($0.1) }
+        let declared = source.matches(of: #/package let (\w+) = Setting\(\s+"([\w.]+)"/#)
         #expect(declared.count > 50)
-        #expect(Set(declared) == Set(SettingsFlag.all.map(\.path)))
+        #expect(declared.map { String($0.2) } == SettingsFlag.all.map(\.path))
+        for match in declared { #expect(match.2.hasSuffix(".\(match.1)"), "\(match.2) has another name in Swift") }
     }
 
     @Test("Every default of the schema, written into a file, is accepted and changes nothing")

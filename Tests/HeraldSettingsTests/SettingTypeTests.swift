@@ -108,7 +108,7 @@ struct SettingTypeTests {
         #expect(settings.backend.aliases == ["fcm": "gcm"])
         #expect(settings.retry.delays.map(\.text) == ["100ms", "60s"])
         #expect(settings.retry.delays.map(\.duration) == [.milliseconds(100), .seconds(60)])
-        #expect(settings.topics.retry(settings.retry.delays[1]) == "notifications.retry.60s")
+        #expect(settings.topics.retry == "notifications.retry")
         #expect(settings.limits.eventBytes == 1_024)
     }
 

@@ -1,7 +1,7 @@
 import HeraldText
 
 /// One declared setting: everything that anybody needs to know about it.
-struct Setting<Value: Sendable>: AnySetting {
+package struct Setting<Value: Sendable>: AnySetting {
     let path: String
     let summary: String
     let standardText: String?

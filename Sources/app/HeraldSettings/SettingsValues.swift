@@ -76,12 +76,13 @@ struct SecretPair {
     let literal: Setting<Secret?>
     let file: Setting<String?>
 
-    static let password = SecretPair(
-        literal: SettingsTable.backendAuthPassword, file: SettingsTable.backendAuthPasswordFile)
-    static let token = SecretPair(literal: SettingsTable.backendAuthToken, file: SettingsTable.backendAuthTokenFile)
-    static let clientSecret = SecretPair(
-        literal: SettingsTable.backendAuthClientSecret, file: SettingsTable.backendAuthClientSecretFile)
-    static let adminToken = SecretPair(literal: SettingsTable.adminToken, file: SettingsTable.adminTokenFile)
+    private static let auth = SettingsTable.declared.backend.auth
+    private static let admin = SettingsTable.declared.admin
+
+    static let password = SecretPair(literal: auth.password, file: auth.passwordFile)
+    static let token = SecretPair(literal: auth.token, file: auth.tokenFile)
+    static let clientSecret = SecretPair(literal: auth.clientSecret, file: auth.clientSecretFile)
+    static let adminToken = SecretPair(literal: admin.token, file: admin.tokenFile)
     static let all = [password, token, clientSecret, adminToken]
 }
 

@@ -4,10 +4,10 @@ extension Settings {
     /// The documentation of all settings as Markdown; docs/SETTINGS.md holds it.
     package static var document: String {
         var text = introduction
-        for section in SettingsSection.all {
-            text += "\n## \(section.name)\n\n\(section.summary)\n\n"
+        for (section, summary) in SettingsTable.sections {
+            text += "\n## \(section)\n\n\(summary)\n\n"
             text += "| setting | default | allowed | what it does |\n|---|---|---|---|\n"
-            for setting in section.settings {
+            for setting in SettingsTable.all where setting.path.hasPrefix(section + ".") {
                 let standard = setting.standardNotation.map { "`\($0)`" } ?? ""
                 let cells = ["`\(setting.path)`", standard, setting.traits.allowed, setting.summary]
                 text += "| \(cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ")) |\n"
@@ -17,7 +17,7 @@ extension Settings {
     }
 
     private static var introduction: String {
-        let example = SettingsTable.retryMaxElapsed
+        let example = SettingsTable.declared.retry.maxElapsed
         return """
             # Settings
 

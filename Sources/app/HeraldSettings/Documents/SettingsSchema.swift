@@ -3,7 +3,7 @@ package import HeraldText
 extension Settings {
     /// The JSON Schema (draft 2020-12) of the settings file, for editors; docs/schemas/settings.schema.json holds it.
     package static var schema: JSONValue {
-        let sections = Dictionary(uniqueKeysWithValues: SettingsSection.all.map { ($0.name, $0.summary) })
+        let sections = Dictionary(uniqueKeysWithValues: SettingsTable.sections)
         guard case .object(let members) = schema(of: "", sections: sections) else { return .null }
         let head: [JSONValue.Member] = [
             .init("$schema", "https://json-schema.org/draft/2020-12/schema"),

@@ -108,7 +108,7 @@ extension Settings {
         // Nobody knows what a file that can't be read to its end would have set.
         let rules = SettingsRules(values, requiring: needs, isComplete: file?.isBroken != true)
         mistakes += rules.mistakes
-        let settings = Settings(values)
+        let settings = Settings(values: values)
         let refused = check(settings).map { found in
             SettingsMistake(
                 place: values.place(ofPath: found.path, key: found.key), path: found.path, message: found.message)

@@ -9,7 +9,7 @@ struct SettingsRules {
     private(set) var mistakes: [SettingsMistake] = []
     private(set) var warnings: [SettingsMistake] = []
 
-    private typealias Table = SettingsTable
+    private let table = SettingsTable.declared
 
     /// Checks all rules, and what the needs demand.
     ///
@@ -41,22 +41,22 @@ struct SettingsRules {
     }
 
     private mutating func checkKafka() {
-        if values.valid(Table.kafkaStaticMembership) == true, !values.isWritten(Table.kafkaInstance) {
-            refuse(Table.kafkaStaticMembership, "needs kafka.instance, the same name after each restart")
+        if values.valid(table.kafka.staticMembership) == true, !values.isWritten(table.kafka.instance) {
+            refuse(table.kafka.staticMembership, "needs kafka.instance, the same name after each restart")
         }
     }
 
     private mutating func checkTopics() {
         var topics: [(setting: any AnySetting, name: String)] = []
-        for request in values.valid(Table.topicsRequests) ?? [] { topics.append((Table.topicsRequests, request.name)) }
+        for request in values.valid(table.topics.requests) ?? [] { topics.append((table.topics.requests, request.name)) }
         for setting in [
-            Table.topicsResults, Table.topicsDeadLetter, Table.topicsCampaigns, Table.topicsState, Table.topicsAudit,
-            Table.topicsRetry,
+            table.topics.results, table.topics.deadLetter, table.topics.campaigns, table.topics.state, table.topics.audit,
+            table.topics.retry,
         ] {
             if let name = values.valid(setting) { topics.append((setting, name)) }
         }
         var owners: [String: any AnySetting] = [:]
-        let prefix = values.valid(Table.topicsRetry).map { $0 + "." }
+        let prefix = values.valid(table.topics.retry).map { $0 + "." }
         for (setting, name) in topics {
             // Kafka itself refuses two topics that differ in dots and underscores only.
             if let owner = owners.updateValue(setting, forKey: name.replacing("_", with: ".")) {
@@ -65,14 +65,14 @@ struct SettingsRules {
             }
             if let prefix, name.hasPrefix(prefix) {
                 let message = "\"\(name)\" (\(setting.path)) begins with \"\(prefix)\", as only retry topics may"
-                refuse(written(setting, or: Table.topicsRetry), message)
+                refuse(written(setting, or: table.topics.retry), message)
             }
         }
-        if let retention = values.valid(Table.topicsRetention), let elapsed = values.valid(Table.retryMaxElapsed),
+        if let retention = values.valid(table.topics.retention), let elapsed = values.valid(table.retry.maxElapsed),
             retention < elapsed
         {
             refuse(
-                written(Table.topicsRetention, or: Table.retryMaxElapsed),
+                written(table.topics.retention, or: table.retry.maxElapsed),
                 "topics.retention is shorter than retry.maxElapsed: events that wait would be deleted")
         }
     }
@@ -83,29 +83,29 @@ struct SettingsRules {
     }
 
     private mutating func checkPushServices() {
-        guard values.isWritten(Table.backendAliases), let aliases = values.valid(Table.backendAliases),
-            let services = values.valid(Table.backendPushServices)
+        guard values.isWritten(table.backend.aliases), let aliases = values.valid(table.backend.aliases),
+            let services = values.valid(table.backend.pushServices)
         else { return }
         for (alias, target) in aliases.sorted(by: { $0.key < $1.key }) {
             if services.contains(alias) {
-                refuse(Table.backendAliases, "\"\(alias)\" is one of backend.pushServices, so it cannot be an alias")
+                refuse(table.backend.aliases, "\"\(alias)\" is one of backend.pushServices, so it cannot be an alias")
             }
             if !services.contains(target) {
                 let allowed = services.joined(separator: ", ")
                 refuse(
-                    Table.backendAliases,
+                    table.backend.aliases,
                     "\"\(alias)\" stands for \"\(target)\", which backend.pushServices lacks; allowed: \(allowed)")
             }
         }
     }
 
     private mutating func checkRates() {
-        guard let rates = values.valid(Table.limitsPushServices), let services = values.valid(Table.backendPushServices)
+        guard let rates = values.valid(table.limits.pushServices), let services = values.valid(table.backend.pushServices)
         else { return }
         for name in rates.keys.sorted() where !services.contains(name) {
             let allowed = services.joined(separator: ", ")
             refuse(
-                Table.limitsPushServices,
+                table.limits.pushServices,
                 "\"\(name)\" is none of backend.pushServices; allowed: \(allowed)")
         }
     }
@@ -122,36 +122,36 @@ struct SettingsRules {
                         + "use --\(pair.file.flag)")
             }
         }
-        if let url = values.valid(Table.backendURL) ?? nil, !url.isTLS, !url.isLoopback,
-            let kind = values.valid(Table.backendAuthKind), kind != .none
+        if let url = values.valid(table.backend.url) ?? nil, !url.isTLS, !url.isLoopback,
+            let kind = values.valid(table.backend.auth.kind), kind != .none
         {
-            warn(Table.backendURL, "credentials go to \(url.host) unencrypted; use https://")
+            warn(table.backend.url, "credentials go to \(url.host) unencrypted; use https://")
         }
-        if values.valid(Table.backendAuthKind) == .oauth2, let url = values.valid(Table.backendAuthTokenURL) ?? nil,
+        if values.valid(table.backend.auth.kind) == .oauth2, let url = values.valid(table.backend.auth.tokenURL) ?? nil,
             let address = HTTPAddress(tokenURL: url), !address.isTLS, !address.isLoopback
         {
             warn(
-                Table.backendAuthTokenURL,
+                table.backend.auth.tokenURL,
                 "the client's secret and the tokens go between here and \(address.host) unencrypted; use https://")
         }
         checkProxy()
     }
 
     private mutating func checkProxy() {
-        guard let proxy = values.valid(Table.backendProxy) else { return }
+        guard let proxy = values.valid(table.backend.proxy) else { return }
         let text = proxy?.reveal() ?? ""
         let user = text.lastIndex(of: "@").map { text[..<$0].drop { $0 != "/" }.dropFirst(2) }
-        if values.isWritten(Table.backendProxyPasswordFile) {
-            if user == nil { refuse(Table.backendProxyPasswordFile, "needs a user in backend.proxy (http://user@…)") }
+        if values.isWritten(table.backend.proxyPasswordFile) {
+            if user == nil { refuse(table.backend.proxyPasswordFile, "needs a user in backend.proxy (http://user@…)") }
             if user?.contains(":") == true {
-                refuse(Table.backendProxyPasswordFile, "and a password in backend.proxy are both set; one is enough")
+                refuse(table.backend.proxyPasswordFile, "and a password in backend.proxy are both set; one is enough")
             }
         }
-        if user?.contains(":") == true, case .flag(let name) = values.place(Table.backendProxy) {
+        if user?.contains(":") == true, case .flag(let name) = values.place(table.backend.proxy) {
             warn(
-                Table.backendProxy,
+                table.backend.proxy,
                 "everybody on this machine can read the password of --\(name) in the list of processes; "
-                    + "use --\(Table.backendProxyPasswordFile.flag)")
+                    + "use --\(table.backend.proxyPasswordFile.flag)")
         }
     }
 
@@ -160,8 +160,8 @@ struct SettingsRules {
     }
 
     private mutating func checkTLS() {
-        let certificate = Table.backendTLSCertificateFile
-        let key = Table.backendTLSKeyFile
+        let certificate = table.backend.tls.certificateFile
+        let key = table.backend.tls.keyFile
         for (here, there) in [(certificate, key), (key, certificate)]
         where values.isWritten(here) && !values.isWritten(there) {
             refuse(here, "needs \(there.path)")
@@ -169,32 +169,32 @@ struct SettingsRules {
     }
 
     private mutating func requireKafka() {
-        requireSet(Table.kafkaBootstrapServers, because: "the brokers to begin with")
-        if values.rank(Table.kafkaBootstrapServers) != nil,
-            values.valid(Table.kafkaBootstrapServers)?.isEmpty == true
+        requireSet(table.kafka.bootstrapServers, because: "the brokers to begin with")
+        if values.rank(table.kafka.bootstrapServers) != nil,
+            values.valid(table.kafka.bootstrapServers)?.isEmpty == true
         {
-            refuse(Table.kafkaBootstrapServers, "is empty; one broker is needed")
+            refuse(table.kafka.bootstrapServers, "is empty; one broker is needed")
         }
     }
 
     private mutating func requireBackend() {
-        requireSet(Table.backendURL, because: "where the backend is")
-        switch values.valid(Table.backendAuthKind) {
+        requireSet(table.backend.url, because: "where the backend is")
+        switch values.valid(table.backend.auth.kind) {
         case .some(.basic):
-            requireSet(Table.backendAuthUsername, because: "backend.auth.kind is basic")
+            requireSet(table.backend.auth.username, because: "backend.auth.kind is basic")
             requireSecret(.password, because: "backend.auth.kind is basic")
         case .some(.bearer): requireSecret(.token, because: "backend.auth.kind is bearer")
         case .some(.oauth2):
-            requireSet(Table.backendAuthTokenURL, because: "backend.auth.kind is oauth2")
-            requireSet(Table.backendAuthClientID, because: "backend.auth.kind is oauth2")
+            requireSet(table.backend.auth.tokenURL, because: "backend.auth.kind is oauth2")
+            requireSet(table.backend.auth.clientID, because: "backend.auth.kind is oauth2")
             requireSecret(.clientSecret, because: "backend.auth.kind is oauth2")
         case .some(.none), nil: break
         }
-        if let path = values.valid(Table.backendProxyPasswordFile) ?? nil {
-            checkReadable(.file(path), Table.backendProxyPasswordFile)
+        if let path = values.valid(table.backend.proxyPasswordFile) ?? nil {
+            checkReadable(.file(path), table.backend.proxyPasswordFile)
         }
         for setting in [
-            Table.backendTLSCAFile, Table.backendTLSCertificateFile, Table.backendTLSKeyFile, Table.backendAuthCAFile,
+            table.backend.tls.caFile, table.backend.tls.certificateFile, table.backend.tls.keyFile, table.backend.auth.caFile,
         ] {
             guard let path = values.valid(setting) ?? nil else { continue }
             do throws(BoundedFile.Failure) {

@@ -39,7 +39,7 @@ enum WorkerCommand: HeraldCommand {
         }
         logger.info("starting", ["group": .string(settings.kafka.group), "lanes": .int(settings.delivery.lanes)])
         let connections = settings.connectionLimit(descriptors: descriptors)
-        if connections < settings.backend.connections ?? settings.delivery.maxInFlight {
+        if connections < settings.wantedConnections {
             logger.warning(
                 "fewer connections than calls in flight: raise the limit of open files (ulimit -n, LimitNOFILE)",
                 ["connections": .int(connections), "descriptors": .int(descriptors)])

@@ -13,7 +13,7 @@ extension Settings {
     /// - Throws: a ``CommandFailure`` with the status of bad settings when nobody can listen there.
     func adminServer(of worker: Worker, writer: LogWriter) throws -> AdminServer? {
         guard case .address(let host, let port) = admin.listen else { return nil }
-        let token = admin.token.map { source -> AdminServer.Token in { try source.current().reveal() } }
+        let token = admin.tokenSource.map { source -> AdminServer.Token in { try source.current().reveal() } }
         let facts = AdminServer.Facts(
             version: Herald.version, kafkaVersion: KafkaLibrary.version,
             droppedLogLines: { writer.droppedLineCount })

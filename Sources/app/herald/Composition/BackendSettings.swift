@@ -38,7 +38,7 @@ extension Settings {
 
     /// Whether a secret is in a file, so that it may change.
     private var hasSecretFiles: Bool {
-        if backend.proxyPassword != nil { return true }
+        if backend.proxyPasswordFile != nil { return true }
         switch backend.authentication {
         case .basic(_, let secret), .bearer(let secret): return secret.isFile
         case .oauth2(let client): return client.clientSecret.isFile
@@ -48,7 +48,7 @@ extension Settings {
 
     private func proxy() throws -> ProxyAddress? {
         guard let text = backend.proxy?.reveal() else { return nil }
-        return ProxyAddress(text, password: try backend.proxyPassword?.current().reveal())
+        return ProxyAddress(text, password: try backend.proxyPasswordFile.map { try SecretSource.file($0).current().reveal() })
     }
 
     private func credentials() throws -> Credentials {

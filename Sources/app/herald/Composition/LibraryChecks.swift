@@ -18,7 +18,7 @@ enum LibraryChecks {
             mistakes += fileMistakes(settings.kafka.properties)
             mistakes += clientMistakes(settings, besides: Set(mistakes.compactMap(\.key)))
         }
-        if needs.contains(.backend) { mistakes += backendMistakes(settings.backend) }
+        if needs.contains(.backend) { mistakes += backendMistakes(settings) }
         return mistakes
     }
 
@@ -99,10 +99,10 @@ enum LibraryChecks {
     }
 
     /// Files for TLS to the backend and its token endpoint; that they can be read is a rule of the settings.
-    private static func backendMistakes(_ backend: Settings.Backend) -> [LibraryMistake] {
+    private static func backendMistakes(_ settings: Settings) -> [LibraryMistake] {
         func readable(_ path: String?) -> String? { path.flatMap { access($0, R_OK) == 0 ? $0 : nil } }
         var found: [(path: String, file: String, message: String)] = []
-        let tls = backend.tls
+        let tls = settings.backend.tls
         let files = TLSFiles(
             caFile: readable(tls.caFile), certificateFile: readable(tls.certificateFile), keyFile: readable(tls.keyFile)
         )
@@ -113,7 +113,7 @@ enum LibraryChecks {
             case .key: found.append(("backend.tls.keyFile", tls.keyFile ?? "", mistake.message))
             }
         }
-        if case .oauth2(let client) = backend.authentication, let file = readable(client.caFile) {
+        if case .oauth2(let client) = settings.backend.authentication, let file = readable(client.caFile) {
             for mistake in TLSFiles(caFile: file).mistakes() {
                 found.append(("backend.auth.caFile", file, mistake.message))
             }

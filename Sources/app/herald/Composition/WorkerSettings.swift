@@ -11,7 +11,7 @@ extension Settings {
         var names = HeraldEvents.Topics()
         names.requests = topics.requests.map(\.name)
         names.results = topics.results
-        names.retry = topics.retryPrefix
+        names.retry = topics.retry
         names.deadLetter = topics.deadLetter
         names.campaigns = topics.campaigns
         names.state = topics.state
@@ -21,7 +21,9 @@ extension Settings {
 
     /// The push services that events may name.
     func pushServices() throws -> PushServices {
-        try PushServices(names: backend.pushServices, aliases: backend.aliases)
+        let names = backend.pushServices
+        let aliases = backend.aliases.filter { alias, name in names.contains(name) && !names.contains(alias) }
+        return try PushServices(names: names, aliases: aliases)
     }
 
     /// What the worker's lanes need, divided among them.
@@ -68,8 +70,11 @@ extension Settings {
     /// How many connections to the backend there are at most, of the process: as the settings say, and as many as there
     /// are descriptors for beside those that the brokers, files and scrapers need.
     func connectionLimit(descriptors: Int) -> Int {
-        min(backend.connections ?? delivery.maxInFlight, max(descriptors - 64 - 32 * delivery.lanes, delivery.lanes))
+        min(wantedConnections, max(descriptors - 64 - 32 * delivery.lanes, delivery.lanes))
     }
+
+    /// Connections of the process, if there are descriptors enough.
+    var wantedConnections: Int { backend.connections == 0 ? delivery.maxInFlight : backend.connections }
 
     private func engineConfiguration(_ delays: [DelayName], _ maxInFlight: Int) throws -> EngineConfiguration {
         var engine = EngineConfiguration(
