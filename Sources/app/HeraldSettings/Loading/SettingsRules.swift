@@ -48,9 +48,12 @@ struct SettingsRules {
 
     private mutating func checkTopics() {
         var topics: [(setting: any AnySetting, name: String)] = []
-        for request in values.valid(table.topics.requests) ?? [] { topics.append((table.topics.requests, request.name)) }
+        for request in values.valid(table.topics.requests) ?? [] {
+            topics.append((table.topics.requests, request.name))
+        }
         for setting in [
-            table.topics.results, table.topics.deadLetter, table.topics.campaigns, table.topics.state, table.topics.audit,
+            table.topics.results, table.topics.deadLetter, table.topics.campaigns, table.topics.state,
+            table.topics.audit,
             table.topics.retry,
         ] {
             if let name = values.valid(setting) { topics.append((setting, name)) }
@@ -100,7 +103,8 @@ struct SettingsRules {
     }
 
     private mutating func checkRates() {
-        guard let rates = values.valid(table.limits.pushServices), let services = values.valid(table.backend.pushServices)
+        guard let rates = values.valid(table.limits.pushServices),
+            let services = values.valid(table.backend.pushServices)
         else { return }
         for name in rates.keys.sorted() where !services.contains(name) {
             let allowed = services.joined(separator: ", ")
@@ -194,7 +198,8 @@ struct SettingsRules {
             checkReadable(.file(path), table.backend.proxyPasswordFile)
         }
         for setting in [
-            table.backend.tls.caFile, table.backend.tls.certificateFile, table.backend.tls.keyFile, table.backend.auth.caFile,
+            table.backend.tls.caFile, table.backend.tls.certificateFile, table.backend.tls.keyFile,
+            table.backend.auth.caFile,
         ] {
             guard let path = values.valid(setting) ?? nil else { continue }
             do throws(BoundedFile.Failure) {

@@ -48,7 +48,8 @@ extension Settings {
 
     private func proxy() throws -> ProxyAddress? {
         guard let text = backend.proxy?.reveal() else { return nil }
-        return ProxyAddress(text, password: try backend.proxyPasswordFile.map { try SecretSource.file($0).current().reveal() })
+        return ProxyAddress(
+            text, password: try backend.proxyPasswordFile.map { try SecretSource.file($0).current().reveal() })
     }
 
     private func credentials() throws -> Credentials {
