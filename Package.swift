@@ -109,7 +109,8 @@ let package = Package(
 
         // A backend and a broker to try Herald on.
         module(
-            "sandbox", "HeraldSandbox", ["HeraldBytes", "HeraldHTTP", "HeraldKafka", "HeraldThreads", "HeraldTime"]),
+            "sandbox", "HeraldSandbox",
+            ["HeraldBytes", "HeraldHTTP", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime"]),
         module(
             "sandbox", "HeraldDemo",
             [
@@ -164,13 +165,13 @@ let package = Package(
                 "HeraldAdmin", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldTelemetry",
                 "HeraldThreads", "HeraldTime", "HeraldWorker",
             ]),
-        tests("HeraldSandboxTests", ["HeraldSandbox", "HeraldHTTP", "HeraldThreads", "HeraldTime"]),
+        tests("HeraldSandboxTests", ["HeraldSandbox", "HeraldHTTP", "HeraldText", "HeraldThreads", "HeraldTime"]),
         tests(
             "HeraldDemoTests",
             ["HeraldCommandLine", "HeraldDemo", "HeraldEvents", "HeraldSandbox", "HeraldText", "HeraldTime"]),
-        tests("HeraldToolsTests", ["HeraldEvents", "HeraldKafka", "HeraldTime", "HeraldTools"]),
+        tests("HeraldToolsTests", ["HeraldEvents", "HeraldKafka", "HeraldText", "HeraldTime", "HeraldTools"]),
         tests(
-            "HeraldReplayTests", ["HeraldEvents", "HeraldReplay", "HeraldTime", "HeraldTools"]),
+            "HeraldReplayTests", ["HeraldEvents", "HeraldReplay", "HeraldText", "HeraldTime", "HeraldTools"]),
         tests(
             "HeraldDoctorTests",
             ["HeraldDoctor", "HeraldHTTP", "HeraldKafka", "HeraldThreads", "HeraldTime", "HeraldTools"]),

@@ -1,4 +1,5 @@
 import HeraldReplay
+import HeraldText
 import HeraldTime
 import HeraldTools
 import Testing
@@ -60,7 +61,7 @@ struct WhereTests {
         #expect {
             try WhereParser.parse(condition, now: Self.now)
         } throws: { error in
-            guard let error = error as? WhereError else { return false }
+            guard let error = error as? InputError else { return false }
             return error.column == column && error.message.contains(part)
         }
     }
@@ -68,11 +69,11 @@ struct WhereTests {
     @Test("A condition that nests a thousand deep, or is very long, is refused")
     func hostile() {
         let deep = String(repeating: "(", count: 1_000) + "status = 1" + String(repeating: ")", count: 1_000)
-        #expect(throws: WhereError.self) { try WhereParser.parse(deep, now: Self.now) }
+        #expect(throws: InputError.self) { try WhereParser.parse(deep, now: Self.now) }
         let nots = String(repeating: "not ", count: 1_000) + "status = 1"
-        #expect(throws: WhereError.self) { try WhereParser.parse(nots, now: Self.now) }
+        #expect(throws: InputError.self) { try WhereParser.parse(nots, now: Self.now) }
         let long = "user = '" + String(repeating: "a", count: 20_000) + "'"
-        #expect(throws: WhereError.self) { try WhereParser.parse(long, now: Self.now) }
+        #expect(throws: InputError.self) { try WhereParser.parse(long, now: Self.now) }
     }
 
     @Test("Headers that are missing or damaged are not there")

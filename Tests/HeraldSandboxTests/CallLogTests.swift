@@ -1,6 +1,7 @@
 import Foundation
 import HeraldHTTP
 import HeraldSandbox
+import HeraldText
 import TestSupport
 import Testing
 
@@ -65,7 +66,7 @@ struct CallLogTests {
     func badFile() {
         var configuration = ReferenceBackend.Configuration()
         configuration.callLogPath = "/nowhere/at/all"
-        let error = #expect(throws: ReferenceBackend.StartError.self) { try ReferenceBackend(configuration) }
+        let error = #expect(throws: InputError.self) { try ReferenceBackend(configuration) }
         #expect(error?.description.contains("/nowhere/at/all") == true)
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import HeraldText
 import HeraldTime
 import TestSupport
 import Testing
@@ -158,13 +159,13 @@ struct MisbehaviourTests {
             "latency=5,retryAfter=1", "hang=perhaps", "hang=false",
         ])
     func mistakes(text: String) {
-        #expect(throws: MisbehaviourMistake.self) { try Misbehaviour(parsing: text) }
+        #expect(throws: InputError.self) { try Misbehaviour(parsing: text) }
     }
 
     @Test(
         "refuses JSON that is no array of flat objects", arguments: ["", "{}", "[1]", #"[{"pns":["a"],"hang":true}]"#])
     func badJSON(text: String) {
-        #expect(throws: MisbehaviourMistake.self) { try Misbehaviour.rules(json: Array(text.utf8)) }
+        #expect(throws: InputError.self) { try Misbehaviour.rules(json: Array(text.utf8)) }
     }
 
     @Test("limits the calls of each second")

@@ -76,7 +76,7 @@ struct SettingsSourcesTests {
         }
         for content in ["", "\n", "a\nb", "a\u{0}"] {
             try Data(content.utf8).write(to: file)
-            #expect(throws: SecretSource.Unreadable.self) { try source.current() }
+            #expect(throws: InputError.self) { try source.current() }
         }
     }
 

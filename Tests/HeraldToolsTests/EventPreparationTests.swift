@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldText
 import HeraldTools
 import Testing
 
@@ -51,10 +52,10 @@ struct EventPreparationTests {
         #expect(event.isCloudEvent && event.id == "i" && event.user == "u")
         #expect(String(decoding: event.value, as: UTF8.self) == text)
         #expect(try !preparation.prepare(line(#"{"user":"u","message":"m","pns":"apns"}"#)).isCloudEvent)
-        let mistake = #expect(throws: EventMistake.self) {
+        let mistake = #expect(throws: InputError.self) {
             try preparation.prepare(line(#"{"specversion":"0.3","type":"t","source":"s","id":"i","data":{}}"#))
         }
-        #expect(mistake?.detail.contains("specversion is not 1.0") == true)
+        #expect(mistake?.message.contains("specversion is not 1.0") == true)
     }
 
     @Test("A line at the size's limit gets no id, one byte more is refused")
@@ -63,8 +64,8 @@ struct EventPreparationTests {
         var exact = preparation(eventBytes: text.utf8.count)
         #expect(try exact.prepare(line(text)).id == nil)
         var small = preparation(eventBytes: text.utf8.count - 1)
-        let mistake = #expect(throws: EventMistake.self) { try small.prepare(line(text)) }
-        #expect(mistake?.reason == .oversized && mistake?.line == 7)
+        let mistake = #expect(throws: InputError.self) { try small.prepare(line(text)) }
+        #expect(mistake?.message.hasPrefix("oversized: ") == true && mistake?.line == 7)
     }
 
     @Test(
@@ -77,8 +78,8 @@ struct EventPreparationTests {
         ])
     func mistakes(text: String, reason: DeadLetterReason, words: String) {
         var preparation = preparation()
-        let mistake = #expect(throws: EventMistake.self) { try preparation.prepare(line(text)) }
-        #expect(mistake?.reason == reason)
+        let mistake = #expect(throws: InputError.self) { try preparation.prepare(line(text)) }
+        #expect(mistake?.message.hasPrefix("\(reason.rawValue): ") == true)
         #expect(mistake?.description.contains(words) == true, "\(String(describing: mistake))")
         #expect(mistake?.description.contains("SECRET") == false)
     }
@@ -86,10 +87,10 @@ struct EventPreparationTests {
     @Test("A base that makes an id too long is a mistake, not an event without an id")
     func longBase() {
         var preparation = preparation(base: String(repeating: "x", count: 127))
-        let mistake = #expect(throws: EventMistake.self) {
+        let mistake = #expect(throws: InputError.self) {
             try preparation.prepare(line(#"{"user":"u","message":"m","pns":"apns"}"#))
         }
-        #expect(mistake?.detail.contains("128 characters") == true)
+        #expect(mistake?.message.contains("128 characters") == true)
     }
 
     @Test("A single event takes the base as its id, its own if it has one, and aliases are resolved")
@@ -100,7 +101,7 @@ struct EventPreparationTests {
         #expect(event.id == "run" && event.pushServices == PushServiceSet(index: 1))
         let own = try preparation.prepare(NotificationEvent(id: "a", user: "u", message: "m", pushServices: ["apns"]))
         #expect(own.id == "a")
-        #expect(throws: EventMistake.self) {
+        #expect(throws: InputError.self) {
             try preparation.prepare(NotificationEvent(user: "u", message: "", pushServices: ["apns"]))
         }
     }

@@ -25,10 +25,10 @@ struct SettingsFile {
     /// Reads the file at that path, which also names it in mistakes.
     init(path: String) {
         self.init(empty: path)
-        do throws(BoundedFile.Failure) {
+        do throws(InputError) {
             read(try BoundedFile.read(path, limit: Self.longest))
         } catch {
-            refuseFile(error.reason)
+            refuseFile(error.message)
         }
     }
 
@@ -60,11 +60,11 @@ struct SettingsFile {
         if let position = Self.invalidUTF8(content) {
             return refuseFile("is not UTF-8 text", at: position)
         }
-        do throws(YAMLReader.Refusal) {
+        do throws(InputError) {
             guard let root = try YAMLReader(content).read() else { return }
             walk(root, path: "")
         } catch {
-            refuseFile(error.message, at: error.position)
+            refuseFile(error.message, at: SettingNode.Position(line: error.line ?? 1, column: error.column ?? 1))
         }
     }
 

@@ -202,10 +202,10 @@ struct SettingsRules {
             table.backend.auth.caFile,
         ] {
             guard let path = values.valid(setting) ?? nil else { continue }
-            do throws(BoundedFile.Failure) {
+            do throws(InputError) {
                 _ = try BoundedFile.read(path, limit: 16_777_216)
             } catch {
-                refuse(setting, "\(SafeText.quoted(path, limit: 200)) \(error.reason)")
+                refuse(setting, "\(SafeText.quoted(path, limit: 200)) \(error.message)")
             }
         }
     }
@@ -224,7 +224,7 @@ struct SettingsRules {
     }
 
     private mutating func checkReadable(_ source: SecretSource, _ setting: any AnySetting) {
-        do throws(SecretSource.Unreadable) {
+        do throws(InputError) {
             _ = try source.current()
         } catch {
             refuse(setting, error.description)

@@ -7,12 +7,6 @@ import HeraldText
 ///
 /// A settings file needs no anchors, aliases, tags or second document, so they are refused: nothing can expand.
 final class YAMLReader {
-    /// What is wrong with the YAML itself, and where.
-    struct Refusal: Error {
-        let position: SettingNode.Position
-        let message: String
-    }
-
     private static let deepest = 16
 
     private let parser: UnsafeMutablePointer<yaml_parser_t>
@@ -35,9 +29,9 @@ final class YAMLReader {
     }
 
     /// The document's root; nil for an empty document.
-    func read() throws(Refusal) -> SettingNode? {
+    func read() throws(InputError) -> SettingNode? {
         guard isInitialized else {
-            throw Refusal(position: SettingNode.Position(line: 1, column: 1), message: "no memory for the parser")
+            throw InputError("no memory for the parser", at: SettingNode.Position(line: 1, column: 1))
         }
         // libyaml asserts that there is an input.
         guard !bytes.isEmpty else { return nil }
@@ -45,12 +39,12 @@ final class YAMLReader {
         // The bytes must stay where they are while libyaml reads them.
         let result = bytes.withUnsafeBufferPointer { buffer in
             yaml_parser_set_input_string(parser, buffer.baseAddress, buffer.count)
-            return Result { () throws(Refusal) in try document() }
+            return Result { () throws(InputError) in try document() }
         }
         return try result.get()
     }
 
-    private func document() throws(Refusal) -> SettingNode? {
+    private func document() throws(InputError) -> SettingNode? {
         var root: SettingNode?
         var documents = 0
         while true {
@@ -60,19 +54,19 @@ final class YAMLReader {
             case .documentStart:
                 documents += 1
                 guard documents == 1 else {
-                    throw Refusal(position: event.position, message: "a second document; only one is read")
+                    throw InputError("a second document; only one is read", at: event.position)
                 }
                 root = try node(try next(), depth: 0)
             case .other: continue
             case .scalar, .listStart, .listEnd, .mapStart, .mapEnd:
-                throw Refusal(position: event.position, message: "unexpected")
+                throw InputError("unexpected", at: event.position)
             }
         }
     }
 
-    private func node(_ event: Event, depth: Int) throws(Refusal) -> SettingNode {
+    private func node(_ event: Event, depth: Int) throws(InputError) -> SettingNode {
         guard depth <= Self.deepest else {
-            throw Refusal(position: event.position, message: "nested deeper than \(Self.deepest) levels")
+            throw InputError("nested deeper than \(Self.deepest) levels", at: event.position)
         }
         switch event.kind {
         case .scalar(let text, let isPlain):
@@ -91,13 +85,13 @@ final class YAMLReader {
                 let key = try next()
                 if case .mapEnd = key.kind { return SettingNode(.map(entries), at: event.position) }
                 guard case .scalar(let name, _) = key.kind else {
-                    throw Refusal(position: key.position, message: "a key must be plain text")
+                    throw InputError("a key must be plain text", at: key.position)
                 }
                 let value = try node(try next(), depth: depth + 1)
                 entries.append(SettingNode.Entry(key: name, position: key.position, value: value))
             }
         case .streamEnd, .documentStart, .listEnd, .mapEnd, .other:
-            throw Refusal(position: event.position, message: "unexpected")
+            throw InputError("unexpected", at: event.position)
         }
     }
 }
@@ -120,7 +114,7 @@ extension YAMLReader {
     }
 
     /// The next event, copied; libyaml's own is freed before this returns.
-    fileprivate func next() throws(Refusal) -> Event {
+    fileprivate func next() throws(InputError) -> Event {
         var event = yaml_event_t()
         guard yaml_parser_parse(parser, &event) == 1 else { throw syntaxError() }
         defer { yaml_event_delete(&event) }
@@ -139,7 +133,7 @@ extension YAMLReader {
             try refuse(anchor: event.data.mapping_start.anchor, tag: event.data.mapping_start.tag, at: position)
             return Event(kind: .mapStart, position: position)
         case YAML_ALIAS_EVENT:
-            throw Refusal(position: position, message: "aliases (*name) are not allowed; write the value out")
+            throw InputError("aliases (*name) are not allowed; write the value out", at: position)
         case YAML_SEQUENCE_END_EVENT: return Event(kind: .listEnd, position: position)
         case YAML_MAPPING_END_EVENT: return Event(kind: .mapEnd, position: position)
         case YAML_DOCUMENT_START_EVENT: return Event(kind: .documentStart, position: position)
@@ -150,15 +144,15 @@ extension YAMLReader {
 
     private func refuse(
         anchor: UnsafeMutablePointer<UInt8>?, tag: UnsafeMutablePointer<UInt8>?, at position: SettingNode.Position
-    ) throws(Refusal) {
+    ) throws(InputError) {
         if anchor != nil {
-            throw Refusal(position: position, message: "anchors (&name) are not allowed; write the value out")
+            throw InputError("anchors (&name) are not allowed; write the value out", at: position)
         }
-        if tag != nil { throw Refusal(position: position, message: "tags (!name) are not allowed") }
+        if tag != nil { throw InputError("tags (!name) are not allowed", at: position) }
     }
 
     /// What libyaml says, with the likely cause when the text stops at a tab.
-    private func syntaxError() -> Refusal {
+    private func syntaxError() -> InputError {
         let mark = parser.pointee.problem_mark
         var message = parser.pointee.problem.map { String(cString: $0) } ?? "is not YAML"
         if bytes.indices.contains(mark.index), byte(atCharacter: mark.index) == UInt8(ascii: "\t") {
@@ -166,7 +160,7 @@ extension YAMLReader {
         } else if let context = parser.pointee.context {
             message += " \(String(cString: context))"
         }
-        return Refusal(position: Self.position(mark), message: "not valid YAML: \(message)")
+        return InputError("not valid YAML: \(message)", at: Self.position(mark))
     }
 
     /// libyaml counts characters, not bytes.
@@ -180,5 +174,11 @@ extension YAMLReader {
 
     private static func position(_ mark: yaml_mark_t) -> SettingNode.Position {
         SettingNode.Position(line: Int(mark.line) + 1, column: Int(mark.column) + 1)
+    }
+}
+
+extension InputError {
+    fileprivate init(_ message: String, at position: SettingNode.Position) {
+        self.init(message, line: position.line, column: position.column)
     }
 }

@@ -1,3 +1,5 @@
+import HeraldText
+
 /// Where the backend is: scheme, host, port and the path that stands before every request's own.
 package struct HTTPAddress: Sendable, Equatable, CustomStringConvertible {
     /// Whether it is `https`.
@@ -9,27 +11,22 @@ package struct HTTPAddress: Sendable, Equatable, CustomStringConvertible {
     /// What stands between the host and a request's path: empty, or `/base` without a final slash.
     package let basePath: String
 
-    /// Why a text is no such address.
-    struct Refusal: Error {
-        let reason: String
-    }
-
     /// Reads `http://host:port/base`.
-    init(_ text: String) throws(Refusal) {
+    init(_ text: String) throws(InputError) {
         guard let scheme = ["https://", "http://"].first(where: { text.lowercased().hasPrefix($0) }) else {
-            throw Refusal(reason: "has no http:// or https://")
+            throw InputError("has no http:// or https://")
         }
         let rest = text.dropFirst(scheme.count)
         let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
         let authority = rest[..<end]
         guard !authority.contains("@") else {
-            throw Refusal(reason: "holds a user; credentials belong into backend.auth")
+            throw InputError("holds a user; credentials belong into backend.auth")
         }
-        guard !rest.contains("?"), !rest.contains("#") else { throw Refusal(reason: "has a query or a fragment") }
-        guard let parts = HostAndPort(authority), parts.port != 0 else { throw Refusal(reason: "has no valid host") }
+        guard !rest.contains("?"), !rest.contains("#") else { throw InputError("has a query or a fragment") }
+        guard let parts = HostAndPort(authority), parts.port != 0 else { throw InputError("has no valid host") }
         var path = rest[end...]
         guard path.isEmpty || TextRule.requestPath.accepts(String(path)) else {
-            throw Refusal(reason: "has no valid path")
+            throw InputError("has no valid path")
         }
         while path.hasSuffix("/") { path.removeLast() }
         isTLS = scheme == "https://"

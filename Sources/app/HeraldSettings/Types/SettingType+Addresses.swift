@@ -9,10 +9,10 @@ extension SettingType<HTTPAddress> {
                 schema: ["type": "string", "pattern": "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"]),
             show: { .string($0.description) },
             parse: { text in
-                do throws(HTTPAddress.Refusal) {
+                do throws(InputError) {
                     return .value(try HTTPAddress(text))
                 } catch {
-                    return .refused(error.reason)
+                    return .refused(error.message)
                 }
             })
     }

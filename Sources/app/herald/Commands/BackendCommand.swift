@@ -1,6 +1,7 @@
 import HeraldCommandLine
 import HeraldHTTP
 import HeraldSandbox
+import HeraldText
 import HeraldThreads
 
 /// `herald backend`: the reference backend on its own.
@@ -18,7 +19,7 @@ enum BackendCommand: HeraldCommand {
     private static let rule = ValueType(
         "RULE", allowed: Misbehaviour.textForm,
         mistake: { text in
-            do throws(MisbehaviourMistake) {
+            do throws(InputError) {
                 _ = try Misbehaviour(parsing: text)
                 return nil
             } catch {

@@ -1,4 +1,5 @@
 internal import HeraldBytes
+package import HeraldText
 
 /// A message with Mustache's variable tags, compiled once: `Hi {{first_name}}, …`.
 ///
@@ -12,19 +13,6 @@ package struct MessageTemplate: Sendable, Equatable {
         case field(Int)
     }
 
-    /// What is wrong with a template, and where.
-    package struct Mistake: Error, Equatable, CustomStringConvertible {
-        /// The line, from 1.
-        package let line: Int
-        /// The column in that line, in characters, from 1.
-        package let column: Int
-        package let problem: String
-
-        package var description: String {
-            (line > 1 ? "line \(line), " : "") + "column \(column): \(problem)"
-        }
-    }
-
     package let text: String
     /// The fields that it uses, each once, in the order of their first use.
     package private(set) var names: [String] = []
@@ -32,7 +20,7 @@ package struct MessageTemplate: Sendable, Equatable {
     private(set) var parts: [Part] = []
 
     /// Compiles a template.
-    package init(_ text: String) throws(Mistake) {
+    package init(_ text: String) throws(InputError) {
         self.text = text
         bytes = Array(text.utf8)
         var offset = 0
@@ -91,7 +79,7 @@ package struct MessageTemplate: Sendable, Equatable {
     }
 
     /// The name in the tag that begins here, and where the tag ends.
-    private func tag(at open: Int) throws(Mistake) -> (name: String, end: Int) {
+    private func tag(at open: Int) throws(InputError) -> (name: String, end: Int) {
         let isTriple = open + 2 < bytes.count && bytes[open + 2] == UInt8(ascii: "{")
         let closing = isTriple ? "}}}" : "}}"
         var start = open + (isTriple ? 3 : 2)
@@ -135,9 +123,10 @@ package struct MessageTemplate: Sendable, Equatable {
         return (start...bytes.count - wanted.count).first { bytes[$0..<$0 + wanted.count].elementsEqual(wanted) }
     }
 
-    private func mistake(_ offset: Int, _ problem: String) -> Mistake {
+    private func mistake(_ offset: Int, _ problem: String) -> InputError {
         let before = String(decoding: bytes[..<offset], as: UTF8.self)
         let lines = before.split(separator: "\n", omittingEmptySubsequences: false)
-        return Mistake(line: lines.count, column: (lines.last?.count ?? 0) + 1, problem: problem)
+        return InputError(
+            problem, line: lines.count > 1 ? lines.count : nil, column: (lines.last?.count ?? 0) + 1)
     }
 }

@@ -28,7 +28,7 @@ package struct Selection: Sendable {
         package var isChosen: Bool { !groups.isEmpty || condition != nil || !ids.isEmpty }
     }
 
-    /// Compiles a request; throws ``WhereError``, or a ``ToolFailure`` for a group that is none.
+    /// Compiles a request; throws an `InputError` for the condition, a ``ToolFailure`` for a group that is none.
     package init(_ request: Request, now: WallTime) throws {
         var condition = Condition.always
         var words: [String] = []

@@ -5,13 +5,13 @@ internal import HeraldTime
 
 /// Makes a comparison's condition of a field and its values, each read as the field's kind wants it.
 struct ValueReader {
-    typealias Complaint = (String, WhereToken) -> WhereError
+    typealias Complaint = (String, WhereToken) -> InputError
 
     let field: WhereField
     let now: WallTime
 
     /// The field is one of these.
-    mutating func condition(anyOf tokens: [WhereToken], _ complain: Complaint) throws(WhereError) -> Condition {
+    mutating func condition(anyOf tokens: [WhereToken], _ complain: Complaint) throws(InputError) -> Condition {
         var parts: [Condition] = []
         for token in tokens { parts.append(try equal(token, complain)) }
         return parts.count == 1 ? parts[0] : Self.joined(parts)
@@ -20,7 +20,7 @@ struct ValueReader {
     /// The field stands so to this value.
     mutating func condition(
         _ relation: String, _ sign: WhereToken, _ token: WhereToken, _ complain: Complaint
-    ) throws(WhereError) -> Condition {
+    ) throws(InputError) -> Condition {
         switch relation {
         case "=": return try equal(token, complain)
         case "!=": return .not(try equal(token, complain))
@@ -53,7 +53,7 @@ struct ValueReader {
         }
     }
 
-    private func equal(_ token: WhereToken, _ complain: Complaint) throws(WhereError) -> Condition {
+    private func equal(_ token: WhereToken, _ complain: Complaint) throws(InputError) -> Condition {
         if token.isWord("none") { return absent }
         switch field.kind {
         case .text: return .text(field, .oneOf([Array(token.text.utf8)]))
@@ -81,7 +81,7 @@ struct ValueReader {
 
     private func glob(
         _ sign: WhereToken, _ token: WhereToken, _ complain: Complaint
-    ) throws(WhereError) -> Condition {
+    ) throws(InputError) -> Condition {
         switch field.kind {
         case .text, .reason: return .text(field, .glob(Glob(token.text)))
         case .services: return .service(.glob(Glob(token.text.lowercased())))
@@ -92,7 +92,7 @@ struct ValueReader {
 
     private func ordered(
         _ relation: Condition.Relation, _ sign: WhereToken, _ token: WhereToken, _ complain: Complaint
-    ) throws(WhereError) -> Condition {
+    ) throws(InputError) -> Condition {
         switch field.kind {
         case .text, .reason, .services:
             throw complain("\(field.rawValue) is a text; it can be compared with =, !=, ~, !~ and in", sign)
@@ -106,7 +106,7 @@ struct ValueReader {
 
     private func number(
         _ token: WhereToken, _ complain: Complaint
-    ) throws(WhereError) -> (Condition.NumberSource, Int64) {
+    ) throws(InputError) -> (Condition.NumberSource, Int64) {
         switch field.kind {
         case .number:
             guard let number = Int64(token.text), number >= 0 else {

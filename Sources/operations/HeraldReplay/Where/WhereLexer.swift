@@ -1,3 +1,5 @@
+internal import HeraldText
+
 /// The pieces of a condition.
 struct WhereToken: Equatable {
     enum Kind: Equatable {
@@ -39,27 +41,24 @@ struct WhereLexer {
     /// Longer ones are mistakes, or meant to hurt.
     static let longestText = 10_000
 
-    private let text: String
     private let characters: [Character]
     private var index = 0
 
-    init(_ text: String) throws(WhereError) {
-        self.text = text
+    init(_ text: String) throws(InputError) {
         characters = Array(text)
         guard characters.count <= Self.longestText else {
-            throw WhereError(
-                text: String(characters.prefix(80)), column: Self.longestText,
-                message: "the condition has more than \(Self.longestText) characters")
+            throw InputError(
+                "the condition has more than \(Self.longestText) characters", column: Self.longestText)
         }
     }
 
-    mutating func tokens() throws(WhereError) -> [WhereToken] {
+    mutating func tokens() throws(InputError) -> [WhereToken] {
         var tokens: [WhereToken] = []
         repeat { tokens.append(try next()) } while tokens.last?.kind != .end
         return tokens
     }
 
-    private mutating func next() throws(WhereError) -> WhereToken {
+    private mutating func next() throws(InputError) -> WhereToken {
         while index < characters.count, characters[index].isWhitespace { index += 1 }
         let start = index
         guard index < characters.count else { return WhereToken(kind: .end, column: start + 1) }
@@ -98,7 +97,7 @@ struct WhereLexer {
     }
 
     /// Until the same quote; the quote twice is the quote itself.
-    private mutating func quoted(_ quote: Character, from start: Int) throws(WhereError) -> String {
+    private mutating func quoted(_ quote: Character, from start: Int) throws(InputError) -> String {
         var text = ""
         while index < characters.count {
             let character = characters[index]
@@ -115,7 +114,7 @@ struct WhereLexer {
         !character.isWhitespace && !"()=<>!~,'\"".contains(character)
     }
 
-    private func error(_ index: Int, _ message: String) -> WhereError {
-        WhereError(text: text, column: index + 1, message: message)
+    private func error(_ index: Int, _ message: String) -> InputError {
+        InputError(message, column: index + 1)
     }
 }

@@ -1,3 +1,4 @@
+package import HeraldText
 package import HeraldTime
 
 /// Reads a condition: comparisons, `in`, `~` (a pattern), `and`, `or`, `not` and parentheses.
@@ -9,7 +10,6 @@ package import HeraldTime
 package struct WhereParser {
     private static let deepest = 64
 
-    private let text: String
     private let now: WallTime
     private var tokens: [WhereToken]
     private var index = 0
@@ -18,9 +18,9 @@ package struct WhereParser {
     /// The condition that the text writes.
     ///
     /// - Parameter now: what ages are counted from.
-    package static func parse(_ text: String, now: WallTime) throws(WhereError) -> Condition {
+    package static func parse(_ text: String, now: WallTime) throws(InputError) -> Condition {
         var lexer = try WhereLexer(text)
-        var parser = WhereParser(text: text, now: now, tokens: try lexer.tokens())
+        var parser = WhereParser(now: now, tokens: try lexer.tokens())
         let condition = try parser.alternatives()
         guard parser.current.kind == .end else {
             throw parser.error("\(parser.current.name) is too much; and or or is missing before it")
@@ -28,8 +28,7 @@ package struct WhereParser {
         return condition
     }
 
-    private init(text: String, now: WallTime, tokens: [WhereToken]) {
-        self.text = text
+    private init(now: WallTime, tokens: [WhereToken]) {
         self.now = now
         self.tokens = tokens
     }
@@ -47,25 +46,25 @@ package struct WhereParser {
         return true
     }
 
-    private func error(_ message: String, at token: WhereToken? = nil) -> WhereError {
-        WhereError(text: text, column: (token ?? current).column, message: message)
+    private func error(_ message: String, at token: WhereToken? = nil) -> InputError {
+        InputError(message, column: (token ?? current).column)
     }
 
     // MARK: - Structure
 
-    private mutating func alternatives() throws(WhereError) -> Condition {
+    private mutating func alternatives() throws(InputError) -> Condition {
         var parts = [try conjunction()]
         while take("or") { parts.append(try conjunction()) }
         return parts.count == 1 ? parts[0] : .or(parts)
     }
 
-    private mutating func conjunction() throws(WhereError) -> Condition {
+    private mutating func conjunction() throws(InputError) -> Condition {
         var parts = [try negation()]
         while take("and") { parts.append(try negation()) }
         return parts.count == 1 ? parts[0] : .and(parts)
     }
 
-    private mutating func negation() throws(WhereError) -> Condition {
+    private mutating func negation() throws(InputError) -> Condition {
         depth += 1
         defer { depth -= 1 }
         guard depth <= Self.deepest else { throw error("nested too deeply") }
@@ -78,7 +77,7 @@ package struct WhereParser {
         return inner
     }
 
-    private mutating func comparison() throws(WhereError) -> Condition {
+    private mutating func comparison() throws(InputError) -> Condition {
         let name = advance()
         guard case .word(let word) = name.kind else {
             throw error("\(name.name) stands where a field is needed", at: name)
@@ -102,7 +101,7 @@ package struct WhereParser {
         return try reader.condition(relation, sign, value, { error($0, at: $1) })
     }
 
-    private mutating func list() throws(WhereError) -> [WhereToken] {
+    private mutating func list() throws(InputError) -> [WhereToken] {
         guard current.kind == .openParenthesis else { throw error("in needs values in parentheses: in (a, b)") }
         _ = advance()
         var values: [WhereToken] = []
@@ -117,7 +116,7 @@ package struct WhereParser {
         return values
     }
 
-    private mutating func value() throws(WhereError) -> WhereToken {
+    private mutating func value() throws(InputError) -> WhereToken {
         let token = advance()
         switch token.kind {
         case .word, .quoted: return token

@@ -1,5 +1,6 @@
 internal import HeraldBytes
 package import HeraldEvents
+package import HeraldText
 
 /// Makes records of events: checks each as Herald will, and gives an id to those that have none.
 ///
@@ -45,24 +46,24 @@ package struct EventPreparation {
     package var pushServices: PushServices { decoder.pushServices }
 
     /// One event from its fields; without an id it gets the base.
-    package mutating func prepare(_ notification: NotificationEvent) throws(EventMistake) -> PreparedEvent {
+    package mutating func prepare(_ notification: NotificationEvent) throws(InputError) -> PreparedEvent {
         var notification = notification
         notification.id = notification.id ?? idBase
         do throws(DecodingFailure) {
             let value = try notification.encoded(checkedWith: decoder)
             return try read(value, line: 1)
         } catch {
-            throw EventMistake(line: 1, reason: error.reason, detail: error.detail)
+            throw Self.mistake(error.reason, error.detail)
         }
     }
 
     /// One event from its JSON, which goes into the record as it is, but for an id that it lacks; a structured CloudEvent is
     /// told by its `specversion`.
-    package mutating func prepare(_ line: TextLine) throws(EventMistake) -> PreparedEvent {
+    package mutating func prepare(_ line: TextLine) throws(InputError) -> PreparedEvent {
         guard line.byteCount <= decoder.maxEventBytes else {
-            throw EventMistake(
-                line: line.number, reason: .oversized,
-                detail: "the line has \(line.byteCount) bytes; at most \(decoder.maxEventBytes) are allowed")
+            throw Self.mistake(
+                .oversized, "the line has \(line.byteCount) bytes; at most \(decoder.maxEventBytes) are allowed",
+                line: line.number)
         }
         do throws(DecodingFailure) {
             if isCloudEvent(line) { return try read(line.bytes, line: line.number, isCloudEvent: true) }
@@ -75,8 +76,12 @@ package struct EventPreparation {
             value += line.bytes[(start + 1)...]
             return try readWithID(value, line: line.number) ?? given
         } catch {
-            throw EventMistake(line: line.number, reason: error.reason, detail: error.detail)
+            throw Self.mistake(error.reason, error.detail, line: line.number)
         }
+    }
+
+    private static func mistake(_ reason: DeadLetterReason, _ detail: String, line: Int? = nil) -> InputError {
+        InputError("\(reason.rawValue): \(detail)", line: line)
     }
 
     /// The event with the id; `nil` when it has no room for one: `"id": null` is there, or its size is at the limit.

@@ -24,15 +24,3 @@ package struct PreparedEvent: Sendable, Equatable {
         self.isCloudEvent = isCloudEvent
     }
 }
-
-/// Why a line is no event, for people.
-package struct EventMistake: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The line, from 1.
-    package var line: Int
-    package var reason: DeadLetterReason
-    /// What is wrong; without the message's text.
-    package var detail: String
-
-    /// The class and what is wrong, without the line.
-    package var description: String { "\(reason.rawValue): \(detail)" }
-}

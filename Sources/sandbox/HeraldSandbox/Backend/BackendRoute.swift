@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HeraldHTTP
+import HeraldText
 import HeraldTime
 
 /// The addresses of the reference backend; the names are compared without regard to case, as ASP.NET does.

@@ -1,14 +1,15 @@
 import Glibc
+import HeraldText
 
 /// The call log on disk: one line of JSON for each call, in one write each, so that a reader never sees half a line.
 final class CallLogFile: Sendable {
     private let descriptor: Int32
 
     /// Opens the file to append to it.
-    init(path: String) throws(ReferenceBackend.StartError) {
+    init(path: String) throws(InputError) {
         descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw .callLog(path: path, reason: String(cString: strerror(errno)))
+            throw InputError("cannot write the call log \(path): \(String(cString: strerror(errno)))")
         }
     }
 

@@ -1,9 +1,5 @@
 import FoundationEssentials
-
-/// A rule of misbehaviour that cannot be read; says what is wrong and what is allowed.
-package struct MisbehaviourMistake: Error, Equatable, CustomStringConvertible {
-    package var description: String
-}
+package import HeraldText
 
 extension Misbehaviour {
     /// What the text form may hold, in words.
@@ -16,10 +12,10 @@ extension Misbehaviour {
     private static let standingAlone = ["hang", "hangUp", "carriedOut"]
 
     /// The name, when a rule can have it.
-    private static func known(_ name: String) throws(MisbehaviourMistake) -> String {
+    private static func known(_ name: String) throws(InputError) -> String {
         guard names.contains(name) else {
-            throw MisbehaviourMistake(
-                description: name.isEmpty
+            throw InputError(
+                name.isEmpty
                     ? "a part of the rule is empty; a rule is \(textForm)" : "\(name): unknown; allowed are \(textForm)"
             )
         }
@@ -29,14 +25,13 @@ extension Misbehaviour {
     /// Reads a rule as flags have it: `user=flaky-*,status=503,retryAfter=2,callsPerKey=2`.
     ///
     /// The names are those of the JSON form; `hang`, `hangUp` and `carriedOut` may stand alone.
-    package init(parsing text: String) throws(MisbehaviourMistake) {
+    package init(parsing text: String) throws(InputError) {
         self.init()
         for pair in text.split(separator: ",", omittingEmptySubsequences: false) {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = String(parts[0])
             guard parts.count == 2 || Self.standingAlone.contains(name) else {
-                throw MisbehaviourMistake(
-                    description: "\(try Self.known(name)) needs a value: \(name)=…")
+                throw InputError("\(try Self.known(name)) needs a value: \(name)=…")
             }
             try set(name, to: parts.count == 2 ? String(parts[1]) : "true")
         }
@@ -44,13 +39,12 @@ extension Misbehaviour {
     }
 
     /// Reads a JSON array of rules, each an object with the names of the text form.
-    package static func rules(json: [UInt8]) throws(MisbehaviourMistake) -> [Self] {
+    package static func rules(json: [UInt8]) throws(InputError) -> [Self] {
         let objects: [[String: Scalar]]
         do {
             objects = try JSONDecoder().decode([[String: Scalar]].self, from: Data(json))
         } catch {
-            throw MisbehaviourMistake(
-                description: #"expected a JSON array of flat objects, such as [{"pns":"gcm","status":503,"calls":3}]"#)
+            throw InputError(#"expected a JSON array of flat objects, such as [{"pns":"gcm","status":503,"calls":3}]"#)
         }
         var rules: [Self] = []
         for object in objects {
@@ -70,7 +64,7 @@ extension Misbehaviour {
         return Array("[\(objects.joined(separator: ","))]".utf8)
     }
 
-    private mutating func set(_ name: String, to value: String) throws(MisbehaviourMistake) {
+    private mutating func set(_ name: String, to value: String) throws(InputError) {
         switch name {
         case "path": path = value
         case "user": user = value
@@ -79,7 +73,7 @@ extension Misbehaviour {
         case "callsPerKey": callsPerKey = try Self.integer(name, value, 1...Int.max)
         case "share":
             guard let number = Double(value), (0...1).contains(number) else {
-                throw MisbehaviourMistake(description: "share: \(value) is not a number from 0 to 1")
+                throw InputError("share: \(value) is not a number from 0 to 1")
             }
             share = number
         case "seed": seed = UInt64(try Self.integer(name, value, 0...Int.max))
@@ -90,8 +84,8 @@ extension Misbehaviour {
             guard let first = ends.first, let last = ends.last, ends.count == parts.count, ends.count < 3,
                 first >= 0, first <= last, last <= Self.longestLatencyMilliseconds
             else {
-                throw MisbehaviourMistake(
-                    description: "latency: \(value) is neither milliseconds, at most an hour, nor a range of them, "
+                throw InputError(
+                    "latency: \(value) is neither milliseconds, at most an hour, nor a range of them, "
                         + "such as 50-200")
             }
             latencyMilliseconds = first...last
@@ -106,37 +100,36 @@ extension Misbehaviour {
 
     private static let longestLatencyMilliseconds = 3_600_000
 
-    private mutating func setEffect(_ effect: Effect) throws(MisbehaviourMistake) {
+    private mutating func setEffect(_ effect: Effect) throws(InputError) {
         guard self.effect == nil else {
-            throw MisbehaviourMistake(description: "only one of status, hang and hangUp can happen")
+            throw InputError("only one of status, hang and hangUp can happen")
         }
         self.effect = effect
     }
 
-    private func check() throws(MisbehaviourMistake) {
+    private func check() throws(InputError) {
         guard effect != nil || latencyMilliseconds != nil else {
-            throw MisbehaviourMistake(description: "nothing happens: expected a latency, status, hang or hangUp")
+            throw InputError("nothing happens: expected a latency, status, hang or hangUp")
         }
         if retryAfter != nil, case .respond = effect { return }
         guard retryAfter == nil else {
-            throw MisbehaviourMistake(description: "retryAfter: needs a status to go with")
+            throw InputError("retryAfter: needs a status to go with")
         }
     }
 
     private static func integer(
         _ name: String, _ value: String, _ range: ClosedRange<Int>
-    ) throws(MisbehaviourMistake) -> Int {
+    ) throws(InputError) -> Int {
         guard let number = Int(value), range.contains(number) else {
             let end = range.upperBound == Int.max ? "" : " to \(range.upperBound)"
-            throw MisbehaviourMistake(
-                description: "\(name): \(value) is not a whole number from \(range.lowerBound)\(end)")
+            throw InputError("\(name): \(value) is not a whole number from \(range.lowerBound)\(end)")
         }
         return number
     }
 
-    private static func boolean(_ name: String, _ value: String) throws(MisbehaviourMistake) -> Bool {
+    private static func boolean(_ name: String, _ value: String) throws(InputError) -> Bool {
         guard let boolean = Bool(value) else {
-            throw MisbehaviourMistake(description: "\(name): \(value) is neither true nor false")
+            throw InputError("\(name): \(value) is neither true nor false")
         }
         return boolean
     }

@@ -26,38 +26,19 @@ package final class ReferenceBackend: Sendable {
         package init() {}
     }
 
-    /// Why it could not start.
-    package enum StartError: Error, Equatable, CustomStringConvertible {
-        case server(HTTPServerError)
-        /// The file for the calls cannot be written.
-        case callLog(path: String, reason: String)
-
-        /// What happened, in one line.
-        package var description: String {
-            switch self {
-            case .server(let error): error.description
-            case .callLog(let path, let reason): "cannot write the call log \(path): \(reason)"
-            }
-        }
-    }
-
     private let server: HTTPServer
     private let service: BackendService
     private let host: String
 
     /// Starts the backend; it serves when this returns.
-    package init(_ configuration: Configuration = Configuration()) throws(StartError) {
+    package init(_ configuration: Configuration = Configuration()) throws {
         let file: CallLogFile?
         if let path = configuration.callLogPath { file = try CallLogFile(path: path) } else { file = nil }
         let state = BackendState(
             prefix: String(UInt64.random(in: 1...(.max)), radix: 16), inboxLimit: configuration.inboxLimit,
             callLimit: configuration.callLimit, misbehaviour: configuration.misbehaviour)
         let service = BackendService(state: state, callLog: file)
-        do {
-            server = try HTTPServer(configuration.server) { service.answer(to: $0) }
-        } catch {
-            throw .server(error)
-        }
+        server = try HTTPServer(configuration.server) { service.answer(to: $0) }
         self.service = service
         host = configuration.server.host
     }

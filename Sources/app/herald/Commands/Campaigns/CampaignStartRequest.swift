@@ -36,7 +36,7 @@ struct CampaignStartRequest {
         case (nil, nil): throw mistake("--message or --message-file is needed")
         case (_?, _?): throw mistake("--message and --message-file do not go together")
         }
-        do throws(MessageTemplate.Mistake) {
+        do throws(InputError) {
             template = try MessageTemplate(text)
         } catch {
             throw mistake("the message, \(SafeText.escaped(error.description))")

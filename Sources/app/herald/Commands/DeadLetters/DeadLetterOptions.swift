@@ -69,19 +69,22 @@ enum DeadLetterOptions {
     ) throws -> Selection {
         do {
             return try Selection(request, now: now)
-        } catch let error as WhereError {
-            throw UsageError(pointing(at: error), command: command)
+        } catch let error as InputError {
+            throw UsageError(pointing(at: error, in: request.condition ?? ""), command: command)
         } catch let error as ToolFailure {
             throw UsageError("--group: \(SafeText.escaped(error.description))", command: command)
         }
     }
 
     /// The condition with a mark under the column that is wrong.
-    private static func pointing(at error: WhereError) -> String {
-        let before = String(error.text.prefix(max(0, error.column - 1)))
+    private static func pointing(at error: InputError, in condition: String) -> String {
+        let column = error.column ?? 1
+        // One that is too long is shown by its beginning.
+        let text = condition.count > 10_000 ? String(condition.prefix(80)) : condition
+        let before = String(text.prefix(max(0, column - 1)))
         let padding = String(repeating: " ", count: SafeText.escaped(before).displayWidth)
-        return "--where, column \(error.column): \(SafeText.escaped(error.message))\n"
-            + "  \(SafeText.escaped(error.text))\n  \(padding)^"
+        return "--where, column \(column): \(SafeText.escaped(error.message))\n"
+            + "  \(SafeText.escaped(text))\n  \(padding)^"
     }
 
     private static func moment(

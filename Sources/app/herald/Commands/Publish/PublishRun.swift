@@ -42,7 +42,7 @@ struct PublishRun {
         var count = 1
         switch request.events {
         case .one(let event):
-            do throws(EventMistake) {
+            do throws(InputError) {
                 (events, single) = (nil, try preparation.prepare(event))
             } catch {
                 throw CommandFailure("the event is \(Self.safe(error))", status: .usage)
@@ -82,12 +82,12 @@ struct PublishRun {
         var preparation = preparation
         try CommandFailure.translating { () throws(ToolFailure) in
             try file.forEachLine(longest: preparation.longestLine) { line throws(ToolFailure) in
-                do throws(EventMistake) {
+                do throws(InputError) {
                     _ = try preparation.prepare(line)
                     good += 1
                 } catch {
                     bad += 1
-                    console.complain("line \(error.line): \(Self.safe(error))")
+                    console.complain(Self.safe(error))
                 }
             }
         }
@@ -178,10 +178,10 @@ struct PublishRun {
         do throws(ToolFailure) {
             try file.forEachLine(longest: preparation.longestLine) { line throws(ToolFailure) in
                 guard publisher.failures.isEmpty else { return }
-                do throws(EventMistake) {
+                do throws(InputError) {
                     _ = publisher.publish(try preparation.prepare(line), onPublished: published)
                 } catch {
-                    throw ToolFailure("line \(error.line) was changed while the file was read: \(error)")
+                    throw ToolFailure("the file was changed while it was read: \(error)")
                 }
             }
         } catch {
