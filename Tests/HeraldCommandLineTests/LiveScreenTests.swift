@@ -37,9 +37,9 @@ struct LiveScreenTests {
         func draw() throws {
             let screen = LiveScreen(Console.Stream(isTerminal: true) { text in written.withLock { $0 += text } })
             try screen.draw(["one"], size: Self.size)
-            throw Console.WriteFailure(code: 5)
+            throw CommandFailure("cannot write")
         }
-        #expect(throws: Console.WriteFailure.self) { try draw() }
+        #expect(throws: CommandFailure.self) { try draw() }
         #expect(written.withLock { $0 }.hasSuffix("\u{1B}[?7h\u{1B}[?25h"))
     }
 }

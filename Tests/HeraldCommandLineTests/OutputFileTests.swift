@@ -81,13 +81,13 @@ struct OutputFileTests {
             for number in 1...100 {
                 try "mine".write(toFile: "\(file.path).\(getpid())-\(number).part", atomically: false, encoding: .utf8)
             }
-            #expect(throws: Console.WriteFailure.self) { try write("first", file.path) }
+            #expect(throws: CommandFailure.self) { try write("first", file.path) }
             #expect(try names(directory).count == 100)
         }
     }
 
     @Test("A file that cannot be written is told before anything is")
     func refused() {
-        #expect(throws: Console.WriteFailure.self) { _ = try OutputFile("/nowhere/at/all") }
+        #expect(throws: CommandFailure.self) { _ = try OutputFile("/nowhere/at/all") }
     }
 }

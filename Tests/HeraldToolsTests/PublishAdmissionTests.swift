@@ -124,7 +124,8 @@ struct FailureLimitTests {
             (2, 2, 5, true), (0, 0, 0, false),
         ] as [(Int, Int, Int?, Bool)])
     func limit(failed: Int, known: Int, total: Int?, isExceeded: Bool) {
-        let limit = FailureLimit(share: 0.2, meaningfulCount: 20)
-        #expect(limit.isExceeded(failed: failed, known: known, total: total) == isExceeded)
+        #expect(
+            FailureLimit.isExceeded(share: 0.2, failed: failed, known: known, meaningfulCount: 20, total: total)
+                == isExceeded)
     }
 }

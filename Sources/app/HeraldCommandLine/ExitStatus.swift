@@ -1,3 +1,5 @@
+import Glibc
+
 /// How every command ends.
 package enum ExitStatus: Int32, Sendable, CaseIterable {
     case done = 0
@@ -33,5 +35,14 @@ package struct CommandFailure: Error, Sendable, CustomStringConvertible {
     package init(_ description: String, status: ExitStatus = .failed) {
         self.status = status
         self.description = description
+    }
+
+    /// An output that takes no more, by the system's error number; a reader of standard output that has gone is no failure.
+    ///
+    /// - Parameter name: the file's, if it is one.
+    init(writing number: Int32, to name: String?) {
+        self.init(
+            (name.map { "\($0): " } ?? "") + "cannot write: \(String(cString: strerror(number)))",
+            status: name == nil && number == EPIPE ? .done : .failed)
     }
 }

@@ -7,11 +7,13 @@ package final class OutputFile {
     /// Where it belongs, and where it is written until then; `nil` for what is no plain file, such as a pipe: that is written
     /// at once.
     private let places: (path: String, temporary: String)?
+    private let name: String
     private let descriptor: Int32
     private var isFinished = false
     private static let mostParts = 100
 
-    package init(_ path: String) throws(Console.WriteFailure) {
+    package init(_ path: String) throws {
+        name = path
         var information = stat()
         let isThere = stat(path, &information) == 0
         if isThere, information.st_mode & S_IFMT != S_IFREG {
@@ -24,7 +26,7 @@ package final class OutputFile {
             places = (target, part.path)
             descriptor = part.descriptor
         }
-        guard descriptor >= 0 else { throw Console.WriteFailure(code: errno) }
+        guard descriptor >= 0 else { throw CommandFailure(writing: errno, to: path) }
     }
 
     /// A new file beside the target; the descriptor is negative when there can be none.
@@ -44,13 +46,13 @@ package final class OutputFile {
         if descriptor >= 0, let places, !isFinished { unlink(places.temporary) }
     }
 
-    package var stream: Console.Stream { .descriptor(descriptor) }
+    package var stream: Console.Stream { .descriptor(descriptor, name: name) }
 
     /// Puts it where it belongs.
-    package func finish() throws(Console.WriteFailure) {
+    package func finish() throws {
         guard let places else { return }
         guard fsync(descriptor) == 0, rename(places.temporary, places.path) == 0 else {
-            throw Console.WriteFailure(code: errno)
+            throw CommandFailure(writing: errno, to: name)
         }
         isFinished = true
     }

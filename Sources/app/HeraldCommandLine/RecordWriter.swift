@@ -14,12 +14,25 @@ package enum OutputFormat: String, Sendable, CaseIterable {
     /// Writes one object: its members for programs, or these lines for people.
     package func write(
         _ members: [JSONValue.Member], lines: [String], to console: Console
-    ) throws(Console.WriteFailure) {
+    ) throws {
+        try write(.object(members), lines: lines, to: console)
+    }
+
+    /// The same of one value, without members that are null.
+    package func write(_ value: JSONValue, lines: @autoclosure () -> [String], to console: Console) throws {
         switch self {
-        case .table: for line in lines { try console.print(line) }
-        case .json: try console.print(JSONValue.object(members).pretty)
-        case .jsonl: try console.print(JSONValue.object(members).compact)
+        case .table: for line in lines() { try console.print(line) }
+        case .json: try console.print(value.withoutNulls.pretty)
+        case .jsonl: try console.print(value.withoutNulls.compact)
         }
+    }
+}
+
+extension JSONValue {
+    /// An object without its members that are null; anything else as it is.
+    fileprivate var withoutNulls: Self {
+        guard case .object(let members) = self else { return self }
+        return .object(members.filter { $0.value != .null })
     }
 }
 
@@ -72,7 +85,7 @@ package struct RecordWriter {
     }
 
     /// Takes one record, a value for each column; JSON leaves out `null`.
-    package mutating func write(_ values: [JSONValue]) throws(Console.WriteFailure) {
+    package mutating func write(_ values: [JSONValue]) throws {
         precondition(values.count == columns.count, "a record has one value for each column")
         count += 1
         switch format {
@@ -87,7 +100,7 @@ package struct RecordWriter {
     }
 
     /// Writes what was kept, and the end; nothing may be written afterwards.
-    package mutating func finish() throws(Console.WriteFailure) {
+    package mutating func finish() throws {
         switch format {
         case .table: if !rows.isEmpty || widths == nil { try writeTable() }
         case .json: try console.print(count == 0 ? "[]" : "\n]")
@@ -96,10 +109,10 @@ package struct RecordWriter {
     }
 
     private func object(_ values: [JSONValue]) -> JSONValue {
-        .object(zip(columns, values).filter { $1 != .null }.map { JSONValue.Member($0.name, $1) })
+        JSONValue.object(zip(columns, values).map { JSONValue.Member($0.name, $1) }).withoutNulls
     }
 
-    private mutating func writeTable() throws(Console.WriteFailure) {
+    private mutating func writeTable() throws {
         let cells = rows.flatMap { broken($0.map(Self.cell)) }
         rows = []
         var text = ""

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HeraldCommandLine
 import HeraldSettings
+import HeraldTools
 
 /// The program: understands the command line, runs the command, and turns what it throws into words and a status.
 enum Herald {
@@ -46,10 +47,10 @@ enum Herald {
             console.complain(error.description)
             return .badSettings
         case let failure as CommandFailure:
-            console.complain("herald: \(failure)")
+            // Who reads has seen enough, such as head.
+            if failure.status != .done { console.complain("herald: \(failure)") }
             return failure.status
-        // Who reads has seen enough, such as head.
-        case let failure as Console.WriteFailure where failure.isBrokenPipe: return .done
+        case let failure as ToolFailure: return report(CommandFailure(failure), to: console)
         default:
             console.complain("herald: \(error)")
             return .failed

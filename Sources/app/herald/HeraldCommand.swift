@@ -29,16 +29,22 @@ struct Invocation: Sendable {
     /// The settings of file, environment and flags, with warnings said on standard error.
     ///
     /// Throws all mistakes at once, those of what `needs` demands included.
-    func settings(requiring needs: SettingsNeeds = []) throws(SettingsError) -> Settings {
+    func settings(requiring needs: SettingsNeeds = []) throws -> Settings {
         try loadedSettings(requiring: needs).settings
     }
 
     /// The same, with where each value came from.
-    func loadedSettings(requiring needs: SettingsNeeds = []) throws(SettingsError) -> LoadedSettings {
+    func loadedSettings(requiring needs: SettingsNeeds = []) throws -> LoadedSettings {
         let sources = SettingsSources(
             file: parsed[GlobalOptions.config].map { .path($0) }, environment: environment, flags: parsed.options)
         let loaded = try Settings.load(sources, requiring: needs) { LibraryChecks.mistakes($0, requiring: needs) }
         for warning in loaded.warnings { console.complain("warning: \(warning)") }
         return loaded
+    }
+
+    /// Where a copy of standard input goes.
+    var temporaryDirectory: String {
+        let directory = environment["TMPDIR", default: ""]
+        return directory.isEmpty ? "/tmp" : directory
     }
 }

@@ -37,7 +37,7 @@ package struct CampaignContext: Sendable {
     /// Looks at the topics.
     ///
     /// - Parameter isWriting: whether the audit topic has to be there.
-    package func layout(reach: ClusterReach, admin: Admin, isWriting: Bool) throws(ToolFailure) -> Layout {
+    package func layout(reach: ClusterReach, admin: Admin, isWriting: Bool) throws -> Layout {
         let needed = [topics.campaigns, topics.results] + (isWriting ? [topics.audit] : [])
         var partitions: [String: [Int32]] = [:]
         // Those that are named are asked for by name: only then a broker says that somebody may not see them.
@@ -59,7 +59,7 @@ package struct CampaignContext: Sendable {
     }
 
     /// A reader of the campaigns topic.
-    package func campaigns(_ layout: Layout) throws(ToolFailure) -> CampaignReader {
+    package func campaigns(_ layout: Layout) throws -> CampaignReader {
         try CampaignReader(properties: readerProperties, topic: topics.campaigns, partitions: layout.campaigns)
     }
 
@@ -68,7 +68,7 @@ package struct CampaignContext: Sendable {
     /// - Parameter moment: epoch milliseconds; also hands out what came since then, without counting it twice.
     package func outcomes(
         of subjects: [OutcomeReader.Subject], lookingBackTo moment: Int64? = nil, _ layout: Layout
-    ) throws(ToolFailure) -> OutcomeReader {
+    ) throws -> OutcomeReader {
         try OutcomeReader(
             properties: readerProperties, topic: topics.results, partitions: layout.results, of: subjects,
             lookingBackTo: moment)
@@ -78,7 +78,7 @@ package struct CampaignContext: Sendable {
     package func transactionalID(of campaign: String) -> String { "herald-campaign-\(topics.campaigns)-\(campaign)" }
 
     /// The offset behind the last record of each partition, open transactions included.
-    func ends(of topic: String, _ partitions: [Int32]) throws(ToolFailure) -> [String: Int64] {
+    func ends(of topic: String, _ partitions: [Int32]) throws -> [String: Int64] {
         let reader = try TopicReader(
             properties: readerProperties, topic: topic, partitions: partitions, from: { _ in .end })
         defer { reader.close() }

@@ -33,7 +33,7 @@ package struct Examination: Sendable {
     /// Looks at everything and reports each check as soon as it is its turn.
     ///
     /// Blocks.
-    package func run<Failure: Error>(_ report: (Check) throws(Failure) -> Void) throws(Failure) {
+    package func run(_ report: (Check) throws -> Void) rethrows {
         let backendChecks = Guarded<[Check]>([])
         var backend: OwnThread?
         if let makeBackend {
@@ -58,9 +58,9 @@ package struct Examination: Sendable {
     }
 
     /// Goes through stages of one half in their order.
-    static func walk<Failure: Error>(
-        _ stages: [Stage], _ examiner: inout any Examiner, _ report: (Check) throws(Failure) -> Void
-    ) throws(Failure) {
+    static func walk(
+        _ stages: [Stage], _ examiner: inout any Examiner, _ report: (Check) throws -> Void
+    ) rethrows {
         var stopped: [Stage: Stage] = [:]
         for stage in stages {
             if let cause = stage.needs.compactMap({ stopped[$0] }).first {

@@ -30,7 +30,7 @@ package struct CommandDeclaration: Sendable {
     /// What stands behind it without dashes.
     package let arguments: [ArgumentDeclaration]
     /// Its own options; those of the groups above it are understood too.
-    package let options: [OptionDeclaration]
+    package private(set) var options: [OptionDeclaration]
     package let examples: [Example]
     /// The environment variables that it and everything beneath it read, with what they do.
     package let environment: [EnvironmentVariable]
@@ -66,19 +66,12 @@ package struct CommandDeclaration: Sendable {
         self.subcommands = subcommands
     }
 
-    private init(_ other: Self, adding options: [OptionDeclaration]) {
-        name = other.name
-        summary = other.summary
-        details = other.details
-        arguments = other.arguments
-        self.options = other.options + options
-        examples = other.examples
-        environment = other.environment
-        subcommands = other.subcommands
-    }
-
     /// The same command with more options behind its own.
-    package func adding(_ options: [OptionDeclaration]) -> Self { Self(self, adding: options) }
+    package func adding(_ options: [OptionDeclaration]) -> Self {
+        var copy = self
+        copy.options += options
+        return copy
+    }
 
     /// The command of that name directly beneath; nil when there is none.
     package func subcommand(_ name: String) -> Self? { subcommands.first { $0.name == name } }

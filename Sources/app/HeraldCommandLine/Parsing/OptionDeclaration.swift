@@ -20,9 +20,9 @@ package struct OptionDeclaration: Sendable {
     package let standard: String?
     package let summary: String
     /// The heading in help under which it stands; nil for the command's own options.
-    package let group: String?
+    package private(set) var group: String?
     /// Whether it is understood and has no effect here, so that help names it only with `--settings`.
-    package let isUnheeded: Bool
+    package private(set) var isUnheeded: Bool
 
     /// An option; commands use the factories of ``CommandOption``.
     package init(
@@ -42,16 +42,16 @@ package struct OptionDeclaration: Sendable {
 
     /// The same option under a heading of help.
     package func inGroup(_ group: String) -> Self {
-        Self(
-            name, short: short, form: form, isRepeatable: isRepeatable, isRequired: isRequired, standard: standard,
-            group: group, isUnheeded: isUnheeded, summary)
+        var copy = self
+        copy.group = group
+        return copy
     }
 
     /// The same option of a command on which it has no effect.
     package func unheeded() -> Self {
-        Self(
-            name, short: short, form: form, isRepeatable: isRepeatable, isRequired: isRequired, standard: standard,
-            group: group, isUnheeded: true, summary)
+        var copy = self
+        copy.isUnheeded = true
+        return copy
     }
 
     /// What its value is; nil for a flag.

@@ -3,7 +3,7 @@ package enum Confirmation {
     /// Whether the answer is yes; No is the default.
     ///
     /// With `isAssumed` (`--yes`) nobody is asked; without a terminal it throws status 4.
-    package static func ask(_ question: String, isAssumed: Bool, console: Console) throws(CommandFailure) -> Bool {
+    package static func ask(_ question: String, isAssumed: Bool, console: Console) throws -> Bool {
         if isAssumed { return true }
         let answer = try answer("\(question) [y/N] ", console: console)
         return ["y", "yes"].contains(answer.lowercased())
@@ -12,12 +12,19 @@ package enum Confirmation {
     /// Whether exactly `word` is typed, for what is larger than a yes.
     package static func ask(
         _ question: String, typing word: String, isAssumed: Bool, console: Console
-    ) throws(CommandFailure) -> Bool {
+    ) throws -> Bool {
         if isAssumed { return true }
         return try answer("\(question) Type \(word) to go on: ", console: console) == word
     }
 
-    private static func answer(_ prompt: String, console: Console) throws(CommandFailure) -> String {
+    /// Whether so many may be acted on; more than a hundred are confirmed by typing the count.
+    package static func ask(_ question: String, count: Int, isAssumed: Bool, console: Console) throws -> Bool {
+        count > 100
+            ? try ask(question, typing: "\(count)", isAssumed: isAssumed, console: console)
+            : try ask(question, isAssumed: isAssumed, console: console)
+    }
+
+    private static func answer(_ prompt: String, console: Console) throws -> String {
         guard console.isInputTerminal, console.error.isTerminal else {
             throw CommandFailure(
                 "needs a confirmation, and there is no terminal to ask on; add --yes", status: .needsConfirmation)

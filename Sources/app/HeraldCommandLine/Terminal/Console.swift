@@ -10,18 +10,18 @@ package struct Console: Sendable {
         package let width: Int
         /// The file behind it, if it is one.
         let descriptor: Int32?
-        private let sink: @Sendable (String) throws(WriteFailure) -> Void
+        private let sink: @Sendable (String) throws -> Void
 
         /// A stream that hands its text to `sink`.
         package init(
-            isTerminal: Bool, width: Int = 80, sink: @escaping @Sendable (String) throws(WriteFailure) -> Void
+            isTerminal: Bool, width: Int = 80, sink: @escaping @Sendable (String) throws -> Void
         ) {
             self.init(isTerminal: isTerminal, width: width, descriptor: nil, sink: sink)
         }
 
         fileprivate init(
             isTerminal: Bool, width: Int, descriptor: Int32?,
-            sink: @escaping @Sendable (String) throws(WriteFailure) -> Void
+            sink: @escaping @Sendable (String) throws -> Void
         ) {
             self.isTerminal = isTerminal
             self.width = width
@@ -30,20 +30,7 @@ package struct Console: Sendable {
         }
 
         /// Writes the text as it is.
-        package func write(_ text: String) throws(WriteFailure) { try sink(text) }
-    }
-
-    /// An output that takes no more.
-    package struct WriteFailure: Error, CustomStringConvertible {
-        /// The system's error number; `EPIPE` when the reader has gone.
-        package let code: Int32
-
-        package init(code: Int32) { self.code = code }
-
-        /// Whether the reader has gone, which is no news for anybody.
-        package var isBrokenPipe: Bool { code == EPIPE }
-
-        package var description: String { "cannot write: \(String(cString: strerror(code)))" }
+        package func write(_ text: String) throws { try sink(text) }
     }
 
     /// Standard output: data.
@@ -85,14 +72,14 @@ package struct Console: Sendable {
     package func readInputLine() -> String? { line() }
 
     /// A line of data.
-    package func print(_ text: String) throws(WriteFailure) { try output.write(text + "\n") }
+    package func print(_ text: String) throws { try output.write(text + "\n") }
 
     /// Writes what a command has done, which nobody has to read: a reader that has gone changes nothing of it.
-    package func report(_ body: (Console) throws(WriteFailure) -> Void) throws(WriteFailure) {
-        do throws(WriteFailure) {
+    package func report(_ body: (Console) throws -> Void) throws {
+        do {
             try body(self)
         } catch {
-            guard error.isBrokenPipe else { throw error }
+            guard (error as? CommandFailure)?.status == .done else { throw error }
         }
     }
 
@@ -108,11 +95,12 @@ package struct Console: Sendable {
 
 extension Console.Stream {
     /// A file descriptor, which stays open.
-    static func descriptor(_ descriptor: Int32) -> Self {
+    ///
+    /// - Parameter name: a file's, for what is said when it takes no more.
+    static func descriptor(_ descriptor: Int32, name: String? = nil) -> Self {
         let isTerminal = isatty(descriptor) == 1
         let width = isTerminal ? TerminalSize.of(descriptor)?.columns ?? 80 : 80
-        return Self(isTerminal: isTerminal, width: width, descriptor: descriptor) {
-            text throws(Console.WriteFailure) in
+        return Self(isTerminal: isTerminal, width: width, descriptor: descriptor) { text in
             var rest = Array(text.utf8)[...]
             while !rest.isEmpty {
                 let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -122,7 +110,7 @@ extension Console.Stream {
                     var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     poll(&wait, 1, -1)
                 } else if errno != EINTR {
-                    throw Console.WriteFailure(code: errno)
+                    throw CommandFailure(writing: errno, to: name)
                 }
             }
         }

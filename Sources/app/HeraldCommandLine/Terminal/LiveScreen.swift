@@ -20,7 +20,7 @@ package final class LiveScreen {
     deinit { try? end() }
 
     /// Replaces the lines, after `above`, which stays; the terminal has this size now.
-    package func draw(_ lines: [String], above: [String] = [], size: TerminalSize) throws(Console.WriteFailure) {
+    package func draw(_ lines: [String], above: [String] = [], size: TerminalSize) throws {
         var text = ""
         if self.size == nil {
             text += Self.taking
@@ -43,7 +43,7 @@ package final class LiveScreen {
     }
 
     /// Leaves the lines where they are.
-    package func end() throws(Console.WriteFailure) {
+    package func end() throws {
         guard size != nil else { return }
         size = nil
         lineCount = 0

@@ -1,15 +1,15 @@
 /// How fast a count grows, from what it was in the last seconds: for a rate and the time left on a progress line.
 package struct ThroughputMeter: Sendable {
-    /// So far back it looks: long enough that a pause of some seconds does not look like the end.
-    private static let window = Duration.seconds(30)
     /// Nothing is said before so much time has been seen.
     private static let shortest = Duration.seconds(1)
     private static let interval = Duration.milliseconds(500)
 
+    private let window: Duration
     private var samples: [(at: ContinuousClock.Instant, count: Int64)] = []
 
-    /// Nothing was counted.
-    package init() {}
+    /// - Parameter window: how far back it looks: by default long enough that a pause of some seconds does not look like the
+    ///   end.
+    package init(window: Duration = .seconds(30)) { self.window = window }
 
     /// Notes the count at a moment.
     package mutating func note(_ count: Int64, at now: ContinuousClock.Instant = .now) {
@@ -18,7 +18,7 @@ package struct ThroughputMeter: Sendable {
             return
         }
         samples.append((now, count))
-        samples.removeAll { now - $0.at > Self.window }
+        samples.removeAll { now - $0.at > window }
     }
 
     /// How much it grows in a second; `nil` while too little was seen.

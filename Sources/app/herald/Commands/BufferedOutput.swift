@@ -6,7 +6,7 @@ struct BufferedOutput {
 
     private let stream: Console.Stream
     private var text = ""
-    private(set) var failure: Console.WriteFailure?
+    private(set) var failure: (any Error)?
 
     init(_ stream: Console.Stream) {
         self.stream = stream
@@ -17,14 +17,14 @@ struct BufferedOutput {
         if text.utf8.count >= Self.pieceBytes { flush() }
     }
 
-    mutating func finish() throws(Console.WriteFailure) {
+    mutating func finish() throws {
         flush()
         if let failure { throw failure }
     }
 
     private mutating func flush() {
         guard failure == nil else { return }
-        do throws(Console.WriteFailure) {
+        do {
             try stream.write(text)
         } catch {
             failure = error

@@ -28,9 +28,9 @@ struct FittedTable {
         return .string(String(moment.text.dropFirst(5).prefix(11)).replacing("T", with: " "))
     }
 
-    mutating func write(_ values: [JSONValue]) throws(Console.WriteFailure) {
+    mutating func write(_ values: [JSONValue]) throws {
         try writer.write(zip(values, isShown).filter { $1 }.map { $0.0 })
     }
 
-    mutating func finish() throws(Console.WriteFailure) { try writer.finish() }
+    mutating func finish() throws { try writer.finish() }
 }

@@ -78,16 +78,7 @@ enum SendCommand: HeraldCommand {
         guard let user = parsed[user], let names = parsed[pushServices], let message = parsed[message] else {
             throw UsageError("--user, --pns and --message are needed, or --self", command: parsed.path.name)
         }
-        let known = try settings.pushServices()
-        let resolved = try names.map { name in
-            let bytes = Array(name.utf8)
-            guard let index = known.index(of: bytes.span.bytes) else {
-                throw UsageError(
-                    "--pns: unknown push service \(SafeText.quoted(name, limit: 40)); allowed: "
-                        + known.names.joined(separator: ", "), command: parsed.path.name)
-            }
-            return known.names[index]
-        }
+        let resolved = try settings.pushServices(names, of: "pns", in: parsed)
         let id = parsed[id] ?? "send-\(String(UInt64.random(in: .min ... .max), radix: 36))"
         return .notification(user: user, pushServices: resolved, message: message, id: id)
     }

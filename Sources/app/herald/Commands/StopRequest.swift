@@ -14,7 +14,7 @@ final class StopRequest: Sendable {
     var isMade: Bool { state.withLock { $0.isMade } }
 
     /// Asks a question, which is answered with no by a signal: at once, because nothing has been done yet.
-    func whileAnswering<Answer>(_ ask: () throws(CommandFailure) -> Answer) throws(CommandFailure) -> Answer {
+    func whileAnswering<Answer>(_ ask: () throws -> Answer) throws -> Answer {
         state.withLock { $0.isAnswering = true }
         defer { state.withLock { $0.isAnswering = false } }
         return try ask()

@@ -19,14 +19,12 @@ extension Settings {
     /// One who has looked at the topics.
     func replayer(environment: [String: String], isWriting: Bool) throws -> Replayer {
         let context = try replayWorld(environment: environment)
-        return try CommandFailure.translating { () throws(ToolFailure) in
-            let admin: HeraldKafka.Admin
-            do throws(KafkaError) {
-                admin = try HeraldKafka.Admin(properties: KafkaClientSettings.common(self))
-            } catch {
-                throw ToolFailure("\(error)")
-            }
-            return try Replayer(context, reach: clusterReach, admin: admin, isWriting: isWriting)
+        let admin: HeraldKafka.Admin
+        do throws(KafkaError) {
+            admin = try HeraldKafka.Admin(properties: KafkaClientSettings.common(self))
+        } catch {
+            throw ToolFailure("\(error)")
         }
+        return try Replayer(context, reach: clusterReach, admin: admin, isWriting: isWriting)
     }
 }

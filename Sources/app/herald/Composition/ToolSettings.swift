@@ -26,13 +26,4 @@ extension CommandFailure {
         let lines = failure.description.split(separator: "\n").map { SafeText.escaped(String($0)) }
         self.init(lines.joined(separator: "\n"), status: failure.kind == .unreachable ? .unreachable : .failed)
     }
-
-    /// Runs what a tool does, and turns its failure into the command's.
-    static func translating<Result>(_ body: () throws(ToolFailure) -> Result) throws(CommandFailure) -> Result {
-        do throws(ToolFailure) {
-            return try body()
-        } catch {
-            throw CommandFailure(error)
-        }
-    }
 }

@@ -1,7 +1,9 @@
 import HeraldBackend
+import HeraldCommandLine
 import HeraldCore
 import HeraldEvents
 import HeraldSettings
+import HeraldText
 import HeraldTools
 import HeraldWorker
 
@@ -24,6 +26,21 @@ extension Settings {
         let names = backend.pushServices
         let aliases = backend.aliases.filter { alias, name in names.contains(name) && !names.contains(alias) }
         return try PushServices(names: names, aliases: aliases)
+    }
+
+    /// The push services that an option names, aliases resolved, each once.
+    func pushServices(_ names: [String], of option: String, in command: ParsedCommand) throws -> [String] {
+        let known = try pushServices()
+        var resolved: [String] = []
+        for name in names {
+            guard let index = known.index(of: Array(name.utf8).span.bytes) else {
+                throw UsageError(
+                    "--\(option): \(SafeText.quoted(name, limit: 40)) is none of \(known.names.joined(separator: ", "))",
+                    command: command.path.name)
+            }
+            if !resolved.contains(known.names[index]) { resolved.append(known.names[index]) }
+        }
+        return resolved
     }
 
     /// What the worker's lanes need, divided among them.

@@ -1,5 +1,5 @@
 internal import HeraldBytes
-package import HeraldTools
+internal import HeraldTools
 
 /// The file with a campaign's recipients, which is read twice: for the preview, and for the publishing.
 package final class Audience: Sendable {
@@ -15,11 +15,8 @@ package final class Audience: Sendable {
     /// - Parameters:
     ///   - format: `nil` for what its name says, or its first byte: an object's brace begins JSON lines.
     ///   - directory: where a copy of what can be read only once goes.
-    package init(path: String, format: AudienceFormat?, copyingInto directory: String) throws(ToolFailure) {
-        file =
-            path == "-"
-            ? try SpooledFile(standardInputCopiedInto: directory)
-            : try SpooledFile(path: path, copyingInto: directory)
+    package init(path: String, format: AudienceFormat?, copyingInto directory: String) throws {
+        file = try SpooledFile(path: path, copyingInto: directory)
         var first = [UInt8](repeating: 0, count: 4)
         let count = try file.read(into: &first, at: 0, count: first.count, from: 0)
         guard !first.starts(with: [0xFF, 0xFE]), !first.starts(with: [0xFE, 0xFF]) else {

@@ -1,4 +1,4 @@
-package import HeraldTools
+internal import HeraldTools
 
 /// What a campaign would do, found by going through its audience once.
 package struct AudiencePreview: Sendable {
@@ -51,7 +51,7 @@ package struct AudiencePreview: Sendable {
     package init?(
         _ audience: Audience, _ campaign: CampaignText, expiresAt: Int64?, marking set: inout RecipientSet,
         into invalidFile: InvalidLines, onProgress: (Int) -> Bool
-    ) throws(ToolFailure) {
+    ) throws {
         let reader = try RecipientReader(audience, campaign, expiresAt: expiresAt)
         var lines = 0
         items: while true {

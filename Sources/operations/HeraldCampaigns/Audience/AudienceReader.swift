@@ -37,7 +37,7 @@ struct AudienceReader {
     /// A reader at the beginning; what is wrong with the header is thrown.
     ///
     /// - Parameter names: the fields that are asked for, the first of them `user`.
-    init(_ audience: Audience, names: [String]) throws(ToolFailure) {
+    init(_ audience: Audience, names: [String]) throws {
         format = audience.format
         self.names = names
         window = ByteWindow(audience.file)
@@ -57,7 +57,7 @@ struct AudienceReader {
     }
 
     /// Goes on to the next record that is not an empty line.
-    mutating func next() throws(ToolFailure) -> Record {
+    mutating func next() throws -> Record {
         switch format {
         case .csv:
             while true {
@@ -92,7 +92,7 @@ struct AudienceReader {
 
     // MARK: - CSV
 
-    private mutating func scan() throws(ToolFailure) -> Record {
+    private mutating func scan() throws -> Record {
         while true {
             let start = window.start
             if start == window.count, window.isAtEnd { return .end }
@@ -117,7 +117,7 @@ struct AudienceReader {
             bytes.span.bytes.extracting(0..<window.count), from: window.start, isEnd: window.isAtEnd)
     }
 
-    private mutating func readHeader() throws(ToolFailure) {
+    private mutating func readHeader() throws {
         switch try scan() {
         case .end: throw ToolFailure("the audience is empty; its first line has to name the columns, one of them user")
         case .wrong(let problem): throw ToolFailure("the audience's first line \(problem)")
@@ -161,7 +161,7 @@ struct AudienceReader {
 
     // MARK: - JSON lines
 
-    private mutating func nextObject() throws(ToolFailure) -> Record {
+    private mutating func nextObject() throws -> Record {
         while true {
             let start = window.start
             if start == window.count, window.isAtEnd { return .end }
@@ -218,7 +218,7 @@ struct AudienceReader {
     }
 
     /// Passes over a line that is longer than a record may be; the ones behind it are read as if it had been whole.
-    private mutating func giveUp() throws(ToolFailure) -> Record {
+    private mutating func giveUp() throws -> Record {
         givenUp = Array(window.bytes[window.start..<window.start + 1_024])
         try window.skipLine()
         nextLine += 1

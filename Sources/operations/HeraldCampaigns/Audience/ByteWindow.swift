@@ -37,7 +37,7 @@ struct ByteWindow {
     }
 
     /// Reads on; the present record stays, at the window's beginning.
-    mutating func extend() throws(ToolFailure) {
+    mutating func extend() throws {
         if start > 0 {
             for index in start..<count { bytes[index - start] = bytes[index] }
             count -= start
@@ -50,7 +50,7 @@ struct ByteWindow {
     }
 
     /// Passes over everything up to and with the next line feed, however far that is.
-    mutating func skipLine() throws(ToolFailure) {
+    mutating func skipLine() throws {
         while true {
             let end = lineEnd
             guard end == count else {

@@ -22,7 +22,7 @@ package final class InvalidLines {
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// Takes the present line of a reader.
-    func take(_ reader: RecipientReader, _ reason: String) throws(ToolFailure) {
+    func take(_ reader: RecipientReader, _ reason: String) throws {
         if descriptor < 0 {
             // They are names and addresses of people.
             descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -36,14 +36,14 @@ package final class InvalidLines {
     }
 
     /// Writes what is left.
-    func finish() throws(ToolFailure) {
+    func finish() throws {
         try write()
         guard descriptor >= 0 else { return }
         defer { descriptor = -1 }
         guard close(descriptor) == 0 else { throw failure() }
     }
 
-    private func write() throws(ToolFailure) {
+    private func write() throws {
         var rest = piece[...]
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

@@ -1,6 +1,6 @@
 internal import HeraldBytes
 internal import HeraldEvents
-package import HeraldTools
+internal import HeraldTools
 
 /// Goes through an audience's recipients, each with his event as it would be published; what is no recipient comes with
 /// the reason.
@@ -30,7 +30,7 @@ package final class RecipientReader {
     private(set) var event: [UInt8] = []
 
     /// A reader at the audience's beginning; a header without a field that the message uses is thrown.
-    package init(_ audience: Audience, _ campaign: CampaignText, expiresAt: Int64?) throws(ToolFailure) {
+    package init(_ audience: Audience, _ campaign: CampaignText, expiresAt: Int64?) throws {
         template = campaign.template
         ids = RecipientIDs(campaign: campaign.name)
         form = EventForm(campaign: campaign.name, pushServices: campaign.pushServices, expiresAt: expiresAt)
@@ -51,7 +51,7 @@ package final class RecipientReader {
     package func excerpt(byteCount: Int) -> String { reader.excerpt(byteCount: byteCount) }
 
     /// Goes on to the next line that is not empty.
-    package func next() throws(ToolFailure) -> Item {
+    package func next() throws -> Item {
         switch try reader.next() {
         case .end: return .end
         case .wrong(let reason): return .invalid(reason)

@@ -1,10 +1,10 @@
 package import HeraldEvents
 internal import HeraldKafka
-package import HeraldTools
+internal import HeraldTools
 
 extension CampaignContext {
     /// Writes what a campaign is to do, and who said so, and returns when the brokers have both.
-    package func write(_ control: CampaignControl, _ order: ControlOrder, of campaign: String) throws(ToolFailure) {
+    package func write(_ control: CampaignControl, _ order: ControlOrder, of campaign: String) throws {
         var entry = AuditEntry(
             action: "campaign.\(order.rawValue)", phase: "done", at: control.at.text, by: operatorName)
         entry.selection = campaign
@@ -33,7 +33,7 @@ extension CampaignContext {
     }
 
     /// Writes down that somebody reads a campaign's text.
-    package func recordReveal(_ campaign: String, at moment: String) throws(ToolFailure) {
+    package func recordReveal(_ campaign: String, at moment: String) throws {
         var entry = AuditEntry(action: "campaign.reveal", phase: "done", at: moment, by: operatorName)
         entry.selection = campaign
         try entry.recordReveal(topic: topics.audit, properties: controlProperties)

@@ -1,5 +1,5 @@
 internal import HeraldKafka
-package import HeraldTools
+internal import HeraldTools
 
 /// Reads the campaigns topic: as a whole to its present end, and on from there as often as asked.
 ///
@@ -13,7 +13,7 @@ package final class CampaignReader {
     /// A reader of the topic; blocks for the brokers' answers.
     ///
     /// - Parameter properties: librdkafka's: `read_committed`, with end-of-partition events; nothing is committed.
-    package init(properties: [(String, String)], topic: String, partitions: [Int32]) throws(ToolFailure) {
+    package init(properties: [(String, String)], topic: String, partitions: [Int32]) throws {
         reader = try TopicReader(properties: properties, topic: topic, partitions: partitions)
     }
 
@@ -21,13 +21,13 @@ package final class CampaignReader {
     ///
     /// - Parameter throughOpenTransactions: to what was written last, committed or not: waits for the end of every
     ///   transaction that is open now, a publisher's batch for instance.
-    package func catchUp(throughOpenTransactions: Bool = false) throws(ToolFailure) {
+    package func catchUp(throughOpenTransactions: Bool = false) throws {
         try reader.catchUp(to: throughOpenTransactions ? .written : .committed) { take($0) }
     }
 
     /// Takes what has come since, waiting up to this long for the first record; whether something has.
     @discardableResult
-    package func takeArrived(waitMilliseconds: Int32 = 0) throws(ToolFailure) -> Bool {
+    package func takeArrived(waitMilliseconds: Int32 = 0) throws -> Bool {
         try reader.takeArrived(waitMilliseconds: waitMilliseconds) { take($0) } > 0
     }
 

@@ -1,6 +1,6 @@
 package import HeraldEvents
 internal import HeraldKafka
-package import HeraldTools
+internal import HeraldTools
 
 /// Counts the outcomes of campaigns from the results topic, which holds those of everybody else, too.
 ///
@@ -36,7 +36,7 @@ package final class OutcomeReader {
     package init(
         properties: [(String, String)], topic: String, partitions: [Int32], of subjects: [Subject],
         lookingBackTo moment: Int64? = nil
-    ) throws(ToolFailure) {
+    ) throws {
         precondition(!subjects.isEmpty, "there is nothing to count")
         first = subjects[0].name
         self.subjects = Dictionary(subjects.map { ($0.name, $0) }) { $1 }
@@ -73,7 +73,7 @@ package final class OutcomeReader {
     @discardableResult
     package func catchUp(
         onProgress: (Int64, Int64) -> Bool = { _, _ in true }, onResult: (NotificationResult) -> Void = { _ in }
-    ) throws(ToolFailure) -> Bool {
+    ) throws -> Bool {
         try reader.catchUp(onProgress: onProgress) { take($0, in: $1, onResult) }
     }
 
@@ -81,7 +81,7 @@ package final class OutcomeReader {
     @discardableResult
     package func takeArrived(
         waitMilliseconds: Int32 = 0, onResult: (NotificationResult) -> Void = { _ in }
-    ) throws(ToolFailure) -> Bool {
+    ) throws -> Bool {
         try reader.takeArrived(waitMilliseconds: waitMilliseconds) { take($0, in: $1, onResult) } > 0
     }
 

@@ -1,5 +1,5 @@
 internal import HeraldEvents
-package import HeraldTools
+internal import HeraldTools
 
 /// What a start of a campaign was asked for.
 package struct CampaignOrder: Sendable {
@@ -24,7 +24,7 @@ package struct CampaignOrder: Sendable {
     /// What a book says of the campaign of this name; throws when some of it cannot be read.
     ///
     /// A definition that nobody understands must not be taken for none: everybody would be notified again.
-    package func campaign(in book: CampaignIndex) throws(ToolFailure) -> CampaignIndex.Campaign? {
+    package func campaign(in book: CampaignIndex) throws -> CampaignIndex.Campaign? {
         let name = text.name
         let keys = [name, CampaignDefinition.key(of: name), CampaignProgress.key(of: name), "\(name)/cancelled"]
         if let damage = book.damages.first(where: { keys.contains($0.key) }) {
@@ -42,7 +42,7 @@ package struct CampaignOrder: Sendable {
     /// Makes sure that the campaign of this name is the one that is meant, and can be published.
     ///
     /// - Parameter campaign: what is known of it; `nil` when nothing is.
-    package func check(against campaign: CampaignIndex.Campaign?) throws(ToolFailure) {
+    package func check(against campaign: CampaignIndex.Campaign?) throws {
         guard let campaign else { return }
         let name = campaign.name
         switch campaign.state {

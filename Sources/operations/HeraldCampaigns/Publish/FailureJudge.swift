@@ -24,8 +24,11 @@ struct FailureJudge: Sendable, Equatable {
         guard let limit else { return nil }
         let failed = count.first[.deadLettered, default: 0] - failedBefore
         let judged = failed + count.first[.delivered, default: 0] - deliveredBefore
-        let rule = FailureLimit(share: limit, meaningfulCount: CampaignControl.outcomesToJudge)
-        guard rule.isExceeded(failed: failed, known: judged, total: isStepEnd ? judged : nil) else { return nil }
+        guard
+            FailureLimit.isExceeded(
+                share: limit, failed: failed, known: judged, meaningfulCount: CampaignControl.outcomesToJudge,
+                total: isStepEnd ? judged : nil)
+        else { return nil }
         return "\(failed) of \(judged) outcomes failed, more than \(Self.percent(limit))"
     }
 

@@ -64,7 +64,7 @@ final class PublishSession {
 
     private static func newDefinition(
         _ order: CampaignOrder, _ context: CampaignContext, _ layout: CampaignContext.Layout
-    ) throws(ToolFailure) -> CampaignDefinition {
+    ) throws -> CampaignDefinition {
         let now = SystemClock.wall()
         return CampaignDefinition(
             name: order.text.name, message: order.text.template.text, pns: order.text.pushServices,

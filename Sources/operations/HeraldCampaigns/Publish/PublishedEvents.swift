@@ -21,7 +21,7 @@ struct PublishedEvents {
     init?(
         of definition: CampaignDefinition, progress: CampaignProgress?, _ context: CampaignContext,
         _ layout: CampaignContext.Layout, into recipients: inout RecipientSet, onProgress: (Int64, Int64) -> Bool
-    ) throws(ToolFailure) {
+    ) throws {
         let ids = RecipientIDs(campaign: definition.name)
         // What an earlier look has found may be more than was committed.
         recipients.removeFromAll(.published)

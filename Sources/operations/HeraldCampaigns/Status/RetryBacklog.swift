@@ -1,7 +1,7 @@
 internal import HeraldBytes
 internal import HeraldEvents
 internal import HeraldKafka
-package import HeraldTools
+internal import HeraldTools
 
 /// Counts what a campaign has in the retry topics: between what the workers' group has committed and the ends.
 ///
@@ -33,7 +33,7 @@ package final class RetryBacklog {
     private let partitions: [TopicPartition]
     private let campaign: String
 
-    package init(_ context: CampaignContext, _ layout: CampaignContext.Layout, campaign: String) throws(ToolFailure) {
+    package init(_ context: CampaignContext, _ layout: CampaignContext.Layout, campaign: String) throws {
         self.campaign = campaign
         partitions = layout.retries.flatMap { topic, numbers in
             numbers.map { TopicPartition(topic: topic, partition: $0) }

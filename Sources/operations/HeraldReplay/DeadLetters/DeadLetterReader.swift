@@ -1,7 +1,7 @@
 package import HeraldEvents
 internal import HeraldKafka
 internal import HeraldTime
-package import HeraldTools
+internal import HeraldTools
 
 /// Reads the dead-letter topic between fixed ends, partition by partition in order, in bounded memory.
 ///
@@ -37,14 +37,14 @@ package final class DeadLetterReader {
     /// A reader of the topic.
     ///
     /// - Parameter properties: librdkafka's: `read_committed`; nothing is committed.
-    package init(properties: [(String, String)], topic: String, decoder: RecordDecoder) throws(ToolFailure) {
+    package init(properties: [(String, String)], topic: String, decoder: RecordDecoder) throws {
         self.topic = topic
         entry = DeadLetterEntry(decoder: decoder)
         reader = try ToolFailure.reading(topic) { () throws(KafkaError) in try TopicReader(properties: properties) }
     }
 
     /// Where to read for these bounds: from the earliest record that can count to the end that the partition has now.
-    package func ranges(_ bounds: ReadBounds, partitions: [Int32]) throws(ToolFailure) -> Ranges {
+    package func ranges(_ bounds: ReadBounds, partitions: [Int32]) throws -> Ranges {
         let wanted = partitions.filter { bounds.partitions?.contains($0) ?? true }
             .map { TopicPartition(topic: topic, partition: $0) }
         guard !wanted.isEmpty else { return [:] }
@@ -78,7 +78,7 @@ package final class DeadLetterReader {
     }
 
     /// The offset that a partition's next record gets; `nil` for a partition that there is not.
-    func end(of partition: Int32) throws(ToolFailure) -> Int64? {
+    func end(of partition: Int32) throws -> Int64? {
         try ToolFailure.reading(topic) { () throws(KafkaError) in
             do throws(KafkaError) {
                 return try reader.consumer.queries.watermarks(
@@ -101,7 +101,7 @@ package final class DeadLetterReader {
     }
 
     /// Begins to read exactly this.
-    package func start(_ ranges: Ranges) throws(ToolFailure) {
+    package func start(_ ranges: Ranges) throws {
         var starts: [TopicPartition: TopicReader.Start] = [:]
         var ends: [TopicPartition: Int64] = [:]
         for (number, range) in ranges {
@@ -112,7 +112,7 @@ package final class DeadLetterReader {
     }
 
     /// The next dead letter, waiting up to this long for the brokers.
-    package func next(waitMilliseconds: Int32) throws(ToolFailure) -> Step {
+    package func next(waitMilliseconds: Int32) throws -> Step {
         switch try ToolFailure.reading(
             topic, { () throws(KafkaError) in try reader.next(waitMilliseconds: waitMilliseconds) })
         {
@@ -131,8 +131,8 @@ package final class DeadLetterReader {
     ///   - onProgress: called now and then with the number of offsets passed; `false` ends the reading.
     ///   - body: `false` ends the reading.
     package func scan(
-        _ ranges: Ranges, onProgress: (Int64) -> Bool, _ body: (inout DeadLetterEntry) throws(ToolFailure) -> Bool
-    ) throws(ToolFailure) {
+        _ ranges: Ranges, onProgress: (Int64) -> Bool, _ body: (inout DeadLetterEntry) throws -> Bool
+    ) throws {
         try start(ranges)
         var steps = 0
         while true {

@@ -66,7 +66,7 @@ package struct Selection: Sendable {
         text = words.joined(separator: " ")
     }
 
-    private static func group(_ text: String) throws(ToolFailure) -> Condition {
+    private static func group(_ text: String) throws -> Condition {
         let fields = GroupField.allCases.map(\.rawValue).joined(separator: ", ")
         guard let sign = text.firstIndex(of: "="), let field = GroupField(rawValue: String(text[..<sign])) else {
             throw ToolFailure(

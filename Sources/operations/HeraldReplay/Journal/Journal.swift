@@ -80,7 +80,7 @@ extension Journal {
     static func begin(
         _ context: ReplayContext, state: StateReader, kind: String, work: String, _ audit: AuditEntry,
         _ onWait: (Lease) -> Void
-    ) throws(ToolFailure) -> Journal {
+    ) throws -> Journal {
         if let holder = try state.isSomebodyAlive(onWait) { throw busy(holder) }
         do {
             let publisher = try TransactionalPublisher(

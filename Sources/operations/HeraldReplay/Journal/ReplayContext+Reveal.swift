@@ -1,12 +1,12 @@
 internal import HeraldEvents
 package import HeraldTime
-package import HeraldTools
+internal import HeraldTools
 
 extension ReplayContext {
     /// Writes down that somebody reads messages' texts, and returns when the brokers have it.
     ///
     /// Who cannot be written down does not get to see them.
-    package func recordReveal(_ selection: String, at moment: WallTime) throws(ToolFailure) {
+    package func recordReveal(_ selection: String, at moment: WallTime) throws {
         var entry = AuditEntry(action: "dlq.reveal", phase: "done", at: moment.text, by: operatorName)
         entry.selection = selection
         try entry.recordReveal(topic: topics.audit, properties: auditProperties)

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import HeraldKafka
-package import HeraldTools
+internal import HeraldTools
 
 /// Reads the state topic: as a whole to its present end, and on from there as often as asked.
 ///
@@ -18,7 +18,7 @@ package final class StateReader {
     /// A reader of the topic; blocks for the brokers' answers.
     ///
     /// - Parameter properties: librdkafka's: `read_committed`, with end-of-partition events; nothing is committed.
-    package init(properties: [(String, String)], topic: String, partitions: [Int32]) throws(ToolFailure) {
+    package init(properties: [(String, String)], topic: String, partitions: [Int32]) throws {
         self.topic = topic
         reader = try TopicReader(properties: properties, topic: topic, partitions: partitions)
     }
@@ -29,12 +29,12 @@ package final class StateReader {
     ///   every transaction that is open now.
     package func catchUp(
         throughOpenTransactions: Bool = false, onRecord: (MarkRecord) -> Void = { _ in }
-    ) throws(ToolFailure) {
-        func take(_ message: Message) throws(ToolFailure) { try self.take(message, onRecord) }
+    ) throws {
+        func take(_ message: Message) throws { try self.take(message, onRecord) }
         try reader.catchUp(to: throughOpenTransactions ? .written : .committed, take)
     }
 
-    private func take(_ message: Message, _ onRecord: (MarkRecord) -> Void) throws(ToolFailure) {
+    private func take(_ message: Message, _ onRecord: (MarkRecord) -> Void) throws {
         guard let key = message.keyCopy, let value = message.valueCopy else { return }
         let name = String(decoding: key, as: UTF8.self)
         if name == Lease.key {
@@ -52,7 +52,7 @@ package final class StateReader {
     }
 
     /// Waits until the lease changes, ends, or has not changed for ``Lease/patience``: whether somebody lives behind it.
-    package func isSomebodyAlive(_ onWait: (Lease) -> Void) throws(ToolFailure) -> Lease? {
+    package func isSomebodyAlive(_ onWait: (Lease) -> Void) throws -> Lease? {
         try catchUp()
         guard let seen = lease, !seen.isOver, !seen.process.hasEnded else { return nil }
         if seen.process.isCertainlyAlive { return seen }

@@ -1,7 +1,7 @@
 internal import HeraldEvents
 internal import HeraldKafka
 package import HeraldTime
-package import HeraldTools
+internal import HeraldTools
 
 extension Replayer {
     /// The operator's clock gives a mark its moment, a broker's or a worker's the result.
@@ -16,7 +16,7 @@ extension Replayer {
     /// - Returns: what is known, and whether all was read.
     package func outcomes(
         of book: MarkIndex, since earliest: WallTime?, onProgress: (Int64, Int64) -> Bool
-    ) throws(ToolFailure) -> (outcomes: ReplayOutcomes, isWhole: Bool) {
+    ) throws -> (outcomes: ReplayOutcomes, isWhole: Bool) {
         var outcomes = ReplayOutcomes()
         guard let first = book.firstReplayAt, !layout.results.isEmpty else { return (outcomes, true) }
         let moment = max(first, earliest?.milliseconds ?? first) - Self.clockDifference
@@ -33,7 +33,7 @@ extension Replayer {
     static var mentionOfReplay: String { #""replays""# }
 
     /// The campaigns that were cancelled; `nil` when this user may not know.
-    package func cancelledCampaigns() throws(ToolFailure) -> Set<String>? {
+    package func cancelledCampaigns() throws -> Set<String>? {
         guard let partitions = layout.campaigns else { return nil }
         guard !partitions.isEmpty else { return [] }
         var states = CampaignStates()

@@ -41,7 +41,7 @@ package struct ReplayContext: Sendable {
     /// Looks at the topics.
     ///
     /// - Parameter isWriting: whether the state and audit topics are needed; without them nothing can be remembered.
-    package func layout(reach: ClusterReach, admin: Admin, isWriting: Bool) throws(ToolFailure) -> Layout {
+    package func layout(reach: ClusterReach, admin: Admin, isWriting: Bool) throws -> Layout {
         let names = [topics.deadLetter, topics.results, topics.state, topics.audit, topics.campaigns]
         var partitions: [String: [Int32]] = [:]
         var isCampaignsForbidden = false
@@ -65,12 +65,12 @@ package struct ReplayContext: Sendable {
     /// The rules of a replay without options.
     package var rules: ReplayRules { ReplayRules(maximumReplays: maximumReplays, requestTopics: topics.requests) }
 
-    package func deadLetters() throws(ToolFailure) -> DeadLetterReader {
+    package func deadLetters() throws -> DeadLetterReader {
         try DeadLetterReader(properties: readerProperties, topic: topics.deadLetter, decoder: decoder)
     }
 
     /// The request that a dead letter was made of; `nil` when its topic does not have it any more.
-    package func original(of entry: DeadLetterEntry) throws(ToolFailure) -> DeadLetterEntry? {
+    package func original(of entry: DeadLetterEntry) throws -> DeadLetterEntry? {
         guard let origin = entry.origin else { return nil }
         let reader = try DeadLetterReader(properties: readerProperties, topic: origin.topic, decoder: decoder)
         defer { reader.close() }
@@ -78,7 +78,7 @@ package struct ReplayContext: Sendable {
         var found: DeadLetterEntry?
         try reader.scan(try reader.ranges(place, partitions: [origin.partition])) { _ in
             true
-        } _: { request throws(ToolFailure) in
+        } _: { request in
             found = request
             return false
         }
@@ -86,7 +86,7 @@ package struct ReplayContext: Sendable {
     }
 
     /// A reader of what became of them; `nil` when there is no state topic.
-    package func state(_ layout: Layout) throws(ToolFailure) -> StateReader? {
+    package func state(_ layout: Layout) throws -> StateReader? {
         guard !layout.state.isEmpty else { return nil }
         return try StateReader(properties: readerProperties, topic: topics.state, partitions: layout.state)
     }

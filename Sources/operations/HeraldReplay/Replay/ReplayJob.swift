@@ -24,7 +24,6 @@ package final class ReplayJob {
     private let results: ResultsReader
     private let isStopping: @Sendable () -> Bool
     private let onProgress: (ReplayProgress) -> Void
-    private let limit: FailureLimit
     private var outcomes = ReplayTally()
     private var progress = ReplayProgress()
     private var isAtEnd = false
@@ -41,7 +40,7 @@ package final class ReplayJob {
         _ context: ReplayContext, _ layout: ReplayContext.Layout, plan: ReplayPlan, rules: ReplayRules,
         options: ReplayOptions, state: StateReader, isStopping: @escaping @Sendable () -> Bool,
         onWait: (Lease) -> Void, onProgress: @escaping (ReplayProgress) -> Void
-    ) throws(ToolFailure) {
+    ) throws {
         self.context = context
         self.plan = plan
         self.rules = rules
@@ -49,7 +48,6 @@ package final class ReplayJob {
         self.state = state
         self.isStopping = isStopping
         self.onProgress = onProgress
-        limit = FailureLimit(share: options.stopShare, meaningfulCount: Self.judgedFrom)
         pace = PublishAdmission(
             outcomesPerEvent: 1, batchLimit: Self.transactionCount, rate: options.rate, ramp: options.ramp, published: 0
         )
@@ -67,10 +65,10 @@ package final class ReplayJob {
         audit.ends = plan.ends
         audit.options = Self.described(rules, options)
         journal = try Journal.begin(context, state: state, kind: "replay", work: options.selection, audit, onWait)
-        do throws(ToolFailure) {
+        do {
             try reader.start(plan.chosenRanges)
         } catch {
-            var end: ReplayEnd = .failed(error)
+            var end = ReplayEnd(error)
             finish(&end)
             throw error
         }
@@ -129,8 +127,9 @@ package final class ReplayJob {
     /// Whether too many of the batch have failed again.
     private func isFailing(isAllSent: Bool) -> Bool {
         let batch = outcomes.batch
-        return limit.isExceeded(
-            failed: batch.failed, known: batch.known, total: isAllSent ? batch.expected : nil)
+        return FailureLimit.isExceeded(
+            share: options.stopShare, failed: batch.failed, known: batch.known, meaningfulCount: Self.judgedFrom,
+            total: isAllSent ? batch.expected : nil)
     }
 
     // MARK: - One transaction
@@ -283,7 +282,7 @@ extension ReplayJob: PublishPolicy {
         guard reason == .ramp, isPatienceOver else { return nil }
         let batch = outcomes.batch
         // Even if all of them fail it is not too many.
-        guard !limit.isExceeded(failed: batch.failed + batch.open, known: 0, total: batch.expected) else {
+        guard Double(batch.failed + batch.open) <= options.stopShare * Double(batch.expected) else {
             return .outcomeTimeout
         }
         beginBatch()

@@ -11,7 +11,7 @@ package struct Replayer: Sendable {
     /// One that has looked at the topics.
     ///
     /// - Parameter isWriting: whether the state and audit topics have to be there.
-    package init(_ context: ReplayContext, reach: ClusterReach, admin: Admin, isWriting: Bool) throws(ToolFailure) {
+    package init(_ context: ReplayContext, reach: ClusterReach, admin: Admin, isWriting: Bool) throws {
         self.context = context
         layout = try context.layout(reach: reach, admin: admin, isWriting: isWriting)
     }
@@ -28,11 +28,11 @@ package struct Replayer: Sendable {
     @discardableResult
     package func scan(
         _ selection: Selection, _ reader: DeadLetterReader, onProgress: (Int64, Int64) -> Bool,
-        _ body: (inout DeadLetterEntry) throws(ToolFailure) -> Bool
-    ) throws(ToolFailure) -> DeadLetterReader.Ranges {
+        _ body: (inout DeadLetterEntry) throws -> Bool
+    ) throws -> DeadLetterReader.Ranges {
         let ranges = try reader.ranges(selection.condition.bounds, partitions: layout.deadLetters)
         let total = ranges.values.reduce(Int64(0)) { $0 + Int64($1.count) }
-        func take(_ entry: inout DeadLetterEntry) throws(ToolFailure) -> Bool {
+        func take(_ entry: inout DeadLetterEntry) throws -> Bool {
             guard selection.condition.holds(for: &entry) else { return true }
             return try body(&entry)
         }
@@ -43,7 +43,7 @@ package struct Replayer: Sendable {
     /// Plans a replay: freezes the ends, and decides about each dead letter below them.
     package func plan(
         _ selection: Selection, _ rules: ReplayRules, _ state: StateReader?, onProgress: (Int64, Int64) -> Bool
-    ) throws(ToolFailure) -> ReplayPlan {
+    ) throws -> ReplayPlan {
         try state?.catchUp()
         let book = state?.book ?? MarkIndex()
         var outcomes = ReplayOutcomes()
@@ -70,7 +70,7 @@ package struct Replayer: Sendable {
     }
 
     /// A topic that was made anew begins at 0 again, and marks of the old one would leave its dead letters out.
-    private func checkAge(of book: MarkIndex, _ reader: DeadLetterReader) throws(ToolFailure) {
+    private func checkAge(of book: MarkIndex, _ reader: DeadLetterReader) throws {
         for (partition, highest) in book.highest {
             guard let end = try reader.end(of: partition), end <= highest else { continue }
             throw ToolFailure(

@@ -14,7 +14,7 @@ package final class ResolveJob {
     package init(
         _ context: ReplayContext, state: StateReader, selection: String, note: String?, planned: Int,
         onWait: (Lease) -> Void
-    ) throws(ToolFailure) {
+    ) throws {
         self.context = context
         reason = note
         var audit = AuditEntry(

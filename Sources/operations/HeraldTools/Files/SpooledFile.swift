@@ -12,25 +12,14 @@ package final class SpooledFile {
     /// How many bytes there are; what is appended after the beginning does not count.
     package let byteCount: Int
 
-    /// Opens the file at this path.
+    /// Opens the file at this path; reads standard input to its end for `-`.
     ///
     /// - Parameter directory: where a copy goes, if one is needed.
-    package convenience init(path: String, copyingInto directory: String) throws(ToolFailure) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Self.failure("cannot open \(path)") }
-        try self.init(owning: descriptor, name: path, copyingInto: directory)
-    }
-
-    /// Reads standard input to its end.
-    ///
-    /// - Parameter directory: where the copy goes.
-    package convenience init(standardInputCopiedInto directory: String) throws(ToolFailure) {
-        let descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-        guard descriptor >= 0 else { throw Self.failure("cannot read standard input") }
-        try self.init(owning: descriptor, name: "standard input", copyingInto: directory)
-    }
-
-    private init(owning source: Int32, name: String, copyingInto directory: String) throws(ToolFailure) {
+    package init(path: String, copyingInto directory: String) throws {
+        let isInput = path == "-"
+        let name = isInput ? "standard input" : path
+        let source = isInput ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC)
+        guard source >= 0 else { throw Self.failure("cannot \(isInput ? "read" : "open") \(name)") }
         var about = stat()
         guard fstat(source, &about) == 0 else {
             let failure = Self.failure("cannot read \(name)")
@@ -46,7 +35,7 @@ package final class SpooledFile {
         }
         defer { close(source) }
         let copy = try Self.anonymousFile(in: directory)
-        do throws(ToolFailure) {
+        do {
             byteCount = Int(try Self.copy(source, to: copy, name: name))
         } catch {
             close(copy)
@@ -77,7 +66,7 @@ package final class SpooledFile {
     /// 0 at the end, and before it only when the file was cut off, which throws.
     package func read(
         into buffer: inout [UInt8], at start: Int, count: Int, from position: Int
-    ) throws(ToolFailure) -> Int {
+    ) throws -> Int {
         let wanted = min(count, byteCount - position, buffer.count - start)
         guard wanted > 0 else { return 0 }
         while true {
@@ -92,7 +81,7 @@ package final class SpooledFile {
         }
     }
 
-    private static func anonymousFile(in directory: String) throws(ToolFailure) -> Int32 {
+    private static func anonymousFile(in directory: String) throws -> Int32 {
         var path = Array("\(directory)/herald-XXXXXX".utf8CString)
         let descriptor = mkstemp(&path)
         guard descriptor >= 0 else { throw failure("cannot make a file in \(directory)") }
@@ -101,7 +90,7 @@ package final class SpooledFile {
         return descriptor
     }
 
-    private static func copy(_ source: Int32, to target: Int32, name: String) throws(ToolFailure) -> off_t {
+    private static func copy(_ source: Int32, to target: Int32, name: String) throws -> off_t {
         var chunk = [UInt8](repeating: 0, count: chunkBytes)
         var total: off_t = 0
         while true {

@@ -20,24 +20,17 @@ package final class LineFile {
 
     private let file: SpooledFile
 
-    /// Opens the file at this path.
+    /// Opens the file at this path; reads standard input to its end for `-`.
     ///
     /// - Parameter directory: where a copy goes, if one is needed.
-    package init(path: String, copyingInto directory: String) throws(ToolFailure) {
+    package init(path: String, copyingInto directory: String) throws {
         file = try SpooledFile(path: path, copyingInto: directory)
-    }
-
-    /// Reads standard input to its end.
-    ///
-    /// - Parameter directory: where the copy goes.
-    package init(standardInputCopiedInto directory: String) throws(ToolFailure) {
-        file = try SpooledFile(standardInputCopiedInto: directory)
     }
 
     /// Visits every line that is not blank, from the first on.
     ///
     /// - Parameter longest: more bytes of a line than this are counted and not kept.
-    package func forEachLine(longest: Int, _ body: (TextLine) throws(ToolFailure) -> Void) throws(ToolFailure) {
+    package func forEachLine(longest: Int, _ body: (TextLine) throws -> Void) throws {
         var line = TextLine(number: 1, bytes: [], byteCount: 0)
         var chunk = [UInt8](repeating: 0, count: Self.chunkBytes)
         var position = 0
@@ -63,7 +56,7 @@ extension TextLine {
     }
 
     /// Hands the line over, unless it is blank, and begins the next one.
-    fileprivate mutating func hand(to body: (TextLine) throws(ToolFailure) -> Void) throws(ToolFailure) {
+    fileprivate mutating func hand(to body: (TextLine) throws -> Void) throws {
         if bytes.count == byteCount, bytes.last == UInt8(ascii: "\r") {
             bytes.removeLast()
             byteCount -= 1

@@ -4,7 +4,7 @@ extension ToolFailure {
     /// Asks something about a topic, or says why it cannot be read.
     package static func reading<Answer>(
         _ topic: @autoclosure () -> String, _ ask: () throws(KafkaError) -> Answer
-    ) throws(ToolFailure) -> Answer {
+    ) throws -> Answer {
         do throws(KafkaError) {
             return try ask()
         } catch {
@@ -31,7 +31,7 @@ extension TopicReader {
     package convenience init(
         properties: [(String, String)], topic: String, partitions: [Int32],
         from start: (Int32) -> Start = { _ in .beginning }
-    ) throws(ToolFailure) {
+    ) throws {
         let starts = partitions.map { (TopicPartition(topic: topic, partition: $0), start($0)) }
         do throws(KafkaError) {
             try self.init(properties: properties)
@@ -50,8 +50,8 @@ extension TopicReader {
     @discardableResult
     package func catchUp(
         to end: End = .committed, onProgress: (_ passed: Int64, _ total: Int64) -> Bool = { _, _ in true },
-        _ body: (Message) throws(ToolFailure) -> Void
-    ) throws(ToolFailure) -> Bool {
+        _ body: (Message) throws -> Void
+    ) throws -> Bool {
         try asking { () throws(KafkaError) in try setEnd(end) }
         var count = 0
         while true {
@@ -69,8 +69,8 @@ extension TopicReader {
     /// Takes what has come, waiting up to this long for the first record; how many records there were.
     @discardableResult
     package func takeArrived(
-        waitMilliseconds: Int32, _ body: (Message) throws(ToolFailure) -> Void
-    ) throws(ToolFailure) -> Int {
+        waitMilliseconds: Int32, _ body: (Message) throws -> Void
+    ) throws -> Int {
         try asking { () throws(KafkaError) in try setEnd(.none) }
         var count = 0
         while count < Self.recordsPerTurn,
@@ -83,8 +83,8 @@ extension TopicReader {
 
     /// One step; a record's message is not to be used any more.
     private func step(
-        waitMilliseconds: Int32, _ body: (Message) throws(ToolFailure) -> Void
-    ) throws(ToolFailure) -> Step {
+        waitMilliseconds: Int32, _ body: (Message) throws -> Void
+    ) throws -> Step {
         let step = try asking { () throws(KafkaError) in try next(waitMilliseconds: waitMilliseconds) }
         guard case .record(let message) = step else { return step }
         defer { message.release() }
@@ -92,7 +92,7 @@ extension TopicReader {
         return step
     }
 
-    private func asking<Answer>(_ ask: () throws(KafkaError) -> Answer) throws(ToolFailure) -> Answer {
+    private func asking<Answer>(_ ask: () throws(KafkaError) -> Answer) throws -> Answer {
         try ToolFailure.reading(Set(positions.keys.map(\.topic)).sorted().joined(separator: ", "), ask)
     }
 }

@@ -20,7 +20,7 @@ package final class ResultsReader {
     package init(
         properties: [(String, String)], topic: String, partitions: [Int32], mentioning mention: String? = nil,
         from start: (Int32) -> TopicReader.Start = { _ in .end }
-    ) throws(ToolFailure) {
+    ) throws {
         self.mention = mention.map(BytePattern.init)
         reader = try TopicReader(properties: properties, topic: topic, partitions: partitions, from: start)
     }
@@ -41,7 +41,7 @@ package final class ResultsReader {
     @discardableResult
     package func catchUp(
         onProgress: (Int64, Int64) -> Bool = { _, _ in true }, _ body: (NotificationResult, Message) -> Void
-    ) throws(ToolFailure) -> Bool {
+    ) throws -> Bool {
         try reader.catchUp(onProgress: onProgress) { decode($0, body) }
     }
 
@@ -49,14 +49,14 @@ package final class ResultsReader {
     @discardableResult
     package func takeArrived(
         waitMilliseconds: Int32, _ body: (NotificationResult, Message) -> Void
-    ) throws(ToolFailure) -> Int {
+    ) throws -> Int {
         try reader.takeArrived(waitMilliseconds: waitMilliseconds) { decode($0, body) }
     }
 
     /// Hands over results until `board` is complete or the time is over.
     package func follow(
         _ board: inout PublicationTracker, for time: Duration, _ onOutcome: (PublicationTracker.Entry) -> Void
-    ) throws(ToolFailure) {
+    ) throws {
         let end = ContinuousClock.now + time
         while !board.isComplete {
             let left = (end - .now) / .milliseconds(1)

@@ -20,12 +20,12 @@ package final class TopicAdministrator: Sendable {
     }
 
     /// What differs; blocks for the cluster's answers.
-    package func plan(_ wishes: TopicWishes) throws(ToolFailure) -> TopicPlan {
+    package func plan(_ wishes: TopicWishes) throws -> TopicPlan {
         TopicPlan(wishes, existing: try state(wishes))
     }
 
     /// Carries the plan out, and waits until the cluster shows it.
-    package func apply(_ plan: TopicPlan, for wishes: TopicWishes) async throws(ToolFailure) -> TopicApplication {
+    package func apply(_ plan: TopicPlan, for wishes: TopicWishes) async throws -> TopicApplication {
         var application = TopicApplication(rest: plan)
         var refused: Set<String> = []
         for _ in 0..<Self.rounds {
@@ -42,7 +42,7 @@ package final class TopicAdministrator: Sendable {
     }
 
     /// Asks for all at once; what was refused.
-    private func carryOut(_ plan: TopicPlan) throws(ToolFailure) -> [TopicRefusal] {
+    private func carryOut(_ plan: TopicPlan) throws -> [TopicRefusal] {
         let milliseconds = Self.requestMilliseconds
         let made = try asking("CreateTopics") { () throws(KafkaError) in
             try admin.createTopics(plan.newTopics, timeoutMilliseconds: milliseconds)
@@ -69,7 +69,7 @@ package final class TopicAdministrator: Sendable {
     }
 
     /// Asks again until nothing of what was done is still to be done: brokers hear of it late.
-    private func planOnceSeen(_ done: TopicPlan, _ wishes: TopicWishes) async throws(ToolFailure) -> TopicPlan {
+    private func planOnceSeen(_ done: TopicPlan, _ wishes: TopicWishes) async throws -> TopicPlan {
         let end = ContinuousClock.now + Self.settling
         let made = done.newTopics.map(\.name)
         let changed = done.steps.filter { $0.action == .change }
@@ -97,7 +97,7 @@ package final class TopicAdministrator: Sendable {
         }
     }
 
-    private func state(_ wishes: TopicWishes) throws(ToolFailure) -> [String: TopicState] {
+    private func state(_ wishes: TopicWishes) throws -> [String: TopicState] {
         let metadata = try reach.allTopics(admin)
         let names = wishes.topicNames
         let descriptions = try asking("DescribeConfigs") { () throws(KafkaError) in
@@ -133,7 +133,7 @@ package final class TopicAdministrator: Sendable {
     /// A request that gets no answer from a broker that has just answered another is one that it does not know.
     private func asking<Answer>(
         _ request: String, _ body: () throws(KafkaError) -> Answer
-    ) throws(ToolFailure) -> Answer {
+    ) throws -> Answer {
         do throws(KafkaError) {
             return try body()
         } catch {

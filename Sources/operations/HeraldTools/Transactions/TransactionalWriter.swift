@@ -48,7 +48,7 @@ package final class TransactionalWriter {
     /// - Parameter properties: librdkafka's, the `transactional.id` among them.
     package init(
         properties: [(String, String)], goesOn: @escaping (KafkaError) -> Bool = { _ in true }
-    ) throws(ToolFailure) {
+    ) throws {
         self.goesOn = goesOn
         let property = properties.last { $0.0 == "transaction.timeout.ms" }
         transactionTimeout = .milliseconds(property.flatMap { Int($0.1) } ?? 10_000)

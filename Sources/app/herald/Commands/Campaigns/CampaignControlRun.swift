@@ -36,9 +36,7 @@ struct CampaignControlRun {
                 return .needsConfirmation
             }
         }
-        try CommandFailure.translating { () throws(ToolFailure) in
-            try look.context.write(control, order, of: campaign.name)
-        }
+        try look.context.write(control, order, of: campaign.name)
         try write(campaign, control, invocation)
         return .done
     }
@@ -46,7 +44,7 @@ struct CampaignControlRun {
     /// How it stands; outcomes are only counted when that can matter.
     private func status(
         of campaign: CampaignIndex.Campaign, _ look: CampaignQuery
-    ) throws(CommandFailure) -> CampaignStatus {
+    ) throws -> CampaignStatus {
         guard order.needsUnfinished, campaign.state != .cancelled, campaign.state != order.state,
             campaign.progress?.isComplete ?? false || isAsking
         else { return CampaignStatus(campaign: campaign, count: OutcomeCount(), now: SystemClock.wall()) }
@@ -55,7 +53,7 @@ struct CampaignControlRun {
 
     private func control(
         _ campaign: CampaignIndex.Campaign, _ status: CampaignStatus, by name: String, _ reason: String?
-    ) throws(CommandFailure) -> CampaignControl? {
+    ) throws -> CampaignControl? {
         switch order.decision(
             for: campaign, isFinished: status.isFinished, at: SystemClock.wall(), by: name, reason: reason)
         {
@@ -82,22 +80,18 @@ struct CampaignControlRun {
     private func write(
         _ campaign: CampaignIndex.Campaign, _ control: CampaignControl?, _ invocation: Invocation
     ) throws {
-        let console = invocation.console
         let present = control ?? campaign.control
-        let format = invocation.parsed[OutputFormat.option]
-        guard format == .table else {
-            let object = JSONValue.object(
-                [
-                    .init("name", .string(campaign.name)), .init("was", .string(campaign.state.rawValue)),
-                    .init("is", .string(present?.state.rawValue ?? campaign.state.rawValue)),
-                    .init("changed", .bool(control != nil)), .init("at", .text(present?.at.text)),
-                    .init("by", .text(present?.by)), .init("reason", .text(present?.reason)),
-                ].filter { $0.value != .null })
-            try console.print(format == .json ? object.pretty : object.compact)
-            return
-        }
-        try console.print("campaign  \(campaign.name)")
-        try console.print("was       \(CampaignWords.state(campaign.state, campaign.control))")
-        try console.print("is        \(CampaignWords.state(present?.state ?? campaign.state, present))")
+        let state = present?.state ?? campaign.state
+        try invocation.parsed[OutputFormat.option].write(
+            [
+                .init("name", .string(campaign.name)), .init("was", .string(campaign.state.rawValue)),
+                .init("is", .string(state.rawValue)), .init("changed", .bool(control != nil)),
+                .init("at", .text(present?.at.text)), .init("by", .text(present?.by)),
+                .init("reason", .text(present?.reason)),
+            ],
+            lines: [
+                "campaign  \(campaign.name)", "was       \(CampaignWords.state(campaign.state, campaign.control))",
+                "is        \(CampaignWords.state(state, present))",
+            ], to: invocation.console)
     }
 }

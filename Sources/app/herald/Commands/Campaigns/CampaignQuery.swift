@@ -22,11 +22,8 @@ struct CampaignQuery {
         let context = settings.campaignWorld(environment: invocation.environment)
         let layout = try settings.campaignLayout(context, isWriting: isWriting)
         (self.context, self.layout) = (context, layout)
-        reader = try CommandFailure.translating { () throws(ToolFailure) in
-            let reader = try context.campaigns(layout)
-            try reader.catchUp(throughOpenTransactions: isWriting)
-            return reader
-        }
+        reader = try context.campaigns(layout)
+        try reader.catchUp(throughOpenTransactions: isWriting)
         for damage in reader.book.damages {
             console.remark(
                 SafeText.escaped(
@@ -36,7 +33,7 @@ struct CampaignQuery {
     }
 
     /// What is known of the campaign.
-    func campaign(_ name: String) throws(CommandFailure) -> CampaignIndex.Campaign {
+    func campaign(_ name: String) throws -> CampaignIndex.Campaign {
         if let campaign = reader.book.campaign(name) { return campaign }
         let suggestion = Suggestion.nearest(to: name, in: reader.book.names).map { "; did you mean \($0)?" }
         throw CommandFailure(
@@ -44,7 +41,7 @@ struct CampaignQuery {
     }
 
     /// The campaign's definition, which only `herald campaign start` writes.
-    func definition(of campaign: CampaignIndex.Campaign) throws(CommandFailure) -> CampaignDefinition {
+    func definition(of campaign: CampaignIndex.Campaign) throws -> CampaignDefinition {
         if let definition = campaign.definition { return definition }
         throw CommandFailure(
             "campaign \(campaign.name) is \(campaign.state.rawValue), and nothing else is known of it: it was not started "
@@ -58,7 +55,7 @@ struct CampaignQuery {
     /// - Parameter end: when the counting ends, however far it came; `nil` for never.
     func statuses(
         of campaigns: [CampaignIndex.Campaign], until end: ContinuousClock.Instant? = nil
-    ) throws(CommandFailure) -> [(status: CampaignStatus, isWhole: Bool)] {
+    ) throws -> [(status: CampaignStatus, isWhole: Bool)] {
         let now = SystemClock.wall()
         var statuses = campaigns.map { campaign in
             let known = OutcomeCount(snapshot: campaign.progress?.outcomes ?? [:])
@@ -84,18 +81,16 @@ struct CampaignQuery {
 
     private func count(
         _ subjects: [OutcomeReader.Subject], until end: ContinuousClock.Instant?
-    ) throws(CommandFailure) -> ([String: OutcomeReader.Subject], isWhole: Bool) {
+    ) throws -> ([String: OutcomeReader.Subject], isWhole: Bool) {
         var line = ProgressLine(console)
         defer { line.clear() }
-        return try CommandFailure.translating { () throws(ToolFailure) in
-            let reader = try context.outcomes(of: subjects, layout)
-            defer { reader.close() }
-            let isWhole = try reader.catchUp(onProgress: { passed, total in
-                line.show(share: passed, of: total, "\(passed) of \(total) results read")
-                return end.map { ContinuousClock.now < $0 } ?? true
-            })
-            return (reader.subjects, isWhole)
-        }
+        let reader = try context.outcomes(of: subjects, layout)
+        defer { reader.close() }
+        let isWhole = try reader.catchUp(onProgress: { passed, total in
+            line.show(share: passed, of: total, "\(passed) of \(total) results read")
+            return end.map { ContinuousClock.now < $0 } ?? true
+        })
+        return (reader.subjects, isWhole)
     }
 }
 

@@ -45,9 +45,7 @@ enum CampaignReportCommand: HeraldCommand {
         let definition = try look.definition(of: campaign)
         let isRevealed = parsed[reveal]
         if isRevealed {
-            try CommandFailure.translating { () throws(ToolFailure) in
-                try look.context.recordReveal(campaign.name, at: SystemClock.wall().text)
-            }
+            try look.context.recordReveal(campaign.name, at: SystemClock.wall().text)
         }
         var run = CampaignReportRun(look: look, definition: definition, invocation: invocation, stop: try .listen())
         try run.read()
@@ -91,13 +89,13 @@ private struct CampaignReportRun {
     func writePage(_ campaign: CampaignIndex.Campaign, isRevealed: Bool, to path: String) throws {
         let page = ReportPage(
             campaign, definition, report, now: SystemClock.wall(), isRevealed: isRevealed, deletedCount: deletedCount)
-        try write(to: path) { stream throws in try stream.write(page.html) }
+        try write(to: path) { stream in try stream.write(page.html) }
         console.remark("\(TopicsTool.counted(report.count.known, "outcome")) in \(path == "-" ? "the page" : path).")
     }
 
     func writeRows(isAll: Bool, to path: String) throws {
         var count = 0
-        try write(to: path) { stream throws in
+        try write(to: path) { stream in
             var output = BufferedOutput(stream)
             output.write(ResultRow.heading)
             _ = try scan("written") { result in
@@ -117,31 +115,24 @@ private struct CampaignReportRun {
     /// Goes through the campaign's results from its beginning; how many were deleted.
     private func scan(_ verb: String, _ body: (NotificationResult) -> Void) throws -> Int64 {
         var line = ProgressLine(console)
-        let deleted = try CommandFailure.translating { () throws(ToolFailure) in
-            let reader = try look.context.outcomes(of: [.init(definition)], look.layout)
-            defer { reader.close() }
-            try reader.catchUp(
-                onProgress: { passed, total in
-                    line.show(share: passed, of: total, "\(reader.count.known) outcomes \(verb)")
-                    return !stop.isMade
-                }, onResult: body)
-            return reader.deletedCount
-        }
+        let reader = try look.context.outcomes(of: [.init(definition)], look.layout)
+        defer { reader.close() }
+        try reader.catchUp(
+            onProgress: { passed, total in
+                line.show(share: passed, of: total, "\(reader.count.known) outcomes \(verb)")
+                return !stop.isMade
+            }, onResult: body)
         line.clear()
         if stop.isMade {
             throw CommandFailure("interrupted; what was not finished was not written", status: .partlyDone)
         }
-        return deleted
+        return reader.deletedCount
     }
 
     private func write(to path: String, _ body: (Console.Stream) throws -> Void) throws {
         guard path != "-" else { return try body(console.output) }
-        do {
-            let file = try OutputFile(path)
-            try body(file.stream)
-            try file.finish()
-        } catch let failure as Console.WriteFailure {
-            throw CommandFailure("\(path): \(failure)")
-        }
+        let file = try OutputFile(path)
+        try body(file.stream)
+        try file.finish()
     }
 }

@@ -86,13 +86,13 @@ struct CampaignStartOutput {
 
     // MARK: - Data
 
-    func writePreview(_ console: Console) throws(Console.WriteFailure) {
+    func writePreview(_ console: Console) throws {
         try format.write(previewMembers, lines: previewLines, to: console)
     }
 
     func write(
         _ end: PublishEnd, _ progress: PublishProgress, _ console: Console
-    ) throws(Console.WriteFailure) {
+    ) throws {
         let counts: [(String, Int)] = [
             ("recipients", progress.recipients), ("published", progress.published),
             ("publishedNow", progress.publishedNow), ("delivered", progress.outcomes.delivered),

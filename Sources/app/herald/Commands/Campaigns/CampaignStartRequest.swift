@@ -50,7 +50,7 @@ struct CampaignStartRequest {
         invalidFile = parsed[Command.invalidFile] ?? "\(name).invalid.csv"
     }
 
-    private static func contents(of path: String) throws(CommandFailure) -> String {
+    private static func contents(of path: String) throws -> String {
         let data: Data
         do {
             data = try Data(contentsOf: URL(filePath: path))
@@ -66,20 +66,5 @@ struct CampaignStartRequest {
         // An editor's last line end is nobody's message.
         if text.last == "\n" || text.last == "\r\n" { text.removeLast() }
         return text
-    }
-
-    /// The push services by the names of the settings, aliases resolved, each once.
-    func resolvedPushServices(_ settings: Settings, command: String) throws -> [String] {
-        let known = try settings.pushServices()
-        var names: [String] = []
-        for name in pushServices {
-            guard let index = known.index(of: Array(name.utf8).span.bytes) else {
-                throw UsageError(
-                    "--pns: \(SafeText.quoted(name)) is none of \(known.names.joined(separator: ", "))",
-                    command: command)
-            }
-            if !names.contains(known.names[index]) { names.append(known.names[index]) }
-        }
-        return names
     }
 }

@@ -8,8 +8,6 @@ import HeraldTools
 
 /// One run of `herald campaign start`: look at the campaign, look through the audience, confirm, publish, report.
 struct CampaignStartRun {
-    /// More than this is confirmed by typing the count.
-    private static let smallCount = 100
 
     private typealias Command = CampaignStartCommand
 
@@ -34,7 +32,7 @@ struct CampaignStartRun {
                 "--topic: \(SafeText.quoted(topic)) is not in topics.requests, so no worker reads it",
                 command: parsed.path.name)
         }
-        let services = try request.resolvedPushServices(settings, command: parsed.path.name)
+        let services = try settings.pushServices(request.pushServices, of: "pns", in: parsed)
         var order = CampaignOrder(
             text: CampaignText(
                 name: request.name, template: request.template, pushServices: services,
@@ -71,7 +69,11 @@ struct CampaignStartRun {
             throw CommandFailure("the audience has no recipients; nothing was published")
         }
         if let trouble = settings.workerTrouble() { console.complain(SafeText.escaped(trouble)) }
-        guard try stop.whileAnswering({ () throws(CommandFailure) in try confirm(preview, isAssumed) }) else {
+        let question = "Notify \(TopicsTool.counted(preview.recipients, "recipient"))?"
+        let isConfirmed = try stop.whileAnswering {
+            try Confirmation.ask(question, count: preview.recipients, isAssumed: isAssumed, console: console)
+        }
+        guard isConfirmed else {
             console.complain("Nothing was published.")
             return .needsConfirmation
         }
@@ -83,7 +85,7 @@ struct CampaignStartRun {
             onProgress: { screen.show($0) })
         let (end, progress) = publisher.run()
         screen.clear()
-        try console.report { console throws(Console.WriteFailure) in try output.write(end, progress, console) }
+        try console.report { console in try output.write(end, progress, console) }
         return screen.status(of: end, progress, name: request.name)
     }
 
@@ -100,23 +102,18 @@ struct CampaignStartRun {
         guard layout.requests[order.topic] != nil else {
             throw CommandFailure("there is no topic \(order.topic); make it with: herald topics apply")
         }
-        return try CommandFailure.translating { () throws(ToolFailure) in
-            let reader = try context.campaigns(layout)
-            defer { reader.close() }
-            try reader.catchUp()
-            let campaign = try order.campaign(in: reader.book)
-            try order.check(against: campaign)
-            return Cluster(context: context, layout: layout, campaign: campaign)
-        }
+        let reader = try context.campaigns(layout)
+        defer { reader.close() }
+        try reader.catchUp()
+        let campaign = try order.campaign(in: reader.book)
+        try order.check(against: campaign)
+        return Cluster(context: context, layout: layout, campaign: campaign)
     }
 
     private func openAudience() throws -> Audience {
-        let environment = invocation.environment["TMPDIR", default: ""]
-        let audience = try CommandFailure.translating { () throws(ToolFailure) in
-            try Audience(
-                path: request.audience, format: invocation.parsed[Command.format],
-                copyingInto: environment.isEmpty ? "/tmp" : environment)
-        }
+        let audience = try Audience(
+            path: request.audience, format: invocation.parsed[Command.format],
+            copyingInto: invocation.temporaryDirectory)
         if request.audience != "-", audience.isSameFile(as: request.invalidFile) {
             throw UsageError("--invalid-file is the audience itself", command: invocation.parsed.path.name)
         }
@@ -128,26 +125,15 @@ struct CampaignStartRun {
     ) throws -> AudiencePreview {
         var line = ProgressLine(console)
         defer { line.clear() }
-        let preview = try CommandFailure.translating { () throws(ToolFailure) in
-            let expiresAt = order.expiresInMilliseconds.map { SystemClock.wall().advanced(byMilliseconds: $0) }
-            return try AudiencePreview(
-                audience, order.text, expiresAt: expiresAt?.milliseconds, marking: &recipients,
-                into: InvalidLines(path: request.invalidFile),
-                onProgress: { passed in
-                    line.show(share: Int64(passed), of: Int64(audience.byteCount), "looking through the audience")
-                    return !stop.isMade
-                })
-        }
+        let expiresAt = order.expiresInMilliseconds.map { SystemClock.wall().advanced(byMilliseconds: $0) }
+        let preview = try AudiencePreview(
+            audience, order.text, expiresAt: expiresAt?.milliseconds, marking: &recipients,
+            into: InvalidLines(path: request.invalidFile),
+            onProgress: { passed in
+                line.show(share: Int64(passed), of: Int64(audience.byteCount), "looking through the audience")
+                return !stop.isMade
+            })
         guard let preview else { throw CommandFailure("interrupted; nothing was published", status: .partlyDone) }
         return preview
-    }
-
-    private func confirm(_ preview: AudiencePreview, _ isAssumed: Bool) throws(CommandFailure) -> Bool {
-        let count = preview.recipients
-        let question = "Notify \(TopicsTool.counted(count, "recipient"))?"
-        guard count > Self.smallCount else {
-            return try Confirmation.ask(question, isAssumed: isAssumed, console: console)
-        }
-        return try Confirmation.ask(question, typing: "\(count)", isAssumed: isAssumed, console: console)
     }
 }

@@ -8,16 +8,13 @@ import HeraldTools
 final class CampaignStartScreen {
     /// Elsewhere than on a terminal a line is written so often.
     private static let linePause = Duration.seconds(10)
-    /// The pace is that of so long a time.
-    private static let paceWindow = Duration.seconds(5)
-    private static let paceStep = Duration.milliseconds(500)
     /// Without an outcome for so long somebody should look whether workers run.
     private static let silence = Duration.seconds(30)
 
     private let console: Console
     private var line: ProgressLine
     private var lastLine = ContinuousClock.now
-    private var known: [(at: ContinuousClock.Instant, count: Int)] = []
+    private var outcomes = ThroughputMeter(window: .seconds(5))
     private var isUnreachable = false
 
     init(_ console: Console) {
@@ -65,24 +62,11 @@ final class CampaignStartScreen {
             isUnreachable = false
             remark("It goes on.")
         }
-        note(progress.outcomes.known)
+        outcomes.note(Int64(progress.outcomes.known))
         let now = ContinuousClock.now
-        let text = Self.text(progress, perSecond: perSecond)
+        let text = Self.text(progress, perSecond: outcomes.perSecond)
         line.show(bar(progress, besides: text) + " " + text)
         if !console.error.isTerminal, now - lastLine >= Self.linePause { remark(text) }
-    }
-
-    /// Keeps when how many outcomes were known.
-    private func note(_ count: Int) {
-        let now = ContinuousClock.now
-        if let last = known.last, now - last.at < Self.paceStep { return }
-        known.append((now, count))
-        while let first = known.first, now - first.at > Self.paceWindow { known.removeFirst() }
-    }
-
-    private var perSecond: Double? {
-        guard let first = known.first, let last = known.last, last.at > first.at else { return nil }
-        return Double(last.count - first.count) / ((last.at - first.at) / .seconds(1))
     }
 
     /// Outcomes full, what is published half, the rest light; as long as the text leaves room for it.

@@ -40,17 +40,11 @@ enum CampaignStatusCommand: HeraldCommand {
         var watch = try CampaignWatcher(look, campaign, console, isLive: isLive)
         defer { watch.close() }
         let status = try watch.run()
-        switch parsed[OutputFormat.option] {
-        case .table:
-            if !isLive {
-                let page = CampaignPage(status: status, width: console.output.isTerminal ? console.output.width : 100) {
-                    console.styled($0, $1, on: console.output)
-                }
-                for line in page.lines { try console.print(line) }
-            }
-        case .json: try console.print(CampaignPage.object(status).pretty)
-        case .jsonl: try console.print(CampaignPage.object(status).compact)
+        guard !isLive else { return .done }
+        let page = CampaignPage(status: status, width: console.output.isTerminal ? console.output.width : 100) {
+            console.styled($0, $1, on: console.output)
         }
+        try parsed[OutputFormat.option].write(CampaignPage.object(status), lines: page.lines, to: console)
         return .done
     }
 

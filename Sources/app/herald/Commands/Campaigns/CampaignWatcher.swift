@@ -35,14 +35,12 @@ struct CampaignWatcher {
         stop = try StopRequest.listen {
             if isLive { try? console.output.write(LiveScreen.restoring) }
         }
-        (outcomes, backlog) = try CommandFailure.translating { () throws(ToolFailure) in
-            let since = SystemClock.wall().milliseconds - Int64(OutcomeMeter.window) * 1_000
-            let outcomes = try campaign.definition.map { definition throws(ToolFailure) in
-                try look.context.outcomes(
-                    of: [.init(definition, after: campaign.progress)], lookingBackTo: since, look.layout)
-            }
-            return (outcomes, try RetryBacklog(look.context, look.layout, campaign: campaign.name))
+        let since = SystemClock.wall().milliseconds - Int64(OutcomeMeter.window) * 1_000
+        outcomes = try campaign.definition.map { definition in
+            try look.context.outcomes(
+                of: [.init(definition, after: campaign.progress)], lookingBackTo: since, look.layout)
         }
+        backlog = try RetryBacklog(look.context, look.layout, campaign: campaign.name)
     }
 
     func close() {
@@ -60,10 +58,8 @@ struct CampaignWatcher {
             let status = try status()
             try show(status, screen)
             guard !status.isOver, !stop.isMade else { break }
-            try CommandFailure.translating { () throws(ToolFailure) in
-                try look.reader.takeArrived()
-                try takeOutcomes()
-            }
+            try look.reader.takeArrived()
+            try takeOutcomes()
             if ContinuousClock.now - lastCount >= Self.backlogPause {
                 try countBacklog(within: Self.backlogPatience)
                 lastCount = .now
@@ -82,17 +78,15 @@ struct CampaignWatcher {
     private mutating func catchUp() throws {
         var line = ProgressLine(console)
         let now = SystemClock.wall()
-        try CommandFailure.translating { () throws(ToolFailure) in
-            _ = try outcomes?.catchUp(
-                onProgress: { passed, total in
-                    line.show(share: passed, of: total, "\(passed) of \(total) results read")
-                    return !stop.isMade
-                },
-                onResult: { result in
-                    // When one of a clock ahead of this one really came, nobody knows by now.
-                    if result.completedAt <= now { pace.take(result, at: now) }
-                })
-        }
+        _ = try outcomes?.catchUp(
+            onProgress: { passed, total in
+                line.show(share: passed, of: total, "\(passed) of \(total) results read")
+                return !stop.isMade
+            },
+            onResult: { result in
+                // When one of a clock ahead of this one really came, nobody knows by now.
+                if result.completedAt <= now { pace.take(result, at: now) }
+            })
         line.clear()
         if stop.isMade { throw CommandFailure("interrupted", status: .partlyDone) }
         if let deleted = outcomes?.deletedCount, deleted > 0 {
@@ -102,7 +96,7 @@ struct CampaignWatcher {
         }
     }
 
-    private mutating func takeOutcomes() throws(ToolFailure) {
+    private mutating func takeOutcomes() throws {
         guard let outcomes else {
             usleep(UInt32(Self.turnMilliseconds) * 1_000)
             return

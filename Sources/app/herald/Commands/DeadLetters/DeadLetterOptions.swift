@@ -89,7 +89,7 @@ enum DeadLetterOptions {
 
     private static func moment(
         _ option: CommandOption<String?>, _ parsed: ParsedCommand, _ now: WallTime
-    ) throws(UsageError) -> WallTime? {
+    ) throws -> WallTime? {
         guard let text = parsed[option] else { return nil }
         if let moment = RFC3339.parse(Array(text.utf8).span.bytes) { return moment }
         guard let ago = DurationText.parse(text) else {

@@ -27,11 +27,8 @@ struct DeadLetterQuery {
         stop = try StopRequest.listen()
         let replayer = try settings.replayer(environment: invocation.environment, isWriting: isWriting)
         self.replayer = replayer
-        state = try CommandFailure.translating { () throws(ToolFailure) in
-            let state = try replayer.context.state(replayer.layout)
-            try state?.catchUp()
-            return state
-        }
+        state = try replayer.context.state(replayer.layout)
+        try state?.catchUp()
         if state == nil {
             console.remark("There is no topic \(settings.topics.state) yet, so nothing was replayed.")
         }
@@ -45,12 +42,11 @@ struct DeadLetterQuery {
         var line = ProgressLine(console)
         defer { line.clear() }
         let end = ContinuousClock.now + outcomePatience
-        let (outcomes, isWhole) = try CommandFailure.translating { () throws(ToolFailure) in
-            try replayer.outcomes(of: book, since: selection.condition.bounds.earliest) { passed, total in
-                line.show(
-                    share: total > 0 ? Double(passed) / Double(total) : 1, "\(passed) of \(total) results read")
-                return !stop.isMade && ContinuousClock.now < end
-            }
+        let (outcomes, isWhole) = try replayer.outcomes(of: book, since: selection.condition.bounds.earliest) {
+            passed, total in
+            line.show(
+                share: total > 0 ? Double(passed) / Double(total) : 1, "\(passed) of \(total) results read")
+            return !stop.isMade && ContinuousClock.now < end
         }
         if !isWhole, !stop.isMade {
             console.remark(
@@ -69,30 +65,26 @@ struct DeadLetterQuery {
 
     /// Writes down that messages are shown, before they are.
     func recordReveal(_ command: String) throws {
-        try CommandFailure.translating { () throws(ToolFailure) in
-            try replayer.context.recordReveal("\(command) \(selection.text)", at: SystemClock.wall())
-        }
+        try replayer.context.recordReveal("\(command) \(selection.text)", at: SystemClock.wall())
     }
 
     /// What became of these dead letters, by their places, the oldest first.
     func marks(of letters: [DeadLetterView]) throws -> [String: [MarkRecord]] {
-        try CommandFailure.translating { () throws(ToolFailure) in
-            var found: [String: [MarkRecord]] = [:]
-            guard let state = try replayer.context.state(replayer.layout) else { return found }
-            defer { state.close() }
-            try state.catchUp { mark in
-                for letter in letters where mark.contains(partition: letter.partition, offset: letter.offset) {
-                    found[letter.place, default: []].append(mark)
-                }
+        var found: [String: [MarkRecord]] = [:]
+        guard let state = try replayer.context.state(replayer.layout) else { return found }
+        defer { state.close() }
+        try state.catchUp { mark in
+            for letter in letters where mark.contains(partition: letter.partition, offset: letter.offset) {
+                found[letter.place, default: []].append(mark)
             }
-            return found
         }
+        return found
     }
 
     /// The request that a dead letter without its value was made of, while its topic has it.
     func original(of entry: DeadLetterEntry) throws -> DeadLetterEntry? {
         guard entry.omissions.contains(.value) else { return nil }
-        return try CommandFailure.translating { () throws(ToolFailure) in try replayer.context.original(of: entry) }
+        return try replayer.context.original(of: entry)
     }
 
     /// Calls `body` for each until it answers `false`; how many there were.
@@ -104,23 +96,21 @@ struct DeadLetterQuery {
         var line = ProgressLine(console)
         var pace = ThroughputMeter()
         var count = 0
-        try CommandFailure.translating { () throws(ToolFailure) in
-            let reader = try replayer.context.deadLetters()
-            defer { reader.close() }
-            try replayer.scan(selection, reader) { passed, total in
-                pace.note(passed)
-                line.show(
-                    share: total > 0 ? Double(passed) / Double(total) : 1,
-                    "\(passed) of \(total) read, \(count) found\(pace.words(left: total - passed))")
-                return !stop.isMade
-            } _: { entry throws(ToolFailure) in
-                count += 1
-                named.note(&entry)
-                return body(&entry, state?.book, outcomes)
-            }
-            if !reader.knowsTimes {
-                console.remark("This broker cannot find records by their time: all of them were read.")
-            }
+        let reader = try replayer.context.deadLetters()
+        defer { reader.close() }
+        try replayer.scan(selection, reader) { passed, total in
+            pace.note(passed)
+            line.show(
+                share: total > 0 ? Double(passed) / Double(total) : 1,
+                "\(passed) of \(total) read, \(count) found\(pace.words(left: total - passed))")
+            return !stop.isMade
+        } _: { entry in
+            count += 1
+            named.note(&entry)
+            return body(&entry, state?.book, outcomes)
+        }
+        if !reader.knowsTimes {
+            console.remark("This broker cannot find records by their time: all of them were read.")
         }
         line.clear()
         if stop.isMade { throw CommandFailure("interrupted", status: .partlyDone) }

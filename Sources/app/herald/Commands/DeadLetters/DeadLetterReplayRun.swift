@@ -8,8 +8,6 @@ import HeraldTools
 
 /// One run of `herald dlq replay`: plan, confirm, replay, report.
 struct DeadLetterReplayRun {
-    /// More than this is confirmed by typing the count.
-    private static let smallCount = 100
 
     private typealias Command = DeadLetterReplayCommand
 
@@ -29,7 +27,9 @@ struct DeadLetterReplayRun {
         let parsed = invocation.parsed
         console = invocation.console
         format = parsed[OutputFormat.option]
-        let only = try Self.pushServices(parsed, settings)
+        let only = try parsed[Command.onlyPushServices].map {
+            try settings.pushServices($0, of: "only-pns", in: parsed)
+        }
         replayer = try settings.replayer(
             environment: invocation.environment, isWriting: !parsed[Command.dryRun])
         var rules = replayer.context.rules
@@ -50,7 +50,7 @@ struct DeadLetterReplayRun {
     }
 
     private static func cancelledCampaigns(_ replayer: Replayer, _ console: Console) throws -> Set<String> {
-        let names = try CommandFailure.translating { () throws(ToolFailure) in try replayer.cancelledCampaigns() }
+        let names = try replayer.cancelledCampaigns()
         if names == nil {
             console.remark(
                 "Which campaigns were cancelled is not known: this user may not read \(replayer.context.topics.campaigns). "
@@ -59,35 +59,17 @@ struct DeadLetterReplayRun {
         return names ?? []
     }
 
-    /// The names that `--only-pns` means, aliases resolved.
-    private static func pushServices(_ parsed: ParsedCommand, _ settings: Settings) throws -> [String]? {
-        guard let names = parsed[Command.onlyPushServices] else { return nil }
-        let known = try settings.pushServices()
-        return try names.map { name in
-            guard let index = known.index(of: Array(name.utf8).span.bytes) else {
-                throw UsageError(
-                    "--only-pns: \(SafeText.quoted(name)) is none of \(known.names.joined(separator: ", "))",
-                    command: parsed.path.name)
-            }
-            return known.names[index]
-        }
-    }
-
     mutating func run() throws -> ExitStatus {
         let stop = try StopRequest.listen()
-        let state = try CommandFailure.translating { () throws(ToolFailure) in
-            try replayer.context.state(replayer.layout)
-        }
+        let state = try replayer.context.state(replayer.layout)
         var line = ProgressLine(console)
         var pace = ThroughputMeter()
-        let plan = try CommandFailure.translating { () throws(ToolFailure) in
-            try replayer.plan(selection, rules, state) { passed, total in
-                pace.note(passed)
-                line.show(
-                    share: share(passed, total),
-                    "looking through \(passed) of \(total)\(pace.words(left: total - passed))")
-                return !stop.isMade
-            }
+        let plan = try replayer.plan(selection, rules, state) { passed, total in
+            pace.note(passed)
+            line.show(
+                share: share(passed, total),
+                "looking through \(passed) of \(total)\(pace.words(left: total - passed))")
+            return !stop.isMade
         }
         line.clear()
         if stop.isMade { throw CommandFailure("interrupted; nothing was replayed", status: .partlyDone) }
@@ -110,49 +92,43 @@ struct DeadLetterReplayRun {
             return invocation.parsed[DeadLetterOptions.ids].isEmpty ? .done : .failed
         }
         if let trouble = settings.workerTrouble() { console.complain(SafeText.escaped(trouble)) }
-        guard try stop.whileAnswering({ () throws(CommandFailure) in try confirm(plan) }) else {
+        let question = "Replay \(TopicsTool.counted(plan.count, "dead letter"))?"
+        let isAssumed = invocation.parsed[DeadLetterOptions.yes]
+        let isConfirmed = try stop.whileAnswering {
+            try Confirmation.ask(question, count: plan.count, isAssumed: isAssumed, console: console)
+        }
+        guard isConfirmed else {
             console.complain("Nothing was replayed.")
             return .needsConfirmation
         }
         let report = try replay(plan, state, stop)
-        try console.report { console throws(Console.WriteFailure) in try output.write(report, console) }
+        try console.report { console in try output.write(report, console) }
         return status(of: report)
-    }
-
-    private func confirm(_ plan: ReplayPlan) throws(CommandFailure) -> Bool {
-        let isAssumed = invocation.parsed[DeadLetterOptions.yes]
-        let question = "Replay \(TopicsTool.counted(plan.count, "dead letter"))?"
-        guard plan.count > Self.smallCount else {
-            return try Confirmation.ask(question, isAssumed: isAssumed, console: console)
-        }
-        return try Confirmation.ask(question, typing: "\(plan.count)", isAssumed: isAssumed, console: console)
     }
 
     private func replay(_ plan: ReplayPlan, _ state: StateReader, _ stop: StopRequest) throws -> ReplayReport {
         var line = ProgressLine(console)
         var batch = 0
         var pace = ThroughputMeter()
-        let job = try CommandFailure.translating { () throws(ToolFailure) in
-            try ReplayJob(
-                replayer.context, replayer.layout, plan: plan, rules: rules, options: options, state: state,
-                isStopping: { stop.isMade },
-                onWait: { lease in
-                    console.remark(
-                        SafeText.escaped(
-                            "Job \(lease.job) of \(lease.owner) has not ended; checking whether it still runs …"))
-                },
-                onProgress: { progress in
-                    if progress.batch != batch {
-                        batch = progress.batch
-                        line.clear()
-                        console.remark(ReplayOutput.batchLine(progress))
-                    }
-                    pace.note(Int64(progress.replayed))
-                    line.show(
-                        share: share(Int64(progress.replayed), Int64(progress.planned)),
-                        ReplayOutput.progressLine(progress, pace))
-                })
-        }
+        let job = try ReplayJob(
+            replayer.context, replayer.layout, plan: plan, rules: rules, options: options, state: state,
+            isStopping: { stop.isMade },
+            onWait: { lease in
+                console.remark(
+                    SafeText.escaped(
+                        "Job \(lease.job) of \(lease.owner) has not ended; checking whether it still runs …"))
+            },
+            onProgress: { progress in
+                if progress.batch != batch {
+                    batch = progress.batch
+                    line.clear()
+                    console.remark(ReplayOutput.batchLine(progress))
+                }
+                pace.note(Int64(progress.replayed))
+                line.show(
+                    share: share(Int64(progress.replayed), Int64(progress.planned)),
+                    ReplayOutput.progressLine(progress, pace))
+            })
         let report = job.runToEnd()
         line.clear()
         return report

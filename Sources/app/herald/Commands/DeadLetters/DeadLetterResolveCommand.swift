@@ -23,8 +23,6 @@ enum DeadLetterResolveCommand: HeraldCommand {
         ])
     static let heeds: HeededSettings = .cluster + .topicNames + .events + ["retry.replays"]
 
-    private static let smallCount = 100
-
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let (parsed, console) = (invocation.parsed, invocation.console)
         let selection = try DeadLetterOptions.selection(parsed, needsChoice: true)
@@ -50,23 +48,19 @@ enum DeadLetterResolveCommand: HeraldCommand {
         }
         let question = "Resolve \(TopicsTool.counted(count, "dead letter"))?"
         let isAssumed = parsed[DeadLetterOptions.yes]
-        let isConfirmed = try look.stop.whileAnswering { () throws(CommandFailure) in
-            count > smallCount
-                ? try Confirmation.ask(question, typing: "\(count)", isAssumed: isAssumed, console: console)
-                : try Confirmation.ask(question, isAssumed: isAssumed, console: console)
+        let isConfirmed = try look.stop.whileAnswering {
+            try Confirmation.ask(question, count: count, isAssumed: isAssumed, console: console)
         }
         guard isConfirmed else {
             console.complain("Nothing was resolved.")
             return .needsConfirmation
         }
-        let job = try CommandFailure.translating { () throws(ToolFailure) in
-            try ResolveJob(
-                look.replayer.context, state: state, selection: selection.text, note: parsed[note], planned: count
-            ) { lease in
-                console.remark(
-                    SafeText.escaped(
-                        "Job \(lease.job) of \(lease.owner) has not ended; checking whether it still runs …"))
-            }
+        let job = try ResolveJob(
+            look.replayer.context, state: state, selection: selection.text, note: parsed[note], planned: count
+        ) { lease in
+            console.remark(
+                SafeText.escaped(
+                    "Job \(lease.job) of \(lease.owner) has not ended; checking whether it still runs …"))
         }
         let end = job.run(chosen)
         try write(invocation, matched: matched, resolved: end.count, job: job.name)

@@ -89,16 +89,16 @@ struct ReplayOutput {
 
     // MARK: - Data
 
-    func writePlan(_ console: Console) throws(Console.WriteFailure) {
+    func writePlan(_ console: Console) throws {
         try format.write(planMembers, lines: planLines, to: console)
     }
 
     /// There was nothing to do, which a script wants to read too.
-    func writeNothing(_ console: Console) throws(Console.WriteFailure) {
+    func writeNothing(_ console: Console) throws {
         if format != .table { try format.write(planMembers + [.init("end", "complete")], lines: [], to: console) }
     }
 
-    func write(_ report: ReplayReport, _ console: Console) throws(Console.WriteFailure) {
+    func write(_ report: ReplayReport, _ console: Console) throws {
         let progress = report.progress
         let counts: [(String, Int)] = [
             ("replayed", progress.replayed), ("skipped", progress.skipped), ("delivered", progress.delivered),

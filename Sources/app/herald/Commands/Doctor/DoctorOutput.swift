@@ -21,7 +21,7 @@ struct DoctorOutput {
 
     func count(_ verdict: Verdict) -> Int { counts[verdict] ?? 0 }
 
-    mutating func write(_ check: Check) throws(Console.WriteFailure) {
+    mutating func write(_ check: Check) throws {
         counts[check.verdict, default: 0] += 1
         guard records != nil else { return try console.print(line(check)) }
         try records?.write([
@@ -30,7 +30,7 @@ struct DoctorOutput {
         ])
     }
 
-    mutating func finish() throws(Console.WriteFailure) { try records?.finish() }
+    mutating func finish() throws { try records?.finish() }
 
     private func line(_ check: Check) -> String {
         let mark = check.verdict.style.map { console.styled(check.verdict.mark, $0, on: console.output) }

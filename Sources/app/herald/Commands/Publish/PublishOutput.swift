@@ -9,7 +9,7 @@ import HeraldTools
 struct PublishOutput {
     private var writer: RecordWriter
     private let hasLines: Bool
-    private var failure: Console.WriteFailure?
+    private var failure: (any Error)?
     /// Whether all outcomes that were written are `delivered`.
     private(set) var isAllDelivered = true
 
@@ -43,7 +43,7 @@ struct PublishOutput {
             ])
     }
 
-    mutating func finish() throws(Console.WriteFailure) {
+    mutating func finish() throws {
         if let failure { throw failure }
         try writer.finish()
     }
@@ -58,7 +58,7 @@ struct PublishOutput {
 
     private mutating func write(_ values: [JSONValue]) {
         guard failure == nil else { return }
-        do throws(Console.WriteFailure) {
+        do {
             try writer.write(values)
         } catch {
             failure = error

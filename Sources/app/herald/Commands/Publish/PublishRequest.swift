@@ -7,8 +7,8 @@ struct PublishRequest {
     /// Where the events come from.
     enum Events {
         case one(NotificationEvent)
+        /// A path, `-` for standard input.
         case file(String)
-        case standardInput
     }
 
     let events: Events
@@ -19,7 +19,7 @@ struct PublishRequest {
 
     private typealias Command = PublishCommand
 
-    init(_ parsed: ParsedCommand) throws(UsageError) {
+    init(_ parsed: ParsedCommand) throws {
         topic = parsed[Command.topic]
         idBase = parsed[Command.id]
         wait = parsed[Command.wait]
@@ -34,13 +34,13 @@ struct PublishRequest {
             if let other = others.first(where: { parsed.options[$0.name] != nil }) {
                 throw UsageError("--file and --\(other.name) do not go together", command: parsed.path.name)
             }
-            events = path == "-" ? .standardInput : .file(path)
+            events = .file(path)
         } else {
             events = .one(try Self.event(parsed))
         }
     }
 
-    private static func event(_ parsed: ParsedCommand) throws(UsageError) -> NotificationEvent {
+    private static func event(_ parsed: ParsedCommand) throws -> NotificationEvent {
         guard let user = parsed[Command.user], let services = parsed[Command.pushServices],
             let message = parsed[Command.message]
         else {

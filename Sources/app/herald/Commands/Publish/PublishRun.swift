@@ -47,8 +47,8 @@ struct PublishRun {
             } catch {
                 throw CommandFailure("the event is \(Self.safe(error))", status: .usage)
             }
-        case .file, .standardInput:
-            let file = try openFile()
+        case .file(let path):
+            let file = try LineFile(path: path, copyingInto: invocation.temporaryDirectory)
             count = try check(file)
             (events, single) = (file, nil)
         }
@@ -65,30 +65,17 @@ struct PublishRun {
         if case .one = request.events { true } else { false }
     }
 
-    private func openFile() throws -> LineFile {
-        let environment = invocation.environment["TMPDIR", default: ""]
-        let directory = environment.isEmpty ? "/tmp" : environment
-        return try CommandFailure.translating { () throws(ToolFailure) in
-            switch request.events {
-            case .file(let path): try LineFile(path: path, copyingInto: directory)
-            case .standardInput, .one: try LineFile(standardInputCopiedInto: directory)
-            }
-        }
-    }
-
     /// Checks every line, and says what is wrong with each bad one; how many events there are.
     private mutating func check(_ file: LineFile) throws -> Int {
         var (good, bad) = (0, 0)
         var preparation = preparation
-        try CommandFailure.translating { () throws(ToolFailure) in
-            try file.forEachLine(longest: preparation.longestLine) { line throws(ToolFailure) in
-                do throws(InputError) {
-                    _ = try preparation.prepare(line)
-                    good += 1
-                } catch {
-                    bad += 1
-                    console.complain(Self.safe(error))
-                }
+        try file.forEachLine(longest: preparation.longestLine) { line in
+            do throws(InputError) {
+                _ = try preparation.prepare(line)
+                good += 1
+            } catch {
+                bad += 1
+                console.complain(Self.safe(error))
             }
         }
         guard bad == 0 else {
@@ -107,27 +94,25 @@ struct PublishRun {
     /// Makes sure that there are topics to write to and read from, before anything is sent.
     private func lookAtTopics() throws -> ResultsReader? {
         let names = [topic] + (request.wait == nil ? [] : [settings.topics.results])
-        return try CommandFailure.translating { () throws(ToolFailure) in
-            let admin: Admin
-            do throws(KafkaError) {
-                admin = try Admin(properties: KafkaClientSettings.common(settings))
-            } catch {
-                throw ToolFailure("\(error)")
-            }
-            let topics = try settings.clusterReach.topics(names, admin).topics
-            for topic in topics {
-                if let error = topic.error { throw missing(topic.name, error) }
-            }
-            if !settings.topics.requests.contains(where: { $0.name == topic }) {
-                console.complain("warning: \(topic) is not in topics.requests: no worker with these settings reads it")
-            }
-            guard request.wait != nil, let results = topics.first(where: { $0.name == settings.topics.results }) else {
-                return nil
-            }
-            return try ResultsReader(
-                properties: KafkaClientSettings.resultsReader(settings), topic: results.name,
-                partitions: results.partitions.map(\.id))
+        let admin: Admin
+        do throws(KafkaError) {
+            admin = try Admin(properties: KafkaClientSettings.common(settings))
+        } catch {
+            throw ToolFailure("\(error)")
         }
+        let topics = try settings.clusterReach.topics(names, admin).topics
+        for topic in topics {
+            if let error = topic.error { throw missing(topic.name, error) }
+        }
+        if !settings.topics.requests.contains(where: { $0.name == topic }) {
+            console.complain("warning: \(topic) is not in topics.requests: no worker with these settings reads it")
+        }
+        guard request.wait != nil, let results = topics.first(where: { $0.name == settings.topics.results }) else {
+            return nil
+        }
+        return try ResultsReader(
+            properties: KafkaClientSettings.resultsReader(settings), topic: results.name,
+            partitions: results.partitions.map(\.id))
     }
 
     private func missing(_ name: String, _ error: KafkaError) -> ToolFailure {
@@ -145,9 +130,7 @@ struct PublishRun {
             invocation.parsed[OutputFormat.option], hasLines: file != nil, hasOutcomes: follower != nil,
             console: console)
         var board = PublicationTracker(pushServices: preparation.pushServices)
-        let publisher = try CommandFailure.translating { () throws(ToolFailure) in
-            try EventPublisher(properties: KafkaClientSettings.publisher(settings), topic: topic)
-        }
+        let publisher = try EventPublisher(properties: KafkaClientSettings.publisher(settings), topic: topic)
         func published(_ publication: EventPublisher.Publication) {
             if follower == nil { output.write(publication) } else { board.expect(publication) }
         }
@@ -158,10 +141,10 @@ struct PublishRun {
             console.remark(
                 "\(TopicsTool.counted(publisher.publishedCount, "event")) published; waiting for the results, "
                     + "\(DurationText.format(wait)) at most")
-            do throws(ToolFailure) {
+            do {
                 try follower.follow(&board, for: wait) { output.write($0) }
             } catch {
-                console.complain("herald: \(Self.safe(error))")
+                console.complain("herald: \(SafeText.escaped("\(error)"))")
             }
             for entry in board.missing { output.write(entry) }
         }
@@ -175,8 +158,8 @@ struct PublishRun {
         _ file: LineFile, _ publisher: EventPublisher, _ published: (EventPublisher.Publication) -> Void
     ) throws {
         var preparation = preparation
-        do throws(ToolFailure) {
-            try file.forEachLine(longest: preparation.longestLine) { line throws(ToolFailure) in
+        do {
+            try file.forEachLine(longest: preparation.longestLine) { line in
                 guard publisher.failures.isEmpty else { return }
                 do throws(InputError) {
                     _ = publisher.publish(try preparation.prepare(line), onPublished: published)
@@ -187,7 +170,7 @@ struct PublishRun {
         } catch {
             publisher.finish(onPublished: published)
             throw CommandFailure(
-                "\(Self.safe(error)); \(TopicsTool.counted(publisher.publishedCount, "event")) published",
+                "\(SafeText.escaped("\(error)")); \(TopicsTool.counted(publisher.publishedCount, "event")) published",
                 status: publisher.publishedCount > 0 ? .partlyDone : .failed)
         }
     }

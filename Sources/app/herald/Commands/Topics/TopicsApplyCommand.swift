@@ -29,12 +29,7 @@ enum TopicsApplyCommand: HeraldCommand {
             console.complain("Nothing was changed.")
             return .needsConfirmation
         }
-        let application: TopicApplication
-        do throws(ToolFailure) {
-            application = try await tool.administrator.apply(plan, for: tool.wishes)
-        } catch {
-            throw CommandFailure(error)
-        }
+        let application = try await tool.administrator.apply(plan, for: tool.wishes)
         for refusal in application.refusals {
             console.complain("herald: topic \(refusal.topic): \(SafeText.escaped(refusal.reason))")
         }

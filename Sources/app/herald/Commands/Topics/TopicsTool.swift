@@ -24,7 +24,7 @@ struct TopicsTool {
 
     /// Asks the cluster, and shows what differs.
     func showPlan() throws -> TopicPlan {
-        let plan = try CommandFailure.translating { () throws(ToolFailure) in try administrator.plan(wishes) }
+        let plan = try administrator.plan(wishes)
         var writer = RecordWriter(
             invocation.parsed[OutputFormat.option],
             columns: [
