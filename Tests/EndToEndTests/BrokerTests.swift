@@ -10,33 +10,33 @@ struct BrokerTests {
     func brokerDown() async throws {
         let kafka = try await RealKafka.start(nodes: 1, controllerOutlivesBroker: true)
         defer { kafka.stop() }
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.kafka = kafka
         plan.settings = ["delivery.maxInFlight": "20"]
         plan.misbehaviour = [.latency(milliseconds: 20...20)]
-        try await World.run(plan) { world in
+        try await Fixture.run(plan) { fixture in
             let events = Batch.events(0..<600)
-            try await world.publish(Array(events.prefix(10)))
+            try await fixture.publish(Array(events.prefix(10)))
             kafka.kill(node: 1)
-            let worker = try world.spawnWorker()
+            let worker = try fixture.spawnWorker()
             try await worker.waitForLog("no broker answers yet")
             try await kafka.revive(node: 1)
-            try await world.waitForResults(10, within: 120)
+            try await fixture.waitForResults(10, within: 120)
             #expect(worker.isRunning)
 
-            try await world.publish(Array(events.dropFirst(10)))
-            try await world.waitForResults(60)
+            try await fixture.publish(Array(events.dropFirst(10)))
+            try await fixture.waitForResults(60)
             // Twenty calls are under way, and a transaction is open at any moment.
             kafka.kill(node: 1)
             try await kafka.revive(node: 1)
-            try await world.waitForResults(600, within: 120)
-            try await world.waitUntilAllIsCommitted()
+            try await fixture.waitForResults(600, within: 120)
+            try await fixture.waitUntilAllIsCommitted()
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)
-            let oracle = try await Oracle(world)
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(Batch.delivered(0..<600))
             oracle.expectCalls(exactly: false) { _ in 2 }
-            oracle.expectNothingPassed(try await world.committed())
+            oracle.expectNothingPassed(try await fixture.committed())
         }
     }
 }
@@ -61,47 +61,47 @@ struct HurtfulBrokerTests {
     )
     func lostAnswers() async throws {
         let proxy = try Self.proxy.get()
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.kafka = try await Self.broker.value
         plan.misbehaviour = [.latency(milliseconds: 1...20)]
         plan.settings = ["kafka.bootstrapServers": "[\"\(proxy.bootstrapServers)\"]"]
-        try await World.run(plan) { world in
-            let worker = try await world.startWorker()
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
             let steps: [KafkaProxy.Request] = [
                 .endTransaction, .commitOffsets, .addOffsets, .addPartitions, .produce, .endTransaction,
             ]
             for (round, step) in steps.enumerated() {
                 let before = proxy.lostAnswers(to: step)
                 proxy.loseAnswers(to: step, count: 3)
-                try await world.publish(Batch.events(round * 100..<(round + 1) * 100))
-                try await world.wait("answers to \(step) are lost") { proxy.lostAnswers(to: step) == before + 3 }
-                try await world.waitForResults((round + 1) * 100)
+                try await fixture.publish(Batch.events(round * 100..<(round + 1) * 100))
+                try await fixture.wait("answers to \(step) are lost") { proxy.lostAnswers(to: step) == before + 3 }
+                try await fixture.waitForResults((round + 1) * 100)
             }
-            try await world.waitUntilAllIsCommitted()
+            try await fixture.waitUntilAllIsCommitted()
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)
-            let oracle = try await Oracle(world)
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(Batch.delivered(0..<600))
             oracle.expectCalls { _ in 1 }
-            oracle.expectNothingPassed(try await world.committed())
+            oracle.expectNothingPassed(try await fixture.committed())
         }
     }
 
     @Test("A slow broker costs time, and nothing else")
     func slow() async throws {
         let proxy = try Self.proxy.get()
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.kafka = try await Self.broker.value
         plan.settings = ["kafka.bootstrapServers": "[\"\(proxy.bootstrapServers)\"]"]
-        try await World.run(plan) { world in
-            let worker = try await world.startWorker()
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
             proxy.delayAnswers(milliseconds: 100)
             defer { proxy.delayAnswers(milliseconds: 0) }
-            try await world.publish(Batch.events(0..<500))
-            try await world.waitForResults(500)
-            try await world.waitUntilAllIsCommitted()
+            try await fixture.publish(Batch.events(0..<500))
+            try await fixture.waitForResults(500)
+            try await fixture.waitUntilAllIsCommitted()
             #expect(worker.isRunning)
-            let oracle = try await Oracle(world)
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(Batch.delivered(0..<500))
             oracle.expectCalls { _ in 1 }
         }
@@ -110,7 +110,7 @@ struct HurtfulBrokerTests {
     @Test("A broker hangs for longer than a transaction may be open: memory stays flat, and then everything goes on")
     func hangs() async throws {
         let kafka = try await Self.broker.value
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.kafka = kafka
         plan.settings = [
             "delivery.maxInFlight": "20",
@@ -118,63 +118,63 @@ struct HurtfulBrokerTests {
                 #"{session.timeout.ms: "6000", heartbeat.interval.ms: "500", transaction.timeout.ms: "6000"}"#,
         ]
         plan.misbehaviour = [.latency(milliseconds: 10...10)]
-        try await World.run(plan) { world in
-            let worker = try await world.startWorker()
-            try await world.publish(Batch.events(0..<3_000))
-            try await world.waitForResults(300)
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(0..<3_000))
+            try await fixture.waitForResults(300)
             let before = try #require(worker.peakKilobytes)
             kafka.pause(node: 1)
             // This long hang is the fault itself; nothing is waited for.
             try await Task.sleep(for: .seconds(8))
             kafka.resume(node: 1)
-            try await world.waitForResults(3_000)
-            try await world.waitUntilAllIsCommitted()
+            try await fixture.waitForResults(3_000)
+            try await fixture.waitUntilAllIsCommitted()
             let peak = try #require(worker.peakKilobytes)
             print("a broker hung for 8 s: \(before) KB at most before, \(peak) KB after")
             #expect(peak - before < 32 * 1_024)
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)
-            let oracle = try await Oracle(world)
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(Batch.delivered(0..<3_000))
             oracle.expectCalls(exactly: false) { _ in 2 }
-            oracle.expectNothingPassed(try await world.committed())
+            oracle.expectNothingPassed(try await fixture.committed())
         }
     }
 
     @Test("Without a permission a worker ends with 1 and the kafka-acls line that grants it; with it, it goes on")
     func forbidden() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.kafka = try await Self.broker.value
         plan.more = ["forbidden"]
-        try await World.run(plan) { world in
+        try await Fixture.run(plan) { fixture in
             // Only the user ANONYMOUS is here. What no rule names is allowed; of what one names, only what it allows.
             let rules = [
-                "--allow-principal", "User:ANONYMOUS", "--operation", "Describe", "--topic", world.topic("forbidden"),
-                "--transactional-id", "\(world.name)-locked-0", "--group", "\(world.name)-locked",
+                "--allow-principal", "User:ANONYMOUS", "--operation", "Describe", "--topic", fixture.topic("forbidden"),
+                "--transactional-id", "\(fixture.name)-locked-0", "--group", "\(fixture.name)-locked",
             ]
-            try await world.runTool("AclCommand", ["--add"] + rules)
-            try await world.publish(Batch.events(0..<10))
+            try await fixture.runTool("AclCommand", ["--add"] + rules)
+            try await fixture.publish(Batch.events(0..<10))
             let cases: [(changes: [String: String], words: [String])] = [
                 (["kafka.instance": "locked"], ["--operation Write", "--operation Describe", "--transactional-id"]),
-                (["kafka.group": "\(world.name)-locked"], ["--operation Read", "--group"]),
+                (["kafka.group": "\(fixture.name)-locked"], ["--operation Read", "--group"]),
                 (
-                    ["topics.results": world.topic("forbidden")],
-                    ["--operation Write", "--operation Describe", world.topic("forbidden")]
+                    ["topics.results": fixture.topic("forbidden")],
+                    ["--operation Write", "--operation Describe", fixture.topic("forbidden")]
                 ),
             ]
             for (changes, words) in cases {
-                let worker = try world.spawnWorker(changing: changes)
+                let worker = try fixture.spawnWorker(changing: changes)
                 #expect(try await worker.waitForExit() == 1)
                 let message = try #require(worker.logLines.last { $0.level == "error" }).message
                 for word in ["kafka-acls --add"] + words { #expect(message.contains(word), "\(changes): \(message)") }
             }
-            #expect(try await world.committed().values.allSatisfy { $0 == 0 })
+            #expect(try await fixture.committed().values.allSatisfy { $0 == 0 })
 
-            try await world.runTool("AclCommand", ["--remove", "--force"] + rules)
-            _ = try await world.startWorker(
+            try await fixture.runTool("AclCommand", ["--remove", "--force"] + rules)
+            _ = try await fixture.startWorker(
                 changing: cases.reduce(into: [:]) { $0.merge($1.changes) { $1 } }.filter { $0.key != "kafka.group" })
-            try await world.wait("all is delivered") { world.count("forbidden") == 10 }
-            try await world.waitUntilAllIsCommitted()
+            try await fixture.wait("all is delivered") { fixture.count("forbidden") == 10 }
+            try await fixture.waitUntilAllIsCommitted()
         }
     }
 }

@@ -7,9 +7,9 @@ import Testing
 
 @Suite("Commands on campaigns", .realKafka("Commands on campaigns"))
 struct CampaignTests {
-    private static func plan(_ change: (inout World.Plan) -> Void = { _ in }) -> World.Plan {
-        var plan = World.Plan()
-        plan.more = World.replayTopics
+    private static func plan(_ change: (inout Fixture.Plan) -> Void = { _ in }) -> Fixture.Plan {
+        var plan = Fixture.Plan()
+        plan.more = Fixture.replayTopics
         plan.topicConfigurations = ["notifications.dead-letter.state": ["cleanup.policy": "compact"]]
         plan.settings = ["outages.deadLetterBreaker.of": "0"]
         change(&plan)
@@ -22,57 +22,59 @@ struct CampaignTests {
     @Test("status and report count what really came: delivered, failed, not published, and what a replay has fixed")
     func outcomes() async throws {
         let plan = Self.plan { $0.misbehaviour = [.status(400) { $0.pns = "gcm" }] }
-        try await World.run(plan) { world in
-            _ = try await world.startWorker()
-            try await world.publish(try world.beginning(of: "spring") + world.events(of: "spring", 0..<60))
-            try await world.publish([try world.progress(of: "spring", recipients: 80, published: 60)])
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
+            try await fixture.publish(try fixture.beginning(of: "spring") + fixture.events(of: "spring", 0..<60))
+            try await fixture.publish([try fixture.progress(of: "spring", recipients: 80, published: 60)])
             // Others have results, too, also of a campaign whose name has this one's inside.
-            try await world.publish(Batch.events(0..<49) + world.events(of: "spring-2", 0..<5))
-            try await world.publish([Publication(id: "spring", user: "spring")])
-            try await world.waitForResults(180)
+            try await fixture.publish(Batch.events(0..<49) + fixture.events(of: "spring-2", 0..<5))
+            try await fixture.publish([Publication(id: "spring", user: "spring")])
+            try await fixture.waitForResults(180)
 
-            let json = try await world.campaignStatus("spring")
+            let json = try await fixture.campaignStatus("spring")
             #expect(json["outcomes"] as? [String: Int] == Self.outcomes(delivered: 60, failed: 60))
             #expect(json["unpublished"] as? Int == 40 && json["waiting"] as? Int == 0 && json["retrying"] as? Int == 0)
             #expect(json["finished"] as? Bool == false && json["state"] as? String == "running")
-            let text = try await world.campaign("status", "spring")
+            let text = try await fixture.campaign("status", "spring")
             #expect(text.status == 0 && text.output.contains("delivered") && text.output.contains("37.5%"))
             #expect(!text.output.contains("\u{1B}") && !text.output.contains("Secret"), "\(text.output)")
 
             // What its publisher has counted is not counted again, though it is looked at for the pace.
             let seen = ["delivered": 60, "dead-lettered": 60]
-            try await world.publish([try world.progress(of: "spring", recipients: 80, published: 60, outcomes: seen)])
-            let again = try await world.campaignStatus("spring")
+            try await fixture.publish([
+                try fixture.progress(of: "spring", recipients: 80, published: 60, outcomes: seen)
+            ])
+            let again = try await fixture.campaignStatus("spring")
             #expect(again["outcomes"] as? [String: Int] == Self.outcomes(delivered: 60, failed: 60))
 
-            world.backend.misbehave([])
-            let replay = try await world.dlq("replay", "--group", "campaign=spring", "--yes", "-o", "jsonl")
+            fixture.backend.misbehave([])
+            let replay = try await fixture.dlq("replay", "--group", "campaign=spring", "--yes", "-o", "jsonl")
             #expect(replay.status == 0, "\(replay.output)")
-            try await world.publish(world.events(of: "spring", 60..<80))
-            try await world.publish([try world.progress(of: "spring", recipients: 80, published: 80)])
-            try await world.waitForResults(280)
-            let after = try await world.campaignStatus("spring")
+            try await fixture.publish(fixture.events(of: "spring", 60..<80))
+            try await fixture.publish([try fixture.progress(of: "spring", recipients: 80, published: 80)])
+            try await fixture.waitForResults(280)
+            let after = try await fixture.campaignStatus("spring")
             #expect(after["outcomes"] as? [String: Int] == Self.outcomes(delivered: 160, failed: 0, recovered: 60))
             #expect(after["finished"] as? Bool == true)
 
-            let (page, rows) = (world.directory.appending(path: "a.html"), world.directory.appending(path: "a.csv"))
-            let report = try await world.campaign("report", "spring", "--html", page.path, "--csv", rows.path)
+            let (page, rows) = (fixture.directory.appending(path: "a.html"), fixture.directory.appending(path: "a.csv"))
+            let report = try await fixture.campaign("report", "spring", "--html", page.path, "--csv", rows.path)
             #expect(report.status == 0 && report.output.contains("160 outcomes"), "\(report.output)")
             let html = try String(contentsOf: page, encoding: .utf8)
             #expect(html.contains("160 of 160 notifications") && html.contains(">rejected<") && html.contains("<svg"))
             #expect(!html.contains("Secret"))
             #expect(try String(contentsOf: rows, encoding: .utf8).split(separator: "\r\n").count == 1)
-            let all = try await world.campaign("report", "spring", "--csv", "-", "--all", "--quiet")
+            let all = try await fixture.campaign("report", "spring", "--csv", "-", "--all", "--quiet")
             #expect(all.output.split(separator: "\r\n").count == 1 + 160 + 60, "\(all.output.prefix(500))")
-            let parts = try FileManager.default.contentsOfDirectory(atPath: world.directory.path)
+            let parts = try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path)
             #expect(!parts.contains { $0.hasSuffix(".part") })
 
-            let revealed = try await world.campaign("report", "spring", "--html", "-", "--reveal")
+            let revealed = try await fixture.campaign("report", "spring", "--html", "-", "--reveal")
             #expect(revealed.status == 0 && revealed.output.contains("Secret {{first_name}}"))
-            try await world.catchUp()
-            #expect(world.records("notifications.audit").last?.json?["action"] as? String == "campaign.reveal")
+            try await fixture.catchUp()
+            #expect(fixture.records("notifications.audit").last?.json?["action"] as? String == "campaign.reveal")
 
-            let list = try await world.campaign("status", "-o", "jsonl")
+            let list = try await fixture.campaign("status", "-o", "jsonl")
             #expect(list.output.contains(#""name":"spring","state":"finished""#), "\(list.output)")
         }
     }
@@ -82,38 +84,39 @@ struct CampaignTests {
     )
     func oneTruth() async throws {
         let plan = Self.plan { $0.misbehaviour = [.status(400) { $0.pns = "gcm" }] }
-        try await World.run(plan) { world in
-            _ = try await world.startWorker()
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
             for name in ["replayed", "cancelled", "expired", "running"] {
                 let more = name == "expired" ? ["expiresAt": Int64(Date.now.timeIntervalSince1970 * 1_000) - 1] : [:]
-                try await world.publish(try world.beginning(of: name, more: more) + world.events(of: name, 0..<10))
+                try await fixture.publish(
+                    try fixture.beginning(of: name, more: more) + fixture.events(of: name, 0..<10))
             }
-            try await world.waitForResults(80)
+            try await fixture.waitForResults(80)
             let seen = ["delivered": 10, "dead-lettered": 10]
             for name in ["cancelled", "expired", "running"] {
-                try await world.publish([try world.progress(of: name, recipients: 15, published: 12)])
+                try await fixture.publish([try fixture.progress(of: name, recipients: 15, published: 12)])
             }
             // Its publisher has ended before the replay.
-            try await world.publish([
-                try world.progress(of: "replayed", recipients: 10, published: 10, outcomes: seen)
+            try await fixture.publish([
+                try fixture.progress(of: "replayed", recipients: 10, published: 10, outcomes: seen)
             ])
-            world.backend.misbehave([])
-            #expect(try await world.dlq("replay", "--group", "campaign=replayed", "--yes").status == 0)
-            #expect(try await world.campaign("cancel", "cancelled", "--yes").status == 0)
+            fixture.backend.misbehave([])
+            #expect(try await fixture.dlq("replay", "--group", "campaign=replayed", "--yes").status == 0)
+            #expect(try await fixture.campaign("cancel", "cancelled", "--yes").status == 0)
 
             let expected: [String: (state: String, delivered: Int, failed: Int, open: Int, unpublished: Int)] = [
                 "replayed": ("finished", 20, 0, 0, 0), "cancelled": ("cancelled", 10, 10, 4, 6),
                 "expired": ("expired", 10, 10, 4, 6), "running": ("running", 10, 10, 4, 6),
             ]
-            let list = try await world.campaign("status", "-o", "jsonl")
+            let list = try await fixture.campaign("status", "-o", "jsonl")
             let objects = try list.output.split(separator: "\n").filter { $0.hasPrefix("{") }.map {
                 try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
             }
             #expect(objects.count == 4)
-            let table = try await world.campaign("status")
+            let table = try await fixture.campaign("status")
             for (name, wanted) in expected {
                 let entry = try #require(objects.first { $0["name"] as? String == name })
-                let detail = try await world.campaignStatus(name)
+                let detail = try await fixture.campaignStatus(name)
                 for object in [entry, detail] {
                     let outcomes = object["outcomes"] as? [String: Int]
                     #expect(object["state"] as? String == wanted.state, "\(object)")
@@ -133,7 +136,7 @@ struct CampaignTests {
                         name, wanted.state, name == "replayed" ? "10" : "15", "\(wanted.delivered)", "\(wanted.failed)",
                         "0", "0", "\(wanted.open)", "\(wanted.unpublished)",
                     ], "\(table.output)")
-                let page = try await world.campaign("status", name)
+                let page = try await fixture.campaign("status", name)
                 #expect(page.output.contains("\(name)  \(wanted.state)"), "\(page.output)")
                 func count(_ part: String) -> Substring? {
                     page.output.split(separator: "\n").first { $0.contains(" \(part) ") }?.split(separator: " ")[2]
@@ -156,21 +159,21 @@ struct CampaignTests {
             $0.settings["retry.delays"] = "[1h]"
             $0.misbehaviour = [.status(503) { $0.pns = "gcm" }]
         }
-        try await World.run(plan) { world in
-            _ = try await world.startWorker()
-            try await world.publish(try world.beginning(of: "spring") + world.events(of: "spring", 0..<30))
-            try await world.publish((0..<20).map { Publication(id: "o\($0)", user: "other-\($0)", pns: ["gcm"]) })
-            try await world.publish([try world.progress(of: "spring", recipients: 100, published: 30)])
-            try await world.wait("all have failed once") { world.retries.count == 50 }
-            let status = try await world.campaignStatus("spring")
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
+            try await fixture.publish(try fixture.beginning(of: "spring") + fixture.events(of: "spring", 0..<30))
+            try await fixture.publish((0..<20).map { Publication(id: "o\($0)", user: "other-\($0)", pns: ["gcm"]) })
+            try await fixture.publish([try fixture.progress(of: "spring", recipients: 100, published: 30)])
+            try await fixture.wait("all have failed once") { fixture.retries.count == 50 }
+            let status = try await fixture.campaignStatus("spring")
             #expect(status["retrying"] as? Int == 30 && status["suspended"] as? Int == 0, "\(status)")
 
-            let pause = try await world.campaign("pause", "spring", "--reason", "look first")
+            let pause = try await fixture.campaign("pause", "spring", "--reason", "look first")
             #expect(pause.status == 0, "\(pause.output)")
-            try await world.publish(world.events(of: "spring", 30..<50))
-            try await world.publish([try world.progress(of: "spring", recipients: 100, published: 50)])
-            try await world.wait("the others are suspended") { world.retries.count == 70 }
-            let paused = try await world.campaignStatus("spring")
+            try await fixture.publish(fixture.events(of: "spring", 30..<50))
+            try await fixture.publish([try fixture.progress(of: "spring", recipients: 100, published: 50)])
+            try await fixture.wait("the others are suspended") { fixture.retries.count == 70 }
+            let paused = try await fixture.campaignStatus("spring")
             #expect(paused["retrying"] as? Int == 30 && paused["suspended"] as? Int == 40, "\(paused)")
             #expect(paused["waiting"] as? Int == 40 && paused["reason"] as? String == "look first")
         }
@@ -179,42 +182,42 @@ struct CampaignTests {
     @Test("Workers read what pause, resume and cancel write, each is in the audit topic, and what cannot be is refused")
     func controls() async throws {
         let plan = Self.plan { $0.settings["limits.perSecond"] = "300" }
-        try await World.run(plan) { world in
-            let worker = try await world.startWorker()
-            try await world.publish(try world.beginning(of: "spring") + world.events(of: "spring", 0..<1_500))
-            try await world.publish([try world.progress(of: "spring", recipients: 2_000, published: 1_500)])
-            try await world.wait("it is under way") { world.backend.calls.count > 50 }
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            try await fixture.publish(try fixture.beginning(of: "spring") + fixture.events(of: "spring", 0..<1_500))
+            try await fixture.publish([try fixture.progress(of: "spring", recipients: 2_000, published: 1_500)])
+            try await fixture.wait("it is under way") { fixture.backend.calls.count > 50 }
 
-            let pause = try await world.campaign("pause", "spring", "--reason", "the link is wrong")
+            let pause = try await fixture.campaign("pause", "spring", "--reason", "the link is wrong")
             #expect(pause.status == 0 && pause.output.contains("was       running since"), "\(pause.output)")
             #expect(pause.output.contains("is        paused since") && pause.output.contains(": the link is wrong"))
             try await worker.waitForLog("campaign paused")
-            let again = try await world.campaign("pause", "spring", "-o", "jsonl")
+            let again = try await fixture.campaign("pause", "spring", "-o", "jsonl")
             #expect(again.status == 0 && again.output.contains(#""changed":false"#), "\(again.output)")
-            #expect(try await world.campaignStatus("spring")["pauseIfFailures"] as? Double == 0.9)
+            #expect(try await fixture.campaignStatus("spring")["pauseIfFailures"] as? Double == 0.9)
 
-            let resume = try await world.campaign("resume", "spring", "-o", "jsonl")
+            let resume = try await fixture.campaign("resume", "spring", "-o", "jsonl")
             #expect(resume.status == 0 && resume.output.contains(#""was":"paused","is":"running","changed":true"#))
             try await worker.waitForLog("campaign runs", count: 2)
 
-            let asked = try await world.campaign("cancel", "spring")
+            let asked = try await fixture.campaign("cancel", "spring")
             #expect(asked.status == 4 && asked.output.contains("add --yes"), "\(asked.output)")
-            let cancel = try await world.campaign("cancel", "spring", "--yes", "--reason", "wrong audience")
+            let cancel = try await fixture.campaign("cancel", "spring", "--yes", "--reason", "wrong audience")
             #expect(cancel.status == 0 && cancel.output.contains("is        cancelled since"), "\(cancel.output)")
             try await worker.waitForLog("campaign cancelled")
-            try await world.waitForResults(3_000)
-            let results = try world.results
+            try await fixture.waitForResults(3_000)
+            let results = try fixture.results
             #expect(results.contains { $0.outcome == "cancelled" } && results.contains { $0.outcome == "delivered" })
-            let status = try await world.campaignStatus("spring")
+            let status = try await fixture.campaignStatus("spring")
             let outcomes = try #require(status["outcomes"] as? [String: Int])
             #expect(outcomes["cancelled"] == results.count { $0.outcome == "cancelled" })
 
             for order in ["pause", "resume", "cancel"] {
-                let refused = try await world.campaign(order, "spring")
+                let refused = try await fixture.campaign(order, "spring")
                 #expect(refused.status == 1 && refused.output.contains("was cancelled at"), "\(refused.output)")
             }
-            try await world.catchUp()
-            let audit = world.records("notifications.audit").compactMap(\.json)
+            try await fixture.catchUp()
+            let audit = fixture.records("notifications.audit").compactMap(\.json)
                 .sorted { ($0["at"] as? String ?? "") < ($1["at"] as? String ?? "") }
             #expect(audit.map { $0["action"] as? String } == ["campaign.pause", "campaign.resume", "campaign.cancel"])
             #expect(
@@ -225,56 +228,56 @@ struct CampaignTests {
 
     @Test("Each mistake has its exit status: unknown, finished, misspelt, not asked for, no broker")
     func statuses() async throws {
-        try await World.run(Self.plan()) { world in
-            _ = try await world.startWorker()
-            try await world.publish(
-                try world.beginning(of: "spring", pns: ["apns"]) + world.events(of: "spring", 0..<3, pns: ["apns"]))
-            try await world.publish([try world.progress(of: "spring", recipients: 3, published: 3)])
-            try await world.waitForResults(3)
+        try await Fixture.run(Self.plan()) { fixture in
+            _ = try await fixture.startWorker()
+            try await fixture.publish(
+                try fixture.beginning(of: "spring", pns: ["apns"]) + fixture.events(of: "spring", 0..<3, pns: ["apns"]))
+            try await fixture.publish([try fixture.progress(of: "spring", recipients: 3, published: 3)])
+            try await fixture.waitForResults(3)
             for words in [["status", "sprin"], ["pause", "sprin"], ["report", "sprin", "--csv", "-"]] {
-                let run = try world.startTool(["campaign"] + words)
+                let run = try fixture.startTool(["campaign"] + words)
                 #expect(try await run.waitForExit() == 1)
                 #expect(run.output.contains("there is no campaign sprin; did you mean spring?"), "\(run.output)")
             }
             for order in ["pause", "cancel"] {
-                let run = try await world.campaign(order, "spring")
+                let run = try await fixture.campaign(order, "spring")
                 #expect(run.status == 1 && run.output.contains("is finished: all of its 3 outcomes"), "\(run.output)")
             }
             for words in [["status", "two words"], ["pause"], ["report", "spring"], ["status", "-o", "xml"]] {
-                let run = try world.startTool(["campaign"] + words)
+                let run = try fixture.startTool(["campaign"] + words)
                 #expect(try await run.waitForExit() == 2, "\(words): \(run.output)")
             }
-            let both = try await world.campaign("report", "spring", "--csv", "-", "--html", "-")
+            let both = try await fixture.campaign("report", "spring", "--csv", "-", "--html", "-")
             #expect(both.status == 2)
-            let unwritable = try await world.campaign("report", "spring", "--csv", "/nowhere/at/all.csv")
+            let unwritable = try await fixture.campaign("report", "spring", "--csv", "/nowhere/at/all.csv")
             #expect(unwritable.status == 1 && unwritable.output.contains("No such file"), "\(unwritable.output)")
             let port = try #require(FreePorts.take(1).first)
-            let gone = try await world.campaign(
+            let gone = try await fixture.campaign(
                 "status", changing: ["kafka.bootstrapServers": "[\"127.0.0.1:\(port)\"]"])
             #expect(gone.status == 5 && gone.output.contains("no broker answers"), "\(gone.output)")
-            let missing = try await world.campaign("status", changing: ["topics.campaigns": "elsewhere"])
+            let missing = try await fixture.campaign("status", changing: ["topics.campaigns": "elsewhere"])
             #expect(missing.status == 1 && missing.output.contains("herald topics apply"), "\(missing.output)")
         }
     }
 
     @Test("Hostile texts in every field are shown as text, and damaged records are remarked")
     func hostileTexts() async throws {
-        try await World.run(Self.plan()) { world in
-            try await world.publish(try world.beginning(of: "spring", pns: [Self.hostile], by: Self.hostile))
-            try await world.publish([
-                try world.progress(of: "spring", recipients: 3, published: 1, by: Self.hostile),
-                try world.campaignRecord(
+        try await Fixture.run(Self.plan()) { fixture in
+            try await fixture.publish(try fixture.beginning(of: "spring", pns: [Self.hostile], by: Self.hostile))
+            try await fixture.publish([
+                try fixture.progress(of: "spring", recipients: 3, published: 1, by: Self.hostile),
+                try fixture.campaignRecord(
                     "spring",
                     ["state": "paused", "at": Date.now.formatted(.iso8601), "by": Self.hostile, "reason": Self.hostile]),
-                try world.campaignRecord("\(Self.hostile)/definition", [:]),
-                try world.campaignRecord("autumn/progress", ["recipients": Self.hostile]),
+                try fixture.campaignRecord("\(Self.hostile)/definition", [:]),
+                try fixture.campaignRecord("autumn/progress", ["recipients": Self.hostile]),
             ])
-            let page = world.directory.appending(path: "hostile.html")
+            let page = fixture.directory.appending(path: "hostile.html")
             for words in [
                 ["status"], ["status", "spring"], ["status", "spring", "-o", "json"], ["pause", "spring"],
                 ["resume", "spring"], ["report", "spring", "--html", page.path],
             ] {
-                let run = try world.startTool(["campaign"] + words)
+                let run = try fixture.startTool(["campaign"] + words)
                 #expect(try await run.waitForExit() == 0, "\(run.output)")
                 #expect(!run.output.contains("\u{1B}") && !run.output.contains("\u{202E}"), "\(words): \(run.output)")
                 #expect(run.output.contains("Ignored: the record"), "\(words): \(run.output)")
@@ -288,9 +291,9 @@ struct CampaignTests {
         "A command that changes something waits for the end of a transaction that is open, and sees what it has written"
     )
     func openTransaction() async throws {
-        try await World.run(Self.plan()) { world in
+        try await Fixture.run(Self.plan()) { fixture in
             let (definition, servers, topic) = (
-                try world.beginning(of: "spring"), world.bootstrapServers, world.topic("notifications.campaigns")
+                try fixture.beginning(of: "spring"), fixture.bootstrapServers, fixture.topic("notifications.campaigns")
             )
             let producer = try await Blocking.run {
                 let producer = try Producer(properties: [
@@ -302,12 +305,12 @@ struct CampaignTests {
                 try producer.flush(timeoutMilliseconds: 30_000) { _, _ in }
                 return producer
             }
-            try await world.wait("the records are there") {
+            try await fixture.wait("the records are there") {
                 true
             } meanwhile: {
             }
-            let pause = try world.startTool(["campaign", "pause", "spring"])
-            let look = try await world.campaign("status", "spring")
+            let pause = try fixture.startTool(["campaign", "pause", "spring"])
+            let look = try await fixture.campaign("status", "spring")
             #expect(look.status == 1, "what is not committed is not there for who only looks")
             #expect(pause.isRunning)
             try await Blocking.run {
@@ -322,32 +325,34 @@ struct CampaignTests {
     @Test("On a terminal status goes on until the campaign is finished, and gives the terminal back")
     func live() async throws {
         let terminal = ["/bin/sh", "-c", #"exec script -qec "stty cols 80 rows 24; $*" /dev/null"#, "sh"]
-        try await World.run(Self.plan()) { world in
-            try await world.publish(
-                try world.beginning(of: "spring") + [try world.progress(of: "spring", recipients: 40, published: 40)])
-            let watch = try world.startTool(["campaign", "status", "spring"], under: terminal)
-            try await world.wait("it is shown") { watch.output.contains("Ctrl-C ends") }
+        try await Fixture.run(Self.plan()) { fixture in
+            try await fixture.publish(
+                try fixture.beginning(of: "spring") + [
+                    try fixture.progress(of: "spring", recipients: 40, published: 40)
+                ])
+            let watch = try fixture.startTool(["campaign", "status", "spring"], under: terminal)
+            try await fixture.wait("it is shown") { watch.output.contains("Ctrl-C ends") }
             #expect(watch.output.contains("\u{1B}[?25l"))
-            _ = try await world.startWorker()
-            try await world.publish(world.events(of: "spring", 0..<40))
+            _ = try await fixture.startWorker()
+            try await fixture.publish(fixture.events(of: "spring", 0..<40))
             #expect(try await watch.waitForExit() == 0, "\(watch.output)")
             #expect(watch.output.contains("finished") && watch.output.hasSuffix("\u{1B}[?25h"))
 
-            let other = try world.beginning(of: "autumn")
-            try await world.publish(other + [try world.progress(of: "autumn", recipients: 9, published: 1)])
-            let ended = try world.startTool(["campaign", "status", "autumn"], under: terminal)
-            try await world.wait("it is shown") { ended.output.contains("Ctrl-C ends") }
+            let other = try fixture.beginning(of: "autumn")
+            try await fixture.publish(other + [try fixture.progress(of: "autumn", recipients: 9, published: 1)])
+            let ended = try fixture.startTool(["campaign", "status", "autumn"], under: terminal)
+            try await fixture.wait("it is shown") { ended.output.contains("Ctrl-C ends") }
             ended.terminate()
             _ = try await ended.waitForExit()
             // As a trap does: nothing that the program has decided.
-            let trapped = try world.startTool(["campaign", "status", "autumn"], under: terminal)
-            try await world.wait("it is shown") { trapped.output.contains("Ctrl-C ends") }
+            let trapped = try fixture.startTool(["campaign", "status", "autumn"], under: terminal)
+            try await fixture.wait("it is shown") { trapped.output.contains("Ctrl-C ends") }
             kill(try #require(trapped.descendant(named: "herald")), SIGILL)
-            try await world.wait("the terminal is given back") {
+            try await fixture.wait("the terminal is given back") {
                 trapped.output.contains("\u{1B}[J\u{1B}[?7h\u{1B}[?25h")
             }
             trapped.kill()
-            let once = try world.startTool(["campaign", "status", "autumn", "--once"], under: terminal)
+            let once = try fixture.startTool(["campaign", "status", "autumn", "--once"], under: terminal)
             #expect(try await once.waitForExit() == 0 && !once.output.contains("\u{1B}[?25l"), "\(once.output)")
         }
     }

@@ -20,32 +20,32 @@ struct ClusterTests {
     )
     func leadersMove() async throws {
         let kafka = try await Self.cluster.value
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.kafka = kafka
         plan.partitions = 3
         plan.settings = Self.patient.merging(["delivery.maxInFlight": "20", "kafka.instance": "pod-0"]) { $1 }
         plan.misbehaviour = [.latency(milliseconds: 20...20)]
-        try await World.run(plan) { world in
-            let worker = try await world.startWorker()
-            try await world.publish(Batch.events(0..<900))
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(0..<900))
             let coordinators: [(String, topic: String)] = [
-                (world.name, "__consumer_offsets"), ("\(world.name)-pod-0-0", "__transaction_state"),
+                (fixture.name, "__consumer_offsets"), ("\(fixture.name)-pod-0-0", "__transaction_state"),
             ]
             for (round, (name, topic)) in coordinators.enumerated() {
-                try await world.waitForResults(100 + round * 350, within: 120)
+                try await fixture.waitForResults(100 + round * 350, within: 120)
                 let node = try Self.coordinator(of: name, in: topic, kafka)
                 kafka.kill(node: node)
-                try await world.waitForResults(250 + round * 350, within: 120)
+                try await fixture.waitForResults(250 + round * 350, within: 120)
                 try await kafka.revive(node: node)
             }
-            try await world.waitForResults(900, within: 120)
-            try await world.waitUntilAllIsCommitted()
+            try await fixture.waitForResults(900, within: 120)
+            try await fixture.waitUntilAllIsCommitted()
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)
-            let oracle = try await Oracle(world)
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(Batch.delivered(0..<900))
             oracle.expectCalls { _ in 1 }
-            oracle.expectNothingPassed(try await world.committed())
+            oracle.expectNothingPassed(try await fixture.committed())
         }
     }
 
@@ -62,14 +62,14 @@ struct ClusterTests {
         "One partition without a leader: its events wait, those of the others are delivered, and it goes on by itself")
     func leaderless() async throws {
         let kafka = try await Self.cluster.value
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.kafka = kafka
         plan.partitions = 3
         plan.replication = ["notifications": 1]
         plan.settings = Self.patient
-        try await World.run(plan) { world in
+        try await Fixture.run(plan) { fixture in
             let admin = try kafka.admin()
-            let name = world.topic("notifications")
+            let name = fixture.topic("notifications")
             func partitions() throws -> [ClusterMetadata.Partition] {
                 try admin.metadata(topics: [name], timeoutMilliseconds: 30_000).topics.flatMap(\.partitions)
             }
@@ -78,7 +78,7 @@ struct ClusterTests {
             let others = Set(try partitions().filter { $0.leader != lost.leader }.map(\.id))
             try #require(!others.isEmpty)
 
-            let worker = try await world.startWorker()
+            let worker = try await fixture.startWorker()
             func events(_ range: Range<Int>, in partitions: Set<Int32>) -> [Publication] {
                 range.map {
                     var event = Publication(id: "e\($0)", user: "user-\($0)")
@@ -86,23 +86,23 @@ struct ClusterTests {
                     return event
                 }
             }
-            try await world.publish(events(0..<30, in: [lost.id]))
-            try await world.waitForResults(30)
-            try await world.waitUntilAllIsCommitted()
+            try await fixture.publish(events(0..<30, in: [lost.id]))
+            try await fixture.waitForResults(30)
+            try await fixture.waitUntilAllIsCommitted()
             // Published while the worker is not looking, and then there is nobody to fetch them from.
             kafka.kill(node: node)
-            try await world.wait("the partition has no leader") {
+            try await fixture.wait("the partition has no leader") {
                 try partitions().first { $0.id == lost.id }?.leader == nil
             }
-            try await world.publish(events(30..<130, in: others))
-            try await world.waitForResults(130, within: 120)
+            try await fixture.publish(events(30..<130, in: others))
+            try await fixture.waitForResults(130, within: 120)
             try await worker.waitUntilNotReady("partitions-without-leader", naming: "\(name)/\(lost.id)")
             try await kafka.revive(node: node)
-            try await world.publish(events(130..<160, in: [lost.id]))
-            try await world.waitForResults(160, within: 120)
-            try await world.waitUntilAllIsCommitted()
+            try await fixture.publish(events(130..<160, in: [lost.id]))
+            try await fixture.waitForResults(160, within: 120)
+            try await fixture.waitUntilAllIsCommitted()
             try await worker.waitUntilReady()
-            let oracle = try await Oracle(world)
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(Batch.delivered(0..<160))
             oracle.expectCalls { _ in 1 }
         }

@@ -8,9 +8,9 @@ import Testing
 struct ContractTests {
     @Test("A replay calls only the services that it names, with its fresh key, for the request that it names")
     func replay() async throws {
-        try await World.run { world in
-            _ = try await world.startWorker()
-            let origin = "\(world.topic("notifications"))/1/77"
+        try await Fixture.run { fixture in
+            _ = try await fixture.startWorker()
+            let origin = "\(fixture.topic("notifications"))/1/77"
             func replay(_ id: String, _ count: Int) -> Publication {
                 var publication = Publication(id: id, user: "anna", pns: ["apns", "gcm", "wns"])
                 publication.headers = [
@@ -20,9 +20,9 @@ struct ContractTests {
                 ]
                 return publication
             }
-            try await world.publish([replay("again", 2), replay("too-often", 6)])
-            try await world.waitForResults(4)
-            let oracle = try await Oracle(world)
+            try await fixture.publish([replay("again", 2), replay("too-often", 6)])
+            try await fixture.waitForResults(4)
+            let oracle = try await Oracle(fixture)
             oracle.expectResults([
                 "again": ["gcm": "delivered 200 attempts 1", "wns": "delivered 200 attempts 1"],
                 "too-often": [
@@ -32,8 +32,8 @@ struct ContractTests {
             ])
             #expect(oracle.results.allSatisfy { $0.origin == origin && $0.members.contains("replays") })
             #expect(Set(oracle.calls.compactMap(\.notification)) == ["fresh-again:gcm", "fresh-again:wns"])
-            let letter = try #require(world.deadLetters.first)
-            #expect(world.deadLetters.count == 1)
+            let letter = try #require(fixture.deadLetters.first)
+            #expect(fixture.deadLetters.count == 1)
             #expect(Set(letter.remainingServices) == ["gcm", "wns"])
             #expect(letter.heraldHeaders["herald-replays"] == "6")
             #expect(letter.heraldHeaders["herald-key"] == "fresh-too-often")
@@ -44,7 +44,7 @@ struct ContractTests {
 
     @Test("Aliases, other push services, other meanings of a status and other sizes hold as they are set")
     func settings() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = [
             "backend.pushServices": "[apns, gcm]", "backend.aliases": "{fcm: gcm}",
             "backend.statuses": "{404: delivered, 403: rejected, 422: transient}", "limits.eventBytes": "200",
@@ -53,16 +53,16 @@ struct ContractTests {
         plan.misbehaviour = [
             .status(404) { $0.user = "gone" }, .status(403) { $0.user = "forbidden" }, .status(422) { $0.user = "odd" },
         ]
-        try await World.run(plan) { world in
-            _ = try await world.startWorker()
-            try await world.publish([
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
+            try await fixture.publish([
                 Publication(id: "alias", user: "anna", pns: ["FCM", "gcm", "apns"]),
                 Publication(id: "unknown", user: "anna", pns: ["wns"]), Publication(id: "gone", user: "gone"),
                 Publication(id: "forbidden", user: "forbidden"), Publication(id: "odd", user: "odd"),
                 Publication(id: "long", user: "anna", message: String(repeating: "x", count: 201)),
             ])
-            try await world.waitForResults(7)
-            let oracle = try await Oracle(world)
+            try await fixture.waitForResults(7)
+            let oracle = try await Oracle(fixture)
             oracle.expectResults([
                 "alias": ["apns": "delivered 200 attempts 1", "gcm": "delivered 200 attempts 1"],
                 "unknown": ["": "dead-lettered invalid"], "gone": ["apns": "delivered 404 attempts 1"],
@@ -76,36 +76,37 @@ struct ContractTests {
 
     @Test("Events of an aborted transaction are never sent, and the markers between the others hold nothing up")
     func transactions() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.partitions = 1
-        try await World.run(plan) { world in
-            _ = try await world.startWorker()
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
             for round in 0..<3 {
                 try await Self.publish(
-                    (0..<10).map { Publication(id: "kept\(round)_\($0)", user: "u\($0)") }, commits: true, in: world)
+                    (0..<10).map { Publication(id: "kept\(round)_\($0)", user: "u\($0)") }, commits: true, in: fixture)
                 try await Self.publish(
-                    (0..<10).map { Publication(id: "aborted\(round)_\($0)", user: "u\($0)") }, commits: false, in: world
+                    (0..<10).map { Publication(id: "aborted\(round)_\($0)", user: "u\($0)") }, commits: false,
+                    in: fixture
                 )
             }
-            try await world.publish([Publication(id: "last", user: "anna")])
-            try await world.waitForResults(31)
-            try await world.waitUntilAllIsCommitted()
-            let oracle = try await Oracle(world)
+            try await fixture.publish([Publication(id: "last", user: "anna")])
+            try await fixture.waitForResults(31)
+            try await fixture.waitUntilAllIsCommitted()
+            let oracle = try await Oracle(fixture)
             #expect(oracle.calls.count == 31)
             #expect(!oracle.calls.contains { $0.notification?.hasPrefix("aborted") == true })
         }
     }
 
-    private static func publish(_ publications: [Publication], commits: Bool, in world: World) async throws {
+    private static func publish(_ publications: [Publication], commits: Bool, in fixture: Fixture) async throws {
         try await Blocking.run {
             let producer = try Producer(properties: [
-                ("bootstrap.servers", world.bootstrapServers), ("transactional.id", world.name), ("linger.ms", "0"),
+                ("bootstrap.servers", fixture.bootstrapServers), ("transactional.id", fixture.name), ("linger.ms", "0"),
                 ("retry.backoff.ms", "5"),
             ])
             try producer.initTransactions(timeoutMilliseconds: 30_000)
             try producer.beginTransaction()
             for publication in publications {
-                try producer.publish(publication, to: producer.topic(world.topic(publication.topic)))
+                try producer.publish(publication, to: producer.topic(fixture.topic(publication.topic)))
             }
             try producer.flush(timeoutMilliseconds: 30_000)
             if commits {
@@ -119,19 +120,21 @@ struct ContractTests {
 
     @Test("A backend that hangs up or does not answer in time is retried, and the records say which it was")
     func noAnswer() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = ["backend.timeout": "500ms", "retry.delays": "[500ms]"]
         plan.misbehaviour = [.hang { $0.user = "silent" }, .hangUp { $0.user = "rude" }]
-        try await World.run(plan) { world in
-            _ = try await world.startWorker()
-            try await world.publish([Publication(id: "silent", user: "silent"), Publication(id: "rude", user: "rude")])
-            try await world.waitForResults(2)
-            let oracle = try await Oracle(world)
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
+            try await fixture.publish([
+                Publication(id: "silent", user: "silent"), Publication(id: "rude", user: "rude"),
+            ])
+            try await fixture.waitForResults(2)
+            let oracle = try await Oracle(fixture)
             let summary = "dead-lettered attempts-exhausted attempts 2"
             oracle.expectResults(["silent": ["apns": summary], "rude": ["apns": summary]])
             oracle.expectCalls { _ in 2 }
             for (user, word) in [("silent", "timeout"), ("rude", "connection reset")] {
-                let letter = try #require(world.deadLetters.first { $0.keyText == user })
+                let letter = try #require(fixture.deadLetters.first { $0.keyText == user })
                 #expect(letter.heraldHeaders["herald-status"] == nil)
                 #expect(letter.heraldHeaders["herald-history"]?.contains("\"error\":\"\(word)\"") == true)
                 #expect((1...1_024).contains(letter.heraldHeaders["herald-detail"]?.utf8.count ?? 0))
@@ -141,16 +144,16 @@ struct ContractTests {
 
     @Test("When the next call would come later than retry.maxElapsed, it is a dead letter at once")
     func maxElapsed() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = ["retry.delays": "[1s, 1h]", "retry.maxElapsed": "30m"]
         plan.misbehaviour = [.status(503)]
-        try await World.run(plan) { world in
-            _ = try await world.startWorker()
-            try await world.publish([Publication(id: "x", user: "anna")])
-            try await world.waitForResults(1)
-            let oracle = try await Oracle(world)
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
+            try await fixture.publish([Publication(id: "x", user: "anna")])
+            try await fixture.waitForResults(1)
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(["x": ["apns": "dead-lettered time-exhausted 503 attempts 2"]])
-            #expect(world.deadLetters.map { $0.heraldHeaders["herald-reason"] } == ["time-exhausted"])
+            #expect(fixture.deadLetters.map { $0.heraldHeaders["herald-reason"] } == ["time-exhausted"])
         }
     }
 }

@@ -12,66 +12,66 @@ struct CrashTests {
     static let noCommit = ["delivery.commitInterval": "60s"]
 
     /// Waits until the broker has results that belong to a transaction which is still open.
-    static func waitForOpenResults(_ count: Int, in world: World) async throws {
+    static func waitForOpenResults(_ count: Int, in fixture: Fixture) async throws {
         var written = 0
         let isSo = try await eventually(within: HeraldProcess.patience) {
-            written = try await world.written("notifications.results")
+            written = try await fixture.written("notifications.results")
             return written >= count
         }
         guard isSo else { throw WorldError("the open transaction has \(written) results of \(count)") }
-        #expect(world.count("notifications.results") == 0, "nothing is committed yet")
+        #expect(fixture.count("notifications.results") == 0, "nothing is committed yet")
     }
 
     @Test(
         "kill -9 after the answers and before the commit: the same keys are called again, and each has one result",
         arguments: [true, false])
     func openTransaction(isNamed: Bool) async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         // The session's and the transaction's time-outs are the defaults; the rare commits would lengthen the latter.
         plan.settings = [
             "kafka.properties": #"{heartbeat.interval.ms: "500", transaction.timeout.ms: "10000"}"#
         ]
         if isNamed { plan.settings.merge(Self.named) { $1 } }
-        try await World.run(plan) { world in
-            let first = try await world.startWorker(changing: Self.noCommit)
-            try await world.publish(Batch.events(0..<40))
-            try await world.wait("all are called") { world.backend.calls.count == 40 }
-            try await Self.waitForOpenResults(40, in: world)
+        try await Fixture.run(plan) { fixture in
+            let first = try await fixture.startWorker(changing: Self.noCommit)
+            try await fixture.publish(Batch.events(0..<40))
+            try await fixture.wait("all are called") { fixture.backend.calls.count == 40 }
+            try await Self.waitForOpenResults(40, in: fixture)
             first.kill()
             let killed = ContinuousClock.now
-            _ = try world.spawnWorker()
-            try await world.wait("calls are made again") { world.backend.calls.count > 40 }
+            _ = try fixture.spawnWorker()
+            try await fixture.wait("calls are made again") { fixture.backend.calls.count > 40 }
             let called = ContinuousClock.now - killed
-            try await world.waitForResults(40)
+            try await fixture.waitForResults(40)
             let read = ContinuousClock.now - killed
             let kind = isNamed ? "with kafka.instance and staticMembership" : "without a name"
             print("killed with an open transaction, \(kind): calls again after \(called), results after \(read)")
-            try await world.waitUntilAllIsCommitted()
-            let oracle = try await Oracle(world)
+            try await fixture.waitUntilAllIsCommitted()
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(Batch.delivered(0..<40))
             oracle.expectCalls { _ in 2 }
-            oracle.expectNothingPassed(try await world.committed())
+            oracle.expectNothingPassed(try await fixture.committed())
         }
     }
 
     @Test("kill -9 behind a slow event: what was done and committed beyond it is not called again")
     func completionsBeyondSlowEvent() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.partitions = 1
         plan.settings = Self.named.merging(["backend.timeout": "60s"]) { $1 }
         plan.misbehaviour = [.hang { $0.user = "user-0" }, .hang { $0.user = "user-20" }]
-        try await World.run(plan) { world in
-            let first = try await world.startWorker()
-            try await world.publish(Batch.events(0..<50))
+        try await Fixture.run(plan) { fixture in
+            let first = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(0..<50))
             // In a transaction what is read is committed, and so are the completions with it.
-            try await world.waitForResults(48)
-            #expect(try await world.committed().values.allSatisfy { $0 == 0 }, "the slow event holds the offset")
+            try await fixture.waitForResults(48)
+            #expect(try await fixture.committed().values.allSatisfy { $0 == 0 }, "the slow event holds the offset")
             first.kill()
-            world.backend.misbehave([])
-            _ = try await world.startWorker()
-            try await world.waitForResults(50)
-            try await world.waitUntilAllIsCommitted()
-            let oracle = try await Oracle(world)
+            fixture.backend.misbehave([])
+            _ = try await fixture.startWorker()
+            try await fixture.waitForResults(50)
+            try await fixture.waitUntilAllIsCommitted()
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(Batch.delivered(0..<50))
             oracle.expectCalls { ["e0:apns", "e20:apns"].contains($0) ? 2 : 1 }
         }
@@ -83,44 +83,46 @@ struct CrashTests {
     func random() async throws {
         let seed = UInt64.random(in: .min ... .max)
         var generator = SplitMix64(seed: seed)
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.partitions = 6
         plan.settings = ["delivery.maxInFlight": "50", "kafka.staticMembership": "true"]
         plan.misbehaviour = [.latency(milliseconds: 5...40)]
-        try await World.run(plan) { world in
+        try await Fixture.run(plan) { fixture in
             let count = 5_000
             let rounds = 6
             var workers: [HeraldProcess] = []
-            for number in 0..<2 { workers.append(try world.spawnWorker(changing: ["kafka.instance": "pod-\(number)"])) }
+            for number in 0..<2 {
+                workers.append(try fixture.spawnWorker(changing: ["kafka.instance": "pod-\(number)"]))
+            }
             for worker in workers { try await worker.waitForLog("partitions assigned") }
             // What was recorded at a kill, and how many calls there were when the killed one was gone.
             var kills: [(recorded: Set<String>, calls: Int)] = []
             for round in 0..<rounds {
-                try await world.publish(Batch.events(round * count / rounds..<(round + 1) * count / rounds))
-                let soFar = world.count("notifications.results")
+                try await fixture.publish(Batch.events(round * count / rounds..<(round + 1) * count / rounds))
+                let soFar = fixture.count("notifications.results")
                 let goal = min(count, soFar + Int.random(in: 50...600, using: &generator))
-                try await world.wait("some are delivered") {
-                    world.count("notifications.results") >= goal
-                        || world.count("notifications.results") == (round + 1) * count / rounds
+                try await fixture.wait("some are delivered") {
+                    fixture.count("notifications.results") >= goal
+                        || fixture.count("notifications.results") == (round + 1) * count / rounds
                 }
                 let number = Int.random(in: 0...1, using: &generator)
                 if Bool.random(using: &generator) || round == 0 {
-                    let recorded = Set(try world.results.compactMap(\.id))
+                    let recorded = Set(try fixture.results.compactMap(\.id))
                     workers[number].kill()
-                    kills.append((recorded, world.backend.calls.count))
+                    kills.append((recorded, fixture.backend.calls.count))
                 } else {
                     workers[number].terminate()
                     #expect(try await workers[number].waitForExit() == 0)
                 }
-                workers[number] = try world.spawnWorker(changing: ["kafka.instance": "pod-\(number)"])
+                workers[number] = try fixture.spawnWorker(changing: ["kafka.instance": "pod-\(number)"])
             }
-            try await world.waitForResults(count, within: 120)
-            try await world.waitUntilAllIsCommitted()
+            try await fixture.waitForResults(count, within: 120)
+            try await fixture.waitUntilAllIsCommitted()
 
-            let oracle = try await Oracle(world)
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(Batch.delivered(0..<count))
             oracle.expectCalls(exactly: false) { _ in 1 + kills.count }
-            oracle.expectNothingPassed(try await world.committed())
+            oracle.expectNothingPassed(try await fixture.committed())
             let keys = oracle.calls.compactMap { $0.notification?.split(separator: ":").first.map { String($0) } }
             for kill in kills {
                 let again = kill.recorded.intersection(keys.dropFirst(kill.calls))
@@ -135,23 +137,23 @@ struct CrashTests {
 
     @Test("The time to drain is over: what was settled is recorded once, what hangs is called again")
     func drainDeadline() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = ["delivery.drainTimeout": "1s", "backend.timeout": "60s"]
         plan.misbehaviour = [.hang { $0.user = "user-7" }]
-        try await World.run(plan) { world in
-            let first = try await world.startWorker(changing: Self.noCommit)
-            try await world.publish(Batch.events(0..<30))
-            try await world.wait("all are called") { world.backend.calls.count == 30 }
-            try await Self.waitForOpenResults(29, in: world)
+        try await Fixture.run(plan) { fixture in
+            let first = try await fixture.startWorker(changing: Self.noCommit)
+            try await fixture.publish(Batch.events(0..<30))
+            try await fixture.wait("all are called") { fixture.backend.calls.count == 30 }
+            try await Self.waitForOpenResults(29, in: fixture)
             first.terminate()
             #expect(try await first.waitForExit() == 0)
-            try await world.waitForResults(29)
+            try await fixture.waitForResults(29)
 
-            world.backend.misbehave([])
-            _ = try await world.startWorker()
-            try await world.waitForResults(30)
-            try await world.waitUntilAllIsCommitted()
-            let oracle = try await Oracle(world)
+            fixture.backend.misbehave([])
+            _ = try await fixture.startWorker()
+            try await fixture.waitForResults(30)
+            try await fixture.waitUntilAllIsCommitted()
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(Batch.delivered(0..<30))
             oracle.expectCalls { $0 == "e7:apns" ? 2 : 1 }
         }

@@ -7,24 +7,24 @@ import Testing
 struct HealthTests {
     @Test("A port that is taken ends the worker with 78 before anything is consumed")
     func portTaken() async throws {
-        try await World.run { world in
-            try await world.publish([Publication(id: "e", user: "anna")])
-            let first = try await world.startWorker(changing: [
-                "topics.requests": "[\(world.topic("notifications.bulk"))]"
+        try await Fixture.run { fixture in
+            try await fixture.publish([Publication(id: "e", user: "anna")])
+            let first = try await fixture.startWorker(changing: [
+                "topics.requests": "[\(fixture.topic("notifications.bulk"))]"
             ])
             let port = try await first.adminPort()
-            let second = try world.spawnWorker(changing: ["admin.listen": "127.0.0.1:\(port)"])
+            let second = try fixture.spawnWorker(changing: ["admin.listen": "127.0.0.1:\(port)"])
             #expect(try await second.waitForExit() == 78)
             #expect(second.output.contains("admin.listen") && second.output.contains("another program has that port"))
-            #expect(world.backend.calls.isEmpty)
+            #expect(fixture.backend.calls.isEmpty)
         }
     }
 
     @Test("Without a broker a worker is alive, says that it is not ready and why, and stops when it is told to")
     func noBroker() async throws {
-        try await World.run { world in
+        try await Fixture.run { fixture in
             let port = try #require(FreePorts.take(1).first)
-            let worker = try world.spawnWorker(changing: ["kafka.bootstrapServers": "[\"127.0.0.1:\(port)\"]"])
+            let worker = try fixture.spawnWorker(changing: ["kafka.bootstrapServers": "[\"127.0.0.1:\(port)\"]"])
             try await worker.waitUntilNotReady("brokers-unreachable", naming: "kafka.bootstrapServers")
             #expect(try await worker.page("/livez").status == 200)
             #expect(try await worker.metrics()["herald_brokers_reachable"] == 0)
@@ -35,8 +35,8 @@ struct HealthTests {
 
     @Test("A worker that delivers is alive and ready, and has nothing else to show")
     func ready() async throws {
-        try await World.run { world in
-            let worker = try await world.startWorker(changing: ["delivery.lanes": "2"])
+        try await Fixture.run { fixture in
+            let worker = try await fixture.startWorker(changing: ["delivery.lanes": "2"])
             try await worker.waitUntilReady()
             #expect(try await worker.page("/livez").text == "alive\n")
             let page = try await worker.page("/readyz").text
@@ -47,35 +47,35 @@ struct HealthTests {
 
     @Test("A backend that does not answer shows, and that it is back")
     func backendAway() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.misbehaviour = [.hangUp()]
         plan.settings = ["retry.delays": "[1s, 2s, 3s, 4s, 5s]"]
-        try await World.run(plan) { world in
-            let worker = try await world.startWorker()
-            try await world.publish(Batch.events(0..<10))
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(0..<10))
             try await worker.waitUntilNotReady("backend-unreachable", naming: "backend.url")
             #expect(try await worker.page("/livez").status == 200)
             #expect(try await worker.page("/readyz").text.contains("\"backend\": \"unreachable\""))
-            world.backend.misbehave([])
-            try await world.waitForResults(10)
+            fixture.backend.misbehave([])
+            try await fixture.waitForResults(10)
             try await worker.waitUntilReady()
         }
     }
 
     @Test("A hundred clients that never end their requests cost nothing: events are delivered, and metrics answer")
     func silentClients() async throws {
-        try await World.run { world in
-            let worker = try await world.startWorker()
+        try await Fixture.run { fixture in
+            let worker = try await fixture.startWorker()
             let port = try await worker.adminPort()
             let clients = try (0..<100).map { number in
                 let client = try PlainHTTP(port: port)
                 if number % 2 == 0 { try client.send("GET /metrics HTTP/1.1\r\nHost:") }
                 return client
             }
-            try await world.publish(Batch.events(0..<500))
-            try await world.waitForResults(500)
+            try await fixture.publish(Batch.events(0..<500))
+            try await fixture.waitForResults(500)
             #expect(try await worker.metrics()["herald_ready"] == 1)
-            try await Oracle(world).expectResults(Batch.delivered(0..<500))
+            try await Oracle(fixture).expectResults(Batch.delivered(0..<500))
             withExtendedLifetime(clients) {}
         }
     }
@@ -99,17 +99,17 @@ struct HealthTests {
         arguments: outages.indices)
     func outage(index: Int) async throws {
         let expected = Self.outages[index]
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = expected.settings
         plan.misbehaviour = expected.misbehaviour
-        try await World.run(plan) { world in
+        try await Fixture.run(plan) { fixture in
             var changes: [String: String] = [:]
             // A backend that speaks no TLS.
             if expected.reason == "tls" {
-                changes["backend.url"] = world.backend.url.replacing("http:", with: "https:")
+                changes["backend.url"] = fixture.backend.url.replacing("http:", with: "https:")
             }
-            let worker = try await world.startWorker(changing: changes)
-            try await world.publish(Batch.events(0..<600))
+            let worker = try await fixture.startWorker(changing: changes)
+            try await fixture.publish(Batch.events(0..<600))
             let sentence = try await worker.waitUntilNotReady("outage-\(expected.reason)")
             #expect(sentence.contains(": ") && sentence.hasSuffix("."))
             let metrics = try await worker.metrics()
@@ -119,7 +119,7 @@ struct HealthTests {
             let line = try await worker.waitForLog("outage:")
             #expect(line.message.contains(sentence), "\(line.message)")
             if !expected.misbehaviour.isEmpty {
-                world.backend.misbehave([])
+                fixture.backend.misbehave([])
                 try await worker.waitForLog("resuming")
                 try await worker.waitUntilReady()
                 #expect(worker.logLines.count { $0.message.contains("outage:") } == 1)

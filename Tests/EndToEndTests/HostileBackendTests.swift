@@ -66,15 +66,15 @@ struct HostileBackendTests {
             for (user, _, act) in Self.cases where target.hasSuffix("to_tag=\(user)") { try act(peer) }
         }
         defer { server.stop() }
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = [
             "backend.url": server.origin, "backend.tls.caFile": certificates.authorityFile, "backend.timeout": "2s",
         ]
-        try await World.run(plan) { world in
-            _ = try await world.startWorker()
-            try await world.publish(Self.cases.map { Publication(id: $0.user, user: $0.user) })
-            try await world.waitForResults(Self.cases.count)
-            let oracle = try await Oracle(world)
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
+            try await fixture.publish(Self.cases.map { Publication(id: $0.user, user: $0.user) })
+            try await fixture.waitForResults(Self.cases.count)
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(
                 Dictionary(uniqueKeysWithValues: Self.cases.map { ($0.user, ["apns": $0.outcome]) }))
         }
@@ -99,21 +99,21 @@ struct HostileBackendTests {
             }
         }
         defer { proxy.stop() }
-        try await World.run { world in
-            let password = world.directory.appending(path: "proxy-password")
+        try await Fixture.run { fixture in
+            let password = fixture.directory.appending(path: "proxy-password")
             try "wrong\n".write(to: password, atomically: true, encoding: .utf8)
-            let worker = try await world.startWorker(changing: [
+            let worker = try await fixture.startWorker(changing: [
                 "backend.url": "http://backend.invalid", "backend.proxy": "http://alice@127.0.0.1:\(proxy.port)",
                 "backend.proxyPasswordFile": password.path,
             ])
-            try await world.publish(Batch.events(0..<50))
+            try await fixture.publish(Batch.events(0..<50))
             let line = try await worker.waitForLog("outage:")
             #expect(line.text.contains("proxy-refused") && line.message.contains("backend.proxyPasswordFile"))
             try "right\n".write(to: password, atomically: true, encoding: .utf8)
             try await worker.waitForLog("resuming")
-            try await world.waitForResults(50)
-            try await Oracle(world).expectResults(Batch.delivered(0..<50))
-            #expect(world.deadLetters.isEmpty && world.retries.isEmpty)
+            try await fixture.waitForResults(50)
+            try await Oracle(fixture).expectResults(Batch.delivered(0..<50))
+            #expect(fixture.deadLetters.isEmpty && fixture.retries.isEmpty)
             #expect(!worker.output.contains("wrong") && !worker.output.contains("right\""))
         }
     }
@@ -139,17 +139,17 @@ struct HostileBackendTests {
             called.withLock { $0 += 1 }
         }
         defer { server.stop() }
-        try await World.run { world in
+        try await Fixture.run { fixture in
             let url = unreachable == .nameNotFound ? "https://no-such-host.invalid" : server.origin
-            let worker = try await world.startWorker(
+            let worker = try await fixture.startWorker(
                 changing: ["backend.url": url, "backend.tls.caFile": certificates.authorityFile])
-            try await world.publish(Batch.events(0..<20))
+            try await fixture.publish(Batch.events(0..<20))
             let line = try await worker.waitForLog("outage:")
             #expect(line.text.contains(unreachable == .nameNotFound ? "\"name-not-found\"" : "\"tls\""))
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)
-            try await world.catchUp()
-            #expect(world.count("notifications.results") + world.deadLetters.count + world.retries.count == 0)
+            try await fixture.catchUp()
+            #expect(fixture.count("notifications.results") + fixture.deadLetters.count + fixture.retries.count == 0)
             #expect(called.withLock { $0 } == 0)
         }
     }
@@ -166,23 +166,23 @@ struct HostileBackendTests {
             }
         }
         defer { server.stop() }
-        try await World.run { world in
-            let trusted = world.directory.appending(path: "authorities.pem")
+        try await Fixture.run { fixture in
+            let trusted = fixture.directory.appending(path: "authorities.pem")
             func trust(_ file: String) throws {
                 try Data(contentsOf: URL(fileURLWithPath: file)).write(to: trusted, options: .atomic)
             }
             try trust(certificates.otherAuthorityFile)
-            let worker = try await world.startWorker(
+            let worker = try await fixture.startWorker(
                 changing: ["backend.url": server.origin, "backend.tls.caFile": trusted.path])
-            try await world.publish(Batch.events(0..<50))
+            try await fixture.publish(Batch.events(0..<50))
             let line = try await worker.waitForLog("outage:")
             #expect(line.text.contains("\"tls\""))
             #expect(called.withLock { $0 } == 0)
             try trust(certificates.authorityFile)
             try await worker.waitForLog("resuming")
-            try await world.waitForResults(50)
-            try await Oracle(world).expectResults(Batch.delivered(0..<50))
-            #expect(world.deadLetters.isEmpty && world.retries.isEmpty)
+            try await fixture.waitForResults(50)
+            try await Oracle(fixture).expectResults(Batch.delivered(0..<50))
+            #expect(fixture.deadLetters.isEmpty && fixture.retries.isEmpty)
         }
     }
 }

@@ -31,10 +31,10 @@ struct LargeRecordTests {
         "Four records that would be too large again as results, retries and dead letters hold up nobody",
         arguments: ["atomic", "at-least-once"])
     func four(guarantee: String) async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = ["delivery.guarantee": guarantee]
         plan.misbehaviour = [.status(400) { $0.user = "refused" }, .status(503) { $0.user = "failing" }]
-        try await World.run(plan) { world in
+        try await Fixture.run(plan) { fixture in
             let text = String(repeating: "s", count: 60_000)
             let four = [
                 Self.binary("quotes", user: "anna", source: String(repeating: "\"", count: 530_000)),
@@ -42,19 +42,19 @@ struct LargeRecordTests {
                 Self.padded("source", user: "refused", bytes: 980_000, more: ["source": text]),
                 Self.padded("campaign", user: "failing", bytes: 980_000, more: ["campaign": text]),
             ]
-            _ = try await world.startWorker()
-            try await world.publish(four + Batch.events(0..<600))
-            try await world.waitForResults(604, within: 60)
-            try await world.waitUntilAllIsCommitted()
-            let oracle = try await Oracle(world)
+            _ = try await fixture.startWorker()
+            try await fixture.publish(four + Batch.events(0..<600))
+            try await fixture.waitForResults(604, within: 60)
+            try await fixture.waitUntilAllIsCommitted()
+            let oracle = try await Oracle(fixture)
             let dead = ["": "dead-lettered oversized"]
             oracle.expectResults(
                 Batch.delivered(0..<600).merging(["quotes": dead, "plain": dead, "source": dead, "campaign": dead]) {
                     $1
                 })
             oracle.expectCalls { _ in 1 }
-            #expect(world.deadLetters.count == 4)
-            for letter in world.deadLetters {
+            #expect(fixture.deadLetters.count == 4)
+            for letter in fixture.deadLetters {
                 #expect(letter.value != nil)
                 #expect(letter.heraldHeaders["herald-detail"]?.contains("at most") == true)
                 #expect(letter.heraldHeaders["herald-source"] == nil && letter.heraldHeaders["herald-campaign"] == nil)
@@ -66,10 +66,10 @@ struct LargeRecordTests {
         "A record that just fits its topic is retried and kept without what the call does not need, which is named",
         arguments: ["atomic", "at-least-once"])
     func degraded(guarantee: String) async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = ["delivery.guarantee": guarantee, "retry.immediate": "0", "retry.delays": "[1s]"]
         plan.misbehaviour = [.status(400) { $0.user = "refused" }, .status(503) { $0.user = "failing" }]
-        try await World.run(plan) { world in
+        try await Fixture.run(plan) { fixture in
             // 1 048 588 bytes is what a topic takes; these leave some 300 of them.
             let records = [
                 Self.binary(
@@ -84,23 +84,25 @@ struct LargeRecordTests {
                     return event
                 }(),
             ]
-            _ = try await world.startWorker()
-            try await world.publish(records + Batch.events(0..<100))
-            try await world.waitForResults(105, within: 60)
-            try await world.waitUntilAllIsCommitted()
-            let oracle = try await Oracle(world)
+            _ = try await fixture.startWorker()
+            try await fixture.publish(records + Batch.events(0..<100))
+            try await fixture.waitForResults(105, within: 60)
+            try await fixture.waitUntilAllIsCommitted()
+            let oracle = try await Oracle(fixture)
             func outcome(_ id: String) -> [String] { oracle.results.filter { $0.id == id }.map(\.summary) }
             #expect(outcome("retried") == ["dead-lettered attempts-exhausted 503 attempts 2"])
             #expect(outcome("refused") == ["dead-lettered rejected 400 attempts 1"])
             #expect(outcome("key") == ["delivered 200 attempts 1"])
             #expect(oracle.results.filter { $0.outcome == "delivered" }.count == 101)
 
-            let retry = try #require(world.retries.first)
+            let retry = try #require(fixture.retries.first)
             #expect(retry.value == records[0].value)
             #expect(retry.originalHeaders.map(\.name) == ["ce_specversion", "ce_type", "ce_id", "ce_source"])
             #expect(retry.heraldHeaders["herald-omitted"] == "history,detail,headers")
             let omitted = Dictionary(
-                world.deadLetters.map { ($0.heraldHeaders["herald-reason"] ?? "", $0.heraldHeaders["herald-omitted"]) }
+                fixture.deadLetters.map {
+                    ($0.heraldHeaders["herald-reason"] ?? "", $0.heraldHeaders["herald-omitted"])
+                }
             ) { first, _ in first }
             #expect(omitted["attempts-exhausted"] == "history,headers")
             #expect(omitted["rejected"] == "history,detail,headers")

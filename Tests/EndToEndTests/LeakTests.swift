@@ -67,25 +67,25 @@ struct LeakTests {
     private func canaries(kind: Kind) async throws {
         let backend = try Self.backend()
         defer { backend.stop() }
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = [
             "backend.url": backend.origin, "log.level": "debug", "retry.delays": "[1s, 2s]",
             "admin.token": Self.adminToken, "outages.deadLetterBreaker.of": "0",
             "kafka.properties":
                 "{session.timeout.ms: \"6000\", sasl.password: \(Self.kafkaSecret), debug: \"broker,topic,msg,eos,cgrp,conf\"}",
         ]
-        try await World.run(plan) { world in
-            let worker = try await world.startWorker(
-                changing: try Self.credentials(kind, world.directory),
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker(
+                changing: try Self.credentials(kind, fixture.directory),
                 removing: kind == .password ? [] : ["backend.auth.password"])
-            let settings = world.directory.appending(path: "worker-0.yaml").path
-            try await world.publish(Self.events)
+            let settings = fixture.directory.appending(path: "worker-0.yaml").path
+            try await fixture.publish(Self.events)
             // Two of the flaky ones may be called by turns.
-            try await world.waitForResults(Self.events.count)
-            try await world.waitUntilAllIsCommitted()
+            try await fixture.waitForResults(Self.events.count)
+            try await fixture.waitUntilAllIsCommitted()
 
-            try await Self.expectClean(worker, world)
-            try await Self.expectCleanCommands(settings, world.directory)
+            try await Self.expectClean(worker, fixture)
+            try await Self.expectCleanCommands(settings, fixture.directory)
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)
             Self.expectClean(worker.output, "the log at its end")
@@ -120,7 +120,7 @@ struct LeakTests {
         }
     }
 
-    private static func expectClean(_ worker: HeraldProcess, _ world: World) async throws {
+    private static func expectClean(_ worker: HeraldProcess, _ fixture: Fixture) async throws {
         expectClean(worker.output, "the log")
         for path in ["/metrics", "/readyz", "/livez", "/nothing"] {
             let answer = try await worker.page(path)
@@ -128,12 +128,12 @@ struct LeakTests {
         }
         expectClean(
             try await worker.page("/metrics", headers: ["Accept": "application/openmetrics-text"]).text, "OpenMetrics")
-        for record in world.records("notifications.results") {
+        for record in fixture.records("notifications.results") {
             expectClean(String(decoding: record.value ?? [], as: UTF8.self), "a result")
             expectClean("\(record.heraldHeaders)", "a result's headers")
         }
-        #expect(!world.retries.isEmpty && world.deadLetters.count >= 6)
-        for record in world.retries + world.deadLetters {
+        #expect(!fixture.retries.isEmpty && fixture.deadLetters.count >= 6)
+        for record in fixture.retries + fixture.deadLetters {
             let headers = record.headers.map { "\($0.name): \(String(decoding: $0.value ?? [], as: UTF8.self))" }
             expectClean(headers.joined(separator: "\n"), "\(record.place)'s headers")
             expectClean(record.keyText ?? "", "\(record.place)'s key")

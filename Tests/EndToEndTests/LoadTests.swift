@@ -6,49 +6,49 @@ import Testing
 struct LoadTests {
     @Test("Its rate is found by itself: everything is delivered, few calls are refused, and there is no dead letter")
     func capacity() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.misbehaviour = [.status(429) { $0.perSecond = 500 }]
-        try await World.run(plan) { world in
-            _ = try await world.startWorker()
-            try await world.publish(Batch.events(0..<4_000))
-            try await world.waitForResults(4_000)
-            try await world.waitUntilAllIsCommitted()
-            let oracle = try await Oracle(world)
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(0..<4_000))
+            try await fixture.waitForResults(4_000)
+            try await fixture.waitUntilAllIsCommitted()
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(Batch.delivered(0..<4_000, attempts: nil))
-            #expect(world.deadLetters.isEmpty)
+            #expect(fixture.deadLetters.isEmpty)
             // At the beginning nothing is known; a second's worth may be too much.
-            let calls = world.backend.calls.count
+            let calls = fixture.backend.calls.count
             #expect(calls < 4_000 + 500, "\(calls) calls")
         }
     }
 
     @Test("An event of the first topic does not stand behind a campaign")
     func priority() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = ["limits.perSecond": "200"]
-        try await World.run(plan) { world in
-            _ = try await world.startWorker()
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
             var campaign = Batch.events(0..<4_000)
             for index in campaign.indices { campaign[index].topic = "notifications.bulk" }
-            try await world.publish(campaign)
-            try await world.wait("the campaign is under way") { world.backend.calls.count > 50 }
-            try await world.publish(Batch.events(4_000..<4_050))
+            try await fixture.publish(campaign)
+            try await fixture.wait("the campaign is under way") { fixture.backend.calls.count > 50 }
+            try await fixture.publish(Batch.events(4_000..<4_050))
             let codes = Set((4_000..<4_050).map { "e\($0):apns" })
             func places() -> [Int] {
-                let calls = world.backend.calls
+                let calls = fixture.backend.calls
                 return calls.indices.filter { codes.contains(calls[$0].notification ?? "") }
             }
-            try await world.wait("the codes are sent") { places().count == 50 }
+            try await fixture.wait("the codes are sent") { places().count == 50 }
             let first = try #require(places().first)
             let last = try #require(places().last)
             #expect(last - first < 50 + 30, "one in eleven calls between is the campaign's, and what was on its way")
-            #expect(world.backend.calls.count < 3_000, "most of the campaign waits yet")
+            #expect(fixture.backend.calls.count < 3_000, "most of the campaign waits yet")
         }
     }
 
     @Test("Retry-After of one event delays that event alone")
     func oneRefusal() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = ["delivery.maxInFlight": "10"]
         plan.misbehaviour = [
             .status(429) {
@@ -57,16 +57,16 @@ struct LoadTests {
                 $0.retryAfter = "4"
             }
         ]
-        try await World.run(plan) { world in
-            _ = try await world.startWorker()
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
             let events = (0..<100).map { Publication(id: "e\($0)", user: "user-\($0)", pns: ["apns", "gcm"]) }
-            try await world.publish(events)
-            try await world.waitForResults(200)
-            let results = try world.results
+            try await fixture.publish(events)
+            try await fixture.waitForResults(200)
+            let results = try fixture.results
             #expect(results.allSatisfy { $0.outcome == "delivered" })
             #expect(results.count { $0.attempts == 2 } == 1)
-            #expect(world.backend.calls.count == 201)
-            #expect(world.retries.allSatisfy { $0.heraldHeaders["herald-attempts"] == "1" })
+            #expect(fixture.backend.calls.count == 201)
+            #expect(fixture.retries.allSatisfy { $0.heraldHeaders["herald-attempts"] == "1" })
         }
     }
 }

@@ -35,37 +35,37 @@ struct ManyEventsTests {
 
     @Test("10 000 events, two workers, one stopped half way: every outcome as expected, in order, no call repeated")
     func gracefulStop() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.partitions = 6
         plan.settings = ["retry.immediate": "2", "delivery.maxInFlight": "200"]
         plan.misbehaviour = Self.misbehaviour
-        try await World.run(plan) { world in
+        try await Fixture.run(plan) { fixture in
             let (publications, expected) = Self.events(users: 1_000, each: 10)
-            let first = try await world.startWorker()
-            let second = try await world.startWorker(changing: ["delivery.lanes": "2"])
+            let first = try await fixture.startWorker()
+            let second = try await fixture.startWorker(changing: ["delivery.lanes": "2"])
             try await second.waitForLog("partitions assigned", count: 2)
-            try await world.publish(publications)
-            try await world.waitForResults(publications.count / 2)
+            try await fixture.publish(publications)
+            try await fixture.waitForResults(publications.count / 2)
             first.terminate()
             #expect(try await first.waitForExit() == 0)
-            #expect(world.count("notifications.results") < publications.count, "it was not half way")
-            try await world.waitForResults(publications.count, within: 120)
-            try await world.waitUntilAllIsCommitted()
+            #expect(fixture.count("notifications.results") < publications.count, "it was not half way")
+            try await fixture.waitForResults(publications.count, within: 120)
+            try await fixture.waitUntilAllIsCommitted()
             second.terminate()
             #expect(try await second.waitForExit() == 0)
 
-            let oracle = try await Oracle(world)
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(expected)
             oracle.expectCalls(Self.calls)
             oracle.expectUserOrder()
-            oracle.expectNothingPassed(try await world.committed())
-            #expect(world.deadLetters.count == 500)
+            oracle.expectNothingPassed(try await fixture.committed())
+            #expect(fixture.deadLetters.count == 500)
         }
     }
 
     @Test("Workers that come and go while 6 000 events and their retries flow: no call repeated, one result each")
     func comingAndGoing() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.partitions = 6
         // The flaky users' third call comes through a delay topic.
         plan.settings = [
@@ -73,27 +73,27 @@ struct ManyEventsTests {
             "delivery.lanes": "2",
         ]
         plan.misbehaviour = Self.misbehaviour
-        try await World.run(plan) { world in
+        try await Fixture.run(plan) { fixture in
             let (publications, expected) = Self.events(users: 600, each: 10)
-            var worker = try await world.startWorker()
+            var worker = try await fixture.startWorker()
             for round in 0..<4 {
                 let part = publications.count / 4
-                try await world.publish(Array(publications[round * part..<(round + 1) * part]))
-                let next = try await world.startWorker()
+                try await fixture.publish(Array(publications[round * part..<(round + 1) * part]))
+                let next = try await fixture.startWorker()
                 worker.terminate()
                 #expect(try await worker.waitForExit() == 0)
                 worker = next
             }
-            try await world.waitForResults(publications.count, within: 120)
-            try await world.waitUntilAllIsCommitted()
+            try await fixture.waitForResults(publications.count, within: 120)
+            try await fixture.waitUntilAllIsCommitted()
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)
 
-            let oracle = try await Oracle(world)
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(expected)
             oracle.expectCalls(Self.calls)
             oracle.expectUserOrder()
-            oracle.expectNothingPassed(try await world.committed())
+            oracle.expectNothingPassed(try await fixture.committed())
         }
     }
 
@@ -101,7 +101,7 @@ struct ManyEventsTests {
         "kill -9 in the middle of 5 000 events loses nothing, repeats only what was in flight or not committed, and in transactions records nothing twice",
         arguments: ["atomic", "at-least-once"])
     func crash(guarantee: String) async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.partitions = 6
         plan.settings = [
             "retry.immediate": "2", "delivery.maxInFlight": "100", "delivery.guarantee": guarantee,
@@ -110,34 +110,34 @@ struct ManyEventsTests {
                 #"{session.timeout.ms: "6000", heartbeat.interval.ms: "500", transaction.timeout.ms: "6000"}"#,
         ]
         plan.misbehaviour = Self.misbehaviour
-        try await World.run(plan) { world in
+        try await Fixture.run(plan) { fixture in
             let (publications, expected) = Self.events(users: 500, each: 10)
-            let first = try await world.startWorker()
-            try await world.publish(publications)
-            try await world.waitForResults(1_500)
-            let settled = Set(try world.results.compactMap(\.id))
-            try await world.waitForCommits(of: "notifications")
+            let first = try await fixture.startWorker()
+            try await fixture.publish(publications)
+            try await fixture.waitForResults(1_500)
+            let settled = Set(try fixture.results.compactMap(\.id))
+            try await fixture.waitForCommits(of: "notifications")
             first.kill()
-            let callsBefore = world.backend.calls.count
-            let committed = try await world.committed()
-            let crashed = try await Oracle(world)
+            let callsBefore = fixture.backend.calls.count
+            let committed = try await fixture.committed()
+            let crashed = try await Oracle(fixture)
             #expect(crashed.results.count < publications.count, "it was not in the middle")
             crashed.expectNothingPassed(committed)
 
-            let second = try await world.startWorker()
+            let second = try await fixture.startWorker()
             // Without transactions some results are there twice: their number says nothing.
-            try await world.waitUntilAllIsCommitted()
+            try await fixture.waitUntilAllIsCommitted()
             second.terminate()
             #expect(try await second.waitForExit() == 0)
 
-            let oracle = try await Oracle(world)
+            let oracle = try await Oracle(fixture)
             // Calls before the crash that nobody has recorded are missing from the attempts.
             oracle.expectResults(
                 expected.mapValues { services in
                     services.mapValues { $0.replacing(" attempts 3", with: "") }
                 }, repeats: guarantee != "atomic")
             oracle.expectCalls(exactly: false) { Self.calls($0) * 2 }
-            oracle.expectNothingPassed(try await world.committed())
+            oracle.expectNothingPassed(try await fixture.committed())
             let after = Set(oracle.calls.dropFirst(callsBefore).compactMap(\.notification))
             let repeated = settled.filter { after.contains("\($0):apns") }
             #expect(repeated.isEmpty, "what was settled before the last commits is not called again")

@@ -7,12 +7,12 @@ import Testing
 struct MetricsTests {
     @Test("The counts of a worker are those of the records, and of the backend's calls")
     func counts() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.misbehaviour = [
             .status(503) { ($0.user, $0.callsPerKey) = ("flaky-*", 1) }, .status(400) { $0.user = "wrong-*" },
         ]
-        try await World.run(plan) { world in
-            let worker = try await world.startWorker()
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
             let events =
                 Batch.events(0..<200)
                 + (0..<10).map { Publication(id: "f\($0)", user: "flaky-\($0)", pns: ["gcm"]) }
@@ -20,13 +20,13 @@ struct MetricsTests {
                 + (0..<10).map { Publication(user: "u\($0)", text: "no JSON") }
                 + [Publication(key: [1], value: nil)]
                 + [Publication(id: "old", user: "old", more: ["expiresAt": "2020-01-01T00:00:00Z"])]
-            try await world.publish(events)
-            try await world.waitForResults(200 + 10 + 20 + 10 + 1)
-            try await world.waitUntilAllIsCommitted()
+            try await fixture.publish(events)
+            try await fixture.waitForResults(200 + 10 + 20 + 10 + 1)
+            try await fixture.waitUntilAllIsCommitted()
 
             var metrics: [String: Double] = [:]
-            let lag = "herald_consumer_lag{topic=\"\(world.topic("notifications"))\",partition=\"0\"}"
-            try await world.wait("the lag is gone and all calls are counted") {
+            let lag = "herald_consumer_lag{topic=\"\(fixture.topic("notifications"))\",partition=\"0\"}"
+            try await fixture.wait("the lag is gone and all calls are counted") {
                 metrics[lag] == 0 && metrics["herald_retry_backlog{delay=\"1s\"}"] == 0
                     && metrics["herald_inflight"] == 0
                     && metrics.filter { $0.key.hasPrefix("herald_consumer_lag") }.allSatisfy { $0.value == 0 }
@@ -43,7 +43,7 @@ struct MetricsTests {
             #expect(metrics["herald_calls_total{pns=\"gcm\",result=\"transient\"}"] == 10)
             #expect(metrics["herald_calls_total{pns=\"wns\",result=\"rejected\"}"] == 10)
             let calls = metrics.filter { $0.key.hasPrefix("herald_calls_total") }.values.reduce(0, +)
-            #expect(Int(calls) == world.backend.calls.count)
+            #expect(Int(calls) == fixture.backend.calls.count)
             let answered = metrics.filter { $0.key.hasPrefix("herald_call_duration_seconds_count") }.values.reduce(0, +)
             #expect(answered == calls)
             #expect(metrics["herald_dead_letters_total{reason=\"rejected\"}"] == 10)
@@ -60,13 +60,13 @@ struct MetricsTests {
 
     @Test("The lag shows what waits while a worker holds")
     func lag() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.misbehaviour = [.status(403)]
-        try await World.run(plan) { world in
-            let worker = try await world.startWorker()
-            try await world.publish(Batch.events(0..<300))
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(0..<300))
             var lag = 0.0
-            try await world.wait("the lag is that of everything") {
+            try await fixture.wait("the lag is that of everything") {
                 lag >= 300
             } meanwhile: {
                 lag = try await worker.metrics().filter { $0.key.hasPrefix("herald_consumer_lag") }.values.reduce(0, +)
@@ -76,14 +76,14 @@ struct MetricsTests {
 
     @Test("promtool finds nothing wrong with a working worker's metrics, and a real Prometheus scrapes them", .promtool)
     func prometheus() async throws {
-        try await World.run { world in
-            let worker = try await world.startWorker()
-            try await world.publish(Batch.events(0..<100))
-            try await world.waitForResults(100)
+        try await Fixture.run { fixture in
+            let worker = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(0..<100))
+            try await fixture.waitForResults(100)
             let page = try await worker.page("/metrics").text
             #expect(try await Blocking.run { try Promtool.check(page) } == "")
 
-            let prometheus = try await Prometheus(scraping: try await worker.adminPort(), in: world.directory)
+            let prometheus = try await Prometheus(scraping: try await worker.adminPort(), in: fixture.directory)
             defer { prometheus.stop() }
             var found: String?
             _ = try await eventually(within: HeraldProcess.patience) {

@@ -11,20 +11,20 @@ struct OrderingTests {
             ("key", held: ["same"]), ("partition", held: ["same", "neighbour"]), ("none", held: []),
         ] as [(String, held: Set<String>)])
     func ordering(setting: String, held: Set<String>) async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = ["delivery.ordering": setting]
         plan.misbehaviour = [.latency(milliseconds: 4_000...4_000) { $0.pns = "gcm" }]
-        try await World.run(plan) { world in
-            _ = try await world.startWorker()
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
             var events = [
                 Publication(id: "slow", user: "slow", pns: ["gcm"]), Publication(id: "same", user: "slow"),
                 Publication(id: "neighbour", user: "neighbour"), Publication(id: "elsewhere", user: "elsewhere"),
             ]
             for index in events.indices { events[index].partition = 0 }
             events[3].partition = 1
-            try await world.publish(events)
-            try await world.waitForResults(4)
-            let oracle = try await Oracle(world)
+            try await fixture.publish(events)
+            try await fixture.waitForResults(4)
+            let oracle = try await Oracle(fixture)
             oracle.expectCalls { _ in 1 }
             let slow = try #require(oracle.calls.first { $0.notification == "slow:gcm" })
             for id in ["same", "neighbour", "elsewhere"] {
@@ -37,14 +37,14 @@ struct OrderingTests {
 
     @Test("With order by partition, quick retries included, each event ends before the next is called")
     func partition() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = ["delivery.ordering": "partition", "retry.immediate": "2"]
         plan.misbehaviour = [.status(503) { ($0.user, $0.callsPerKey) = ("*5", 2) }]
-        try await World.run(plan) { world in
-            _ = try await world.startWorker()
-            try await world.publish((0..<60).map { Publication(id: "e\($0)", user: "user-\($0)") })
-            try await world.waitForResults(60)
-            let oracle = try await Oracle(world)
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
+            try await fixture.publish((0..<60).map { Publication(id: "e\($0)", user: "user-\($0)") })
+            try await fixture.waitForResults(60)
+            let oracle = try await Oracle(fixture)
             let order = oracle.calls.compactMap { call in
                 oracle.requests.first { $0.keyText == call.user }
             }

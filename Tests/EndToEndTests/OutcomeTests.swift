@@ -17,23 +17,23 @@ struct OutcomeTests {
 
     @Test("Every kind of event gets exactly the results of the design, and no others")
     func everyKind() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.misbehaviour = [
             .status(400) { ($0.user, $0.pns) = ("split", "wns") },
             .status(503) { ($0.user, $0.callsPerKey) = ("flaky", 1) },
             .status(404) { $0.user = "gone" },
         ]
-        try await World.run(plan) { world in
+        try await Fixture.run(plan) { fixture in
             let cases = Self.delivered() + Self.failed()
-            let worker = try await world.startWorker()
+            let worker = try await fixture.startWorker()
             let tombstone = Publication(key: Array("user".utf8), value: nil)
-            try await world.publish([tombstone] + cases.map(\.publication) + [tombstone])
-            try await world.waitForResults(cases.map(\.results.count).reduce(0, +))
-            try await world.waitUntilAllIsCommitted()
+            try await fixture.publish([tombstone] + cases.map(\.publication) + [tombstone])
+            try await fixture.waitForResults(cases.map(\.results.count).reduce(0, +))
+            try await fixture.waitUntilAllIsCommitted()
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)
 
-            let oracle = try await Oracle(world)
+            let oracle = try await Oracle(fixture)
             var expected: [String: [String: String]] = [:]
             for item in cases {
                 let request = try #require(oracle.requests.first { $0.value == item.publication.value })
@@ -45,10 +45,10 @@ struct OutcomeTests {
                 }
             }
             oracle.expectResults(expected)
-            oracle.expectNothingPassed(try await world.committed())
+            oracle.expectNothingPassed(try await fixture.committed())
             oracle.expectCalls { $0.hasPrefix("flaky:") ? 2 : 1 }
             // The split event's, and one for each of those that fail.
-            #expect(world.deadLetters.count == 1 + Self.failed().count)
+            #expect(fixture.deadLetters.count == 1 + Self.failed().count)
         }
     }
 
@@ -130,20 +130,20 @@ struct OutcomeTests {
 
     @Test("A result has exactly the members of the design, and a device gets exactly the message")
     func results() async throws {
-        try await World.run { world in
+        try await Fixture.run { fixture in
             let message = "Quote \" backslash \\ tab \t line \u{2028} zero-width \u{200B} emoji 👩‍👩‍👧 ü + & # %"
-            try Self.register("phone", user: "anna", at: world.backend)
-            _ = try await world.startWorker()
+            try Self.register("phone", user: "anna", at: fixture.backend)
+            _ = try await fixture.startWorker()
             var traced = Publication(id: "traced", user: "anna", message: message, more: ["source": "shop"])
             traced.headers = [.init("traceparent", Self.traceparent), .init("authorization", "Basic c2VjcmV0")]
             let broken = Publication(key: nil, value: [0xFF, 0x00, 0x7B])
             let past = Publication(
                 id: "late", user: "anna", more: ["expiresAt": "2020-01-01T00:00:00Z", "campaign": "c"])
-            try await world.publish([traced, broken, past])
-            try await world.waitForResults(3)
+            try await fixture.publish([traced, broken, past])
+            try await fixture.waitForResults(3)
 
             let always: Set = ["outcome", "completedAt", "origin"]
-            let results = try world.results
+            let results = try fixture.results
             for (id, members) in [
                 "traced": always.union(["id", "pns", "user", "status", "attempts", "firstAttemptAt", "source"]),
                 "late": always.union(["id", "pns", "user", "attempts", "campaign"]),
@@ -152,14 +152,14 @@ struct OutcomeTests {
                 let result = try #require(results.first { $0.id ?? "" == id })
                 #expect(result.members == members)
                 #expect(result.record.headers.isEmpty)
-                let request = try #require(world.requests.first { $0.place == result.origin })
+                let request = try #require(fixture.requests.first { $0.place == result.origin })
                 #expect(result.record.key == request.key)
             }
-            let payload = try #require(world.backend.payloads(ofHandle: "phone").first)
+            let payload = try #require(fixture.backend.payloads(ofHandle: "phone").first)
             let object = try JSONSerialization.jsonObject(with: Data(payload.utf8)) as? [String: [String: String]]
             #expect(object?["aps"]?["alert"] == "From herald: \(message)")
-            #expect(world.backend.calls.map(\.traceparent) == [Self.traceparent])
-            #expect(world.backend.calls.map(\.notification) == ["traced:apns"])
+            #expect(fixture.backend.calls.map(\.traceparent) == [Self.traceparent])
+            #expect(fixture.backend.calls.map(\.notification) == ["traced:apns"])
         }
     }
 

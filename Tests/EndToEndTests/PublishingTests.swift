@@ -76,17 +76,17 @@ private struct Examples {
 struct PublishingTests {
     @Test("In each language that is here an event is published, delivered, and its results are read back")
     func examples() async throws {
-        try await World.run { world in
-            let worker = try await world.startWorker()
-            let examples = try await Blocking.run { try Examples(directory: world.directory).found() }
+        try await Fixture.run { fixture in
+            let worker = try await fixture.startWorker()
+            let examples = try await Blocking.run { try Examples(directory: fixture.directory).found() }
             let runs = try examples.map { example in
-                let log = world.directory.appending(path: "example-\(example.language).log")
-                let words = [world.bootstrapServers, "user-\(example.language)", "Hello from \(example.language)"]
+                let log = fixture.directory.appending(path: "example-\(example.language).log")
+                let words = [fixture.bootstrapServers, "user-\(example.language)", "Hello from \(example.language)"]
                 let process = try ChildProcess(
                     example.command + words,
                     environment: [
-                        "REQUESTS_TOPIC": world.topic("notifications"),
-                        "RESULTS_TOPIC": world.topic("notifications.results"),
+                        "REQUESTS_TOPIC": fixture.topic("notifications"),
+                        "RESULTS_TOPIC": fixture.topic("notifications.results"),
                     ], output: log)
                 return (example.language, process, log)
             }
@@ -97,17 +97,17 @@ struct PublishingTests {
                 let results = output.split(separator: "\n").filter { $0.contains(#""outcome""#) }
                 #expect(results.count == 2 && results.allSatisfy { $0.contains("delivered") }, "\(language): \(output)")
             }
-            try await world.catchUp()
+            try await fixture.catchUp()
             for example in examples {
                 let user = "user-\(example.language)"
-                #expect(world.backend.calls.filter { $0.user == user }.compactMap(\.pns).sorted() == ["apns", "gcm"])
-                #expect(world.requests.filter { $0.keyText == user }.count == 1)
+                #expect(fixture.backend.calls.filter { $0.user == user }.compactMap(\.pns).sorted() == ["apns", "gcm"])
+                #expect(fixture.requests.filter { $0.keyText == user }.count == 1)
             }
             // The same key goes to the same partition, whoever publishes it.
-            try await world.publish(examples.map { Publication(id: $0.language, user: "user-\($0.language)") })
-            try await world.catchUp()
+            try await fixture.publish(examples.map { Publication(id: $0.language, user: "user-\($0.language)") })
+            try await fixture.catchUp()
             for example in examples {
-                let places = world.requests.filter { $0.keyText == "user-\(example.language)" }.map(\.partition)
+                let places = fixture.requests.filter { $0.keyText == "user-\(example.language)" }.map(\.partition)
                 #expect(places.count == 2 && Set(places).count == 1, "\(example.language): \(places)")
             }
             worker.terminate()
@@ -127,16 +127,16 @@ struct PublishingTests {
     func commands() async throws {
         let blocks = try Self.shellBlocks()
         #expect(blocks.count == 4)
-        try await World.run { world in
-            let worker = try await world.startWorker()
+        try await Fixture.run { fixture in
+            let worker = try await fixture.startWorker()
             let herald = Bundle.main.bundleURL.appending(path: "herald").path
             let hasClient = FileManager.default.isExecutableFile(atPath: "/usr/bin/kcat")
             if !hasClient { SkippedSuites.note(absent: "docs/PUBLISHING.md in kcat") }
             for (index, block) in blocks.enumerated() where hasClient || !block.contains("kcat ") {
-                let script = block.replacing("localhost:9092", with: world.bootstrapServers)
-                    .replacing("-t notifications ", with: "-t \(world.topic("notifications")) ")
+                let script = block.replacing("localhost:9092", with: fixture.bootstrapServers)
+                    .replacing("-t notifications ", with: "-t \(fixture.topic("notifications")) ")
                     .replacing("herald publish", with: "'\(herald)' publish")
-                let log = world.directory.appending(path: "block-\(index).log")
+                let log = fixture.directory.appending(path: "block-\(index).log")
                 let process = try ChildProcess(["/bin/bash", "-e", "-o", "pipefail", "-c", script], output: log)
                 let status = try await Blocking.run { process.wait() }
                 let output = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
@@ -144,10 +144,10 @@ struct PublishingTests {
                 if block.contains("herald publish") { #expect(output.contains("2 events checked")) }
             }
             if hasClient {
-                try await world.waitForResults(4)
-                let calls = world.backend.calls.map { "\($0.user ?? "")/\($0.pns ?? "")" }.sorted()
+                try await fixture.waitForResults(4)
+                let calls = fixture.backend.calls.map { "\($0.user ?? "")/\($0.pns ?? "")" }.sorted()
                 #expect(calls == ["alice/apns", "alice/apns", "tenant:alice/apns", "tenant:alice/gcm"])
-                let results = try world.results
+                let results = try fixture.results
                 #expect(Set(results.compactMap(\.id)) == ["order-17-shipped", "order-18", "order-19"])
                 #expect(results.count == 4 && results.allSatisfy { $0.outcome == "delivered" })
             }

@@ -34,31 +34,31 @@ struct RecordTests {
 
     @Test("An event whose services end differently is split, and the records tell it header by header")
     func split() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.misbehaviour = [
             .status(400) { $0.pns = "wns" }, .status(429) { ($0.pns, $0.callsPerKey) = ("gcm", 2) },
         ]
-        try await World.run(plan) { world in
-            _ = try await world.startWorker()
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
             let start = Int64(Date.now.timeIntervalSince1970 * 1_000)
-            try await world.publish([
+            try await fixture.publish([
                 Self.odd(
                     """
                      {"message":"\\u0048i", "id":"s1","user":"anna", "pns" : ["wns","gcm","apns"],\
                     "source":"shop","campaign":"spring"}
                     """)
             ])
-            try await world.waitForResults(3)
-            try await world.catchUp()
-            let request = try #require(world.requests.first)
+            try await fixture.waitForResults(3)
+            try await fixture.catchUp()
+            let request = try #require(fixture.requests.first)
             let common = [
                 "herald-id": "s1", "herald-origin": request.place,
                 "herald-origin-timestamp": "\(request.timestamp)", "herald-source": "shop",
                 "herald-campaign": "spring",
             ]
 
-            let letter = try #require(world.deadLetters.first)
-            #expect(world.deadLetters.count == 1)
+            let letter = try #require(fixture.deadLetters.first)
+            #expect(fixture.deadLetters.count == 1)
             expectUntouched(letter, request)
             var headers = letter.heraldHeaders
             try expectHistory(headers.removeValue(forKey: "herald-history"), service: "wns", statuses: [400])
@@ -72,8 +72,8 @@ struct RecordTests {
                         "herald-status": "400",
                     ]) { $1 })
 
-            #expect(world.retries.map { $0.topic.split(separator: ".").last } == ["1s", "2s"])
-            for (index, retry) in world.retries.enumerated() {
+            #expect(fixture.retries.map { $0.topic.split(separator: ".").last } == ["1s", "2s"])
+            for (index, retry) in fixture.retries.enumerated() {
                 expectUntouched(retry, request)
                 var headers = retry.heraldHeaders
                 try expectHistory(
@@ -89,7 +89,7 @@ struct RecordTests {
                             "herald-status": "429",
                         ]) { $1 })
             }
-            try await Oracle(world).expectResults([
+            try await Oracle(fixture).expectResults([
                 "s1": [
                     "apns": "delivered 200 attempts 1", "gcm": "delivered 200 attempts 3",
                     "wns": "dead-lettered rejected 400 attempts 1",
@@ -120,16 +120,16 @@ struct RecordTests {
 
     @Test("What cannot be read or sent is a dead letter with its bytes, its key and its headers")
     func undeliverable() async throws {
-        try await World.run { world in
-            _ = try await world.startWorker()
+        try await Fixture.run { fixture in
+            _ = try await fixture.startWorker()
             let start = Int64(Date.now.timeIntervalSince1970 * 1_000)
-            try await world.publish(Self.undeliverable.map { Self.odd($0.value) })
-            try await world.waitForResults(Self.undeliverable.count)
-            try await world.catchUp()
-            #expect(world.deadLetters.count == Self.undeliverable.count)
+            try await fixture.publish(Self.undeliverable.map { Self.odd($0.value) })
+            try await fixture.waitForResults(Self.undeliverable.count)
+            try await fixture.catchUp()
+            #expect(fixture.deadLetters.count == Self.undeliverable.count)
             for (reason, value, id) in Self.undeliverable {
-                let request = try #require(world.requests.first { $0.value == Array(value.utf8) })
-                let letter = try #require(world.deadLetters.first { $0.value == request.value })
+                let request = try #require(fixture.requests.first { $0.value == Array(value.utf8) })
+                let letter = try #require(fixture.deadLetters.first { $0.value == request.value })
                 expectUntouched(letter, request)
                 var headers = letter.heraldHeaders
                 let detail = headers.removeValue(forKey: "herald-detail")
@@ -143,28 +143,28 @@ struct RecordTests {
                 if reason == "expired" { expected["herald-pns"] = "apns" }
                 #expect(headers == expected)
             }
-            #expect(world.backend.calls.isEmpty)
+            #expect(fixture.backend.calls.isEmpty)
         }
     }
 
     @Test("Headers of Herald's names are replaced and never doubled, and what a producer forges does not count")
     func forged() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.misbehaviour = [.status(503)]
         plan.settings = ["retry.delays": "[1s]"]
-        try await World.run(plan) { world in
-            _ = try await world.startWorker()
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
             var publication = Publication(id: "real", user: "anna")
             publication.headers = [
                 .init("herald-id", "forged"), .init("herald-attempts", "7"), .init("herald-reason", "expired"),
                 .init("herald-not-before", "1"), .init("herald-status", "200"), .init("herald-detail", "secret"),
                 .init("herald-source", "forged"), .init("x-mine", "kept"), .init("herald-id", "again"),
             ]
-            try await world.publish([publication])
-            try await world.waitForResults(1)
-            try await world.catchUp()
-            let retry = try #require(world.retries.first)
-            let letter = try #require(world.deadLetters.first)
+            try await fixture.publish([publication])
+            try await fixture.waitForResults(1)
+            try await fixture.catchUp()
+            let retry = try #require(fixture.retries.first)
+            let letter = try #require(fixture.deadLetters.first)
             for (record, attempts, reason) in [(retry, "1", "transient"), (letter, "2", "attempts-exhausted")] {
                 #expect(record.originalHeaders == [.init("x-mine", "kept")])
                 let headers = record.heraldHeaders
@@ -176,7 +176,7 @@ struct RecordTests {
                 #expect(headers["herald-detail"]?.contains("secret") == false)
             }
             #expect(letter.heraldHeaders["herald-not-before"] == nil)
-            #expect(world.backend.calls.map(\.notification) == ["real:apns", "real:apns"])
+            #expect(fixture.backend.calls.map(\.notification) == ["real:apns", "real:apns"])
         }
     }
 }

@@ -7,9 +7,9 @@ import Testing
 
 @Suite("Replays that are disturbed", .realKafka("Replays that are disturbed"))
 struct ReplaySafetyTests {
-    private static func plan() -> World.Plan {
-        var plan = World.Plan()
-        plan.more = World.replayTopics
+    private static func plan() -> Fixture.Plan {
+        var plan = Fixture.Plan()
+        plan.more = Fixture.replayTopics
         plan.topicConfigurations = ["notifications.dead-letter.state": ["cleanup.policy": "compact"]]
         return plan
     }
@@ -18,69 +18,69 @@ struct ReplaySafetyTests {
     func kills() async throws {
         let seed = UInt64.random(in: .min ... .max)
         var generator = SplitMix64(seed: seed)
-        try await World.run(Self.plan()) { world in
+        try await Fixture.run(Self.plan()) { fixture in
             let count = 1_500
-            try await world.publishDeadLetters(0..<count)
+            try await fixture.publishDeadLetters(0..<count)
             let words = [
                 "replay", "--where", "status = 503", "--yes", "--ramp", "all", "--wait", "0", "--rate", "100/s",
             ]
             var ended = 0
             for _ in 0..<50 {
-                let run = try world.startDLQ(words)
+                let run = try fixture.startDLQ(words)
                 // The fault itself: a moment that nobody has chosen.
                 try await Task.sleep(for: .milliseconds(Int.random(in: 100...1_500, using: &generator)))
                 if !run.isRunning { ended += 1 }
                 run.kill()
             }
-            let before = try await world.replayCounts().count
+            let before = try await fixture.replayCounts().count
             print("50 kills: \(before) of \(count) replayed, \(ended) runs had ended before")
-            let last = try await world.dlq(
+            let last = try await fixture.dlq(
                 "replay", "--where", "status = 503", "--yes", "--ramp", "all", "--wait", "0", "-o", "jsonl")
             #expect(last.status == 0, "\(last.output)")
             #expect(before > 0 && ended < 50, "seed \(seed): the kills have met the replay at work")
-            let counts = try await world.replayCounts()
+            let counts = try await fixture.replayCounts()
             #expect(counts.count == count, "seed \(seed): none is forgotten")
             #expect(counts.values.allSatisfy { $0 == 1 }, "seed \(seed): none is replayed twice")
 
-            _ = try await world.startWorker()
-            try await world.waitForResults(count, within: 120)
-            let keys = world.backend.calls.compactMap(\.notification)
+            _ = try await fixture.startWorker()
+            try await fixture.waitForResults(count, within: 120)
+            let keys = fixture.backend.calls.compactMap(\.notification)
             #expect(keys.count == count && Set(keys).count == count)
         }
     }
 
     @Test("Two replays at the same time: one of them works, and each dead letter is replayed once")
     func two() async throws {
-        try await World.run(Self.plan()) { world in
+        try await Fixture.run(Self.plan()) { fixture in
             let count = 1_000
-            try await world.publishDeadLetters(0..<count)
+            try await fixture.publishDeadLetters(0..<count)
             let words = [
                 "replay", "--where", "status = 503", "--yes", "--ramp", "all", "--wait", "0", "--rate", "300/s",
             ]
-            let runs = try (0..<2).map { _ in try world.startDLQ(words) }
+            let runs = try (0..<2).map { _ in try fixture.startDLQ(words) }
             var statuses: [Int32] = []
             for run in runs { statuses.append(try await run.waitForExit(within: 120)) }
             #expect(statuses.contains(0), "\(runs.map(\.output))")
-            let last = try await world.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0")
+            let last = try await fixture.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0")
             #expect(last.status == 0, "\(last.output)")
-            let counts = try await world.replayCounts()
+            let counts = try await fixture.replayCounts()
             #expect(counts.count == count && counts.values.allSatisfy { $0 == 1 })
         }
     }
 
     @Test("Marks in a transaction that is still open are waited for")
     func openTransaction() async throws {
-        try await World.run(Self.plan()) { world in
-            try await world.publishDeadLetters(0..<20)
-            try await world.catchUp()
-            let letter = try #require(world.deadLetters.first)
-            let producer = try await Blocking.run { [servers = world.bootstrapServers, name = world.name] in
+        try await Fixture.run(Self.plan()) { fixture in
+            try await fixture.publishDeadLetters(0..<20)
+            try await fixture.catchUp()
+            let letter = try #require(fixture.deadLetters.first)
+            let producer = try await Blocking.run { [servers = fixture.bootstrapServers, name = fixture.name] in
                 try Producer(properties: [
                     ("bootstrap.servers", servers), ("transactional.id", "\(name)-other"),
                     ("transaction.timeout.ms", "60000"), ("delivery.report.only.error", "true"),
                 ])
             }
-            let state = world.topic("notifications.dead-letter.state")
+            let state = fixture.topic("notifications.dead-letter.state")
             let mark =
                 #"{"state":"replayed","job":"j","at":1,"partitions":{"\#(letter.partition)":"\#(letter.offset)"}}"#
             try await Blocking.run {
@@ -94,41 +94,41 @@ struct ReplaySafetyTests {
                 }
                 try producer.flush(timeoutMilliseconds: 30_000)
             }
-            let run = try world.startDLQ(["replay", "--where", "status = 503", "--yes", "--wait", "0", "-o", "jsonl"])
+            let run = try fixture.startDLQ(["replay", "--where", "status = 503", "--yes", "--wait", "0", "-o", "jsonl"])
             let hasEnded = try await eventually(within: 4) { !run.isRunning }
-            #expect(!hasEnded && world.count("notifications") == 0, "\(run.output)")
+            #expect(!hasEnded && fixture.count("notifications") == 0, "\(run.output)")
             try await Blocking.run { try producer.commitTransaction(timeoutMilliseconds: 30_000) }
             #expect(try await run.waitForExit() == 0 && run.output.contains(#""skipped":1"#), "\(run.output)")
-            #expect(try await world.replayCounts().count == 19)
+            #expect(try await fixture.replayCounts().count == 19)
             producer.close()
         }
     }
 
     @Test("A replay that loses its name to nobody goes on, and each dead letter is replayed once")
     func fencedByNobody() async throws {
-        var plan = World.Plan()
-        plan.more = World.replayTopics
-        try await World.run(plan) { world in
-            try await world.publishDeadLetters(0..<400)
-            let run = try world.startDLQ([
+        var plan = Fixture.Plan()
+        plan.more = Fixture.replayTopics
+        try await Fixture.run(plan) { fixture in
+            try await fixture.publishDeadLetters(0..<400)
+            let run = try fixture.startDLQ([
                 "replay", "--where", "status = 503", "--yes", "--ramp", "all", "--wait", "0", "--rate", "50/s",
             ])
             for count in [30, 100] {
-                try await world.wait("\(count) are replayed") { world.count("notifications") >= count }
+                try await fixture.wait("\(count) are replayed") { fixture.count("notifications") >= count }
                 // As the broker does with a transaction that was open for too long: no other job has begun.
                 try await Blocking.run {
                     let producer = try Producer(properties: [
-                        ("bootstrap.servers", world.bootstrapServers),
-                        ("transactional.id", "herald-dlq-\(world.topic("notifications.dead-letter.state"))"),
+                        ("bootstrap.servers", fixture.bootstrapServers),
+                        ("transactional.id", "herald-dlq-\(fixture.topic("notifications.dead-letter.state"))"),
                     ])
                     try producer.initTransactions(timeoutMilliseconds: 30_000)
                     producer.close()
                 }
             }
             #expect(try await run.waitForExit() == 0, "\(run.output)")
-            let counts = try await world.replayCounts()
+            let counts = try await fixture.replayCounts()
             #expect(counts.count == 400 && counts.values.allSatisfy { $0 == 1 })
-            let rest = try await world.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0", "-o", "jsonl")
+            let rest = try await fixture.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0", "-o", "jsonl")
             #expect(rest.status == 0 && rest.output.contains(#""planned":0"#), "\(rest.output)")
         }
     }
@@ -140,22 +140,22 @@ struct ReplayBrokerTests {
     func brokerDies() async throws {
         let kafka = try await RealKafka.start(nodes: 1, controllerOutlivesBroker: true)
         defer { kafka.stop() }
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.kafka = kafka
-        plan.more = World.replayTopics
-        try await World.run(plan) { world in
-            try await world.publishDeadLetters(0..<600)
-            let run = try world.startDLQ([
+        plan.more = Fixture.replayTopics
+        try await Fixture.run(plan) { fixture in
+            try await fixture.publishDeadLetters(0..<600)
+            let run = try fixture.startDLQ([
                 "replay", "--where", "status = 503", "--yes", "--ramp", "all", "--wait", "0", "--rate", "200/s",
             ])
-            try await world.wait("some are replayed") { world.count("notifications") >= 50 }
+            try await fixture.wait("some are replayed") { fixture.count("notifications") >= 50 }
             kafka.kill(node: 1)
             try await kafka.revive(node: 1)
             let status = try await run.waitForExit(within: 180)
             #expect(status == 0, "\(run.output)")
-            let last = try await world.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0")
+            let last = try await fixture.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0")
             #expect(last.status == 0, "\(last.output)")
-            let counts = try await world.replayCounts()
+            let counts = try await fixture.replayCounts()
             let twice = counts.filter { $0.value != 1 }
             #expect(counts.count == 600 && twice.isEmpty, "\(twice)\n\(run.output)\n\(last.output)")
         }
@@ -170,23 +170,23 @@ struct ReplayPermissionTests {
         let kafka = try await RealKafka.start(
             nodes: 1, secure: SecureListener(identity: certificates.good, users: ["herald": "herald-secret"]))
         defer { kafka.stop() }
-        var plan = World.Plan()
-        plan.more = World.replayTopics
+        var plan = Fixture.Plan()
+        plan.more = Fixture.replayTopics
         plan.kafka = kafka
-        try await World.run(plan) { world in
-            try await world.publishDeadLetters(0..<3)
+        try await Fixture.run(plan) { fixture in
+            try await fixture.publishDeadLetters(0..<3)
             let user = ["--add", "--allow-principal", "User:herald"]
             let (reading, writing) = (["--operation", "Read"], ["--operation", "Write"])
             let prefixed = ["--resource-pattern-type", "prefixed"]
-            try await kafka.allow(user + reading + writing + ["--topic", world.name] + prefixed)
+            try await kafka.allow(user + reading + writing + ["--topic", fixture.name] + prefixed)
             try await kafka.allow(user + writing + ["--transactional-id", "herald-"] + prefixed)
-            try await kafka.allow(user + reading + ["--group", world.name])
+            try await kafka.allow(user + reading + ["--group", fixture.name])
             try await kafka.allow([
                 "--add", "--deny-principal", "User:herald", "--operation", "Write",
-                "--topic", world.topic("notifications.audit"),
+                "--topic", fixture.topic("notifications.audit"),
             ])
             let start = ContinuousClock.now
-            let run = try await world.dlq(
+            let run = try await fixture.dlq(
                 "replay", "--where", "status = 503", "--yes", "--wait", "0",
                 changing: [
                     "kafka.bootstrapServers": "[\"\(try #require(kafka.secureServers))\"]",
@@ -195,9 +195,9 @@ struct ReplayPermissionTests {
                         + "sasl.password: herald-secret, ssl.ca.location: \(certificates.authorityFile)}",
                 ])
             #expect(run.status == 1 && run.output.contains("Write on"), "\(run.output)")
-            #expect(run.output.contains(world.topic("notifications.audit")), "\(run.output)")
+            #expect(run.output.contains(fixture.topic("notifications.audit")), "\(run.output)")
             #expect(ContinuousClock.now - start < .seconds(30))
-            #expect(try await world.replayCounts().isEmpty)
+            #expect(try await fixture.replayCounts().isEmpty)
         }
     }
 }

@@ -11,21 +11,21 @@ struct RetryTests {
         arguments: [0, 2])
     func tiers(immediate: Int) async throws {
         let delays: [Int64] = [1_000, 2_000, 4_000]
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = [
             "retry.immediate": "\(immediate)", "retry.delays": "[1s, 2s, 4s]", "outages.breaker.of": "0",
         ]
         plan.misbehaviour = [.status(503) { $0.user = "down-*" }]
-        try await World.run(plan) { world in
-            let worker = try await world.startWorker()
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
             let users = (0..<20).map { "down-\($0)" }
-            try await world.publish(users.map { Publication(id: $0, user: $0) })
-            try await world.waitForResults(users.count)
-            try await world.waitUntilAllIsCommitted()
+            try await fixture.publish(users.map { Publication(id: $0, user: $0) })
+            try await fixture.waitForResults(users.count)
+            try await fixture.waitUntilAllIsCommitted()
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)
 
-            let oracle = try await Oracle(world)
+            let oracle = try await Oracle(fixture)
             let calls = 1 + immediate + delays.count
             oracle.expectCalls { _ in calls }
             oracle.expectResults(
@@ -33,7 +33,7 @@ struct RetryTests {
                     uniqueKeysWithValues: users.map {
                         ($0, ["apns": "dead-lettered attempts-exhausted 503 attempts \(calls)"])
                     }))
-            oracle.expectNothingPassed(try await world.committed())
+            oracle.expectNothingPassed(try await fixture.committed())
             for user in users {
                 let times = oracle.calls.filter { $0.user == user }.map(\.receivedAt.milliseconds)
                 let retries = oracle.retries.filter { $0.keyText == user }
@@ -45,7 +45,7 @@ struct RetryTests {
                     #expect(due >= times[made - 1] + delays[index], "it waits the whole delay after the call before")
                     #expect(times[made] >= due, "call \(made + 1) was early")
                 }
-                let letter = try #require(world.deadLetters.first { $0.keyText == user })
+                let letter = try #require(fixture.deadLetters.first { $0.keyText == user })
                 #expect(letter.heraldHeaders["herald-reason"] == "attempts-exhausted")
                 #expect(letter.heraldHeaders["herald-attempts"] == "\(calls)")
                 let history = letter.heraldHeaders["herald-history"].map { Data($0.utf8) } ?? Data()
@@ -60,17 +60,17 @@ struct RetryTests {
 
     @Test("A retry blocks nothing: the same user's later events are delivered while it waits")
     func overtaking() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.partitions = 1
         plan.settings = ["retry.delays": "[5s]"]
         plan.misbehaviour = [.status(503) { ($0.pns, $0.calls) = ("gcm", 1) }]
-        try await World.run(plan) { world in
-            _ = try await world.startWorker()
-            try await world.publish(
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
+            try await fixture.publish(
                 [Publication(id: "first", user: "anna", pns: ["gcm"])]
                     + (0..<20).map { Publication(id: "later-\($0)", user: "anna") })
-            try await world.waitForResults(21)
-            let results = try world.results
+            try await fixture.waitForResults(21)
+            let results = try fixture.results
             #expect(results.last?.id == "first")
             #expect(results.last?.summary == "delivered 200 attempts 2")
         }
@@ -80,14 +80,14 @@ struct RetryTests {
         "Retry-After skips quick retries and lengthens the wait, which hops through shorter delay topics uncounted",
         arguments: ["4", "date+4"])
     func retryAfter(value: String) async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = ["retry.immediate": "2", "retry.delays": "[1s, 10s]"]
         plan.misbehaviour = [.status(503) { ($0.calls, $0.retryAfter) = (1, value) }]
-        try await World.run(plan) { world in
-            _ = try await world.startWorker()
-            try await world.publish([Publication(id: "r", user: "anna")])
-            try await world.waitForResults(1)
-            let oracle = try await Oracle(world)
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
+            try await fixture.publish([Publication(id: "r", user: "anna")])
+            try await fixture.waitForResults(1)
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(["r": ["apns": "delivered 200 attempts 2"]])
             let times = oracle.calls.map(\.receivedAt.milliseconds)
             #expect(times.count == 2)
@@ -108,15 +108,15 @@ struct RetryTests {
 
     @Test("notBefore waits through the delay topics and in memory, counts no attempt and is never early")
     func notBefore() async throws {
-        try await World.run { world in
-            _ = try await world.startWorker()
+        try await Fixture.run { fixture in
+            _ = try await fixture.startWorker()
             let due = Int64(Date.now.timeIntervalSince1970 * 1_000) + 3_500
             var text: [UInt8] = []
             RFC3339.append(WallTime(milliseconds: due), to: &text)
             let moment = String(decoding: text, as: UTF8.self)
-            try await world.publish([Publication(id: "n", user: "anna", more: ["notBefore": moment])])
-            try await world.waitForResults(1)
-            let oracle = try await Oracle(world)
+            try await fixture.publish([Publication(id: "n", user: "anna", more: ["notBefore": moment])])
+            try await fixture.waitForResults(1)
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(["n": ["apns": "delivered 200 attempts 1"]])
             #expect((oracle.calls.first?.receivedAt.milliseconds ?? 0) >= due)
             #expect(oracle.retries.contains { $0.topic.hasSuffix(".retry.2s") })
@@ -131,36 +131,38 @@ struct RetryTests {
 
     @Test("An event that expires while it waits for its retry is not called again")
     func expiry() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = ["retry.delays": "[1s, 1m]"]
         plan.misbehaviour = [.status(503)]
-        try await World.run(plan) { world in
-            _ = try await world.startWorker()
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
             let end = ISO8601DateFormatter().string(from: Date.now.addingTimeInterval(20))
-            try await world.publish([Publication(id: "x", user: "anna", more: ["expiresAt": end])])
-            try await world.waitForResults(1)
-            let oracle = try await Oracle(world)
+            try await fixture.publish([Publication(id: "x", user: "anna", more: ["expiresAt": end])])
+            try await fixture.waitForResults(1)
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(["x": ["apns": "expired 503 attempts 2"]])
-            #expect(world.deadLetters.map { $0.heraldHeaders["herald-reason"] } == ["expired"])
+            #expect(fixture.deadLetters.map { $0.heraldHeaders["herald-reason"] } == ["expired"])
         }
     }
 
     @Test("A retry topic whose delay was taken out of the settings is still consumed")
     func removedDelay() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = ["retry.delays": "[1s, 3s]"]
         plan.misbehaviour = [.status(503) { $0.callsPerKey = 2 }]
-        try await World.run(plan) { world in
-            let first = try await world.startWorker()
-            try await world.publish([Publication(id: "r", user: "anna")])
-            try await world.wait("the event waits in the topic of 3 s") { world.count("notifications.retry.3s") == 1 }
+        try await Fixture.run(plan) { fixture in
+            let first = try await fixture.startWorker()
+            try await fixture.publish([Publication(id: "r", user: "anna")])
+            try await fixture.wait("the event waits in the topic of 3 s") {
+                fixture.count("notifications.retry.3s") == 1
+            }
             first.terminate()
             #expect(try await first.waitForExit() == 0)
 
-            _ = try await world.startWorker(changing: ["retry.delays": "[1s]"])
-            try await world.waitForResults(1)
-            try await Oracle(world).expectResults(["r": ["apns": "delivered 200 attempts 3"]])
-            try await world.waitUntilAllIsCommitted()
+            _ = try await fixture.startWorker(changing: ["retry.delays": "[1s]"])
+            try await fixture.waitForResults(1)
+            try await Oracle(fixture).expectResults(["r": ["apns": "delivered 200 attempts 3"]])
+            try await fixture.waitUntilAllIsCommitted()
         }
     }
 }

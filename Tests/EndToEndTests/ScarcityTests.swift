@@ -8,36 +8,36 @@ import Testing
 struct ScarcityTests {
     @Test("With too few file descriptors for its calls a worker still delivers every event")
     func descriptors() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = ["delivery.maxInFlight": "500", "retry.delays": "[1s, 2s, 3s, 4s, 5s]"]
         plan.misbehaviour = [.latency(milliseconds: 50...50)]
-        try await World.run(plan) { world in
-            let worker = try await world.startWorker(under: ["prlimit", "--nofile=128"])
-            try await world.publish(Batch.events(0..<1_000))
-            try await world.waitForResults(1_000)
-            try await world.waitUntilAllIsCommitted()
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker(under: ["prlimit", "--nofile=128"])
+            try await fixture.publish(Batch.events(0..<1_000))
+            try await fixture.waitForResults(1_000)
+            try await fixture.waitUntilAllIsCommitted()
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)
-            try await Oracle(world).expectResults(Batch.delivered(0..<1_000, attempts: nil))
+            try await Oracle(fixture).expectResults(Batch.delivered(0..<1_000, attempts: nil))
         }
     }
 
     @Test("A reader of the log that has stopped stops nothing")
     func stoppedLogReader() async throws {
-        try await World.run { world in
+        try await Fixture.run { fixture in
             // A pipe that somebody holds open and does not read; full after 64 KiB.
-            let pipe = world.directory.appending(path: "worker-0.log").path
+            let pipe = fixture.directory.appending(path: "worker-0.log").path
             #expect(mkfifo(pipe, 0o600) == 0)
             let reader = open(pipe, O_RDWR | O_NONBLOCK | O_CLOEXEC)
             try #require(reader >= 0)
             defer { close(reader) }
-            let worker = try world.spawnWorker(changing: ["log.level": "debug", "backend.timeout": "5s"])
-            try await world.publish(Batch.events(0..<500))
-            try await world.waitForResults(500)
-            try await world.waitUntilAllIsCommitted()
+            let worker = try fixture.spawnWorker(changing: ["log.level": "debug", "backend.timeout": "5s"])
+            try await fixture.publish(Batch.events(0..<500))
+            try await fixture.waitForResults(500)
+            try await fixture.waitUntilAllIsCommitted()
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)
-            let oracle = try await Oracle(world)
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(Batch.delivered(0..<500))
             oracle.expectCalls { _ in 1 }
         }

@@ -12,87 +12,89 @@ struct StartTests {
             "notifications", "notifications.results", "notifications.retry.2s", "notifications.dead-letter",
         ])
     func missingTopic(topic: String) async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.missing = topic
-        try await World.run(plan) { world in
-            let worker = try world.spawnWorker()
+        try await Fixture.run(plan) { fixture in
+            let worker = try fixture.spawnWorker()
             #expect(try await worker.waitForExit() == 1)
             let line = try #require(worker.logLines.last { $0.level == "error" })
-            #expect(line.message.contains(world.topic(topic)))
+            #expect(line.message.contains(fixture.topic(topic)))
             #expect(line.message.contains("herald topics apply"))
         }
     }
 
     @Test("Wrong settings end the worker with 78 and all mistakes at once, before anything is consumed")
     func wrongSettings() async throws {
-        try await World.run { world in
-            try await world.publish([Publication(id: "e", user: "anna")])
-            let worker = try world.spawnWorker(changing: [
+        try await Fixture.run { fixture in
+            try await fixture.publish([Publication(id: "e", user: "anna")])
+            let worker = try fixture.spawnWorker(changing: [
                 "retry.immediate": "many", "retry.delays": "[2s, 1s]", "delivery.guarantee": "hopefully",
             ])
             #expect(try await worker.waitForExit() == 78)
             for name in ["retry.immediate", "retry.delays", "delivery.guarantee"] {
                 #expect(worker.output.contains(name), "\(name) is not named")
             }
-            #expect(world.backend.calls.isEmpty)
-            #expect(try await world.committed().values.allSatisfy { $0 == 0 })
+            #expect(fixture.backend.calls.isEmpty)
+            #expect(try await fixture.committed().values.allSatisfy { $0 == 0 })
         }
     }
 
     @Test("A group without offsets begins at the earliest record")
     func earliest() async throws {
-        try await World.run { world in
-            try await world.publish((0..<10).map { Publication(id: "e\($0)", user: "u\($0)") })
-            _ = try await world.startWorker()
-            try await world.waitForResults(10)
+        try await Fixture.run { fixture in
+            try await fixture.publish((0..<10).map { Publication(id: "e\($0)", user: "u\($0)") })
+            _ = try await fixture.startWorker()
+            try await fixture.waitForResults(10)
         }
     }
 
     @Test("A topic that was made anew, shorter than the committed offset, begins at its first record with a warning")
     func madeAnew() async throws {
-        try await World.run { world in
-            try await world.publish((0..<10).map { Publication(id: "e\($0)", user: "u\($0)") })
-            try await world.commit([
-                TopicPartition(topic: world.topic("notifications"), partition: 0): 100_000,
-                TopicPartition(topic: world.topic("notifications"), partition: 1): 0,
+        try await Fixture.run { fixture in
+            try await fixture.publish((0..<10).map { Publication(id: "e\($0)", user: "u\($0)") })
+            try await fixture.commit([
+                TopicPartition(topic: fixture.topic("notifications"), partition: 0): 100_000,
+                TopicPartition(topic: fixture.topic("notifications"), partition: 1): 0,
             ])
-            let worker = try await world.startWorker()
+            let worker = try await fixture.startWorker()
             let line = try await worker.waitForLog("recreated")
             #expect(line.level == "warning")
             #expect(line.text.contains("100000"))
-            try await world.waitForResults(10)
-            try await world.waitUntilAllIsCommitted()
+            try await fixture.waitForResults(10)
+            try await fixture.waitUntilAllIsCommitted()
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)
-            try await Oracle(world).expectCalls { _ in 1 }
+            try await Oracle(fixture).expectCalls { _ in 1 }
         }
     }
 
     @Test("Records that were lost to retention end the worker with 1 and their number", .ownKafka("Lost records"))
     func lost() async throws {
-        try await World.run { world in
+        try await Fixture.run { fixture in
             var events = (0..<10).map { Publication(id: "e\($0)", user: "u\($0)") }
             for index in events.indices { events[index].partition = 0 }
-            try await world.publish(events)
-            let partition = TopicPartition(topic: world.topic("notifications"), partition: 0)
-            try await world.commit([partition: 2])
-            try await Self.deleteRecords(of: partition, before: 7, in: world)
-            let worker = try world.spawnWorker()
+            try await fixture.publish(events)
+            let partition = TopicPartition(topic: fixture.topic("notifications"), partition: 0)
+            try await fixture.commit([partition: 2])
+            try await Self.deleteRecords(of: partition, before: 7, in: fixture)
+            let worker = try fixture.spawnWorker()
             #expect(try await worker.waitForExit() == 1)
             let line = try #require(worker.logLines.last { $0.level == "error" })
             #expect(line.message.contains("5 records"))
             #expect(line.message.contains(partition.description))
-            #expect(world.backend.calls.isEmpty)
-            #expect(try await world.committed()[partition] == 2)
+            #expect(fixture.backend.calls.isEmpty)
+            #expect(try await fixture.committed()[partition] == 2)
         }
     }
 
     /// Deletes the first records of a partition with Kafka's own tool, as retention does.
-    private static func deleteRecords(of partition: TopicPartition, before offset: Int, in world: World) async throws {
-        let file = world.directory.appending(path: "delete.json")
+    private static func deleteRecords(of partition: TopicPartition, before offset: Int, in fixture: Fixture)
+        async throws
+    {
+        let file = fixture.directory.appending(path: "delete.json")
         try """
         {"version":1,"partitions":[{"topic":"\(partition.topic)","partition":\(partition.partition),"offset":\(offset)}]}
         """.write(to: file, atomically: true, encoding: .utf8)
-        try await world.runTool("DeleteRecordsCommand", ["--offset-json-file", file.path])
+        try await fixture.runTool("DeleteRecordsCommand", ["--offset-json-file", file.path])
     }
 }

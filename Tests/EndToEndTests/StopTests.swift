@@ -6,26 +6,26 @@ import Testing
 struct StopTests {
     @Test("SIGTERM with a slow backend: what was called is finished, recorded and never called again, exit 0")
     func slowBackend() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = ["delivery.maxInFlight": "50"]
         plan.misbehaviour = [.latency(milliseconds: 300...300)]
-        try await World.run(plan) { world in
-            let first = try await world.startWorker()
-            try await world.publish(Batch.events(0..<200))
-            try await world.wait("calls are under way") { world.backend.calls.count >= 70 }
+        try await Fixture.run(plan) { fixture in
+            let first = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(0..<200))
+            try await fixture.wait("calls are under way") { fixture.backend.calls.count >= 70 }
             first.terminate()
             #expect(try await first.waitForExit() == 0)
-            try await world.catchUp()
-            let called = world.backend.calls.count
+            try await fixture.catchUp()
+            let called = fixture.backend.calls.count
             #expect(called < 200, "there was something left to do")
-            #expect(world.count("notifications.results") == called, "every call that was made has its result")
+            #expect(fixture.count("notifications.results") == called, "every call that was made has its result")
 
-            let second = try await world.startWorker()
-            try await world.waitForResults(200)
-            try await world.waitUntilAllIsCommitted()
+            let second = try await fixture.startWorker()
+            try await fixture.waitForResults(200)
+            try await fixture.waitUntilAllIsCommitted()
             second.terminate()
             #expect(try await second.waitForExit() == 0)
-            let oracle = try await Oracle(world)
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(Batch.delivered(0..<200))
             oracle.expectCalls { _ in 1 }
         }
@@ -33,20 +33,20 @@ struct StopTests {
 
     @Test("SIGTERM with events that wait behind their user's others, or for their moment, repeats no call")
     func waitingEvents() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.partitions = 1
         plan.misbehaviour = [.latency(milliseconds: 1_500...1_500) { $0.user = "slow" }]
-        try await World.run(plan) { world in
-            let first = try await world.startWorker()
+        try await Fixture.run(plan) { fixture in
+            let first = try await fixture.startWorker()
             let slow = (0..<5).map { Publication(id: "slow\($0)", user: "slow") }
-            try await world.publish(slow + Batch.events(0..<50))
-            try await world.waitForResults(50)
+            try await fixture.publish(slow + Batch.events(0..<50))
+            try await fixture.waitForResults(50)
             first.terminate()
             #expect(try await first.waitForExit() == 0)
 
-            _ = try await world.startWorker()
-            try await world.waitUntilAllIsCommitted()
-            let oracle = try await Oracle(world)
+            _ = try await fixture.startWorker()
+            try await fixture.waitUntilAllIsCommitted()
+            let oracle = try await Oracle(fixture)
             oracle.expectCalls { _ in 1 }
             oracle.expectResults(
                 Batch.delivered(0..<50).merging(
@@ -60,26 +60,26 @@ struct StopTests {
 
     @Test("SIGTERM with a hanging backend ends with 0 at the drain deadline, and the next worker gets the events")
     func hangingBackend() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = ["delivery.drainTimeout": "1s", "backend.timeout": "60s"]
         plan.misbehaviour = [.hang()]
-        try await World.run(plan) { world in
-            let first = try await world.startWorker()
-            try await world.publish(Batch.events(0..<20))
-            try await world.wait("all are called") { world.backend.calls.count == 20 }
+        try await Fixture.run(plan) { fixture in
+            let first = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(0..<20))
+            try await fixture.wait("all are called") { fixture.backend.calls.count == 20 }
             let start = ContinuousClock.now
             first.terminate()
             #expect(try await first.waitForExit() == 0)
             #expect(ContinuousClock.now - start >= .milliseconds(900), "it waits for the drain's deadline")
-            #expect(try await world.committed().values.allSatisfy { $0 == 0 })
+            #expect(try await fixture.committed().values.allSatisfy { $0 == 0 })
 
-            world.backend.misbehave([])
-            let second = try await world.startWorker()
-            try await world.waitForResults(20)
-            try await world.waitUntilAllIsCommitted()
+            fixture.backend.misbehave([])
+            let second = try await fixture.startWorker()
+            try await fixture.waitForResults(20)
+            try await fixture.waitUntilAllIsCommitted()
             second.terminate()
             #expect(try await second.waitForExit() == 0)
-            let oracle = try await Oracle(world)
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(Batch.delivered(0..<20))
             oracle.expectCalls { _ in 2 }
         }
@@ -87,19 +87,19 @@ struct StopTests {
 
     @Test("A second signal ends the worker at once with 1, and what was under way is not committed")
     func secondSignal() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = ["delivery.drainTimeout": "1h", "backend.timeout": "10m"]
         plan.misbehaviour = [.hang { $0.user = "user-7" }]
-        try await World.run(plan) { world in
-            let worker = try await world.startWorker()
-            try await world.publish(Batch.events(0..<20))
-            try await world.waitForResults(19)
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(0..<20))
+            try await fixture.waitForResults(19)
             worker.terminate()
             try await worker.waitForLog("draining")
             #expect(worker.isRunning)
             worker.terminate()
             #expect(try await worker.waitForExit(within: 10) == 1)
-            try await Oracle(world).expectNothingPassed(try await world.committed())
+            try await Oracle(fixture).expectNothingPassed(try await fixture.committed())
         }
     }
 
@@ -107,18 +107,18 @@ struct StopTests {
         "A worker that was stopped longer than its session wakes up, joins again, loses nothing and records nothing twice"
     )
     func zombie() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = ["delivery.maxInFlight": "20"]
         plan.misbehaviour = [.latency(milliseconds: 50...50)]
-        try await World.run(plan) { world in
-            let first = try await world.startWorker()
-            try await world.publish(Batch.events(0..<300))
-            try await world.waitForResults(40)
+        try await Fixture.run(plan) { fixture in
+            let first = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(0..<300))
+            try await fixture.waitForResults(40)
             first.pause()
-            let second = try await world.startWorker()
+            let second = try await fixture.startWorker()
             try await second.waitForLog("partitions assigned")
-            try await world.waitForResults(300)
-            try await world.waitUntilAllIsCommitted()
+            try await fixture.waitForResults(300)
+            try await fixture.waitUntilAllIsCommitted()
             first.resume()
             try await first.waitForLog("partitions lost")
             try await first.waitForLog("partitions assigned", count: 2)
@@ -126,40 +126,40 @@ struct StopTests {
                 worker.terminate()
                 #expect(try await worker.waitForExit() == 0)
             }
-            let oracle = try await Oracle(world)
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(Batch.delivered(0..<300))
             oracle.expectCalls(exactly: false) { _ in 2 }
-            oracle.expectNothingPassed(try await world.committed())
+            oracle.expectNothingPassed(try await fixture.committed())
         }
     }
 
     @Test(
         "A static member that was killed goes on at once with its partitions, and a double of it ends the first with 1")
     func staticMember() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = [
             "kafka.instance": "pod-0", "kafka.staticMembership": "true",
             // Nobody waits that long in this test: it shows that nobody waits for it.
             "kafka.properties": #"{session.timeout.ms: "120000", heartbeat.interval.ms: "500"}"#,
         ]
-        try await World.run(plan) { world in
-            let first = try await world.startWorker()
-            try await world.publish(Batch.events(0..<10))
-            try await world.waitForResults(10)
-            try await world.waitUntilAllIsCommitted()
+        try await Fixture.run(plan) { fixture in
+            let first = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(0..<10))
+            try await fixture.waitForResults(10)
+            try await fixture.waitUntilAllIsCommitted()
             first.kill()
-            let second = try await world.startWorker()
-            try await world.publish(Batch.events(10..<20))
-            try await world.waitForResults(20)
+            let second = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(10..<20))
+            try await fixture.waitForResults(20)
             // The one that is fenced dies: what it has not committed by then would be repeated, and rightly.
-            try await world.waitUntilAllIsCommitted()
+            try await fixture.waitUntilAllIsCommitted()
 
-            let double = try await world.startWorker()
+            let double = try await fixture.startWorker()
             #expect(try await second.waitForExit() == 1)
             #expect(second.logLines.last { $0.level == "error" }?.message.contains("FENCED") == true)
             double.terminate()
             #expect(try await double.waitForExit() == 0)
-            let oracle = try await Oracle(world)
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(Batch.delivered(0..<20))
             oracle.expectCalls { _ in 1 }
         }

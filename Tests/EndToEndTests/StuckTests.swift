@@ -8,24 +8,24 @@ import Testing
 struct StuckTests {
     @Test("Every slot is stuck for longer than max.poll.interval.ms: the worker stays a member and goes on")
     func longerThanPollInterval() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = [
             "delivery.maxInFlight": "5",
             "kafka.properties":
                 #"{session.timeout.ms: "6000", heartbeat.interval.ms: "500", max.poll.interval.ms: "6000"}"#,
         ]
         plan.misbehaviour = [.latency(milliseconds: 8_000...8_000) { $0.calls = 5 }]
-        try await World.run(plan) { world in
-            let worker = try await world.startWorker()
-            try await world.publish(Batch.events(0..<20))
-            try await world.waitForResults(20)
-            try await world.waitUntilAllIsCommitted()
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(0..<20))
+            try await fixture.waitForResults(20)
+            try await fixture.waitUntilAllIsCommitted()
             let messages = worker.logLines.map(\.message)
             #expect(messages.count { $0.contains("partitions assigned") } == 1)
             #expect(!messages.contains { $0.contains("partitions lost") || $0.contains("partitions revoked") })
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)
-            let oracle = try await Oracle(world)
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(Batch.delivered(0..<20))
             oracle.expectCalls { _ in 1 }
         }
@@ -34,24 +34,24 @@ struct StuckTests {
     @Test(
         "A user whose calls hang: others are delivered meanwhile, and its backlog moves to its retry topic as blocked")
     func hangingUser() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = ["backend.timeout": "6s", "retry.immediate": "20"]
         plan.misbehaviour = [.hang { $0.user = "stuck" }]
-        try await World.run(plan) { world in
-            _ = try await world.startWorker()
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
             let stuck = (0..<30).map { Publication(id: "stuck\($0)", user: "stuck") }
-            try await world.publish(stuck + Batch.events(0..<100))
-            try await world.waitForResults(100)
-            #expect(world.retries.isEmpty, "nobody had to give way yet")
-            try await world.wait("the backlog gives way") {
-                world.retries.count { $0.heraldHeaders["herald-reason"] == "blocked" } >= 29
+            try await fixture.publish(stuck + Batch.events(0..<100))
+            try await fixture.waitForResults(100)
+            #expect(fixture.retries.isEmpty, "nobody had to give way yet")
+            try await fixture.wait("the backlog gives way") {
+                fixture.retries.count { $0.heraldHeaders["herald-reason"] == "blocked" } >= 29
             }
-            try await world.publish(Batch.events(100..<200))
-            try await world.waitForResults(200)
-            world.backend.misbehave([])
-            try await world.waitForResults(230)
-            try await world.waitUntilAllIsCommitted()
-            let oracle = try await Oracle(world)
+            try await fixture.publish(Batch.events(100..<200))
+            try await fixture.waitForResults(200)
+            fixture.backend.misbehave([])
+            try await fixture.waitForResults(230)
+            try await fixture.waitUntilAllIsCommitted()
+            let oracle = try await Oracle(fixture)
             let late = Dictionary(uniqueKeysWithValues: (0..<30).map { ("stuck\($0)", ["apns": "delivered 200"]) })
             oracle.expectResults(Batch.delivered(0..<200).merging(late) { $1 })
             // One call at a time of one user, and nobody behind it was called before it gave way.
@@ -66,11 +66,11 @@ struct StuckTests {
             (["notifications"], 96), (["notifications", "notifications.bulk"], 128), (["notifications.retry.1s"], 128),
         ])
     func memory(topics: [String], megabytes: Int) async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.partitions = 6
         plan.settings = ["backend.timeout": "2s", "retry.delays": "[1s, 1h]", "outages.breaker.of": "0"]
         plan.misbehaviour = [.hang()]
-        try await World.run(plan) { world in
+        try await Fixture.run(plan) { fixture in
             // Without an id: none of them is another one's duplicate.
             let padding = String(repeating: "x", count: 100)
             for part in 0..<6 {
@@ -80,17 +80,19 @@ struct StuckTests {
                     event.topic = topics[$0 % topics.count]
                     if event.topic.contains("retry") {
                         event.headers = [
-                            .init("herald-origin", "\(world.topic("notifications"))/0/\($0)"),
+                            .init("herald-origin", "\(fixture.topic("notifications"))/0/\($0)"),
                             .init("herald-pns", "apns"), .init("herald-attempts", "1"),
                         ]
                     }
                     return event
                 }
-                try await world.publish(events)
+                try await fixture.publish(events)
             }
-            let worker = try await world.startWorker()
+            let worker = try await fixture.startWorker()
             // Many rounds of time-outs: whatever can be fetched ahead is.
-            try await world.wait("the calls hang, again and again", within: 120) { world.backend.calls.count >= 1_000 }
+            try await fixture.wait("the calls hang, again and again", within: 120) {
+                fixture.backend.calls.count >= 1_000
+            }
             let peak = try #require(worker.peakKilobytes)
             print("a backlog of 300 000 events in \(topics) and a backend that never answers: \(peak) KB at most")
             #expect(peak < megabytes * 1_024)
@@ -102,19 +104,19 @@ struct StuckTests {
         "A backlog of records with 900 KB of headers each: memory stays below 160 MB, whoever holds it back, and small ones pass",
         arguments: [(3_000, false), (600, true)])
     func largeHeaders(count: Int, isHanging: Bool) async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.partitions = 6
         plan.settings = ["backend.timeout": "2s", "retry.delays": "[1s, 1h]", "outages.breaker.of": "0"]
         if isHanging { plan.misbehaviour = [.hang { $0.user = "large-*" }] }
-        try await World.run(plan) { world in
+        try await Fixture.run(plan) { fixture in
             // A topic that nobody follows: this process need not hold gigabytes.
             let large = "notifications.large"
-            try await world.makeTopic(large)
+            try await fixture.makeTopic(large)
             var generator = SplitMix64(seed: 1)
             let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789".utf8)
             let padding = (0..<900_000).map { _ in letters[Int(generator.next() % 36)] }
             for part in stride(from: 0, to: count, by: 50) {
-                try await world.publish(
+                try await fixture.publish(
                     (part..<part + 50).map {
                         var event = Publication(id: "large-\($0)", user: "large-\($0)")
                         event.topic = large
@@ -122,19 +124,19 @@ struct StuckTests {
                         return event
                     })
             }
-            let requests = "[{name: \(world.topic("notifications")), weight: 10}, \(world.topic(large))]"
-            let worker = try await world.startWorker(changing: ["topics.requests": requests])
+            let requests = "[{name: \(fixture.topic("notifications")), weight: 10}, \(fixture.topic(large))]"
+            let worker = try await fixture.startWorker(changing: ["topics.requests": requests])
             // Small ones in the other topic, one after another: none of them waits for the large ones.
             var slowest = Duration.zero
             for number in 0..<20 {
                 let start = ContinuousClock.now
-                try await world.publish([Publication(id: "small-\(number)", user: "small-\(number)")])
-                try await world.wait("a small event is called", within: 20) {
-                    world.backend.calls.contains { $0.user == "small-\(number)" }
+                try await fixture.publish([Publication(id: "small-\(number)", user: "small-\(number)")])
+                try await fixture.wait("a small event is called", within: 20) {
+                    fixture.backend.calls.contains { $0.user == "small-\(number)" }
                 }
                 slowest = max(slowest, .now - start)
             }
-            if !isHanging { try await world.waitForResults(count + 20, within: 240) }
+            if !isHanging { try await fixture.waitForResults(count + 20, within: 240) }
             let peak = try #require(worker.peakKilobytes)
             print(
                 "\(count) records with 900 KB of headers, hanging: \(isHanging): \(peak) KB at most, a small one \(slowest)"

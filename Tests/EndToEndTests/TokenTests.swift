@@ -81,19 +81,19 @@ struct TokenTests {
     func refusedToken(firstAccepted: Int) async throws {
         let realm = try Realm()
         defer { realm.stop() }
-        try await World.run { world in
-            let worker = try await world.startWorker(
+        try await Fixture.run { fixture in
+            let worker = try await fixture.startWorker(
                 changing: realm.settings.merging(["delivery.lanes": "2"]) { $1 }, removing: Self.unwanted)
-            try await world.publish(Batch.events(0..<100))
-            try await world.waitForResults(100)
+            try await fixture.publish(Batch.events(0..<100))
+            try await fixture.waitForResults(100)
             #expect(realm.givenCount == 1)
             realm.accept(from: firstAccepted)
-            try await world.publish(Batch.events(100..<200))
-            try await world.waitForResults(200)
+            try await fixture.publish(Batch.events(100..<200))
+            try await fixture.waitForResults(200)
             #expect(realm.givenCount == firstAccepted + 1)
-            let oracle = try await Oracle(world)
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(Batch.delivered(0..<200))
-            #expect(world.deadLetters.isEmpty && oracle.retries.isEmpty)
+            #expect(fixture.deadLetters.isEmpty && oracle.retries.isEmpty)
             #expect(!worker.output.contains("canary") && !worker.output.contains("t-0"))
         }
     }
@@ -102,19 +102,19 @@ struct TokenTests {
     func noToken() async throws {
         let realm = try Realm(isClientKnown: false)
         defer { realm.stop() }
-        try await World.run { world in
-            let worker = try await world.startWorker(changing: realm.settings, removing: Self.unwanted)
-            try await world.publish(Batch.events(0..<50))
+        try await Fixture.run { fixture in
+            let worker = try await fixture.startWorker(changing: realm.settings, removing: Self.unwanted)
+            try await fixture.publish(Batch.events(0..<50))
             let line = try await worker.waitForLog("outage:")
             #expect(line.message.contains("there is no access token") && line.message.contains("invalid_client"))
             #expect(line.message.contains("check backend.auth.clientID"))
-            try await world.wait("the endpoint was asked again") { realm.refusedCount > 1 }
+            try await fixture.wait("the endpoint was asked again") { realm.refusedCount > 1 }
             #expect(realm.calledCount == 0)
             realm.knowClient()
             try await worker.waitForLog("resuming")
-            try await world.waitForResults(50)
-            try await Oracle(world).expectResults(Batch.delivered(0..<50))
-            #expect(world.deadLetters.isEmpty && world.retries.isEmpty && realm.givenCount == 1)
+            try await fixture.waitForResults(50)
+            try await Oracle(fixture).expectResults(Batch.delivered(0..<50))
+            #expect(fixture.deadLetters.isEmpty && fixture.retries.isEmpty && realm.givenCount == 1)
             #expect(worker.logLines.count { $0.message.contains("outage:") } == 1)
             #expect(!worker.output.contains("canary"))
         }

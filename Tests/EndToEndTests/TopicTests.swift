@@ -13,20 +13,20 @@ struct TopicTests {
 
     @Test("Partitions that are added while a worker runs are consumed")
     func partitionsAdded() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = Self.watchful
-        try await World.run(plan) { world in
-            let worker = try await world.startWorker()
-            try await world.publish(Batch.events(0..<20))
-            try await world.waitForResults(20)
-            try await world.grow("notifications", to: 4)
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(0..<20))
+            try await fixture.waitForResults(20)
+            try await fixture.grow("notifications", to: 4)
             try await worker.waitForLog("partitions assigned", count: 2)
             var added = Batch.events(20..<60)
             for index in added.indices { added[index].partition = Int32(2 + index % 2) }
-            try await world.publish(added)
-            try await world.waitForResults(60)
-            try await world.waitUntilAllIsCommitted()
-            let oracle = try await Oracle(world)
+            try await fixture.publish(added)
+            try await fixture.waitForResults(60)
+            try await fixture.waitUntilAllIsCommitted()
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(Batch.delivered(0..<60))
             oracle.expectCalls { _ in 1 }
         }
@@ -34,24 +34,24 @@ struct TopicTests {
 
     @Test("A request topic that is deleted and made again while a worker runs is consumed from its first record")
     func madeAgain() async throws {
-        var plan = World.Plan()
+        var plan = Fixture.Plan()
         plan.settings = Self.watchful
-        try await World.run(plan) { world in
-            let worker = try await world.startWorker()
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
             var events = Batch.events(0..<60)
             for index in events.indices { events[index].topic = "notifications.bulk" }
-            try await world.publish(Array(events[0..<40]))
-            try await world.waitForResults(40)
-            try await world.waitUntilAllIsCommitted()
-            try await world.deleteTopic("notifications.bulk")
+            try await fixture.publish(Array(events[0..<40]))
+            try await fixture.waitForResults(40)
+            try await fixture.waitUntilAllIsCommitted()
+            try await fixture.deleteTopic("notifications.bulk")
             // The other topic goes on meanwhile.
-            try await world.publish(Batch.events(60..<80))
-            try await world.waitForResults(60)
-            try await world.makeTopic("notifications.bulk")
-            try await world.publish(Array(events[40...]))
-            try await world.waitForResults(80)
+            try await fixture.publish(Batch.events(60..<80))
+            try await fixture.waitForResults(60)
+            try await fixture.makeTopic("notifications.bulk")
+            try await fixture.publish(Array(events[40...]))
+            try await fixture.waitForResults(80)
             #expect(worker.isRunning)
-            let oracle = try await Oracle(world)
+            let oracle = try await Oracle(fixture)
             oracle.expectResults(Batch.delivered(0..<80))
             oracle.expectCalls { _ in 1 }
         }

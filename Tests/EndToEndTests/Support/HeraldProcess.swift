@@ -110,7 +110,7 @@ final class HeraldProcess: Sendable {
     }
 }
 
-/// Why a test's world is not as it should be.
+/// Why a test's fixture is not as it should be.
 struct WorldError: Error, CustomStringConvertible {
     var description: String
 

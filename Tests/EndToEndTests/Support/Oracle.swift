@@ -9,13 +9,13 @@ struct Oracle {
     let retries: [StoredRecord]
     let calls: [RecordedCall]
 
-    /// Looks at a world after everything in it was read.
-    init(_ world: World) async throws {
-        try await world.catchUp()
-        results = try world.results
-        requests = world.requests
-        retries = world.retries
-        calls = world.backend.calls
+    /// Looks at a fixture after everything in it was read.
+    init(_ fixture: Fixture) async throws {
+        try await fixture.catchUp()
+        results = try fixture.results
+        requests = fixture.requests
+        retries = fixture.retries
+        calls = fixture.backend.calls
     }
 
     /// Every event and push service ended as told, and no other did.

@@ -3,7 +3,7 @@ import HeraldKafka
 
 /// A record that a test publishes.
 struct Publication: Sendable {
-    /// The request topic's short name in the test's world.
+    /// The request topic's short name in the test's fixture.
     var topic = "notifications"
     /// `nil` lets the key decide, as Java's producer would.
     var partition: Int32?

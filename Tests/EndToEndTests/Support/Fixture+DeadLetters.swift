@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 
 /// Dead letters, and `herald dlq` on them.
-extension World {
+extension Fixture {
     /// The topics that `herald dlq` needs beside the workers'.
     static let replayTopics = ["notifications.dead-letter.state", "notifications.audit"]
 

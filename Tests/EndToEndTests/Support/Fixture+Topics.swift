@@ -3,7 +3,7 @@ import HeraldKafka
 import TestSupport
 
 /// What happens to topics while workers run.
-extension World {
+extension Fixture {
     private func administer(
         _ body: @escaping @Sendable (Admin) throws -> [TopicResult]
     ) async throws {

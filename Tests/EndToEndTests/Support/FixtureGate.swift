@@ -1,8 +1,8 @@
 import Synchronization
 
 /// Lets only a few worlds exist at a time, so that a small machine runs each at its pace.
-final class WorldGate: Sendable {
-    static let shared = WorldGate(limit: 5)
+final class FixtureGate: Sendable {
+    static let shared = FixtureGate(limit: 5)
 
     private struct State {
         var free: Int

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What one test has for itself: topics on a real Kafka, a reference backend, settings, and workers.
-final class World: Sendable {
+final class Fixture: Sendable {
     /// What a test may ask for.
     struct Plan: Sendable {
         /// Partitions of every topic.
@@ -42,19 +42,19 @@ final class World: Sendable {
     private let openQueries: ConsumerQueries
     private let processes = Mutex<[HeraldProcess]>([])
 
-    /// Runs a test in a world of its own and clears it away.
-    static func run(_ plan: Plan = Plan(), _ body: (World) async throws -> Void) async throws {
-        await WorldGate.shared.enter()
-        defer { WorldGate.shared.leave() }
+    /// Runs a test in a fixture of its own and clears it away.
+    static func run(_ plan: Plan = Plan(), _ body: (Fixture) async throws -> Void) async throws {
+        await FixtureGate.shared.enter()
+        defer { FixtureGate.shared.leave() }
         let kafka: RealKafka
         if let own = plan.kafka { kafka = own } else { kafka = try await RealKafka.shared() }
-        let world = try await Blocking.run { try World(plan, kafka) }
+        let fixture = try await Blocking.run { try Fixture(plan, kafka) }
         do {
-            try await body(world)
+            try await body(fixture)
         } catch {
-            Issue.record("\(error)\nThe workers' logs end with:\n\(world.logTails)")
+            Issue.record("\(error)\nThe workers' logs end with:\n\(fixture.logTails)")
         }
-        try await Blocking.run { world.clear() }
+        try await Blocking.run { fixture.clear() }
     }
 
     private init(_ plan: Plan, _ kafka: RealKafka) throws {

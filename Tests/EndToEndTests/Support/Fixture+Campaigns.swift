@@ -3,7 +3,7 @@ import HeraldKafka
 import TestSupport
 
 /// Records of campaigns, and `herald campaign` on them.
-extension World {
+extension Fixture {
     /// A record of the campaigns topic.
     func campaignRecord(_ key: String, _ object: [String: Any]) throws -> Publication {
         let data = try JSONSerialization.data(withJSONObject: object, options: [.sortedKeys])
