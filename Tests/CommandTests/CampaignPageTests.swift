@@ -16,24 +16,24 @@ struct CampaignPageTests {
         _ outcomes: [String: Int], recipients: Int = 1_000, published: Int = 800, isComplete: Bool = false,
         by author: String = "ann@web1", after seconds: Int64 = 3
     ) throws -> CampaignStatus {
-        var book = CampaignIndex()
-        func take(_ key: String, _ value: String) {
-            book.take(key: Array(key.utf8), value: Array(value.utf8), place: "0:0")
+        var index = CampaignIndex()
+        func add(_ key: String, _ value: String) {
+            index.add(key: Array(key.utf8), value: Array(value.utf8), place: "0:0")
         }
         let name = author.replacing("\u{1B}", with: "\\u001b").replacing("\n", with: "\\n")
-        take(
+        add(
             "spring/definition",
             #"{"name":"spring","message":"Secret","pns":["apns"],"topic":"bulk","startedAt":\#(Self.start),"startedBy":"\#(name)","#
                 + #""requestOffsets":{},"resultOffsets":{}}"#)
-        take(
+        add(
             "spring/progress",
             #"{"recipients":\#(recipients),"published":\#(published),"repeats":0,"invalid":0,"isComplete":\#(isComplete),"#
                 + #""at":\#(Self.start),"by":"\#(name)","outcomes":{},"resultOffsets":{}}"#)
         let control = CampaignControl(
             state: .running, at: WallTime(milliseconds: Self.start), by: author, reason: author)
-        book.take(key: CampaignControl.key(of: "spring"), value: control.encoded(), place: "0:1")
+        index.add(key: CampaignControl.key(of: "spring"), value: control.encoded(), place: "0:1")
         return CampaignStatus(
-            campaign: try #require(book.campaign("spring")), count: OutcomeCount(snapshot: outcomes),
+            campaign: try #require(index.campaign("spring")), count: OutcomeCount(snapshot: outcomes),
             backlog: RetryBacklog.Count(), now: WallTime(milliseconds: Self.start + seconds * 1_000))
     }
 

@@ -39,19 +39,19 @@ private func backendEnvironment(_ backend: ReferenceBackend, password: String = 
 
 @Suite("The doctor on a plain broker", .realKafka("The doctor on a plain broker"))
 struct DoctorOnPlainBrokerTests {
-    private func environment(_ world: TestWorld, _ backend: ReferenceBackend) -> [String: String] {
-        world.environment.merging(backendEnvironment(backend)) { $1 }
-            .merging(["HERALD_KAFKA_GROUP": world.requests]) { $1 }
+    private func environment(_ fixture: ClusterFixture, _ backend: ReferenceBackend) -> [String: String] {
+        fixture.environment.merging(backendEnvironment(backend)) { $1 }
+            .merging(["HERALD_KAFKA_GROUP": fixture.requests]) { $1 }
     }
 
     @Test("All is well, also a second time, and nothing is left for readers or the group")
     func well() async throws {
-        let world = try await TestWorld()
+        let fixture = try await ClusterFixture()
         let backend = try ReferenceBackend(ReferenceBackend.Configuration())
         defer { backend.stop() }
-        #expect(try await world.herald("topics", "apply", "--yes").status == 0)
+        #expect(try await fixture.herald("topics", "apply", "--yes").status == 0)
         for _ in 0..<2 {
-            let diagnosis = try await diagnose(environment(world, backend))
+            let diagnosis = try await diagnose(environment(fixture, backend))
             #expect(diagnosis.run.status == 0, "\(diagnosis.run.output)\(diagnosis.run.error)")
             #expect(diagnosis.names("✗").isEmpty && diagnosis.names("!").isEmpty, "\(diagnosis.run.output)")
             #expect(diagnosis.names("-") == ["write"])
@@ -61,37 +61,37 @@ struct DoctorOnPlainBrokerTests {
             #expect(diagnosis.run.error.contains("0 to be fixed"))
         }
         #expect(backend.calls.isEmpty)
-        #expect(try await world.records(of: world.audit, count: 1, partitions: 1, waitSeconds: 2).isEmpty)
-        try await world.deleteTopics()
+        #expect(try await fixture.records(of: fixture.audit, count: 1, partitions: 1, waitSeconds: 2).isEmpty)
+        try await fixture.deleteTopics()
     }
 
     @Test("JSON holds every check with its verdict")
     func json() async throws {
-        let world = try await TestWorld()
+        let fixture = try await ClusterFixture()
         let backend = try ReferenceBackend(ReferenceBackend.Configuration())
         defer { backend.stop() }
-        try await world.makeTopics()
-        let run = try await diagnose(environment(world, backend), "-o", "json", "-q").run
+        try await fixture.makeTopics()
+        let run = try await diagnose(environment(fixture, backend), "-o", "json", "-q").run
         let checks = try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [[String: String]])
         #expect(run.status == 1 && run.error.isEmpty)
         let missing = checks.filter { $0["verdict"] == "failed" }
         #expect(
-            missing.map { $0["subject"] } == ["\(world.retry).5s", "\(world.retry).1m", world.deadLetter],
+            missing.map { $0["subject"] } == ["\(fixture.retry).5s", "\(fixture.retry).1m", fixture.deadLetter],
             "\(run.output)")
         #expect(missing.allSatisfy { $0["check"] == "topic" && $0["fix"] == "herald topics apply" })
         #expect(checks.first?["check"] == "settings" && checks.last?["check"] == "clock")
-        try await world.deleteTopics()
+        try await fixture.deleteTopics()
     }
 
     @Test("Records that wait while no worker runs want a look, and a backend that refuses the password fails")
     func waiting() async throws {
-        let world = try await TestWorld()
+        let fixture = try await ClusterFixture()
         let backend = try ReferenceBackend(ReferenceBackend.Configuration())
         defer { backend.stop() }
-        #expect(try await world.herald("topics", "apply", "--yes").status == 0)
+        #expect(try await fixture.herald("topics", "apply", "--yes").status == 0)
         #expect(
-            try await world.herald("publish", "--user", "ann", "--pns", "apns", "--message", "Hi").status == 0)
-        var environment = environment(world, backend)
+            try await fixture.herald("publish", "--user", "ann", "--pns", "apns", "--message", "Hi").status == 0)
+        var environment = environment(fixture, backend)
         let waiting = try await diagnose(environment)
         #expect(waiting.run.status == 0 && waiting.names("!") == ["group", "group lag"], "\(waiting.run.output)")
         #expect(waiting.lines("!", "group lag").count == 1)
@@ -99,7 +99,7 @@ struct DoctorOnPlainBrokerTests {
         let refused = try await diagnose(environment, "--only", "backend")
         #expect(refused.run.status == 1 && refused.names("✗") == ["backend credentials"], "\(refused.run.output)")
         #expect(!refused.run.output.contains("wrong"))
-        try await world.deleteTopics()
+        try await fixture.deleteTopics()
     }
 }
 

@@ -11,34 +11,35 @@ struct PublishCommandTests {
 
     @Test("One event is a record with the user as key, and its place and new id are printed")
     func one() async throws {
-        let world = try await TestWorld()
-        try await world.makeTopics()
-        let run = try await world.herald(
+        let fixture = try await ClusterFixture()
+        try await fixture.makeTopics()
+        let run = try await fixture.herald(
             "publish", "--user", "ann", "--pns", "apns,gcm", "--message", "grüß\"e", "--source", "s", "--campaign", "c",
             "--not-before", "2026-01-02T03:04:05Z", "--expires-at", "2036-01-02T03:04:05Z", "-o", "jsonl")
         #expect(run.status == 0, "\(run.error)")
         let printed = try #require(run.records.first)
         let id = try #require(printed["id"] as? String)
         #expect(id.count == 32 && run.records.count == 1)
-        #expect(printed["topic"] as? String == world.requests && printed["user"] as? String == "ann")
-        let record = try #require(try await world.records(of: world.requests, count: 1).first)
+        #expect(printed["topic"] as? String == fixture.requests && printed["user"] as? String == "ann")
+        let record = try #require(try await fixture.records(of: fixture.requests, count: 1).first)
         #expect(record.key == "ann")
         #expect(
             record.value == #"{"id":"\#(id)","user":"ann","message":"grüß\"e","pns":["apns","gcm"],"source":"s","#
                 + #""campaign":"c","expiresAt":"2036-01-02T03:04:05.000Z","notBefore":"2026-01-02T03:04:05.000Z"}"#)
         #expect(numbers(printed) == [Int(record.partition), Int(record.offset)])
-        let table = try await world.herald("publish", "--user", "ann", "--pns", "apns", "--message", "m", "--id", "my")
+        let table = try await fixture.herald(
+            "publish", "--user", "ann", "--pns", "apns", "--message", "m", "--id", "my")
         #expect(table.status == 0 && table.output.hasPrefix("ID  USER  TOPIC"))
-        #expect(table.output.contains("my  ann   \(world.requests)"))
+        #expect(table.output.contains("my  ann   \(fixture.requests)"))
     }
 
     @Test("The partition is the one that Java's producers choose")
     func partitioner() async throws {
-        let world = try await TestWorld()
-        try await world.makeTopics()
+        let fixture = try await ClusterFixture()
+        try await fixture.makeTopics()
         // murmur2 of these keys over three partitions, as org.apache.kafka.common.utils.Utils computes it.
         for (user, partition) in [("21", Self.murmur2("21")), ("foobar", Self.murmur2("foobar"))] {
-            let run = try await world.herald(
+            let run = try await fixture.herald(
                 "publish", "--user", user, "--pns", "apns", "--message", "m", "-o", "jsonl")
             #expect(run.records.first?["partition"] as? Int == partition)
         }
@@ -52,16 +53,16 @@ struct PublishCommandTests {
 
     @Test("Lines of standard input become records as they are, each user's in order, with ids where there are none")
     func file() async throws {
-        let world = try await TestWorld()
-        try await world.makeTopics()
+        let fixture = try await ClusterFixture()
+        try await fixture.makeTopics()
         var input = "\n"
         for index in 0..<300 {
             input += #"{"user":"u\#(index % 7)","message":"m\#(index)","pns":"apns","extra":[1]}"# + "\n"
         }
         input += #"{"id":"own","user":"u","message":"m","pns":["wns"]}"#
-        let run = try await world.herald("publish", "--file", "-", "--id", "night", "-o", "jsonl", input: input)
+        let run = try await fixture.herald("publish", "--file", "-", "--id", "night", "-o", "jsonl", input: input)
         #expect(run.status == 0 && run.error == "301 events published.\n")
-        let records = try await world.records(of: world.requests, count: 301)
+        let records = try await fixture.records(of: fixture.requests, count: 301)
         #expect(records.count == 301 && run.records.count == 301)
         #expect(records.contains { $0.value == #"{"id":"own","user":"u","message":"m","pns":["wns"]}"# })
         var last: [String: Int] = [:]
@@ -78,36 +79,36 @@ struct PublishCommandTests {
 
     @Test("With one bad event nothing is sent, and each bad line is named with its reason")
     func badEvents() async throws {
-        let world = try await TestWorld()
-        try await world.makeTopics()
+        let fixture = try await ClusterFixture()
+        try await fixture.makeTopics()
         let good = #"{"user":"u","message":"m","pns":"apns"}"#
-        let run = try await world.herald(
+        let run = try await fixture.herald(
             "publish", "--file", "-",
             input: "\(good)\n\n{\n\(good)\n{\"user\":\"a b\",\"message\":\"m\",\"pns\":\"apns\"}")
         #expect(run.status == 2 && run.output.isEmpty)
         #expect(run.error.contains("line 3: malformed: ") && run.error.contains("line 5: invalid: user holds"))
         #expect(run.error.contains("2 of 4 events cannot be sent; nothing was published"))
-        let single = try await world.herald("publish", "--user", "u", "--pns", "fax", "--message", "SECRET")
+        let single = try await fixture.herald("publish", "--user", "u", "--pns", "fax", "--message", "SECRET")
         #expect(single.status == 2 && single.error.contains("allowed are apns, gcm, wns"))
         #expect(!single.error.contains("SECRET"))
         // The first record that is there is the one that is published now.
-        let last = try await world.herald("publish", "--user", "u", "--pns", "apns", "--message", "m", "-o", "jsonl")
+        let last = try await fixture.herald("publish", "--user", "u", "--pns", "apns", "--message", "m", "-o", "jsonl")
         #expect(last.records.first?["offset"] as? Int == 0)
     }
 
     @Test("--wait shows the outcome for each push service and ends with 0 when all are delivered")
     func delivered() async throws {
-        let world = try await TestWorld()
-        try await world.makeTopics()
-        async let running = world.herald(
+        let fixture = try await ClusterFixture()
+        try await fixture.makeTopics()
+        async let running = fixture.herald(
             "publish", "--user", "u", "--pns", "gcm,apns", "--message", "m", "--wait", "60s", "-o", "jsonl")
-        let record = try #require(try await world.records(of: world.requests, count: 1).first)
+        let record = try #require(try await fixture.records(of: fixture.requests, count: 1).first)
         var other = record
         other.offset += 1
-        try await world.write(results: [
-            world.result(of: other, "apns", "expired"), "no result", world.result(of: record, "wns", "expired"),
-            world.result(of: record, "apns", "delivered", more: #""status":200,"attempts":1,"#),
-            world.result(of: record, "gcm", "delivered", more: #""status":200,"attempts":3,"#),
+        try await fixture.write(results: [
+            fixture.result(of: other, "apns", "expired"), "no result", fixture.result(of: record, "wns", "expired"),
+            fixture.result(of: record, "apns", "delivered", more: #""status":200,"attempts":1,"#),
+            fixture.result(of: record, "gcm", "delivered", more: #""status":200,"attempts":3,"#),
         ])
         let run = try await running
         #expect(run.status == 0, "\(run.error)")
@@ -121,54 +122,54 @@ struct PublishCommandTests {
 
     @Test("--wait ends with 3 when an outcome is another, or does not come in time")
     func notDelivered() async throws {
-        let world = try await TestWorld()
-        try await world.makeTopics()
+        let fixture = try await ClusterFixture()
+        try await fixture.makeTopics()
         let input = #"{"user":"u","message":"m","pns":"apns"}"# + "\n" + #"{"user":"u","message":"m","pns":"apns"}"#
-        async let running = world.herald("publish", "-f", "-", "--wait", "60s", "-o", "jsonl", input: input)
-        let records = try await world.records(of: world.requests, count: 2)
+        async let running = fixture.herald("publish", "-f", "-", "--wait", "60s", "-o", "jsonl", input: input)
+        let records = try await fixture.records(of: fixture.requests, count: 2)
         try #require(records.count == 2)
-        try await world.write(results: [
-            world.result(of: records[0], "apns", "delivered"),
-            world.result(of: records[1], "apns", "dead-lettered", more: #""reason":"rejected","status":400,"#),
+        try await fixture.write(results: [
+            fixture.result(of: records[0], "apns", "delivered"),
+            fixture.result(of: records[1], "apns", "dead-lettered", more: #""reason":"rejected","status":400,"#),
         ])
         let run = try await running
         #expect(run.status == 3)
         let outcomes = run.records.map { [$0["outcome"], $0["reason"]].map { $0 as? String } }
         #expect(Set(outcomes) == [["delivered", nil], ["dead-lettered", "rejected"]])
         // Results from before are not this event's.
-        let late = try await world.herald(
+        let late = try await fixture.herald(
             "publish", "--user", "u", "--pns", "apns", "--message", "m", "--wait", "300ms", "-o", "jsonl")
         #expect(late.status == 3 && late.records.first?["outcome"] as? String == "pending")
     }
 
     @Test("A topic that is not there ends with 1 and the command that makes it, and nothing is made")
     func missingTopic() async throws {
-        let world = try await TestWorld()
+        let fixture = try await ClusterFixture()
         let event = ["--user", "u", "--pns", "apns", "--message", "m"]
-        let run = try await HeraldProgram.run(["publish"] + event, environment: world.environment)
+        let run = try await HeraldProgram.run(["publish"] + event, environment: fixture.environment)
         #expect(run.status == 1 && run.output.isEmpty)
-        #expect(run.error == "herald: there is no topic \(world.requests); make it with: herald topics apply\n")
+        #expect(run.error == "herald: there is no topic \(fixture.requests); make it with: herald topics apply\n")
         let other = try await HeraldProgram.run(
-            ["publish", "--topic", "\(world.requests).x"] + event, environment: world.environment)
+            ["publish", "--topic", "\(fixture.requests).x"] + event, environment: fixture.environment)
         #expect(other.status == 1 && other.error.contains("add it to topics.requests, then: herald topics apply"))
-        try await Blocking.run { try world.kafka.makeTopics([NewTopic(name: world.requests, partitions: 1)]) }
+        try await Blocking.run { try fixture.kafka.makeTopics([NewTopic(name: fixture.requests, partitions: 1)]) }
         let waiting = try await HeraldProgram.run(
-            ["publish", "--wait", "1s"] + event, environment: world.environment)
-        #expect(waiting.status == 1 && waiting.error.contains("there is no topic \(world.results)"))
-        let sent = try await HeraldProgram.run(["publish", "-o", "jsonl"] + event, environment: world.environment)
+            ["publish", "--wait", "1s"] + event, environment: fixture.environment)
+        #expect(waiting.status == 1 && waiting.error.contains("there is no topic \(fixture.results)"))
+        let sent = try await HeraldProgram.run(["publish", "-o", "jsonl"] + event, environment: fixture.environment)
         #expect(sent.records.first?["offset"] as? Int == 0)
     }
 
     @Test("A record that the topic refuses ends with 1, or with 3 when others were published, and says how to go on")
     func refused() async throws {
-        let world = try await TestWorld()
+        let fixture = try await ClusterFixture()
         try await Blocking.run {
-            try world.kafka.makeTopics([
-                NewTopic(name: world.requests, partitions: 1, configuration: ["max.message.bytes": "600"])
+            try fixture.kafka.makeTopics([
+                NewTopic(name: fixture.requests, partitions: 1, configuration: ["max.message.bytes": "600"])
             ])
         }
         let large = String(repeating: "x", count: 2_000)
-        let run = try await world.herald("publish", "--user", "u", "--pns", "apns", "--message", large, "--id", "a")
+        let run = try await fixture.herald("publish", "--user", "u", "--pns", "apns", "--message", large, "--id", "a")
         #expect(run.status == 1, "\(run.error)")
         #expect(run.error.contains("MSG_SIZE_TOO_LARGE") && run.error.contains("publish it again with --id a"))
     }

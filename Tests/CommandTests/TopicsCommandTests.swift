@@ -6,69 +6,69 @@ import Testing
 struct TopicsCommandTests {
     private let timeout = 30_000
 
-    private func configuration(_ world: TestWorld, of topic: String) async throws -> TopicConfiguration {
+    private func configuration(_ fixture: ClusterFixture, of topic: String) async throws -> TopicConfiguration {
         let timeout = timeout
         let all = try await Blocking.run {
-            try world.kafka.admin().describeConfigs(topics: [topic], timeoutMilliseconds: timeout)
+            try fixture.kafka.admin().describeConfigs(topics: [topic], timeoutMilliseconds: timeout)
         }
         return try #require(all.first)
     }
 
-    private func partitions(_ world: TestWorld, of topic: String) async throws -> Int? {
+    private func partitions(_ fixture: ClusterFixture, of topic: String) async throws -> Int? {
         let timeout = timeout
         return try await Blocking.run {
-            try world.kafka.admin().metadata(topics: [topic], timeoutMilliseconds: timeout).topics.first?.partitions
+            try fixture.kafka.admin().metadata(topics: [topic], timeoutMilliseconds: timeout).topics.first?.partitions
                 .count
         }
     }
 
     @Test("What is missing is planned, made only with a confirmation, and then all is well")
     func make() async throws {
-        let world = try await TestWorld()
-        let plan = try await world.herald("topics", "plan", "-o", "jsonl")
+        let fixture = try await ClusterFixture()
+        let plan = try await fixture.herald("topics", "plan", "-o", "jsonl")
         #expect(plan.status == 0)
-        #expect(plan.records.map { $0["topic"] as? String } == world.all)
+        #expect(plan.records.map { $0["topic"] as? String } == fixture.all)
         #expect(plan.records.allSatisfy { $0["action"] as? String == "create" && $0["now"] == nil })
         #expect(plan.error.contains("herald topics apply makes 8 changes."))
-        #expect(try await world.herald("topics", "check").status == 1)
+        #expect(try await fixture.herald("topics", "check").status == 1)
 
-        let refused = try await world.herald("topics", "apply")
+        let refused = try await fixture.herald("topics", "apply")
         #expect(refused.status == 4 && refused.error.contains("add --yes"))
-        #expect(try await partitions(world, of: world.requests) == 0)
+        #expect(try await partitions(fixture, of: fixture.requests) == 0)
 
-        let made = try await world.herald("topics", "apply", "--yes")
+        let made = try await fixture.herald("topics", "apply", "--yes")
         #expect(made.status == 0 && made.error.contains("8 changes made."), "\(made.error)")
-        for topic in [world.campaigns, world.state, world.audit] {
-            #expect(try await partitions(world, of: topic) == 1)
+        for topic in [fixture.campaigns, fixture.state, fixture.audit] {
+            #expect(try await partitions(fixture, of: topic) == 1)
         }
-        #expect(try await configuration(world, of: world.state).value("cleanup.policy") == "compact")
-        for topic in world.all.dropLast(3) {
-            #expect(try await partitions(world, of: topic) == 3)
-            let configuration = try await configuration(world, of: topic)
+        #expect(try await configuration(fixture, of: fixture.state).value("cleanup.policy") == "compact")
+        for topic in fixture.all.dropLast(3) {
+            #expect(try await partitions(fixture, of: topic) == 3)
+            let configuration = try await configuration(fixture, of: topic)
             #expect(configuration.value("retention.ms") == "604800000")
             #expect(configuration.value("cleanup.policy") == "delete")
         }
-        let check = try await world.herald("topics", "check")
+        let check = try await fixture.herald("topics", "check")
         #expect(check.status == 0 && check.output.isEmpty, "\(check.output)")
-        let again = try await world.herald("topics", "apply")
+        let again = try await fixture.herald("topics", "apply")
         #expect(again.status == 0 && again.error == "The topics are as the settings want them.\n")
-        try await world.deleteTopics()
+        try await fixture.deleteTopics()
     }
 
     @Test("What differs is changed, what is more than wanted stays, and other entries are left alone")
     func change() async throws {
-        let world = try await TestWorld()
+        let fixture = try await ClusterFixture()
         let topics = [
-            NewTopic(name: world.requests, partitions: 5, configuration: ["retention.ms": "800000000"]),
+            NewTopic(name: fixture.requests, partitions: 5, configuration: ["retention.ms": "800000000"]),
             NewTopic(
-                name: world.results, partitions: 1, configuration: ["retention.ms": "5000", "segment.ms": "60000"]),
+                name: fixture.results, partitions: 1, configuration: ["retention.ms": "5000", "segment.ms": "60000"]),
             NewTopic(
-                name: "\(world.retry).5s", partitions: 3,
+                name: "\(fixture.retry).5s", partitions: 3,
                 configuration: ["max.message.bytes": "1000", "cleanup.policy": "compact,delete"]),
-            NewTopic(name: world.deadLetter, partitions: 3),
+            NewTopic(name: fixture.deadLetter, partitions: 3),
         ]
-        try await Blocking.run { try world.kafka.makeTopics(topics) }
-        let run = try await world.herald("topics", "apply", "--yes", "-o", "jsonl")
+        try await Blocking.run { try fixture.kafka.makeTopics(topics) }
+        let run = try await fixture.herald("topics", "apply", "--yes", "-o", "jsonl")
         #expect(run.status == 0, "\(run.error)")
         let steps = run.records.map { record in
             [record["property"] as? String ?? "", record["action"] as? String ?? ""].joined(separator: " ")
@@ -79,39 +79,39 @@ struct TopicsCommandTests {
                 "cleanup.policy change", "max.message.bytes change", "topic create", "partitions change",
                 "max.message.bytes change", "topic create", "topic create", "topic create",
             ])
-        #expect(try await partitions(world, of: world.requests) == 5)
-        #expect(try await configuration(world, of: world.requests).value("retention.ms") == "800000000")
-        #expect(try await partitions(world, of: world.results) == 3)
-        let results = try await configuration(world, of: world.results)
+        #expect(try await partitions(fixture, of: fixture.requests) == 5)
+        #expect(try await configuration(fixture, of: fixture.requests).value("retention.ms") == "800000000")
+        #expect(try await partitions(fixture, of: fixture.results) == 3)
+        let results = try await configuration(fixture, of: fixture.results)
         #expect(results.value("retention.ms") == "604800000" && results.value("segment.ms") == "60000")
-        let retry = try await configuration(world, of: "\(world.retry).5s")
+        let retry = try await configuration(fixture, of: "\(fixture.retry).5s")
         #expect(retry.value("cleanup.policy") == "delete" && retry.value("max.message.bytes") == "1064972")
-        #expect(try await partitions(world, of: "\(world.retry).1m") == 3)
+        #expect(try await partitions(fixture, of: "\(fixture.retry).1m") == 3)
         // As many as the largest request topic.
-        #expect(try await partitions(world, of: world.deadLetter) == 5)
-        let check = try await world.herald("topics", "check")
+        #expect(try await partitions(fixture, of: fixture.deadLetter) == 5)
+        let check = try await fixture.herald("topics", "check")
         #expect(check.status == 0 && check.output.contains("more than wanted is fine"))
-        try await world.deleteTopics()
+        try await fixture.deleteTopics()
     }
 
     @Test("What only a person can fix ends with 3 beside what was done, and what the cluster refuses is said")
     func byHand() async throws {
-        let world = try await TestWorld()
+        let fixture = try await ClusterFixture()
         try await Blocking.run {
-            try world.kafka.makeTopics([
-                NewTopic(name: world.results, partitions: 3, configuration: ["cleanup.policy": "compact"])
+            try fixture.kafka.makeTopics([
+                NewTopic(name: fixture.results, partitions: 3, configuration: ["cleanup.policy": "compact"])
             ])
         }
-        let refused = try await world.herald(
+        let refused = try await fixture.herald(
             "topics", "apply", "--yes", "--topics-replication-factor", "50", "--topics-partitions", "3")
         #expect(refused.status == 1, "\(refused.error)")
-        #expect(refused.error.contains("herald: topic \(world.requests): INVALID_REPLICATION_FACTOR"))
-        let part = try await world.herald("topics", "apply", "--yes")
+        #expect(refused.error.contains("herald: topic \(fixture.requests): INVALID_REPLICATION_FACTOR"))
+        let part = try await fixture.herald("topics", "apply", "--yes")
         #expect(part.status == 3 && part.error.contains("1 difference must be fixed by hand."))
-        #expect(try await configuration(world, of: world.results).value("cleanup.policy") == "compact")
-        #expect(try await world.herald("topics", "check").status == 1)
-        #expect(try await world.herald("topics", "apply").status == 3)
-        try await world.deleteTopics()
+        #expect(try await configuration(fixture, of: fixture.results).value("cleanup.policy") == "compact")
+        #expect(try await fixture.herald("topics", "check").status == 1)
+        #expect(try await fixture.herald("topics", "apply").status == 3)
+        try await fixture.deleteTopics()
     }
 
     @Test("A cluster out of reach ends with 5")

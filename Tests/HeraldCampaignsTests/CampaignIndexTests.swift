@@ -7,30 +7,30 @@ import Testing
 struct CampaignIndexTests {
     @Test("The four kinds of records make a campaign, and the last of each counts")
     func records() throws {
-        var book = CampaignIndex()
-        book.take(key: Samples.bytes("spring/definition"), value: Samples.json(Samples.definition()), place: "0:0")
-        #expect(book.campaign("spring")?.state == .running, "nobody has said anything")
-        book.take(
+        var index = CampaignIndex()
+        index.add(key: Samples.bytes("spring/definition"), value: Samples.json(Samples.definition()), place: "0:0")
+        #expect(index.campaign("spring")?.state == .running, "nobody has said anything")
+        index.add(
             key: Samples.bytes("spring/progress"), value: Samples.json(Samples.progress(published: 1)), place: "0:1")
-        book.take(
+        index.add(
             key: Samples.bytes("spring/progress"), value: Samples.json(Samples.progress(published: 2)), place: "0:2")
-        book.take(key: Samples.bytes("spring"), value: Samples.control(.paused).encoded(), place: "0:3")
-        let campaign = try #require(book.campaign("spring"))
+        index.add(key: Samples.bytes("spring"), value: Samples.control(.paused).encoded(), place: "0:3")
+        let campaign = try #require(index.campaign("spring"))
         #expect(campaign.progress?.published == 2 && campaign.state == .paused)
         #expect(campaign.definition?.resultStarts == [0: 7, 1: 0] && campaign.progress?.resultStarts == [0: 9])
-        #expect(book.names == ["spring"] && book.damages.isEmpty)
+        #expect(index.names == ["spring"] && index.damages.isEmpty)
     }
 
     @Test("A cancellation counts whatever is written after it, until it is taken back")
     func cancellation() {
-        var book = CampaignIndex()
-        book.take(
+        var index = CampaignIndex()
+        index.add(
             key: CampaignControl.cancellationKey(of: "spring"), value: Samples.control(.cancelled).encoded(),
             place: "0:0")
-        book.take(key: Samples.bytes("spring"), value: Samples.control(.running).encoded(), place: "0:1")
-        #expect(book.campaign("spring")?.state == .cancelled)
-        book.take(key: CampaignControl.cancellationKey(of: "spring"), value: nil, place: "0:2")
-        #expect(book.campaign("spring")?.state == .running)
+        index.add(key: Samples.bytes("spring"), value: Samples.control(.running).encoded(), place: "0:1")
+        #expect(index.campaign("spring")?.state == .cancelled)
+        index.add(key: CampaignControl.cancellationKey(of: "spring"), value: nil, place: "0:2")
+        #expect(index.campaign("spring")?.state == .running)
     }
 
     @Test(
@@ -42,15 +42,15 @@ struct CampaignIndexTests {
             ("spring/cancelled", ""),
         ])
     func damage(key: String, value: String) {
-        var book = CampaignIndex()
+        var index = CampaignIndex()
         let whole = Samples.campaign(.paused)
-        book.take(key: Samples.bytes("spring/definition"), value: Samples.json(Samples.definition()), place: "0:0")
-        book.take(key: Samples.bytes("spring/progress"), value: Samples.json(Samples.progress()), place: "0:1")
-        book.take(key: Samples.bytes("spring"), value: Samples.control(.paused).encoded(), place: "0:2")
-        book.take(key: Samples.bytes(key), value: Samples.bytes(value), place: "0:3")
-        #expect(book.campaign("spring") == whole)
-        #expect(book.names == ["spring"])
-        #expect(book.damages.map(\.place) == ["0:3"] && book.damages.map(\.key) == [key])
+        index.add(key: Samples.bytes("spring/definition"), value: Samples.json(Samples.definition()), place: "0:0")
+        index.add(key: Samples.bytes("spring/progress"), value: Samples.json(Samples.progress()), place: "0:1")
+        index.add(key: Samples.bytes("spring"), value: Samples.control(.paused).encoded(), place: "0:2")
+        index.add(key: Samples.bytes(key), value: Samples.bytes(value), place: "0:3")
+        #expect(index.campaign("spring") == whole)
+        #expect(index.names == ["spring"])
+        #expect(index.damages.map(\.place) == ["0:3"] && index.damages.map(\.key) == [key])
     }
 
     @Test("A definition of another name, without push services or with offsets that are none, is no definition")
@@ -71,9 +71,9 @@ struct CampaignIndexTests {
             wrong += [started, expiring]
         }
         for definition in wrong {
-            var book = CampaignIndex()
-            book.take(key: Samples.bytes("spring/definition"), value: Samples.json(definition), place: "0:0")
-            #expect(book.campaign("spring") == nil && book.damages.count == 1, "\(definition)")
+            var index = CampaignIndex()
+            index.add(key: Samples.bytes("spring/definition"), value: Samples.json(definition), place: "0:0")
+            #expect(index.campaign("spring") == nil && index.damages.count == 1, "\(definition)")
         }
     }
 
@@ -90,23 +90,23 @@ struct CampaignIndexTests {
         case "at": progress.at = Int64(number)
         default: progress.outcomes = [member: number]
         }
-        var book = CampaignIndex()
-        book.take(key: Samples.bytes("spring/progress"), value: Samples.json(progress), place: "0:0")
-        #expect(book.campaign("spring") == nil && book.damages.count == 1)
+        var index = CampaignIndex()
+        index.add(key: Samples.bytes("spring/progress"), value: Samples.json(progress), place: "0:0")
+        #expect(index.campaign("spring") == nil && index.damages.count == 1)
     }
 
     @Test("A damaged record is forgotten when its key says something again, and rubbish fills no memory")
     func bounded() {
-        var book = CampaignIndex()
-        book.take(key: Samples.bytes("spring"), value: Samples.bytes("{"), place: "0:0")
-        book.take(key: Samples.bytes("spring"), value: Samples.control(.running).encoded(), place: "0:1")
-        #expect(book.damages.isEmpty)
+        var index = CampaignIndex()
+        index.add(key: Samples.bytes("spring"), value: Samples.bytes("{"), place: "0:0")
+        index.add(key: Samples.bytes("spring"), value: Samples.control(.running).encoded(), place: "0:1")
+        #expect(index.damages.isEmpty)
         for number in 0..<1_000 {
-            book.take(key: Samples.bytes("rubbish \(number)"), value: nil, place: "0:\(number)")
+            index.add(key: Samples.bytes("rubbish \(number)"), value: nil, place: "0:\(number)")
         }
-        #expect(book.damages.count == 100)
-        book.take(key: nil, value: nil, place: "0:1001")
-        #expect(book.names == ["spring"])
+        #expect(index.damages.count == 100)
+        index.add(key: nil, value: nil, place: "0:1001")
+        #expect(index.names == ["spring"])
     }
 }
 

@@ -8,7 +8,7 @@ import Testing
 struct OutcomeCountTests {
     private func count(_ results: [NotificationResult]) -> OutcomeCount {
         var count = OutcomeCount()
-        for result in results { count.take(result, pushServiceCount: 2) }
+        for result in results { count.add(result, pushServiceCount: 2) }
         return count
     }
 
@@ -53,47 +53,47 @@ struct OutcomeCountTests {
         #expect(OutcomeCount(snapshot: [:]).failureShare == nil)
     }
 
-    @Test("The pace is that of the last half minute, replays and odd clocks aside")
-    func pace() throws {
-        var pace = OutcomeMeter()
+    @Test("The meter is that of the last half minute, replays and odd clocks aside")
+    func meter() throws {
+        var meter = OutcomeMeter()
         let now = WallTime(milliseconds: Samples.start + 60_000)
-        #expect(pace.perSecond(at: now) == nil)
+        #expect(meter.perSecond(at: now) == nil)
         for second in 0..<60 {
             for _ in 0..<10 {
-                pace.take(try Samples.result("delivered", at: Samples.start + Int64(second) * 1_000), at: now)
+                meter.add(try Samples.result("delivered", at: Samples.start + Int64(second) * 1_000), at: now)
             }
         }
-        #expect(pace.perSecond(at: now) == 10)
+        #expect(meter.perSecond(at: now) == 10)
         for _ in 0..<99 {
-            pace.take(try Samples.result("delivered", replays: 1, at: now.milliseconds - 1_000), at: now)
+            meter.add(try Samples.result("delivered", replays: 1, at: now.milliseconds - 1_000), at: now)
         }
-        pace.take(try Samples.result("delivered", at: Samples.start - 1_000_000), at: now)
-        #expect(pace.perSecond(at: now) == 10)
-        #expect(pace.perSecond(at: now.advanced(byMilliseconds: 90_000)) == 0)
+        meter.add(try Samples.result("delivered", at: Samples.start - 1_000_000), at: now)
+        #expect(meter.perSecond(at: now) == 10)
+        #expect(meter.perSecond(at: now.advanced(byMilliseconds: 90_000)) == 0)
     }
 
-    @Test("In a campaign's first seconds the pace is that since its first outcome")
+    @Test("In a campaign's first seconds the meter is that since its first outcome")
     func earlyPace() throws {
-        var pace = OutcomeMeter()
+        var meter = OutcomeMeter()
         let now = WallTime(milliseconds: Samples.start + 4_500)
         for second in 0..<4 {
             for _ in 0..<8 {
-                pace.take(try Samples.result("delivered", at: Samples.start + Int64(second) * 1_000), at: now)
+                meter.add(try Samples.result("delivered", at: Samples.start + Int64(second) * 1_000), at: now)
             }
         }
-        #expect(pace.perSecond(at: now) == 8)
+        #expect(meter.perSecond(at: now) == 8)
     }
 
     @Test("Results from a clock ahead of this one count when they are seen, and a clock that was set back is no trap")
     func clockAhead() throws {
-        var pace = OutcomeMeter()
+        var meter = OutcomeMeter()
         for second in Int64(0)..<10 {
             let now = WallTime(milliseconds: Samples.start + second * 1_000)
-            for _ in 0..<5 { pace.take(try Samples.result("delivered", at: now.milliseconds + 3_600_000), at: now) }
+            for _ in 0..<5 { meter.add(try Samples.result("delivered", at: now.milliseconds + 3_600_000), at: now) }
         }
-        #expect(pace.perSecond(at: WallTime(milliseconds: Samples.start + 10_000)) == 5)
+        #expect(meter.perSecond(at: WallTime(milliseconds: Samples.start + 10_000)) == 5)
         for moment in [Samples.start, Samples.start - 3_600_000, 0] {
-            #expect(pace.perSecond(at: WallTime(milliseconds: moment)) == 0)
+            #expect(meter.perSecond(at: WallTime(milliseconds: moment)) == 0)
         }
     }
 }
@@ -163,18 +163,18 @@ struct CampaignStatusTests {
     @Test("A publisher that was not heard of for a while is not there, and nobody says how long the rest takes")
     func silence() throws {
         let campaign = Samples.campaign(progress: Samples.progress(published: 50, isComplete: false))
-        var pace = OutcomeMeter()
+        var meter = OutcomeMeter()
         for second in Int64(0)..<30 {
             let moment = WallTime(milliseconds: Samples.start + second * 1_000)
-            for _ in 0..<5 { pace.take(try Samples.result("delivered", at: moment.milliseconds), at: moment) }
+            for _ in 0..<5 { meter.add(try Samples.result("delivered", at: moment.milliseconds), at: moment) }
         }
         var status = status(campaign, ["delivered": 100], after: 10)
-        status.pace = pace
-        #expect(status.isHeard && status.secondsLeft.map { ($0 * 5).rounded() } == 100)
+        status.meter = meter
+        #expect(status.isPublisherAlive && status.secondsLeft.map { ($0 * 5).rounded() } == 100)
         status.now = WallTime(milliseconds: Samples.start + 21_000)
-        #expect(!status.isHeard && status.secondsLeft == nil)
+        #expect(!status.isPublisherAlive && status.secondsLeft == nil)
         status.campaign.progress?.at += 1_000_000
-        #expect(status.isHeard, "a clock that runs ahead")
+        #expect(status.isPublisherAlive, "a clock that runs ahead")
         status.campaign = Samples.campaign(.paused, progress: status.campaign.progress)
         #expect(status.secondsLeft == nil)
     }

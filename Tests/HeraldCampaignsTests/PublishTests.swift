@@ -80,12 +80,12 @@ struct CampaignOrderTests {
             ],
         ])
     func damaged(records: [(String, String)]) throws {
-        var book = CampaignIndex()
-        for (key, value) in records { book.take(key: Array(key.utf8), value: Array(value.utf8), place: "0:1") }
-        #expect(failure { try order().campaign(in: book) as Any }.contains("nothing is published"))
-        book = CampaignIndex()
-        book.take(key: Array("spring-2/definition".utf8), value: [0x3F], place: "0:1")
-        #expect(try order().campaign(in: book) == nil)
+        var index = CampaignIndex()
+        for (key, value) in records { index.add(key: Array(key.utf8), value: Array(value.utf8), place: "0:1") }
+        #expect(failure { try order().campaign(in: index) as Any }.contains("nothing is published"))
+        index = CampaignIndex()
+        index.add(key: Array("spring-2/definition".utf8), value: [0x3F], place: "0:1")
+        #expect(try order().campaign(in: index) == nil)
     }
 
     @Test("A paused and a cancelled one are refused, and so is one that differs")

@@ -55,15 +55,15 @@ struct ReportTests {
     @Test("Failures are counted by reason, status and push service, the most frequent first, in bounded memory")
     func failures() throws {
         var report = CampaignReport(Samples.definition(), now: Self.now)
-        for _ in 0..<3 { report.take(try Samples.result("dead-lettered", reason: "rejected", status: 400)) }
-        report.take(try Samples.result("dead-lettered", pns: nil, reason: "invalid"))
-        report.take(try Samples.result("expired", pns: "gcm"))
-        report.take(try Samples.result("delivered", pns: "gcm"))
+        for _ in 0..<3 { report.add(try Samples.result("dead-lettered", reason: "rejected", status: 400)) }
+        report.add(try Samples.result("dead-lettered", pns: nil, reason: "invalid"))
+        report.add(try Samples.result("expired", pns: "gcm"))
+        report.add(try Samples.result("delivered", pns: "gcm"))
         let failures = report.sortedFailures
         #expect(failures.map(\.count) == [3, 2, 1])
         #expect(failures.first?.failure.status == 400 && failures.last?.failure.outcome == .expired)
         for number in 0..<1_000 {
-            report.take(try Samples.result("dead-lettered", pns: "service-\(number)", reason: "rejected"))
+            report.add(try Samples.result("dead-lettered", pns: "service-\(number)", reason: "rejected"))
         }
         #expect(report.failures.count == 500 && report.otherFailures == 503)
     }
@@ -71,9 +71,9 @@ struct ReportTests {
     @Test("Tables have shares, fit a telephone, and a share is never rounded to all or nothing")
     func shares() throws {
         var report = CampaignReport(Samples.definition(), now: Self.now)
-        for _ in 0..<2 { report.take(try Samples.result("dead-lettered", reason: "rejected", status: 400)) }
-        report.take(try Samples.result("expired", pns: "gcm"))
-        report.take(try Samples.result("delivered", pns: "gcm"))
+        for _ in 0..<2 { report.add(try Samples.result("dead-lettered", reason: "rejected", status: 400)) }
+        report.add(try Samples.result("expired", pns: "gcm"))
+        report.add(try Samples.result("delivered", pns: "gcm"))
         let html = page(report)
         // Of 100 recipients for two push services.
         #expect(html.contains(#"<tr><td>delivered</td><td class="n">1</td><td class="n">0.5%</td></tr>"#), "\(html)")
@@ -83,7 +83,7 @@ struct ReportTests {
         #expect(
             html.components(separatedBy: #"<div class="wide"><table>"#).count
                 == html.components(separatedBy: "<table>").count)
-        for _ in 0..<4_000 { report.take(try Samples.result("dead-lettered", reason: "rejected", status: 400)) }
+        for _ in 0..<4_000 { report.add(try Samples.result("dead-lettered", reason: "rejected", status: 400)) }
         #expect(page(report).contains(">99.9%<") && page(report).contains(">0.1%<"))
     }
 
@@ -91,9 +91,9 @@ struct ReportTests {
     func recovered() throws {
         var report = CampaignReport(Samples.definition(), now: Self.now)
         let failure = try Samples.result("dead-lettered", user: "u1", reason: "rejected")
-        report.take(failure)
+        report.add(failure)
         #expect(!report.isRecovered(failure))
-        report.take(try Samples.result("delivered", user: "u1", pns: "apns", replays: 1))
+        report.add(try Samples.result("delivered", user: "u1", pns: "apns", replays: 1))
         #expect(report.isRecovered(failure))
         #expect(!report.isRecovered(try Samples.result("dead-lettered", user: "u1", pns: "gcm")))
         #expect(!report.isRecovered(try Samples.result("dead-lettered", user: "u2", pns: "apns")))
@@ -103,17 +103,17 @@ struct ReportTests {
     @Test("Moments that no clock of the campaign can have shown are counted and not drawn")
     func oddClocks() throws {
         var report = CampaignReport(Samples.definition(), now: Self.now)
-        report.take(try Samples.result("delivered", at: 0))
-        report.take(try Samples.result("delivered", at: 200_000_000_000_000))
-        report.take(try Samples.result("delivered"))
+        report.add(try Samples.result("delivered", at: 0))
+        report.add(try Samples.result("delivered", at: 200_000_000_000_000))
+        report.add(try Samples.result("delivered"))
         #expect(report.count.delivered == 3 && report.timeline.all.count == 1)
     }
 
     @Test("The page needs nothing from elsewhere and runs nothing")
     func selfContained() throws {
         var report = CampaignReport(Samples.definition(), now: Self.now)
-        report.take(try Samples.result("delivered"))
-        report.take(try Samples.result("dead-lettered", reason: "rejected", status: 400))
+        report.add(try Samples.result("delivered"))
+        report.add(try Samples.result("dead-lettered", reason: "rejected", status: 400))
         let html = page(report, deletedCount: 12)
         for forbidden in ["<script", "http:", "https:", "src=", "href", "url(", "@import", " on"] {
             let found = html.replacing("http-equiv", with: "").contains(forbidden + (forbidden == " on" ? "click" : ""))
@@ -135,7 +135,7 @@ struct ReportTests {
         var report = CampaignReport(definition, now: Self.now)
         var failure = try Samples.result("dead-lettered", reason: "rejected")
         failure.pushService = Self.hostile
-        report.take(failure)
+        report.add(failure)
         for isRevealed in [false, true] {
             let html = page(report, definition, isRevealed: isRevealed, by: Self.hostile)
             #expect(!html.contains("<script") && !html.contains("\u{1B}") && !html.contains("\u{202E}"))

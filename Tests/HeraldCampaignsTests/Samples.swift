@@ -34,11 +34,11 @@ enum Samples {
     static func campaign(
         _ state: CampaignControl.State = .running, progress: CampaignProgress? = progress()
     ) -> CampaignIndex.Campaign {
-        var book = CampaignIndex()
-        book.take(key: bytes("spring/definition"), value: json(definition()), place: "0:0")
-        if let progress { book.take(key: bytes("spring/progress"), value: json(progress), place: "0:1") }
-        book.take(key: bytes("spring"), value: control(state).encoded(), place: "0:2")
-        return book.campaign("spring") ?? CampaignIndex.Campaign(name: "missing")
+        var index = CampaignIndex()
+        index.add(key: bytes("spring/definition"), value: json(definition()), place: "0:0")
+        if let progress { index.add(key: bytes("spring/progress"), value: json(progress), place: "0:1") }
+        index.add(key: bytes("spring"), value: control(state).encoded(), place: "0:2")
+        return index.campaign("spring") ?? CampaignIndex.Campaign(name: "missing")
     }
 
     /// A result as a worker writes it.

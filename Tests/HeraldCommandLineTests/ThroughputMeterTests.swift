@@ -1,29 +1,29 @@
 import HeraldCommandLine
 import Testing
 
-@Suite("The pace of a progress line")
+@Suite("The meter of a progress line")
 struct ThroughputMeterTests {
     private static let start = ContinuousClock.now
 
-    private static func pace(_ samples: [(seconds: Double, count: Int64)]) -> ThroughputMeter {
-        var pace = ThroughputMeter()
-        for sample in samples { pace.note(sample.count, at: start + .seconds(sample.seconds)) }
-        return pace
+    private static func meter(_ samples: [(seconds: Double, count: Int64)]) -> ThroughputMeter {
+        var meter = ThroughputMeter()
+        for sample in samples { meter.note(sample.count, at: start + .seconds(sample.seconds)) }
+        return meter
     }
 
     @Test("Nothing is said before a second was seen, nor while nothing grows")
     func unknown() {
-        #expect(Self.pace([]).words(left: 5).isEmpty)
-        #expect(Self.pace([(0, 0), (0.9, 500)]).words(left: 5).isEmpty)
-        #expect(Self.pace([(0, 7), (5, 7)]).words(left: 5).isEmpty)
+        #expect(Self.meter([]).words(left: 5).isEmpty)
+        #expect(Self.meter([(0, 0), (0.9, 500)]).words(left: 5).isEmpty)
+        #expect(Self.meter([(0, 7), (5, 7)]).words(left: 5).isEmpty)
     }
 
     @Test("Rate and time left are of the last seconds, and rough")
     func words() {
-        #expect(Self.pace([(0, 0), (2, 240)]).words(left: 0) == "  120/s")
-        #expect(Self.pace([(0, 0), (2, 240)]).words(left: 1_200) == "  120/s  about 10s left")
-        #expect(Self.pace([(0, 0), (4, 10)]).words(left: 1_000) == "  2.5/s  about 7m left")
-        #expect(Self.pace([(0, 0), (10, 10)]).words(left: 10_000) == "  1.0/s  about 3h left")
+        #expect(Self.meter([(0, 0), (2, 240)]).words(left: 0) == "  120/s")
+        #expect(Self.meter([(0, 0), (2, 240)]).words(left: 1_200) == "  120/s  about 10s left")
+        #expect(Self.meter([(0, 0), (4, 10)]).words(left: 1_000) == "  2.5/s  about 7m left")
+        #expect(Self.meter([(0, 0), (10, 10)]).words(left: 10_000) == "  1.0/s  about 3h left")
     }
 
     @Test("What was long ago does not count")
@@ -31,6 +31,6 @@ struct ThroughputMeterTests {
         let samples = (0...100).map { (second: Int64) -> (seconds: Double, count: Int64) in
             (Double(second), second < 50 ? second * 1_000 : 50_000 + second)
         }
-        #expect(Self.pace(samples).perSecond.map { abs($0 - 1) < 0.01 } == true)
+        #expect(Self.meter(samples).perSecond.map { abs($0 - 1) < 0.01 } == true)
     }
 }

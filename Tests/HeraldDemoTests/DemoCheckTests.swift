@@ -7,9 +7,9 @@ import Testing
 struct DemoCheckTests {
     @Test("The whole stream as it must be has no differences, and counts are what is expected")
     func good() throws {
-        let played = try PlayedBoard()
-        #expect(DemoCheck(played.board, isWhole: true).differences.isEmpty)
-        let rows = OutcomeCounts(played.board).rows
+        let played = try PlayedTracker()
+        #expect(DemoCheck(played.tracker, isWhole: true).differences.isEmpty)
+        let rows = OutcomeCounts(played.tracker).rows
         #expect(rows.allSatisfy { $0.count == $0.expected })
         #expect(rows.reduce(0) { $0 + $1.count } == DemoScript.scenes.reduce(0) { $0 + $1.expected.count })
     }
@@ -18,7 +18,7 @@ struct DemoCheckTests {
     struct Fault: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let words: String
-        let apply: @Sendable (inout PlayedBoard) throws -> Void
+        let apply: @Sendable (inout PlayedTracker) throws -> Void
     }
 
     @Test(
@@ -37,20 +37,20 @@ struct DemoCheckTests {
                 $0.retry(0, "gcm", attempts: 1)
             },
             Fault(testDescription: "a dead letter", words: "1 dead letters instead of 0") {
-                try $0.deadLetter($0.board.entries[0].event)
+                try $0.deadLetter($0.tracker.entries[0].event)
             },
             Fault(testDescription: "other bytes", words: "does not hold the bytes") {
-                try $0.deadLetter($0.board.entries[0].event, value: [0x7B])
+                try $0.deadLetter($0.tracker.entries[0].event, value: [0x7B])
             },
             Fault(testDescription: "a call of nobody's", words: "1 calls belong to no event") {
                 $0.call(key: "demo-99:apns")
             },
         ])
     func bad(_ fault: Fault) throws {
-        var played = try PlayedBoard([DemoScript.scenes[0]])
-        #expect(DemoCheck(played.board, isWhole: true).differences.isEmpty)
+        var played = try PlayedTracker([DemoScript.scenes[0]])
+        #expect(DemoCheck(played.tracker, isWhole: true).differences.isEmpty)
         try fault.apply(&played)
-        #expect(DemoCheck(played.board, isWhole: true).differences.contains { $0.contains(fault.words) })
+        #expect(DemoCheck(played.tracker, isWhole: true).differences.contains { $0.contains(fault.words) })
     }
 
     @Test("Another outcome, status, reason or number of attempts than the scene's is said", arguments: 0..<4)
@@ -63,24 +63,24 @@ struct DemoCheckTests {
         default: outcome.calls = 2
         }
         let scene = try #require(DemoScript.scenes.first { $0.expected.first?.reason == .rejected })
-        var played = try PlayedBoard([scene], except: [0])
+        var played = try PlayedTracker([scene], except: [0])
         try played.result(0, outcome)
-        let differences = DemoCheck(played.board, isWhole: true).differences
+        let differences = DemoCheck(played.tracker, isWhole: true).differences
         #expect(differences.contains { $0.contains("the result is \(outcome.words) instead of") })
     }
 
     @Test("What is missing is a difference only when the stream had its time")
     func missing() throws {
-        let played = try PlayedBoard(except: [0])
-        #expect(DemoCheck(played.board, isWhole: true).differences.contains { $0.contains("0 results instead of 1") })
-        #expect(DemoCheck(played.board, isWhole: false).differences.isEmpty)
-        let row = try #require(OutcomeCounts(played.board).rows.first { $0.kind.pushService == "apns" })
+        let played = try PlayedTracker(except: [0])
+        #expect(DemoCheck(played.tracker, isWhole: true).differences.contains { $0.contains("0 results instead of 1") })
+        #expect(DemoCheck(played.tracker, isWhole: false).differences.isEmpty)
+        let row = try #require(OutcomeCounts(played.tracker).rows.first { $0.kind.pushService == "apns" })
         #expect(row.count == row.expected - 1)
     }
 
     @Test("Rows are in the contract's order of outcomes and reasons, then of push services")
     func order() throws {
-        let kinds = OutcomeCounts(try PlayedBoard().board).rows.map(\.kind)
+        let kinds = OutcomeCounts(try PlayedTracker().tracker).rows.map(\.kind)
         #expect(
             kinds.map { "\($0.outcome.rawValue) \($0.reason?.rawValue ?? "-") \($0.pushService ?? "-")" } == [
                 "delivered - apns", "delivered - gcm", "delivered - wns", "dead-lettered malformed -",

@@ -4,40 +4,40 @@ import Testing
 
 @testable import HeraldDemo
 
-@Suite("The demo's board")
+@Suite("The demo's tracker")
 struct DemoTrackerTests {
     @Test("What a record says waits until its request record has been read")
     func early() throws {
-        var board = DemoTracker()
-        board.published(DemoEvent(DemoScript.scenes[9], number: 0, now: WallTime(milliseconds: 0)))
+        var tracker = DemoTracker()
+        tracker.published(DemoEvent(DemoScript.scenes[9], number: 0, now: WallTime(milliseconds: 0)))
         let note = RetryNote(
             delay: "1s", pushServices: [], attempts: 0, dueAt: WallTime(milliseconds: 0), reason: .transient)
-        board.take(.retry(note), origin: PlayedBoard.origin(0))
-        #expect(board.strayFactCount == 1)
-        board.placed(0, at: PlayedBoard.origin(0))
-        #expect(board.strayFactCount == 0)
+        tracker.add(.retry(note), origin: PlayedTracker.origin(0))
+        #expect(tracker.strayFactCount == 1)
+        tracker.placed(0, at: PlayedTracker.origin(0))
+        #expect(tracker.strayFactCount == 0)
     }
 
     @Test("An event is under way until each of its push services has a result, or the event as a whole")
     func settled() throws {
-        var played = try PlayedBoard([DemoScript.scenes[0]], except: [0])
-        #expect(played.board.openCount == 2)
+        var played = try PlayedTracker([DemoScript.scenes[0]], except: [0])
+        #expect(played.tracker.openCount == 2)
         try played.result(0, .delivered("apns"))
         try played.result(0, .delivered("apns"))
-        #expect(played.board.openCount == 1)
-        #expect(!played.board.isSettled)
+        #expect(played.tracker.openCount == 1)
+        #expect(!played.tracker.isSettled)
         try played.result(0, .delivered("gcm"))
-        #expect(played.board.isSettled)
+        #expect(played.tracker.isSettled)
 
-        var unreadable = try PlayedBoard([DemoScript.scenes[0]], except: [0])
+        var unreadable = try PlayedTracker([DemoScript.scenes[0]], except: [0])
         try unreadable.result(0, .unreadable(.invalid))
-        #expect(unreadable.board.isSettled)
+        #expect(unreadable.tracker.isSettled)
     }
 
     @Test("A state goes from published over calls and retry topics to the result")
     func states() throws {
-        var played = try PlayedBoard([DemoScript.scenes[0]], except: [0])
-        func state() -> DeliveryState { played.board.entries[0].state("apns") }
+        var played = try PlayedTracker([DemoScript.scenes[0]], except: [0])
+        func state() -> DeliveryState { played.tracker.entries[0].state("apns") }
         #expect(state() == .published)
         played.call(0, "apns", status: 503)
         #expect(state() == .called(lastStatus: 503))
@@ -55,18 +55,18 @@ struct DemoTrackerTests {
             return
         }
         #expect(result.outcome == .delivered)
-        #expect(played.board.entries[0].state("gcm") == .published)
+        #expect(played.tracker.entries[0].state("gcm") == .published)
     }
 
     @Test("A call that was taken before is not counted again, one of nobody's key is a stray")
     func calls() throws {
-        var played = try PlayedBoard([DemoScript.scenes[0]], except: [0])
+        var played = try PlayedTracker([DemoScript.scenes[0]], except: [0])
         played.call(0, "apns")
         played.call(key: nil)
         played.call(key: "demo-0:wns")
         played.call(key: "demo-9:apns")
-        #expect(played.board.entries[0].callCount("apns") == 1)
-        #expect(played.board.strayCallCount == 3)
+        #expect(played.tracker.entries[0].callCount("apns") == 1)
+        #expect(played.tracker.strayCallCount == 3)
     }
 
     @Test("Retry headers are read, and a note without its due time or with an unknown reason is none")

@@ -8,18 +8,19 @@ import Testing
 @Suite("The demo's live table")
 struct LiveTableTests {
     private static func lines(
-        _ board: DemoTracker, columns: Int = 80, rows: Int = 24, paint: @escaping LiveTable.Paint = { text, _ in text }
+        _ tracker: DemoTracker, columns: Int = 80, rows: Int = 24,
+        paint: @escaping LiveTable.Paint = { text, _ in text }
     ) -> [String] {
         LiveTable(size: TerminalSize(columns: columns, rows: rows), paint: paint)
-            .lines(board, title: "the title", hint: "a hint", now: WallTime(milliseconds: 0))
+            .lines(tracker, title: "the title", hint: "a hint", now: WallTime(milliseconds: 0))
     }
 
     /// All scenes, some settled, some called, some waiting.
     private static func busy() throws -> DemoTracker {
-        var played = try PlayedBoard(except: [1, 2, 3])
+        var played = try PlayedTracker(except: [1, 2, 3])
         played.call(1, "gcm", status: 503)
         played.retry(2, "gcm", attempts: 4, due: 2_345)
-        return played.board
+        return played.tracker
     }
 
     @Test(
@@ -57,7 +58,7 @@ struct LiveTableTests {
         var scene = DemoScript.scenes[0]
         scene.user = "a\u{1B}[2J\u{202E}"
         scene.message = "\r\n\u{9B}2J\u{7}\u{2028}日本語の長いメッセージ"
-        let lines = Self.lines(try PlayedBoard([scene], except: [0]).board, columns: 200)
+        let lines = Self.lines(try PlayedTracker([scene], except: [0]).tracker, columns: 200)
         for scalar in lines.joined().unicodeScalars {
             #expect(scalar.value >= 0x20 && !(0x7F...0x9F).contains(scalar.value))
             #expect(![0x2028, 0x202E].contains(scalar.value))
@@ -75,15 +76,15 @@ struct LiveTableTests {
 
     @Test("With too few rows what is under way is shown first, then the newest, in the events' order")
     func choice() throws {
-        let board = try Self.busy()
-        let rows = LiveTable.rows(of: board, limit: 7)
+        let tracker = try Self.busy()
+        let rows = LiveTable.rows(of: tracker, limit: 7)
         #expect(
             rows.map { "\($0.user) \($0.pushService)" } == [
                 "bob gcm", "grace apns", "grace gcm", "grace wns", "judy apns", "kim gcm", "olivia wns",
             ])
         #expect(rows.map(\.isContinued) == [false, false, true, true, false, false, false])
-        #expect(LiveTable.rows(of: board, limit: 2).map(\.pushService) == ["wns", "apns"])
-        #expect(LiveTable.rows(of: board, limit: 2).allSatisfy { !$0.isContinued })
+        #expect(LiveTable.rows(of: tracker, limit: 2).map(\.pushService) == ["wns", "apns"])
+        #expect(LiveTable.rows(of: tracker, limit: 2).allSatisfy { !$0.isContinued })
     }
 }
 

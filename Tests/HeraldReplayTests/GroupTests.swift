@@ -6,11 +6,11 @@ import Testing
 @Suite("Groups of dead letters")
 struct GroupTests {
     private func groups(
-        _ field: GroupField, _ entries: [DeadLetterEntry], _ book: MarkIndex? = nil,
+        _ field: GroupField, _ entries: [DeadLetterEntry], _ index: MarkIndex? = nil,
         _ outcomes: ReplayOutcomes = ReplayOutcomes()
     ) -> [GroupTable.Group] {
         var table = GroupTable(field)
-        for entry in entries { table.take(entry, book, outcomes) }
+        for entry in entries { table.add(entry, index, outcomes) }
         return table.sorted
     }
 
@@ -18,9 +18,9 @@ struct GroupTests {
     func counts() throws {
         let marks = #"{"state":"replayed","job":"j","at":1,"partitions":{"2":"17"}}"#
         let resolved = #"{"state":"resolved","job":"j","at":1,"partitions":{"2":"18"}}"#
-        var book = MarkIndex()
+        var index = MarkIndex()
         for mark in [marks, resolved] {
-            book.take(try JSONDecoder().decode(MarkRecord.self, from: Data(mark.utf8)))
+            index.add(try JSONDecoder().decode(MarkRecord.self, from: Data(mark.utf8)))
         }
         let found = groups(
             .status,
@@ -29,7 +29,7 @@ struct GroupTests {
                 SampleEntry.make(offset: 17, ["herald-dead-lettered-at": "5000"]),
                 SampleEntry.make(offset: 18, ["herald-dead-lettered-at": "3000"]),
                 SampleEntry.make(offset: 19, ["herald-dead-lettered-at": "4000"]),
-            ], book)
+            ], index)
         #expect(found.map(\.name) == ["status=503", "status=none"])
         #expect(found[0].count == 3 && found[0].replayed == 1 && found[0].resolved == 1)
         #expect(found[0].first.milliseconds == 3_000 && found[0].last.milliseconds == 5_000)

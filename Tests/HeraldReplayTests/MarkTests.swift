@@ -37,12 +37,12 @@ struct MarkTests {
 
     @Test("Ranges and single offsets are marked, and nothing beside them")
     func ranges() throws {
-        var book = MarkIndex()
-        book.take(try record(#"{"0":"5-9,12","3":"0"}"#))
-        for offset in [5, 9, 12] as [Int64] { #expect(book.isReplayed(["apns"], partition: 0, offset: offset)) }
-        for offset in [4, 10, 11, 13] as [Int64] { #expect(!book.isReplayed(["apns"], partition: 0, offset: offset)) }
-        #expect(book.isReplayed([], partition: 3, offset: 0))
-        #expect(!book.isReplayed([], partition: 1, offset: 0))
+        var marks = MarkIndex()
+        marks.add(try record(#"{"0":"5-9,12","3":"0"}"#))
+        for offset in [5, 9, 12] as [Int64] { #expect(marks.isReplayed(["apns"], partition: 0, offset: offset)) }
+        for offset in [4, 10, 11, 13] as [Int64] { #expect(!marks.isReplayed(["apns"], partition: 0, offset: offset)) }
+        #expect(marks.isReplayed([], partition: 3, offset: 0))
+        #expect(!marks.isReplayed([], partition: 1, offset: 0))
     }
 
     @Test(
@@ -51,34 +51,34 @@ struct MarkTests {
             "x", "9-5", "-3", "1-2-3", "", "0-9223372036854775807", "99999999999999999999",
         ])
     func damaged(ranges: String) throws {
-        var book = MarkIndex()
-        book.take(try record(#"{"0":"\#(ranges),7"}"#))
-        #expect(book.isReplayed(["apns"], partition: 0, offset: 7))
-        #expect(book.replayCount(partition: 0, offset: 2) == 0)
+        var marks = MarkIndex()
+        marks.add(try record(#"{"0":"\#(ranges),7"}"#))
+        #expect(marks.isReplayed(["apns"], partition: 0, offset: 7))
+        #expect(marks.replayCount(partition: 0, offset: 2) == 0)
     }
 
     @Test("Some push services, then the others, make the whole")
     func parts() throws {
-        var book = MarkIndex()
+        var marks = MarkIndex()
         let all = ["apns", "gcm"]
-        book.take(try record(#"{"0":"5"}"#, pns: #""apns""#))
-        #expect(!book.isReplayed(all, partition: 0, offset: 5))
-        #expect(book.missing(of: all, partition: 0, offset: 5) == ["gcm"])
-        #expect(book.replayCount(partition: 0, offset: 5) == 1)
-        book.take(try record(#"{"0":"5"}"#, pns: #""gcm""#))
-        #expect(book.isReplayed(all, partition: 0, offset: 5))
-        #expect(book.replayCount(partition: 0, offset: 5) == 2)
-        book.take(try record(#"{"0":"5"}"#))
-        #expect(book.replayCount(partition: 0, offset: 5) == 3)
-        book.take(try record(#"{"0":"5"}"#, pns: #""apns""#))
-        #expect(book.isReplayed(all, partition: 0, offset: 5), "a part after the whole leaves it whole")
+        marks.add(try record(#"{"0":"5"}"#, pns: #""apns""#))
+        #expect(!marks.isReplayed(all, partition: 0, offset: 5))
+        #expect(marks.missing(of: all, partition: 0, offset: 5) == ["gcm"])
+        #expect(marks.replayCount(partition: 0, offset: 5) == 1)
+        marks.add(try record(#"{"0":"5"}"#, pns: #""gcm""#))
+        #expect(marks.isReplayed(all, partition: 0, offset: 5))
+        #expect(marks.replayCount(partition: 0, offset: 5) == 2)
+        marks.add(try record(#"{"0":"5"}"#))
+        #expect(marks.replayCount(partition: 0, offset: 5) == 3)
+        marks.add(try record(#"{"0":"5"}"#, pns: #""apns""#))
+        #expect(marks.isReplayed(all, partition: 0, offset: 5), "a part after the whole leaves it whole")
     }
 
     @Test("Resolved is another thing than replayed")
     func resolved() throws {
-        var book = MarkIndex()
-        book.take(try record(#"{"0":"5"}"#, state: "resolved"))
-        #expect(book.isResolved(partition: 0, offset: 5) && !book.isReplayed(["apns"], partition: 0, offset: 5))
-        #expect(book.replayCount(partition: 0, offset: 5) == 0)
+        var marks = MarkIndex()
+        marks.add(try record(#"{"0":"5"}"#, state: "resolved"))
+        #expect(marks.isResolved(partition: 0, offset: 5) && !marks.isReplayed(["apns"], partition: 0, offset: 5))
+        #expect(marks.replayCount(partition: 0, offset: 5) == 0)
     }
 }

@@ -9,10 +9,10 @@ struct ReplayOutcomesTests {
     private static let whole = #"{"state":"replayed","job":"j","at":7,"partitions":{"2":"17"}}"#
     private static let apns = #"{"state":"replayed","job":"j","at":5,"pns":["apns"],"partitions":{"2":"17"}}"#
 
-    private func book(_ marks: String...) throws -> MarkIndex {
-        var book = MarkIndex()
-        for mark in marks { book.take(try JSONDecoder().decode(MarkRecord.self, from: Data(mark.utf8))) }
-        return book
+    private func index(_ marks: String...) throws -> MarkIndex {
+        var index = MarkIndex()
+        for mark in marks { index.add(try JSONDecoder().decode(MarkRecord.self, from: Data(mark.utf8))) }
+        return index
     }
 
     private func result(
@@ -27,48 +27,48 @@ struct ReplayOutcomesTests {
 
     private func outcomes(_ results: NotificationResult...) -> ReplayOutcomes {
         var outcomes = ReplayOutcomes()
-        for result in results { outcomes.take(result) }
+        for result in results { outcomes.add(result) }
         return outcomes
     }
 
     @Test("All of it has to be delivered, one failure is a failure, and what has no outcome is not known yet")
     func parts() throws {
-        let (entry, book) = (SampleEntry.make(), try book(Self.whole))
+        let (entry, index) = (SampleEntry.make(), try index(Self.whole))
         #expect(outcomes().outcome(of: entry, MarkIndex()) == nil, "it was not replayed")
         #expect(outcomes().outcome(of: entry, nil) == nil)
-        #expect(outcomes().outcome(of: entry, book) == .notKnown)
+        #expect(outcomes().outcome(of: entry, index) == .notKnown)
         let apns = try result("delivered", "apns")
-        #expect(outcomes(apns).outcome(of: entry, book) == .notKnown)
-        #expect(outcomes(apns, try result("delivered", "gcm")).outcome(of: entry, book) == .delivered)
-        #expect(outcomes(apns, try result("duplicate", "gcm")).outcome(of: entry, book) == .delivered)
+        #expect(outcomes(apns).outcome(of: entry, index) == .notKnown)
+        #expect(outcomes(apns, try result("delivered", "gcm")).outcome(of: entry, index) == .delivered)
+        #expect(outcomes(apns, try result("duplicate", "gcm")).outcome(of: entry, index) == .delivered)
         for outcome in ["dead-lettered", "expired", "cancelled"] {
-            #expect(outcomes(apns, try result(outcome, "gcm")).outcome(of: entry, book) == .failedAgain)
+            #expect(outcomes(apns, try result(outcome, "gcm")).outcome(of: entry, index) == .failedAgain)
         }
         let others = outcomes(
             try result("delivered", "apns", offset: 98), try result("delivered", "gcm", replays: 0))
-        #expect(others.outcome(of: entry, book) == .notKnown, "of another event, and of the first calls")
+        #expect(others.outcome(of: entry, index) == .notKnown, "of another event, and of the first calls")
     }
 
     @Test("A later replay of the same event counts, an earlier one does not")
     func later() throws {
-        let (entry, book) = (SampleEntry.make(["herald-pns": "apns"]), try book(Self.whole))
+        let (entry, index) = (SampleEntry.make(["herald-pns": "apns"]), try index(Self.whole))
         let failed = try result("dead-lettered", "apns")
-        #expect(outcomes(failed, try result("delivered", "apns", replays: 2)).outcome(of: entry, book) == .delivered)
+        #expect(outcomes(failed, try result("delivered", "apns", replays: 2)).outcome(of: entry, index) == .delivered)
         let second = SampleEntry.make(["herald-pns": "apns", "herald-replays": "1"])
-        #expect(outcomes(failed).outcome(of: second, book) == .notKnown)
-        #expect(outcomes(try result("expired", "apns", replays: 2)).outcome(of: second, book) == .failedAgain)
-        let twice = try self.book(Self.whole, Self.whole)
+        #expect(outcomes(failed).outcome(of: second, index) == .notKnown)
+        #expect(outcomes(try result("expired", "apns", replays: 2)).outcome(of: second, index) == .failedAgain)
+        let twice = try self.index(Self.whole, Self.whole)
         #expect(outcomes(failed).outcome(of: entry, twice) == .notKnown, "the second is under way")
     }
 
     @Test("Of a part only that part is asked for, and an event that does not decode has one outcome")
     func partly() throws {
         let outcomes = outcomes(try result("delivered", "apns"))
-        #expect(try outcomes.outcome(of: SampleEntry.make(), book(Self.apns)) == .delivered)
+        #expect(try outcomes.outcome(of: SampleEntry.make(), index(Self.apns)) == .delivered)
         let whole = self.outcomes(try result("dead-lettered", nil))
-        #expect(try whole.outcome(of: SampleEntry.make(), book(Self.whole)) == .failedAgain)
-        #expect(try whole.outcome(of: SampleEntry.make(["herald-pns": ""]), book(Self.whole)) == .failedAgain)
-        #expect(try book(Self.whole, Self.apns).firstReplayAt == 5 && book().firstReplayAt == nil)
+        #expect(try whole.outcome(of: SampleEntry.make(), index(Self.whole)) == .failedAgain)
+        #expect(try whole.outcome(of: SampleEntry.make(["herald-pns": ""]), index(Self.whole)) == .failedAgain)
+        #expect(try index(Self.whole, Self.apns).firstReplayAt == 5 && index().firstReplayAt == nil)
     }
 
     @Test("A place or an id that nothing has is told")

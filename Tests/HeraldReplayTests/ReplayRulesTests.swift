@@ -15,12 +15,12 @@ struct ReplayRulesTests {
     ) throws -> ReplayRules.Decision {
         var rules = ReplayRules(maximumReplays: 5, requestTopics: ["first", "notifications"])
         change(&rules)
-        var book = MarkIndex()
+        var index = MarkIndex()
         for mark in marks {
-            book.take(try JSONDecoder().decode(MarkRecord.self, from: Data(mark.utf8)))
+            index.add(try JSONDecoder().decode(MarkRecord.self, from: Data(mark.utf8)))
         }
         var entry = entry
-        return rules.decision(for: &entry, book, now: Self.now)
+        return rules.decision(for: &entry, index, now: Self.now)
     }
 
     private func replay(

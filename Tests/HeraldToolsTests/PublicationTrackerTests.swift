@@ -23,35 +23,35 @@ struct PublicationTrackerTests {
 
     @Test("An event is complete when each of its push services has a result, whatever comes in between")
     func complete() throws {
-        var board = PublicationTracker(pushServices: .standard)
-        #expect(board.isComplete)
-        board.expect(publication(line: 1, offset: 5, [0, 1]))
-        #expect(try board.take(result("apns", .delivered, offset: 4)).isEmpty)
-        #expect(try board.take(result("apns", .delivered, offset: 5, topic: "other")).isEmpty)
-        #expect(try board.take(result("wns", .delivered, offset: 5)).isEmpty)
-        #expect(try board.take(result("unknown", .delivered, offset: 5)).isEmpty)
-        let first = try board.take(result("gcm", .deadLettered, offset: 5))
+        var tracker = PublicationTracker(pushServices: .standard)
+        #expect(tracker.isComplete)
+        tracker.expect(publication(line: 1, offset: 5, [0, 1]))
+        #expect(try tracker.receive(result("apns", .delivered, offset: 4)).isEmpty)
+        #expect(try tracker.receive(result("apns", .delivered, offset: 5, topic: "other")).isEmpty)
+        #expect(try tracker.receive(result("wns", .delivered, offset: 5)).isEmpty)
+        #expect(try tracker.receive(result("unknown", .delivered, offset: 5)).isEmpty)
+        let first = try tracker.receive(result("gcm", .deadLettered, offset: 5))
         #expect(first.map(\.pushService) == ["gcm"] && first.first?.result?.outcome == .deadLettered)
         // A later result of the same, after a replay, changes nothing.
-        #expect(try board.take(result("gcm", .delivered, offset: 5)).isEmpty)
-        #expect(board.missing.map(\.pushService) == ["apns"] && !board.isComplete)
-        #expect(try board.take(result("apns", .delivered, offset: 5)).count == 1)
-        #expect(board.isComplete && board.missing.isEmpty)
+        #expect(try tracker.receive(result("gcm", .delivered, offset: 5)).isEmpty)
+        #expect(tracker.missing.map(\.pushService) == ["apns"] && !tracker.isComplete)
+        #expect(try tracker.receive(result("apns", .delivered, offset: 5)).count == 1)
+        #expect(tracker.isComplete && tracker.missing.isEmpty)
     }
 
     @Test("A result without a push service ends all of the event's")
     func whole() throws {
-        var board = PublicationTracker(pushServices: .standard)
-        board.expect(publication(line: 1, offset: 5, [0, 2]))
-        let ended = try board.take(result(nil, .deadLettered, offset: 5))
-        #expect(ended.map(\.pushService) == ["apns", "wns"] && board.isComplete)
+        var tracker = PublicationTracker(pushServices: .standard)
+        tracker.expect(publication(line: 1, offset: 5, [0, 2]))
+        let ended = try tracker.receive(result(nil, .deadLettered, offset: 5))
+        #expect(ended.map(\.pushService) == ["apns", "wns"] && tracker.isComplete)
     }
 
     @Test("What is missing is said in the order of the lines")
     func missing() {
-        var board = PublicationTracker(pushServices: .standard)
-        for line in [3, 1, 2] { board.expect(publication(line: line, offset: Int64(10 - line), [0, 1])) }
-        #expect(board.missing.map(\.publication.event.line) == [1, 1, 2, 2, 3, 3])
-        #expect(board.missing.allSatisfy { $0.result == nil })
+        var tracker = PublicationTracker(pushServices: .standard)
+        for line in [3, 1, 2] { tracker.expect(publication(line: line, offset: Int64(10 - line), [0, 1])) }
+        #expect(tracker.missing.map(\.publication.event.line) == [1, 1, 2, 2, 3, 3])
+        #expect(tracker.missing.allSatisfy { $0.result == nil })
     }
 }

@@ -87,7 +87,7 @@ struct TransactionalWriterTests {
 @Suite("One publisher, whatever it publishes")
 struct PublishPolicyTests {
     private final class Policy: PublishPolicy {
-        var pace = PublishAdmission(
+        var admission = PublishAdmission(
             outcomesPerEvent: 1, batchLimit: 100, rate: nil, ramp: Ramp(steps: [1, 10]), published: 0)
         var left = 50
         var known = 0
@@ -96,9 +96,9 @@ struct PublishPolicyTests {
         /// After so many waits for a step it is enough.
         var patience = Int.max
 
-        var openOutcomes: (all: Int, step: Int) { (pace.published - known, pace.published - known) }
+        var openOutcomes: (all: Int, step: Int) { (admission.published - known, admission.published - known) }
 
-        func poll(waitMilliseconds: Int32) { if waitMilliseconds > 0 { known = pace.published } }
+        func poll(waitMilliseconds: Int32) { if waitMilliseconds > 0 { known = admission.published } }
         func keepAlive() {}
         func standing() -> Standing<String> { left == 0 ? .ended("all") : .publishing }
         func publish(atMost count: Int) -> Int {

@@ -12,9 +12,7 @@ package enum OutputFormat: String, Sendable, CaseIterable {
         "output", short: "o", .choice(Self.self), default: "table", "How data is written.")
 
     /// Writes one object: its members for programs, or these lines for people.
-    package func write(
-        _ members: [JSONValue.Member], lines: [String], to console: Console
-    ) throws {
+    package func write(_ members: [JSONValue.Member], lines: [String], to console: Console) throws {
         try write(.object(members), lines: lines, to: console)
     }
 
@@ -48,14 +46,18 @@ package struct RecordWriter {
         /// Whether a table on a terminal gives it the room that the others leave, and leaves it out when that is too little; it
         /// stands last.
         package let isElastic: Bool
+        /// Whether a narrow terminal leaves it out; files, pipes and JSON have it.
+        package let isForWide: Bool
         /// How wide a table makes it at most; what is longer goes on in the next line, broken at a comma if there is one.
         package let limit: Int?
 
         /// A column; its heading is the name in capitals unless said.
         package init(
-            _ name: String, heading: String? = nil, isNumber: Bool = false, isElastic: Bool = false, limit: Int? = nil
+            _ name: String, heading: String? = nil, isNumber: Bool = false, isElastic: Bool = false,
+            isForWide: Bool = false, limit: Int? = nil
         ) {
             self.isElastic = isElastic
+            self.isForWide = isForWide
             self.name = name
             self.heading = heading ?? name.uppercased()
             self.isNumber = isNumber
@@ -65,6 +67,12 @@ package struct RecordWriter {
 
     private let format: OutputFormat
     private let columns: [Column]
+    /// Which of the columns that were asked for there are.
+    private let isShown: [Bool]
+    /// Whether a narrow terminal gets fewer columns.
+    package let isNarrow: Bool
+    /// What all columns of a wide table need.
+    private static let wideColumns = 150
     private let console: Console
     /// So many rows decide how wide a table's columns are, so that memory is bounded.
     private static let tableSampleCount = 1_000
@@ -80,13 +88,18 @@ package struct RecordWriter {
 
     package init(_ format: OutputFormat, columns: [Column], console: Console) {
         self.format = format
-        self.columns = columns
+        isNarrow =
+            format == .table && console.output.isTerminal && console.output.width < Self.wideColumns
+            && columns.contains(where: \.isForWide)
+        isShown = columns.map { [isNarrow] in !isNarrow || !$0.isForWide }
+        self.columns = zip(columns, isShown).filter { $1 }.map { $0.0 }
         self.console = console
     }
 
     /// Takes one record, a value for each column; JSON leaves out `null`.
     package mutating func write(_ values: [JSONValue]) throws {
-        precondition(values.count == columns.count, "a record has one value for each column")
+        precondition(values.count == isShown.count, "a record has one value for each column")
+        let values = zip(values, isShown).filter { $1 }.map { $0.0 }
         count += 1
         switch format {
         case .table:
@@ -106,6 +119,15 @@ package struct RecordWriter {
         case .json: try console.print(count == 0 ? "[]" : "\n]")
         case .jsonl: break
         }
+    }
+
+    /// Writes these records, and the end.
+    package static func write(
+        _ records: [[JSONValue]], _ columns: [Column], as format: OutputFormat, to console: Console
+    ) throws {
+        var writer = Self(format, columns: columns, console: console)
+        for record in records { try writer.write(record) }
+        try writer.finish()
     }
 
     private func object(_ values: [JSONValue]) -> JSONValue {

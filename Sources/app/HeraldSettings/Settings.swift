@@ -14,9 +14,7 @@ package struct Settings: Sendable {
     package var log: SettingsSection<SettingsTable.Log> { section(\.log) }
     package var admin: SettingsSection<SettingsTable.Admin> { section(\.admin) }
 
-    private func section<Declarations>(
-        _ path: KeyPath<SettingsTable, Declarations>
-    ) -> SettingsSection<Declarations> {
+    private func section<Declarations>(_ path: KeyPath<SettingsTable, Declarations>) -> SettingsSection<Declarations> {
         SettingsSection(values: values, declarations: SettingsTable.declared[keyPath: path])
     }
 }

@@ -61,12 +61,8 @@ enum CommandTable {
             .init("NO_COLOR", "No colours if set."),
             .init("TERM", "No colours if it is dumb."),
             .init("TMPDIR", "Where a command stores standard input while it checks it; /tmp if not set."),
-            .init(
-                "XDG_STATE_HOME",
-                "Where herald register keeps the ids of registrations; ~/.local/state if not set."),
-            .init(
-                "SUDO_USER, USER",
-                "The name in the audit topic; SUDO_USER overrides the account's own name."),
+            .init("XDG_STATE_HOME", "Where herald register keeps the ids of registrations; ~/.local/state if not set."),
+            .init("SUDO_USER, USER", "The name in the audit topic; SUDO_USER overrides the account's own name."),
         ],
         subcommands: entries.map { entry in
             switch entry {

@@ -21,16 +21,17 @@ struct HeededSettings: Sendable, ExpressibleByArrayLiteral {
 
     static let cluster: Self = ["kafka.bootstrapServers", "kafka.group", "kafka.properties"]
 
-    static let topicNames: Self = [
-        "topics.requests", "topics.results", "topics.retry", "topics.deadLetter", "topics.campaigns", "topics.state",
-        "topics.audit",
-    ]
+    /// The names of these topics.
+    static func topics(_ names: String...) -> Self { Self(names.map { "topics.\($0)" }) }
+    static let allTopics = topics("requests", "results", "retry", "deadLetter", "campaigns", "state", "audit")
+    /// What tells whether workers deliver.
+    static let workers: Self = ["kafka.group", "admin.listen"]
 
     static let pushServices: Self = ["backend.pushServices", "backend.aliases"]
 
     static let events = pushServices + ["limits.eventBytes"]
 
-    static let topics: Self = [
+    static let topicPlan: Self = [
         "kafka.bootstrapServers", "kafka.properties", "topics", "retry.delays", "retry.maxElapsed", "limits.eventBytes",
     ]
 
@@ -48,6 +49,6 @@ struct HeededSettings: Sendable, ExpressibleByArrayLiteral {
         ] + backendClient + pushServices + ["delivery", "retry", "limits", "outages", "log", "admin"]
 
     /// What is looked at for a worker, from outside.
-    static let doctor =
-        ["kafka", "backend.path", "delivery.guarantee"] + backendClient + topics
+    static let doctor: Self =
+        ["kafka.instance", "backend.path", "delivery.guarantee"] + workers + backendClient + topicPlan
 }

@@ -28,8 +28,7 @@ enum Herald {
                 guard let command = CommandTable.command(at: parsed.path.words) else {
                     preconditionFailure("\(parsed.path.name) is declared and not in the table")
                 }
-                return try await command.run(
-                    Invocation(parsed: parsed, console: console, environment: environment))
+                return try await command.run(Invocation(parsed: parsed, console: console, environment: environment))
             }
             return .done
         } catch {

@@ -29,6 +29,11 @@ package struct Check: Sendable, Equatable {
     /// What fixes it; `nil` when there is nothing to fix.
     package var fix: String?
 
+    /// What a stage found; the name is the stage's.
+    package init(_ stage: Stage, _ subject: String, _ verdict: Verdict, _ detail: String, fix: String? = nil) {
+        self.init(stage.rawValue, subject, verdict, detail, fix: fix)
+    }
+
     package init(_ name: String, _ subject: String = "", _ verdict: Verdict, _ detail: String, fix: String? = nil) {
         self.name = name
         self.subject = subject

@@ -23,9 +23,7 @@ package struct Examination: Sendable {
     private let makeBackend: (@Sendable () -> any Examiner)?
 
     /// An examination by these two; `nil` leaves a half out.
-    package init(
-        broker: (@Sendable () -> any Examiner)?, backend: (@Sendable () -> any Examiner)?
-    ) {
+    package init(broker: (@Sendable () -> any Examiner)?, backend: (@Sendable () -> any Examiner)?) {
         makeBroker = broker
         makeBackend = backend
     }
@@ -58,14 +56,12 @@ package struct Examination: Sendable {
     }
 
     /// Goes through stages of one half in their order.
-    static func walk(
-        _ stages: [Stage], _ examiner: inout any Examiner, _ report: (Check) throws -> Void
-    ) rethrows {
+    static func walk(_ stages: [Stage], _ examiner: inout any Examiner, _ report: (Check) throws -> Void) rethrows {
         var stopped: [Stage: Stage] = [:]
         for stage in stages {
             if let cause = stage.needs.compactMap({ stopped[$0] }).first {
                 stopped[stage] = cause
-                try report(Check(stage.rawValue, "", .skipped, "because of \(cause.rawValue)"))
+                try report(Check(stage, "", .skipped, "because of \(cause.rawValue)"))
                 continue
             }
             let finding = examiner.examine(stage)

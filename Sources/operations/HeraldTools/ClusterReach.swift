@@ -18,9 +18,7 @@ package struct ClusterReach: Sendable {
     /// - Parameters:
     ///   - saslMechanism: the property `sasl.mechanism`, for what has to be said when credentials are refused.
     ///   - patience: how long it may keep a tool waiting for its first answer.
-    package init(
-        bootstrapServers: [String], saslMechanism: String?, patience: Duration = ClusterReach.patience
-    ) {
+    package init(bootstrapServers: [String], saslMechanism: String?, patience: Duration = ClusterReach.patience) {
         self.bootstrapServers = bootstrapServers.joined(separator: ",")
         self.saslMechanism = saslMechanism
         self.patience = patience

@@ -31,13 +31,13 @@ package struct CommandLineParser {
         var isLiteral = false
         while let word = rest.popFirst() {
             if isLiteral || word == "-" || !word.hasPrefix("-") {
-                try take(word)
+                try accept(word)
             } else if word == "--" {
                 isLiteral = true
             } else if word.hasPrefix("--") {
-                try takeLong(word.dropFirst(2))
+                try parseLong(word.dropFirst(2))
             } else {
-                try takeShort(word.dropFirst())
+                try parseShort(word.dropFirst())
             }
         }
         let allSettings = options[CommandPath.settings.name] != nil
@@ -54,7 +54,7 @@ package struct CommandLineParser {
     private func failure(_ message: String) -> UsageError { UsageError(message, command: path.name) }
 
     /// A word without dashes: the next command of a group, else an argument.
-    private mutating func take(_ word: String) throws(UsageError) {
+    private mutating func accept(_ word: String) throws(UsageError) {
         guard !path.command.subcommands.isEmpty else { return words.append(word) }
         guard let next = path.command.subcommand(word) else {
             let names = path.command.subcommands.map(\.name)
@@ -63,7 +63,7 @@ package struct CommandLineParser {
         path = path.descending(to: next)
     }
 
-    private mutating func takeLong(_ text: Substring) throws(UsageError) {
+    private mutating func parseLong(_ text: Substring) throws(UsageError) {
         let name = String(text.prefix { $0 != "=" })
         let attached = text.firstIndex(of: "=").map { String(text[text.index(after: $0)...]) }
         guard let option = find({ $0.name == name }) else {
@@ -71,25 +71,23 @@ package struct CommandLineParser {
             let message = "unknown option --\(SafeText.escaped(name))" + hint(for: name, in: known, prefix: "--")
             throw UsageError(message, command: path.name)
         }
-        try take(option, as: "--\(option.name)", attached: attached)
+        try accept(option, as: "--\(option.name)", attached: attached)
     }
 
-    private mutating func takeShort(_ text: Substring) throws(UsageError) {
+    private mutating func parseShort(_ text: Substring) throws(UsageError) {
         guard let letter = text.first, let option = find({ $0.short == letter }) else {
             throw failure("unknown option -\(SafeText.escaped(String(text.prefix(1))))")
         }
         var attached = text.count > 1 ? String(text.dropFirst()) : nil
         if attached?.hasPrefix("=") == true { attached?.removeFirst() }
-        try take(option, as: "-\(letter)", attached: attached)
+        try accept(option, as: "-\(letter)", attached: attached)
     }
 
     private func find(_ isWanted: (OptionDeclaration) -> Bool) -> OptionDeclaration? {
         path.options.first(where: isWanted)
     }
 
-    private mutating func take(
-        _ option: OptionDeclaration, as name: String, attached: String?
-    ) throws(UsageError) {
+    private mutating func accept(_ option: OptionDeclaration, as name: String, attached: String?) throws(UsageError) {
         guard options[option.name] == nil || option.isRepeatable || option.value == nil else {
             throw failure("\(name) is given twice")
         }

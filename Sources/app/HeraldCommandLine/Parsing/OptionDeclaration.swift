@@ -91,8 +91,7 @@ extension CommandOption {
         _ name: String, short: Character? = nil, _ type: ValueType<Value>, default standard: String, _ summary: String
     ) -> Self {
         Self(
-            declaration: OptionDeclaration(
-                name, short: short, form: .value(type.traits), standard: standard, summary),
+            declaration: OptionDeclaration(name, short: short, form: .value(type.traits), standard: standard, summary),
             read: { texts in type.parse(texts.last ?? standard) })
     }
 
@@ -101,8 +100,7 @@ extension CommandOption {
         _ name: String, short: Character? = nil, _ type: ValueType<Value>, _ summary: String
     ) -> Self {
         Self(
-            declaration: OptionDeclaration(
-                name, short: short, form: .value(type.traits), isRequired: true, summary),
+            declaration: OptionDeclaration(name, short: short, form: .value(type.traits), isRequired: true, summary),
             read: { texts in texts.last.flatMap(type.parse) })
     }
 
@@ -111,8 +109,7 @@ extension CommandOption {
         _ name: String, short: Character? = nil, _ type: ValueType<Element>, _ summary: String
     ) -> Self where Value == [Element] {
         Self(
-            declaration: OptionDeclaration(
-                name, short: short, form: .value(type.traits), isRepeatable: true, summary),
+            declaration: OptionDeclaration(name, short: short, form: .value(type.traits), isRepeatable: true, summary),
             read: { texts in texts.compactMap(type.parse) })
     }
 }

@@ -10,9 +10,7 @@ package enum Confirmation {
     }
 
     /// Whether exactly `word` is typed, for what is larger than a yes.
-    package static func ask(
-        _ question: String, typing word: String, isAssumed: Bool, console: Console
-    ) throws -> Bool {
+    package static func ask(_ question: String, typing word: String, isAssumed: Bool, console: Console) throws -> Bool {
         if isAssumed { return true }
         return try answer("\(question) Type \(word) to go on: ", console: console) == word
     }

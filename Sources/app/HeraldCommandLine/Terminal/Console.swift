@@ -13,9 +13,7 @@ package struct Console: Sendable {
         private let sink: @Sendable (String) throws -> Void
 
         /// A stream that hands its text to `sink`.
-        package init(
-            isTerminal: Bool, width: Int = 80, sink: @escaping @Sendable (String) throws -> Void
-        ) {
+        package init(isTerminal: Bool, width: Int = 80, sink: @escaping @Sendable (String) throws -> Void) {
             self.init(isTerminal: isTerminal, width: width, descriptor: nil, sink: sink)
         }
 

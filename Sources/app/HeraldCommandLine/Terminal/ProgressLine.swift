@@ -24,8 +24,7 @@ package struct ProgressLine {
     package mutating func show(share: Double, _ text: @autoclosure () -> String) {
         let width = max(4, min(30, console.error.width / 4))
         let filled = Int((max(0, min(1, share)) * Double(width)).rounded(.down))
-        show(
-            String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled) + " " + text())
+        show(String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled) + " " + text())
     }
 
     /// Takes the line away.

@@ -27,10 +27,10 @@ struct SettingsReport {
         mistakes.append(SettingsMistake(place: place(of: position), path: path, message: message))
     }
 
-    /// A report of the same source for a part of the value; ``take(_:)`` brings its mistakes back.
+    /// A report of the same source for a part of the value; ``add(_:)`` brings its mistakes back.
     func inside(_ detail: String) -> Self { Self(source: source, path: path + detail) }
 
-    mutating func take(_ inner: Self) { mistakes += inner.mistakes }
+    mutating func add(_ inner: Self) { mistakes += inner.mistakes }
 
     func place(of position: SettingNode.Position?) -> SettingsPlace {
         switch source {

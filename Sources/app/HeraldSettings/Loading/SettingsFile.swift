@@ -98,12 +98,12 @@ struct SettingsFile {
                 report.refuse(at: entry.position, inner, "is written twice, first in line \(line)")
             } else {
                 lines[entry.key] = entry.position?.line ?? 1
-                take(entry, path: inner, section: path)
+                accept(entry, path: inner, section: path)
             }
         }
     }
 
-    private mutating func take(_ entry: SettingNode.Entry, path: String, section: String) {
+    private mutating func accept(_ entry: SettingNode.Entry, path: String, section: String) {
         if let setting = SettingsTable.all.first(where: { $0.path == path }) {
             found.append(Found(setting: setting, node: entry.value))
         } else if SettingsTable.all.contains(where: { $0.path.hasPrefix(path + ".") }) {

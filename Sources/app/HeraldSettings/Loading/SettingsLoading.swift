@@ -68,8 +68,9 @@ extension Settings {
         var values = SettingsValues()
         var mistakes: [SettingsMistake] = []
 
-        func take(_ node: SettingNode, _ setting: any AnySetting, _ report: SettingsReport, _ rank: SettingsValues.Rank)
-        {
+        func decode(
+            _ node: SettingNode, _ setting: any AnySetting, _ report: SettingsReport, _ rank: SettingsValues.Rank
+        ) {
             var report = report
             if let value = setting.decode(node, &report) {
                 let place = report.place(of: node.position)
@@ -86,14 +87,14 @@ extension Settings {
 
         let file = sources.file.map(SettingsFile.init)
         if let file {
-            for found in file.found { take(found.node, found.setting, file.report(for: found.setting), .file) }
+            for found in file.found { decode(found.node, found.setting, file.report(for: found.setting), .file) }
             mistakes = (file.mistakes + mistakes).sortedByPlace
         }
         for (variable, text) in sources.environment.sorted(by: { $0.key < $1.key })
         where variable.hasPrefix(SettingNames.variablePrefix) {
             if let setting = SettingsTable.all.first(where: { $0.variable == variable }) {
                 let report = SettingsReport(source: .environment(variable: variable), path: setting.path)
-                take(SettingNode(texts: [text], shape: setting.traits.shape), setting, report, .environment)
+                decode(SettingNode(texts: [text], shape: setting.traits.shape), setting, report, .environment)
             } else if !SettingNames.isServiceLink(variable) {
                 let message = "unknown setting" + UnknownSetting.suggestion(forVariable: variable)
                 mistakes.append(SettingsMistake(place: .environment(variable), path: "", message: message))
@@ -102,7 +103,7 @@ extension Settings {
         for setting in SettingsTable.all {
             guard let texts = sources.flags[setting.flag] else { continue }
             let report = SettingsReport(source: .flag(name: setting.flag), path: setting.path)
-            take(SettingNode(texts: texts, shape: setting.traits.shape), setting, report, .flag)
+            decode(SettingNode(texts: texts, shape: setting.traits.shape), setting, report, .flag)
         }
 
         // Nobody knows what a file that can't be read to its end would have set.

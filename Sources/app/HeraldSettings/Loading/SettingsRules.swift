@@ -108,9 +108,7 @@ struct SettingsRules {
         else { return }
         for name in rates.keys.sorted() where !services.contains(name) {
             let allowed = services.joined(separator: ", ")
-            refuse(
-                table.limits.pushServices,
-                "\"\(name)\" is none of backend.pushServices; allowed: \(allowed)")
+            refuse(table.limits.pushServices, "\"\(name)\" is none of backend.pushServices; allowed: \(allowed)")
         }
     }
 

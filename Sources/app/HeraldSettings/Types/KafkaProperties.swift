@@ -84,8 +84,7 @@ extension SettingType<KafkaProperties> {
                 guard let values = map.decode(node, &report), case .map(let entries) = node.content else { return nil }
                 for entry in entries {
                     guard let reason = KafkaProperties.reserved[entry.key] else { continue }
-                    report.refuse(
-                        at: entry.position, report.path, "\(entry.key) cannot be set here: \(reason)")
+                    report.refuse(at: entry.position, report.path, "\(entry.key) cannot be set here: \(reason)")
                 }
                 // What the others are worth is said, too.
                 return KafkaProperties(values.filter { KafkaProperties.reserved[$0.key] == nil })

@@ -10,16 +10,14 @@ extension TextRule {
 extension SettingType<[Int: StatusClass]> {
     /// `{403: rejected}`.
     static var statuses: Self {
-        .map(
-            keys: .status, key: { Int($0) }, values: .choice(StatusClass.self), placeholder: "STATUS=CLASS,…")
+        .map(keys: .status, key: { Int($0) }, values: .choice(StatusClass.self), placeholder: "STATUS=CLASS,…")
     }
 }
 
 extension SettingType<[String: Int]> {
     /// `{apns: 500}`.
     static var rates: Self {
-        .map(
-            keys: .pushService, key: { $0 }, values: .wholeNumber(1...1_000_000), placeholder: "NAME=N,…", atMost: 64)
+        .map(keys: .pushService, key: { $0 }, values: .wholeNumber(1...1_000_000), placeholder: "NAME=N,…", atMost: 64)
     }
 }
 

@@ -36,7 +36,7 @@ extension SettingType {
                         }
                         values.append(value)
                     }
-                    report.take(inner)
+                    report.add(inner)
                 }
                 return values.count == nodes.count && indexes.count == nodes.count ? values : nil
             },
@@ -95,7 +95,7 @@ extension SettingType {
                         let name = SafeText.quoted(entry.key)
                         inner.refuse(at: entry.position, report.path, "key \(name) is unknown; allowed: \(allowed)")
                     }
-                    report.take(inner)
+                    report.add(inner)
                 }
                 guard map.count <= limit else {
                     report.refuse(node, "", "has \(map.count) entries; at most \(limit) are allowed")
@@ -147,7 +147,7 @@ extension SettingType<RequestTopic> {
                     } else {
                         inner.refuse(at: entry.position, inner.path, "unknown key; allowed: \(allowed)")
                     }
-                    report.take(inner)
+                    report.add(inner)
                 }
                 if !entries.contains(where: { $0.key == "name" }) {
                     report.refuse(node, "", "has no name; allowed: \(allowed)")

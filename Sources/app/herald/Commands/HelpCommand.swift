@@ -5,8 +5,7 @@ import HeraldText
 enum HelpCommand: HeraldCommand {
     private static let words = CommandArgument.repeated(.text("COMMAND"), "The command, such as config show.")
 
-    static let declaration = CommandDeclaration(
-        "help", "Show the help of a command.", arguments: [words.declaration])
+    static let declaration = CommandDeclaration("help", "Show the help of a command.", arguments: [words.declaration])
     static let heeds: HeededSettings = .none
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {

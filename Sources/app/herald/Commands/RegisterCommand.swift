@@ -54,8 +54,7 @@ enum RegisterCommand: HeraldCommand {
             }
             outcome = .success(.done)
         } catch BackendClientError.refused(let request, .failure(let kind, let detail)) {
-            outcome = .failure(
-                CommandFailure("\(request): \(kind.rawValue): \(detail)", status: .unreachable))
+            outcome = .failure(CommandFailure("\(request): \(kind.rawValue): \(detail)", status: .unreachable))
         } catch BackendClientError.noToken(let trouble) {
             outcome = .failure(CommandFailure(trouble))
         } catch {
@@ -80,9 +79,8 @@ enum RegisterCommand: HeraldCommand {
     }
 
     private static func show(_ id: String, _ invocation: Invocation) throws {
-        var writer = RecordWriter(
-            invocation.parsed[OutputFormat.option], columns: [.init("registration")], console: invocation.console)
-        try writer.write([.string(id)])
-        try writer.finish()
+        try RecordWriter.write(
+            [[.string(id)]], [.init("registration")], as: invocation.parsed[OutputFormat.option], to: invocation.console
+        )
     }
 }

@@ -8,8 +8,7 @@ import HeraldText
 /// `herald send`: straight to the backend, no Kafka.
 enum SendCommand: HeraldCommand {
     private static let user = CommandOption.optional("user", .text("USER"), "Whom to notify.")
-    private static let pushServices = CommandOption.optional(
-        "pns", .pushServices, "The push services to send to.")
+    private static let pushServices = CommandOption.optional("pns", .pushServices, "The push services to send to.")
     private static let message = CommandOption.optional("message", .text("TEXT"), "The message.")
     private static let id = CommandOption.optional(
         "id", .text("ID"), "The idempotency key without user and push service; a random one when it is left out.")
@@ -84,20 +83,17 @@ enum SendCommand: HeraldCommand {
     }
 
     private static func show(_ answers: [ServiceAnswer], _ invocation: Invocation) throws {
-        var writer = RecordWriter(
-            invocation.parsed[OutputFormat.option],
-            columns: [.init("pns"), .init("status", isNumber: true), .init("detail")], console: invocation.console)
-        for answer in answers {
+        let records: [[JSONValue]] = answers.map { answer in
             switch answer.answer {
             case .status(let status, _, let detail):
-                try writer.write([
-                    .string(answer.pushService), .integer(status), detail.map { .string($0) } ?? .null,
-                ])
+                [.string(answer.pushService), .integer(status), .text(detail)]
             case .failure(let kind, let detail):
-                try writer.write([.string(answer.pushService), .null, .string("\(kind.rawValue): \(detail)")])
+                [.string(answer.pushService), .null, .string("\(kind.rawValue): \(detail)")]
             }
         }
-        try writer.finish()
+        try RecordWriter.write(
+            records, [.init("pns"), .init("status", isNumber: true), .init("detail")],
+            as: invocation.parsed[OutputFormat.option], to: invocation.console)
     }
 
     private static func status(_ answers: [Answer]) -> ExitStatus {

@@ -6,7 +6,7 @@ import HeraldTools
 
 extension Settings {
     /// The cluster as commands on campaigns see it.
-    func campaignWorld(environment: [String: String]) -> CampaignContext {
+    func campaignContext(environment: [String: String]) -> CampaignContext {
         CampaignContext(
             topics: topicNames, readerProperties: KafkaClientSettings.outcomeReader(self),
             writerProperties: KafkaClientSettings.replayWriter(self),

@@ -7,9 +7,9 @@ enum KafkaClientSettings {
         joined(base(settings), settings)
     }
 
-    /// The broker ends a transaction by itself that is open for so long (milliseconds), unless the user says otherwise: as
+    /// The broker ends a transaction by itself that is open for so long, unless the user says otherwise: as
     /// short as a session, but never before its commit is due.
-    static func transactionTimeout(_ settings: Settings) -> Int64 {
+    static func transactionTimeoutMilliseconds(_ settings: Settings) -> Int64 {
         settings.kafka.properties["transaction.timeout.ms"].flatMap { Int64($0) }
             ?? max(10_000, 3 * settings.delivery.commitInterval.milliseconds)
     }
@@ -34,7 +34,7 @@ enum KafkaClientSettings {
             // A settlement is never given up: what the broker will not take is held, and offered again.
             properties.append(("message.timeout.ms", "0"))
         case .atomic:
-            let timeout = String(transactionTimeout(settings))
+            let timeout = String(transactionTimeoutMilliseconds(settings))
             properties += [
                 ("transactional.id", "\(settings.kafka.group)-\(instance)-\(lane)"),
                 // As short as a session: until it is over nobody reads what a worker left open that was killed.

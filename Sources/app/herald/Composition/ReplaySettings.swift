@@ -7,7 +7,7 @@ import HeraldTools
 
 extension Settings {
     /// The cluster as commands on dead letters see it.
-    func replayWorld(environment: [String: String]) throws -> ReplayContext {
+    func replayContext(environment: [String: String]) throws -> ReplayContext {
         ReplayContext(
             topics: topicNames, readerProperties: KafkaClientSettings.deadLetterReader(self),
             writerProperties: KafkaClientSettings.replayWriter(self),
@@ -18,7 +18,7 @@ extension Settings {
 
     /// One who has looked at the topics.
     func replayer(environment: [String: String], isWriting: Bool) throws -> Replayer {
-        let context = try replayWorld(environment: environment)
+        let context = try replayContext(environment: environment)
         let admin: HeraldKafka.Admin
         do throws(KafkaError) {
             admin = try HeraldKafka.Admin(properties: KafkaClientSettings.common(self))

@@ -105,7 +105,7 @@ extension Settings {
             case .none: .none
             }
         engine.isAtomic = delivery.guarantee == .atomic
-        engine.transactionTimeout = KafkaClientSettings.transactionTimeout(self)
+        engine.transactionTimeout = KafkaClientSettings.transactionTimeoutMilliseconds(self)
         engine.blockedAfter = max(engine.blockedAfter, backend.timeout.milliseconds * 3 / 2)
         engine.maxBufferedBytes = max(limits.eventBytes, engine.maxBufferedBytes / delivery.lanes)
         engine.duplicateWindow = delivery.dedupe.window.milliseconds

@@ -61,7 +61,7 @@ package struct AudiencePreview: Sendable {
             case .end: break items
             case .invalid(let reason):
                 invalid += 1
-                try invalidFile.take(reader, reason)
+                try invalidFile.add(reader, reason)
                 if invalidLines.count < Self.shownInvalidLines {
                     invalidLines.append(InvalidLine(line: reader.line, reason: reason))
                 }

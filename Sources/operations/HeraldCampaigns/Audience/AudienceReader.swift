@@ -99,10 +99,10 @@ struct AudienceReader {
             line = nextLine
             switch scanOnce() {
             case .record(let end, let lines):
-                take(start..<end, lines)
+                accept(start..<end, lines)
                 return end - start > Self.recordLimit ? .wrong(Self.tooLong) : .good
             case .broken(let problem, let end):
-                take(start..<end, 1)
+                accept(start..<end, 1)
                 return .wrong(Self.words(problem))
             case .unfinished:
                 if window.recordCount > Self.recordLimit { return try giveUp() }
@@ -113,8 +113,7 @@ struct AudienceReader {
 
     private mutating func scanOnce() -> CSVScanner.Outcome {
         let bytes = window.bytes
-        return csv.scan(
-            bytes.span.bytes.extracting(0..<window.count), from: window.start, isEnd: window.isAtEnd)
+        return csv.scan(bytes.span.bytes.extracting(0..<window.count), from: window.start, isEnd: window.isAtEnd)
     }
 
     private mutating func readHeader() throws {
@@ -172,7 +171,7 @@ struct AudienceReader {
                 try window.extend()
                 continue
             }
-            take(start..<end, 1)
+            accept(start..<end, 1)
             window.start = min(end + 1, window.count)
             guard record.count <= Self.recordLimit else { return .wrong(Self.tooLong) }
             let bytes = window.bytes
@@ -210,7 +209,7 @@ struct AudienceReader {
 
     private static let tooLong = "is longer than \(recordLimit / 1_024) KiB, or has a quote that is not closed"
 
-    private mutating func take(_ range: Range<Int>, _ lines: Int) {
+    private mutating func accept(_ range: Range<Int>, _ lines: Int) {
         record = range
         window.start = range.upperBound
         nextLine += lines

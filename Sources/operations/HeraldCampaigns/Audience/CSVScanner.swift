@@ -70,9 +70,7 @@ struct CSVScanner {
     }
 
     /// Only the record's first line is given up: when a quote is missing in it, those behind it are not to be lost too.
-    private static func broken(
-        _ problem: Problem, _ bytes: RawSpan, from start: Int, _ isEnd: Bool
-    ) -> Outcome {
+    private static func broken(_ problem: Problem, _ bytes: RawSpan, from start: Int, _ isEnd: Bool) -> Outcome {
         var offset = start
         while offset < bytes.byteCount, bytes[byteAt: offset] != UInt8(ascii: "\n") { offset += 1 }
         guard offset < bytes.byteCount || isEnd else { return .unfinished }
@@ -96,9 +94,7 @@ struct CSVScanner {
     }
 
     /// A field in quotes, with `offset` behind the closing one then; nothing when that is not there.
-    private static func quoted(
-        _ bytes: RawSpan, from start: Int, _ offset: inout Int, _ lines: inout Int
-    ) -> Field? {
+    private static func quoted(_ bytes: RawSpan, from start: Int, _ offset: inout Int, _ lines: inout Int) -> Field? {
         var field = Field(start: start, end: start)
         var next = start
         while next < bytes.byteCount {

@@ -22,7 +22,7 @@ package final class InvalidLines {
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// Takes the present line of a reader.
-    func take(_ reader: RecipientReader, _ reason: String) throws {
+    func add(_ reader: RecipientReader, _ reason: String) throws {
         if descriptor < 0 {
             // They are names and addresses of people.
             descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)

@@ -54,7 +54,7 @@ package struct CampaignIndex: Sendable {
     /// - Parameters:
     ///   - value: `nil` takes back what the key has said.
     ///   - place: `PARTITION:OFFSET`, for ``damages``.
-    package mutating func take(key: [UInt8]?, value: [UInt8]?, place: String) {
+    package mutating func add(key: [UInt8]?, value: [UInt8]?, place: String) {
         let text = String(decoding: key ?? [], as: UTF8.self)
         damagesByKey[text] = nil
         if let reason = read(Array(text.utf8), text, value), damagesByKey.count < Self.keptDamages {
@@ -148,7 +148,6 @@ private enum Sound {
     }
 
     static func byNumber(_ offsets: [String: Int64]) -> [Int32: Int64] {
-        Dictionary(
-            offsets.compactMap { name, offset in Int32(name).map { ($0, offset) } }, uniquingKeysWith: min)
+        Dictionary(offsets.compactMap { name, offset in Int32(name).map { ($0, offset) } }, uniquingKeysWith: min)
     }
 }

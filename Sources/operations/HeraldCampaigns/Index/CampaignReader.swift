@@ -8,7 +8,7 @@ package final class CampaignReader {
     private let reader: TopicReader
 
     /// What it says, as far as it was read.
-    package private(set) var book = CampaignIndex()
+    package private(set) var index = CampaignIndex()
 
     /// A reader of the topic; blocks for the brokers' answers.
     ///
@@ -22,19 +22,18 @@ package final class CampaignReader {
     /// - Parameter throughOpenTransactions: to what was written last, committed or not: waits for the end of every
     ///   transaction that is open now, a publisher's batch for instance.
     package func catchUp(throughOpenTransactions: Bool = false) throws {
-        try reader.catchUp(to: throughOpenTransactions ? .written : .committed) { take($0) }
+        try reader.catchUp(to: throughOpenTransactions ? .written : .committed) { add($0) }
     }
 
     /// Takes what has come since, waiting up to this long for the first record; whether something has.
     @discardableResult
-    package func takeArrived(waitMilliseconds: Int32 = 0) throws -> Bool {
-        try reader.takeArrived(waitMilliseconds: waitMilliseconds) { take($0) } > 0
+    package func poll(waitMilliseconds: Int32 = 0) throws -> Bool {
+        try reader.poll(waitMilliseconds: waitMilliseconds) { add($0) } > 0
     }
 
     package func close() { reader.close() }
 
-    private func take(_ message: Message) {
-        book.take(
-            key: message.keyCopy, value: message.valueCopy, place: "\(message.partition):\(message.offset)")
+    private func add(_ message: Message) {
+        index.add(key: message.keyCopy, value: message.valueCopy, place: "\(message.partition):\(message.offset)")
     }
 }

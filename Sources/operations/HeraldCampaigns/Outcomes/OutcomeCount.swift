@@ -34,7 +34,7 @@ package struct OutcomeCount: Equatable, Sendable {
     /// Takes a result of the campaign.
     ///
     /// - Parameter pushServiceCount: of the campaign; a result of an event as a whole stands for all of them.
-    package mutating func take(_ result: NotificationResult, pushServiceCount: Int) {
+    package mutating func add(_ result: NotificationResult, pushServiceCount: Int) {
         let outcomes = result.pushService == nil ? max(1, pushServiceCount) : 1
         guard result.replays > 0 else {
             first[result.outcome, default: 0] += outcomes

@@ -74,23 +74,21 @@ package final class OutcomeReader {
     package func catchUp(
         onProgress: (Int64, Int64) -> Bool = { _, _ in true }, onResult: (NotificationResult) -> Void = { _ in }
     ) throws -> Bool {
-        try reader.catchUp(onProgress: onProgress) { take($0, in: $1, onResult) }
+        try reader.catchUp(onProgress: onProgress) { add($0, in: $1, onResult) }
     }
 
     /// Takes what has come since, waiting up to this long for the first record; whether something has, of whoever.
     @discardableResult
-    package func takeArrived(
-        waitMilliseconds: Int32 = 0, onResult: (NotificationResult) -> Void = { _ in }
-    ) throws -> Bool {
-        try reader.takeArrived(waitMilliseconds: waitMilliseconds) { take($0, in: $1, onResult) } > 0
+    package func poll(waitMilliseconds: Int32 = 0, onResult: (NotificationResult) -> Void = { _ in }) throws -> Bool {
+        try reader.poll(waitMilliseconds: waitMilliseconds) { add($0, in: $1, onResult) } > 0
     }
 
     package func close() { reader.close() }
 
-    private func take(_ result: NotificationResult, in message: Message, _ onResult: (NotificationResult) -> Void) {
+    private func add(_ result: NotificationResult, in message: Message, _ onResult: (NotificationResult) -> Void) {
         guard let name = result.campaign, let subject = subjects[name] else { return }
         if message.offset >= subject.starts[message.partition] ?? 0 {
-            subjects[name]?.count.take(result, pushServiceCount: subject.pushServiceCount)
+            subjects[name]?.count.add(result, pushServiceCount: subject.pushServiceCount)
         }
         onResult(result)
     }

@@ -21,18 +21,18 @@ package struct CampaignOrder: Sendable {
         self.topic = topic
     }
 
-    /// What a book says of the campaign of this name; throws when some of it cannot be read.
+    /// What an index says of the campaign of this name; throws when some of it cannot be read.
     ///
     /// A definition that nobody understands must not be taken for none: everybody would be notified again.
-    package func campaign(in book: CampaignIndex) throws -> CampaignIndex.Campaign? {
+    package func campaign(in index: CampaignIndex) throws -> CampaignIndex.Campaign? {
         let name = text.name
         let keys = [name, CampaignDefinition.key(of: name), CampaignProgress.key(of: name), "\(name)/cancelled"]
-        if let damage = book.damages.first(where: { keys.contains($0.key) }) {
+        if let damage = index.damages.first(where: { keys.contains($0.key) }) {
             throw ToolFailure(
                 "what is known of campaign \(name) cannot be read (the record \(damage.place) of the campaigns topic: "
                     + "\(damage.reason)), so nothing is published")
         }
-        let campaign = book.campaign(name)
+        let campaign = index.campaign(name)
         if let campaign, campaign.definition == nil, campaign.progress != nil {
             throw ToolFailure("campaign \(name) has no definition any more, so nothing is published under its name")
         }

@@ -45,8 +45,7 @@ package final class CampaignPublisher {
         self.onNews = onNews
         self.onProgress = onProgress
         counts = (preview.recipients, preview.repeats, preview.invalid)
-        progress = PublishProgress(
-            recipients: preview.recipients, outcomesPerEvent: order.text.pushServices.count)
+        progress = PublishProgress(recipients: preview.recipients, outcomesPerEvent: order.text.pushServices.count)
         self.recipients = recipients
     }
 
@@ -76,21 +75,21 @@ package final class CampaignPublisher {
     private func end(after error: any Error, _ refusals: inout Int) -> PublishEnd? {
         switch error {
         case TransactionalWriter.WriteFailure.fenced(isLong: false): return .takenOver
-        case TransactionalWriter.WriteFailure.fenced: tell("a transaction has taken too long")
-        case TransactionalWriter.WriteFailure.unreachable(let error): tell("\(error)")
+        case TransactionalWriter.WriteFailure.fenced: reportUnreachable("a transaction has taken too long")
+        case TransactionalWriter.WriteFailure.unreachable(let error): reportUnreachable("\(error)")
         case TransactionalWriter.WriteFailure.refused(let error), TransactionalWriter.WriteFailure.inDoubt(let error):
             refusals += 1
             guard !error.isLasting, refusals < Self.refusalLimit else { return .failed(refusal(error)) }
-            tell("\(error)")
+            reportUnreachable("\(error)")
         case let failure as ToolFailure:
             guard failure.kind == .unreachable else { return .failed(failure) }
-            tell(failure.description)
+            reportUnreachable(failure.description)
         default: return .failed(ToolFailure("\(error)"))
         }
         return nil
     }
 
-    private func tell(_ cause: String) { onNews(.unreachable(cause)) }
+    private func reportUnreachable(_ cause: String) { onNews(.unreachable(cause)) }
 
     private func refusal(_ error: KafkaError) -> ToolFailure {
         ToolFailure(

@@ -18,12 +18,12 @@ final class PublishSession {
     private let job: CampaignPublisher
     private let publisher: TransactionalPublisher
     private let isFirst: Bool
-    private let book: CampaignReader
+    private let campaigns: CampaignReader
 
     private var definition: CampaignDefinition
     private var reader: RecipientReader?
     private var outcomes: OutcomeReader?
-    package var pace: PublishAdmission
+    package var admission: PublishAdmission
     private var judge: FailureJudge
     private var isAtEnd = false
     private var isComplete = false
@@ -43,17 +43,17 @@ final class PublishSession {
         self.isFirst = isFirst
         progress = job.progress
         progress.phase = .readingBack
-        book = try job.context.campaigns(job.layout)
-        try book.catchUp(throughOpenTransactions: true)
-        let campaign = try job.order.campaign(in: book.book)
+        campaigns = try job.context.campaigns(job.layout)
+        try campaigns.catchUp(throughOpenTransactions: true)
+        let campaign = try job.order.campaign(in: campaigns.index)
         // Later on a pause is waited out, and a cancellation is an end like others.
         if isFirst { try job.order.check(against: campaign) }
         definition = try campaign?.definition ?? Self.newDefinition(job.order, job.context, job.layout)
-        pace = Self.pace(job.order, definition, published: 0)
+        admission = Self.admission(job.order, definition, published: 0)
         judge = FailureJudge(limit: nil, from: OutcomeCount())
     }
 
-    private static func pace(_ order: CampaignOrder, _ definition: CampaignDefinition, published: Int)
+    private static func admission(_ order: CampaignOrder, _ definition: CampaignDefinition, published: Int)
         -> PublishAdmission
     {
         PublishAdmission(
@@ -85,7 +85,7 @@ final class PublishSession {
     }
 
     func close() {
-        book.close()
+        campaigns.close()
         outcomes?.close()
     }
 
@@ -93,7 +93,7 @@ final class PublishSession {
 
     /// Reads back what is published, and writes that this publisher works on it; false when it was asked to stop.
     private func begin() throws -> Bool {
-        let campaign = book.book.campaign(order.text.name)
+        let campaign = campaigns.index.campaign(order.text.name)
         let former = campaign?.progress
         var control: CampaignControl?
         let now = SystemClock.wall()
@@ -120,9 +120,8 @@ final class PublishSession {
         let outcomes = try context.outcomes(of: [.init(definition, after: former)], job.layout)
         self.outcomes = outcomes
         progress.outcomes = outcomes.count
-        pace = Self.pace(order, definition, published: progress.events)
-        judge = FailureJudge(
-            limit: (control ?? campaign?.control)?.pauseIfFailures, from: outcomes.count)
+        admission = Self.admission(order, definition, published: progress.events)
+        judge = FailureJudge(limit: (control ?? campaign?.control)?.pauseIfFailures, from: outcomes.count)
         state = campaign?.state ?? .running
         let isNew = campaign?.definition == nil
         try write(
@@ -144,10 +143,10 @@ final class PublishSession {
 
     // MARK: - Outcomes and orders
 
-    private func takeOutcomes(waitMilliseconds: Int32) throws {
+    private func pollOutcomes(waitMilliseconds: Int32) throws {
         guard let outcomes else { return }
         let known = outcomes.count.known
-        try outcomes.takeArrived(waitMilliseconds: waitMilliseconds)
+        try outcomes.poll(waitMilliseconds: waitMilliseconds)
         progress.outcomes = outcomes.count
         if outcomes.count.known != known || progress.open == 0 {
             progress.silentSince = nil
@@ -157,8 +156,8 @@ final class PublishSession {
     }
 
     private func followState() throws {
-        try book.takeArrived()
-        let campaign = book.book.campaign(order.text.name)
+        try campaigns.poll()
+        let campaign = campaigns.index.campaign(order.text.name)
         judge.limit = campaign?.control?.pauseIfFailures
         let former = state
         state = campaign?.state ?? .running
@@ -182,7 +181,7 @@ final class PublishSession {
     // MARK: - One transaction
 
     /// The events of the next recipients that are not published; none when the audience has no more of them.
-    private func take(atMost limit: Int, _ reader: RecipientReader) throws -> [OutgoingRecord] {
+    private func nextEvents(atMost limit: Int, _ reader: RecipientReader) throws -> [OutgoingRecord] {
         var events: [OutgoingRecord] = []
         var bytes = 0
         var lines = 0
@@ -256,12 +255,12 @@ final class PublishSession {
 
 extension PublishSession: PublishPolicy {
     var openOutcomes: (all: Int, step: Int) {
-        let open = pace.expected - progress.outcomes.known
+        let open = admission.expected - progress.outcomes.known
         return (open, open)
     }
 
     func poll(waitMilliseconds: Int32) throws {
-        try takeOutcomes(waitMilliseconds: waitMilliseconds)
+        try pollOutcomes(waitMilliseconds: waitMilliseconds)
         try followState()
     }
 
@@ -274,14 +273,15 @@ extension PublishSession: PublishPolicy {
         switch state {
         case .cancelled: return .ended(.cancelled)
         case .paused:
-            if order.endsWhenPausedByFailures, book.book.campaign(order.text.name)?.control?.isByFailures ?? false {
+            if order.endsWhenPausedByFailures, campaigns.index.campaign(order.text.name)?.control?.isByFailures ?? false
+            {
                 return .ended(.paused)
             }
             progress.phase = .paused
             return .waiting
         case .running: break
         }
-        let isStepEnd = pace.isAtStepEnd && progress.outcomes.known >= pace.expected
+        let isStepEnd = admission.isAtStepEnd && progress.outcomes.known >= admission.expected
         if let reason = judge.verdict(on: progress.outcomes, isStepEnd: isStepEnd) {
             try pauseBecauseOfFailures(reason)
             // It comes back from the topic, as everybody else sees it.
@@ -289,7 +289,7 @@ extension PublishSession: PublishPolicy {
         }
         if isAtEnd {
             progress.phase = .finishing
-            return progress.outcomes.known >= pace.expected ? .ended(.complete) : .waiting
+            return progress.outcomes.known >= admission.expected ? .ended(.complete) : .waiting
         }
         if let expiresAt = definition.expiresAt, expiresAt <= SystemClock.wall().milliseconds {
             return .ended(.expired)
@@ -309,12 +309,12 @@ extension PublishSession: PublishPolicy {
     /// Publishes the next recipients that are not published, with how far the campaign is then.
     func publish(atMost limit: Int) throws -> Int {
         guard let reader else { return 0 }
-        if pace.step != step {
-            step = pace.step
+        if admission.step != step {
+            step = admission.step
             if let step { job.onNews(.step(step)) }
         }
         progress.phase = .publishing
-        let events = try take(atMost: limit, reader)
+        let events = try nextEvents(atMost: limit, reader)
         guard !events.isEmpty || isAtEnd else { return 0 }
         guard job.audience.isUnchanged else { throw AudiencePreview.changed }
         progress.events += events.count

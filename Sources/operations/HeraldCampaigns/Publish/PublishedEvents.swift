@@ -32,14 +32,14 @@ struct PublishedEvents {
         ) { starts[$0].map { .offset($0) } ?? .beginning }
         defer { reader.close() }
         var (count, inAudience) = (0, 0)
-        func take(_ message: Message) {
+        func mark(_ message: Message) {
             guard let id = Self.id(of: message, ids) else { return }
             let former = recipients.insert(id, .published)
             guard !former.contains(.published) else { return }
             count += 1
             if former.contains(.seen) { inAudience += 1 }
         }
-        guard try reader.catchUp(to: .written, onProgress: onProgress, take) else { return nil }
+        guard try reader.catchUp(to: .written, onProgress: onProgress, mark) else { return nil }
         let known = progress?.published ?? 0
         guard count >= known else {
             throw ToolFailure(

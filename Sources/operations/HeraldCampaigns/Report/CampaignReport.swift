@@ -17,7 +17,7 @@ package struct CampaignReport: Sendable {
     private static let mostFailures = 500
     private static let mostRecovered = 1_000_000
     /// Moments further from the campaign's own time are nobody's real clock.
-    private static let clockDifference: Int64 = 86_400_000
+    private static let clockDifferenceMilliseconds: Int64 = 86_400_000
 
     private let pushServiceCount: Int
     private let earliest: Int64
@@ -37,13 +37,13 @@ package struct CampaignReport: Sendable {
     /// - Parameter now: moments of results far behind it are not drawn.
     package init(_ definition: CampaignDefinition, now: WallTime) {
         pushServiceCount = definition.pns.count
-        earliest = definition.startedAt - Self.clockDifference
-        latest = now.milliseconds + Self.clockDifference
+        earliest = definition.startedAt - Self.clockDifferenceMilliseconds
+        latest = now.milliseconds + Self.clockDifferenceMilliseconds
     }
 
     /// Takes a result of the campaign.
-    package mutating func take(_ result: NotificationResult) {
-        count.take(result, pushServiceCount: pushServiceCount)
+    package mutating func add(_ result: NotificationResult) {
+        count.add(result, pushServiceCount: pushServiceCount)
         attempts += result.attempts ?? 0
         let outcomes = result.pushService == nil ? max(1, pushServiceCount) : 1
         if result.replays > 0 {

@@ -13,17 +13,17 @@ package struct CampaignStatus: Sendable {
     /// What waits in the retry topics; `nil` when that is not known.
     package var backlog: RetryBacklog.Count?
     /// How fast outcomes come; `nil` when that is not known.
-    package var pace: OutcomeMeter?
+    package var meter: OutcomeMeter?
     package var now: WallTime
 
     package init(
         campaign: CampaignIndex.Campaign, count: OutcomeCount, backlog: RetryBacklog.Count? = nil,
-        pace: OutcomeMeter? = nil, now: WallTime
+        meter: OutcomeMeter? = nil, now: WallTime
     ) {
         self.campaign = campaign
         self.count = count
         self.backlog = backlog
-        self.pace = pace
+        self.meter = meter
         self.now = now
     }
 
@@ -84,7 +84,7 @@ package struct CampaignStatus: Sendable {
     package var isOver: Bool {
         switch state {
         case .finished: true
-        case .cancelled, .expired: campaign.progress != nil && open == 0 && !isHeard
+        case .cancelled, .expired: campaign.progress != nil && open == 0 && !isPublisherAlive
         case .running, .paused: false
         }
     }
@@ -93,16 +93,16 @@ package struct CampaignStatus: Sendable {
     package var silenceMilliseconds: Int64? { campaign.progress.map { max(0, now.milliseconds - $0.at) } }
 
     /// Whether the publisher was heard of a short while ago.
-    package var isHeard: Bool { silenceMilliseconds.map { $0 < Self.patienceMilliseconds } ?? false }
+    package var isPublisherAlive: Bool { silenceMilliseconds.map { $0 < Self.patienceMilliseconds } ?? false }
 
     /// Outcomes a second at present.
-    package var perSecond: Double? { pace?.perSecond(at: now) }
+    package var perSecond: Double? { meter?.perSecond(at: now) }
 
     /// How long it will take at the present pace; `nil` when nobody can say.
     package var secondsLeft: Double? {
         guard let perSecond, perSecond > 0, state == .running, let total else { return nil }
         // What nobody publishes does not come.
-        guard unpublished == 0 || isHeard else { return nil }
+        guard unpublished == 0 || isPublisherAlive else { return nil }
         return Double(total - min(total, count.known)) / perSecond
     }
 }

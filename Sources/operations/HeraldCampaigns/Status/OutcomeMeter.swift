@@ -18,7 +18,7 @@ package struct OutcomeMeter: Sendable {
     /// Takes a result; replays don't count.
     ///
     /// - Parameter now: when it was seen. What comes from a clock ahead of this one counts as of now.
-    package mutating func take(_ result: NotificationResult, at now: WallTime) {
+    package mutating func add(_ result: NotificationResult, at now: WallTime) {
         guard result.replays == 0 else { return }
         let moment = min(result.completedAt, now)
         first = min(first ?? moment, moment)

@@ -62,7 +62,7 @@ package final class RetryBacklog {
                 case .nothing: continue
                 case .record(let message):
                     defer { message.release() }
-                    take(message, &count)
+                    add(message, &count)
                 }
             }
             let (passed, total) = reader.progress
@@ -89,7 +89,7 @@ package final class RetryBacklog {
         return starts
     }
 
-    private func take(_ message: Message, _ count: inout Count) {
+    private func add(_ message: Message, _ count: inout Count) {
         var headers = HeaderList()
         message.forEachHeader { headers.append(name: $0, value: $1) }
         guard headers.lastValue(named: HeaderName.campaign.literal)?.text == campaign else { return }

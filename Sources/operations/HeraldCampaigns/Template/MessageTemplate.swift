@@ -126,7 +126,6 @@ package struct MessageTemplate: Sendable, Equatable {
     private func mistake(_ offset: Int, _ problem: String) -> InputError {
         let before = String(decoding: bytes[..<offset], as: UTF8.self)
         let lines = before.split(separator: "\n", omittingEmptySubsequences: false)
-        return InputError(
-            problem, line: lines.count > 1 ? lines.count : nil, column: (lines.last?.count ?? 0) + 1)
+        return InputError(problem, line: lines.count > 1 ? lines.count : nil, column: (lines.last?.count ?? 0) + 1)
     }
 }

@@ -140,7 +140,7 @@ package final class BackendExaminer: Examiner {
     private func one(
         _ stage: Stage, _ subject: String, _ verdict: Verdict, _ detail: String, fix: String? = nil
     ) -> Finding {
-        Finding([Check(stage.rawValue, subject, verdict, detail, fix: fix)])
+        Finding([Check(stage, subject, verdict, detail, fix: fix)])
     }
 }
 

@@ -42,14 +42,14 @@ extension BrokerExaminer {
         switch error.kind {
         case .forbidden:
             Check(
-                Stage.group.rawValue, plan.group, .failed, "this user may not ask for it",
+                .group, plan.group, .failed, "this user may not ask for it",
                 fix: "\(KafkaPermission(.read, on: .group(plan.group)))")
         case .unsupported:
             Check(
-                Stage.group.rawValue, plan.group, .warning, "the broker tells nothing of groups",
+                .group, plan.group, .warning, "the broker tells nothing of groups",
                 fix: "nothing if this is an embedded broker; else a newer Kafka")
         default:
-            Check(Stage.group.rawValue, plan.group, .failed, "\(error)", fix: "look at the brokers")
+            Check(.group, plan.group, .failed, "\(error)", fix: "look at the brokers")
         }
     }
 
@@ -114,7 +114,7 @@ extension BrokerExaminer {
             let behind = positions.of(topic.name).filter { $0.lag > 0 && $0.isInRange }.map(\.partition)
             guard !behind.isEmpty else { continue }
             let firstInTime = try queries.offsets(
-                of: behind, at: now - delay - Self.lateness,
+                of: behind, at: now - delay - Self.latenessMilliseconds,
                 timeoutMilliseconds: timeLeft.milliseconds(atMost: Self.requestMilliseconds))
             for index in positions.partitions.indices where behind.contains(positions.partitions[index].partition) {
                 let position = positions.partitions[index]
@@ -125,8 +125,8 @@ extension BrokerExaminer {
         }
     }
 
-    /// So late a retry may be (milliseconds) before it counts as overdue.
-    private static var lateness: Int64 { 30_000 }
+    /// So late a retry may be before it counts as overdue.
+    private static var latenessMilliseconds: Int64 { 30_000 }
 }
 
 /// Where a group stands in each partition.
@@ -205,9 +205,7 @@ enum GroupJudgement {
     }
 
     /// How far the group is behind in one topic.
-    static func lag(
-        _ topic: String, _ positions: [GroupPositions.Position], isRetry: Bool, isServed: Bool
-    ) -> Check {
+    static func lag(_ topic: String, _ positions: [GroupPositions.Position], isRetry: Bool, isServed: Bool) -> Check {
         let name = "group lag"
         if let lost = positions.first(where: { ($0.committed ?? $0.begin) < $0.begin }) {
             return Check(

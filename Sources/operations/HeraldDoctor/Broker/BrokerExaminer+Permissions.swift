@@ -18,8 +18,7 @@ extension BrokerExaminer {
             answers = try reader.read(partitions, timeLeft: timeLeft)
         } catch {
             return Finding([
-                Check(
-                    Stage.reading.rawValue, "", .failed, "no reader can be made: \(error)", fix: "look at the brokers")
+                Check(.reading, "", .failed, "no reader can be made: \(error)", fix: "look at the brokers")
             ])
         }
         return Finding(
@@ -28,13 +27,13 @@ extension BrokerExaminer {
                 switch answers[partition.topic] {
                 case .none:
                     return Check(
-                        Stage.reading.rawValue, partition.topic, isNeeded ? .failed : .warning,
+                        .reading, partition.topic, isNeeded ? .failed : .warning,
                         "partition \(partition.partition) gave no answer in time", fix: "look at the brokers")
-                case .some(.none): return Check(Stage.reading.rawValue, partition.topic, .passed, "fetched")
+                case .some(.none): return Check(.reading, partition.topic, .passed, "fetched")
                 case .some(.some(let error)):
                     let isForbidden = error.kind == .forbidden
                     return Check(
-                        Stage.reading.rawValue, partition.topic, isNeeded ? .failed : .warning,
+                        .reading, partition.topic, isNeeded ? .failed : .warning,
                         (isForbidden ? "not allowed" : "\(error)")
                             + (isNeeded ? "" : " (herald publish --wait, dlq and campaign need it)"),
                         fix: "\(KafkaPermission(.read, on: .topic(partition.topic)))")
@@ -48,7 +47,7 @@ extension BrokerExaminer {
             return Finding(
                 [
                     Check(
-                        Stage.transactionalID.rawValue, "", .skipped,
+                        .transactionalID, "", .skipped,
                         "delivery.guarantee is at-least-once: a record that proves Write could not be taken back")
                 ], isDeadEnd: true)
         }
@@ -60,7 +59,7 @@ extension BrokerExaminer {
             try probe.claim()
             let milliseconds = Int((.now - begin) / .milliseconds(1))
             return Finding([
-                Check(Stage.transactionalID.rawValue, id, .passed, "claimed in \(milliseconds) ms")
+                Check(.transactionalID, id, .passed, "claimed in \(milliseconds) ms")
             ])
         } catch {
             let isForbidden = error.kind == .forbidden
@@ -69,7 +68,7 @@ extension BrokerExaminer {
             return Finding(
                 [
                     Check(
-                        Stage.transactionalID.rawValue, id, isOwnNameOpen ? .warning : .failed,
+                        .transactionalID, id, isOwnNameOpen ? .warning : .failed,
                         isForbidden ? "not allowed" : "\(error)",
                         fix: isForbidden
                             ? "\(KafkaPermission(.write, on: .transactionalIDs(prefix: "\(plan.group)-")))"
@@ -84,14 +83,13 @@ extension BrokerExaminer {
         let partitions = topics.filter { !requests.contains($0.name) }.compactMap { Self.servedPartition(of: $0) }
         let (properties, group, timeLeft) = (plan.writerProperties, plan.group, timeLeft)
         let trials = SideBySide.map(partitions, milliseconds: timeLeft.milliseconds(atMost: Self.writeMilliseconds)) {
-            TransactionProbe.write(
-                to: $0, properties: properties, id: Self.transactionalID(group), timeLeft: timeLeft)
+            TransactionProbe.write(to: $0, properties: properties, id: Self.transactionalID(group), timeLeft: timeLeft)
         }
         var checks = zip(partitions, trials).map { partition, trial in writing(partition.topic, trial) }
         endMilliseconds = trials.compactMap { $0?.refusal == nil ? $0?.endMilliseconds : nil }
         checks.append(
             Check(
-                Stage.writing.rawValue, requests.joined(separator: ", "), .skipped,
+                .writing, requests.joined(separator: ", "), .skipped,
                 "no record of a check belongs there; herald publish, dlq replay and campaign need Write"))
         return Finding(checks, isDeadEnd: endMilliseconds.isEmpty)
     }
@@ -99,15 +97,15 @@ extension BrokerExaminer {
     private func writing(_ topic: String, _ trial: TransactionProbe.Trial?) -> Check {
         guard let trial else {
             return Check(
-                Stage.writing.rawValue, topic, verdict(of: topic), "no answer in time" + purpose(of: topic),
+                .writing, topic, verdict(of: topic), "no answer in time" + purpose(of: topic),
                 fix: "look at the brokers")
         }
         guard let refusal = trial.refusal else {
-            return Check(Stage.writing.rawValue, topic, .passed, "a record was taken, and taken back")
+            return Check(.writing, topic, .passed, "a record was taken, and taken back")
         }
         let isForbidden = refusal.kind == .forbidden
         return Check(
-            Stage.writing.rawValue, topic, verdict(of: topic),
+            .writing, topic, verdict(of: topic),
             (isForbidden ? "not allowed" : "\(refusal)") + purpose(of: topic),
             fix: isForbidden
                 ? "\(KafkaPermission(.write, on: .topic(topic)))" : "look at the brokers and the topic's settings")
@@ -118,7 +116,7 @@ extension BrokerExaminer {
         let slowest = endMilliseconds.max() ?? 0
         var checks = [
             Check(
-                Stage.transaction.rawValue, "", .passed,
+                .transaction, "", .passed,
                 "begun and aborted \(endMilliseconds.count) times; the end took \(slowest) ms at most")
         ]
         if let transactions, let group = reader?.groupMetadata,
@@ -132,19 +130,18 @@ extension BrokerExaminer {
     private func groupRead(_ trial: TransactionProbe.Trial) -> Check {
         let subject = "group \(plan.group)"
         guard let refusal = trial.refusal, refusal.code != KafkaError.Code.offsetMetadataTooLarge else {
-            return Check(Stage.reading.rawValue, subject, .passed, "its offsets may be committed")
+            return Check(.reading, subject, .passed, "its offsets may be committed")
         }
         switch refusal.code {
         case KafkaError.Code.groupAuthorizationFailed:
             return Check(
-                Stage.reading.rawValue, subject, .failed, "not allowed",
+                .reading, subject, .failed, "not allowed",
                 fix: "\(KafkaPermission(.read, on: .group(plan.group)))")
         case KafkaError.Code.topicAuthorizationFailed:
-            return Check(
-                Stage.reading.rawValue, subject, .skipped, "because of read")
+            return Check(.reading, subject, .skipped, "because of read")
         default:
             return Check(
-                Stage.reading.rawValue, subject, .warning,
+                .reading, subject, .warning,
                 "it is not known whether offsets may be committed: \(refusal)",
                 fix: "look at the brokers, and at the internal topic __consumer_offsets")
         }

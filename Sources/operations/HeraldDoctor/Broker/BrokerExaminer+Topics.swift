@@ -40,9 +40,7 @@ extension BrokerExaminer {
             all = try admin.metadata(timeoutMilliseconds: timeLeft.milliseconds(atMost: Self.requestMilliseconds))
         } catch {
             return Finding([
-                Check(
-                    Stage.topics.rawValue, "", .failed, "the cluster does not say: \(error)",
-                    fix: "look at the brokers")
+                Check(.topics, "", .failed, "the cluster does not say: \(error)", fix: "look at the brokers")
             ])
         }
         asked.topics += all.topics.filter { isRetry($0.name) && !names.contains($0.name) }
@@ -93,13 +91,13 @@ extension BrokerExaminer {
     ) -> Check {
         if topic.error?.kind == .forbidden {
             return Check(
-                Stage.topics.rawValue, topic.name, verdict(of: topic.name),
+                .topics, topic.name, verdict(of: topic.name),
                 "this user may not see it" + purpose(of: topic.name),
                 fix: "\(KafkaPermission(.describe, on: .topic(topic.name))); Read and Write bring it along")
         }
         if topic.error != nil || topic.partitions.isEmpty {
             return Check(
-                Stage.topics.rawValue, topic.name, verdict(of: topic.name), "it is missing" + purpose(of: topic.name),
+                .topics, topic.name, verdict(of: topic.name), "it is missing" + purpose(of: topic.name),
                 fix: Self.applying)
         }
         var judgement = TopicJudgement()
@@ -109,7 +107,7 @@ extension BrokerExaminer {
         for step in steps where configuration != nil || Self.isKnownWithout(step.property) { judgement.judge(step) }
         let count = topic.partitions.count
         return Check(
-            Stage.topics.rawValue, topic.name, judgement.verdict,
+            .topics, topic.name, judgement.verdict,
             (["\(count) partition\(count == 1 ? "" : "s")"] + judgement.remarks).joined(separator: "; "),
             fix: judgement.fixes.isEmpty ? nil : judgement.fixes.joined(separator: "; "))
     }

@@ -97,12 +97,10 @@ package final class BrokerExaminer: Examiner {
             zip(endpoints, answers).map { endpoint, answer in
                 switch answer {
                 case .addresses(let found):
-                    Check(
-                        Stage.brokerNames.rawValue, endpoint.host, .passed,
-                        found.map(\.text).joined(separator: ", "))
+                    Check(.brokerNames, endpoint.host, .passed, found.map(\.text).joined(separator: ", "))
                 case .failed(let reason):
                     Check(
-                        Stage.brokerNames.rawValue, endpoint.host, addresses.isEmpty ? .failed : .warning,
+                        .brokerNames, endpoint.host, addresses.isEmpty ? .failed : .warning,
                         "the name is not found: \(reason)", fix: "check kafka.bootstrapServers and the resolver")
                 }
             })
@@ -116,12 +114,10 @@ package final class BrokerExaminer: Examiner {
             zip(targets, connections).map { endpoint, connection in
                 switch connection {
                 case .connected(let address, let milliseconds):
-                    Check(
-                        Stage.brokerPorts.rawValue, "\(endpoint)", .passed,
-                        "connected to \(address) in \(milliseconds) ms")
+                    Check(.brokerPorts, "\(endpoint)", .passed, "connected to \(address) in \(milliseconds) ms")
                 case .failed(let reason):
                     Check(
-                        Stage.brokerPorts.rawValue, "\(endpoint)", reached.isEmpty ? .failed : .warning, reason,
+                        .brokerPorts, "\(endpoint)", reached.isEmpty ? .failed : .warning, reason,
                         fix: "check kafka.bootstrapServers, the firewall, and whether Kafka runs")
                 }
             })
@@ -131,8 +127,7 @@ package final class BrokerExaminer: Examiner {
         guard plan.usesTLS else { return Finding([]) }
         let outcomes = reachability.handshake(
             reached.map { (host: $0.host, addresses: addresses[$0] ?? []) }, trust: plan.trust)
-        return Finding(
-            zip(reached, outcomes).map { certificates.check($1, of: $0, isVerified: plan.verifies) })
+        return Finding(zip(reached, outcomes).map { certificates.check($1, of: $0, isVerified: plan.verifies) })
     }
 
     // MARK: Login
@@ -142,7 +137,7 @@ package final class BrokerExaminer: Examiner {
             admin = try Admin(properties: plan.clientProperties)
         } catch {
             return Finding([
-                Check(Stage.brokerLogin.rawValue, "", .failed, "\(error.message)", fix: "correct kafka.properties")
+                Check(.brokerLogin, "", .failed, "\(error.message)", fix: "correct kafka.properties")
             ])
         }
         guard let admin else { return Finding([], isDeadEnd: true) }
@@ -154,20 +149,18 @@ package final class BrokerExaminer: Examiner {
         let who = plan.property("sasl.username").map { " as \($0)" } ?? ""
         let way = plan.saslMechanism.map { "\($0)\(who) accepted" } ?? "no login (\(plan.securityProtocol))"
         return Finding([
-            Check(
-                Stage.brokerLogin.rawValue, "", .passed,
-                "\(way); \(brokers.count) broker\(brokers.count == 1 ? "" : "s")")
+            Check(.brokerLogin, "", .passed, "\(way); \(brokers.count) broker\(brokers.count == 1 ? "" : "s")")
         ])
     }
 
     private func refusedLogin(_ failure: ToolFailure) -> Check {
         guard failure.kind == .unreachable else {
             return Check(
-                Stage.brokerLogin.rawValue, "", .failed, failure.description,
+                .brokerLogin, "", .failed, failure.description,
                 fix: "check sasl.mechanism, sasl.username and sasl.password in kafka.properties")
         }
         return Check(
-            Stage.brokerLogin.rawValue, "", .failed, failure.description,
+            .brokerLogin, "", .failed, failure.description,
             fix: "check that security.protocol in kafka.properties (\(plan.securityProtocol)) is the listener's")
     }
 
@@ -189,10 +182,7 @@ package final class BrokerExaminer: Examiner {
             switch connection {
             case .connected(let address, let milliseconds):
                 connected.append((endpoint, addresses))
-                checks.append(
-                    Check(
-                        Stage.brokers.rawValue, "\(endpoint)", .passed,
-                        "connected to \(address) in \(milliseconds) ms"))
+                checks.append(Check(.brokers, "\(endpoint)", .passed, "connected to \(address) in \(milliseconds) ms"))
             case .failed(let reason): checks.append(unreachable(endpoint, reason))
             }
         }
@@ -208,7 +198,7 @@ package final class BrokerExaminer: Examiner {
 
     private func unreachable(_ endpoint: Endpoint, _ reason: String) -> Check {
         Check(
-            Stage.brokers.rawValue, "\(endpoint)", .failed, "the cluster names this broker so, and \(reason)",
+            .brokers, "\(endpoint)", .failed, "the cluster names this broker so, and \(reason)",
             fix: "correct the broker's advertised.listeners, or the network")
     }
 }

@@ -30,7 +30,7 @@ final class TransactionProbe {
     /// Claims the name, which nobody else has.
     func claim() throws(KafkaError) {
         let limit = timeLeft.milliseconds(atMost: Self.claimMilliseconds)
-        try producer.blocking(takingReports: serve(waitMilliseconds:)) { (producer) throws(KafkaError) in
+        try producer.blocking(pollingReports: serve(waitMilliseconds:)) { (producer) throws(KafkaError) in
             try producer.initTransactions(timeoutMilliseconds: limit)
         }
     }
@@ -82,7 +82,7 @@ final class TransactionProbe {
         let limit = timeLeft.milliseconds(atMost: Self.callMilliseconds)
         return trial { () throws(KafkaError) in
             let position = CommitPosition(partition: partition, offset: 0, metadata: Self.refusedMetadata)
-            try producer.blocking(takingReports: serve(waitMilliseconds:)) { (producer) throws(KafkaError) in
+            try producer.blocking(pollingReports: serve(waitMilliseconds:)) { (producer) throws(KafkaError) in
                 try producer.sendOffsets([position], group: group, timeoutMilliseconds: limit)
             }
         }
@@ -100,7 +100,7 @@ final class TransactionProbe {
         let begin = ContinuousClock.now
         let limit = timeLeft.milliseconds(atMost: Self.callMilliseconds)
         do throws(KafkaError) {
-            try producer.blocking(takingReports: serve(waitMilliseconds:)) { (producer) throws(KafkaError) in
+            try producer.blocking(pollingReports: serve(waitMilliseconds:)) { (producer) throws(KafkaError) in
                 try producer.abortTransaction(timeoutMilliseconds: limit)
             }
         } catch {

@@ -20,9 +20,9 @@ package final class DeadLetterReader {
 
     private static let requestMilliseconds = 10_000
     /// A dead letter's own moment may be so much later than its record's, when a broker's clock gives the latter.
-    private static let clockDifference: Int64 = 300_000
+    private static let clockDifferenceMilliseconds: Int64 = 300_000
     /// A record may be so much younger than the moment in it: transactions that were aborted, clocks of many machines.
-    private static let longestWriting: Int64 = 3_600_000
+    private static let longestWritingMilliseconds: Int64 = 3_600_000
 
     private let reader: TopicReader
     private let topic: String
@@ -60,8 +60,9 @@ package final class DeadLetterReader {
         let ends = try queries.ends(of: wanted, timeoutMilliseconds: Self.requestMilliseconds)
         // An embedded broker answers no question about moments and ends.
         knowsTimes = !ends.isEmpty
-        let first = try offsets(of: wanted, at: bounds.earliest?.advanced(byMilliseconds: -Self.clockDifference))
-        let last = try offsets(of: wanted, at: bounds.latest?.advanced(byMilliseconds: Self.longestWriting))
+        let first = try offsets(
+            of: wanted, at: bounds.earliest?.advanced(byMilliseconds: -Self.clockDifferenceMilliseconds))
+        let last = try offsets(of: wanted, at: bounds.latest?.advanced(byMilliseconds: Self.longestWritingMilliseconds))
         var ranges: Ranges = [:]
         for partition in wanted {
             let marks = try queries.watermarks(of: partition, timeoutMilliseconds: Self.requestMilliseconds)

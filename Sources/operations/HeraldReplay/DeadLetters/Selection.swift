@@ -75,8 +75,7 @@ package struct Selection: Sendable {
         }
         let value = String(text[text.index(after: sign)...])
         guard let condition = field.condition(value) else {
-            throw ToolFailure(
-                "\"\(value)\" is no \(field.rawValue); take a group that herald dlq list shows")
+            throw ToolFailure("\"\(value)\" is no \(field.rawValue); take a group that herald dlq list shows")
         }
         return condition
     }

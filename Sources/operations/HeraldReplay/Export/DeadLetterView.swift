@@ -52,7 +52,7 @@ package struct DeadLetterView: Sendable {
     ///
     /// - Parameter original: the request that it was made of, for what it lacks; `nil` when it is not there any more.
     package init(
-        _ entry: inout DeadLetterEntry, _ book: MarkIndex?, _ outcomes: ReplayOutcomes,
+        _ entry: inout DeadLetterEntry, _ marks: MarkIndex?, _ outcomes: ReplayOutcomes,
         original: DeadLetterEntry? = nil
     ) {
         omissions = entry.omissions
@@ -77,8 +77,8 @@ package struct DeadLetterView: Sendable {
         campaign = entry.text(.campaign)
         detail = entry.text(.detail)
         history = entry.history
-        state = Self.state(entry, book)
-        replayOutcome = outcomes.outcome(of: entry, book)
+        state = Self.state(entry, marks)
+        replayOutcome = outcomes.outcome(of: entry, marks)
         expiresAt = event.expiresAt()
         message = event.message()
         value = event.value
@@ -91,10 +91,10 @@ package struct DeadLetterView: Sendable {
         return view
     }
 
-    private static func state(_ entry: DeadLetterEntry, _ book: MarkIndex?) -> State {
-        guard let book else { return .open }
-        if book.isReplayed(entry.pushServices, partition: entry.partition, offset: entry.offset) { return .replayed }
-        if book.isResolved(partition: entry.partition, offset: entry.offset) { return .resolved }
-        return book.replayCount(partition: entry.partition, offset: entry.offset) > 0 ? .partlyReplayed : .open
+    private static func state(_ entry: DeadLetterEntry, _ marks: MarkIndex?) -> State {
+        guard let marks else { return .open }
+        if marks.isReplayed(entry.pushServices, partition: entry.partition, offset: entry.offset) { return .replayed }
+        if marks.isResolved(partition: entry.partition, offset: entry.offset) { return .resolved }
+        return marks.replayCount(partition: entry.partition, offset: entry.offset) > 0 ? .partlyReplayed : .open
     }
 }

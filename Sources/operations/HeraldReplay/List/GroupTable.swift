@@ -48,11 +48,11 @@ package struct GroupTable: Sendable {
     }
 
     /// Counts a dead letter.
-    package mutating func take(_ entry: DeadLetterEntry, _ book: MarkIndex?, _ outcomes: ReplayOutcomes) {
-        let outcome = outcomes.outcome(of: entry, book)
-        let isResolved = book?.isResolved(partition: entry.partition, offset: entry.offset) ?? false
+    package mutating func add(_ entry: DeadLetterEntry, _ marks: MarkIndex?, _ outcomes: ReplayOutcomes) {
+        let outcome = outcomes.outcome(of: entry, marks)
+        let isResolved = marks?.isResolved(partition: entry.partition, offset: entry.offset) ?? false
         let isReplayed =
-            book?.isReplayed(entry.pushServices, partition: entry.partition, offset: entry.offset) ?? false
+            marks?.isReplayed(entry.pushServices, partition: entry.partition, offset: entry.offset) ?? false
         for value in field.values(of: entry) {
             if groups[value] != nil || groups.count < Self.limit {
                 Self.count(

@@ -20,7 +20,7 @@ package struct MarkIndex: Sendable {
     package init() {}
 
     /// Takes what a record says.
-    package mutating func take(_ record: MarkRecord) {
+    package mutating func add(_ record: MarkRecord) {
         var bits: UInt64?
         if record.state == .replayed { firstReplayAt = min(firstReplayAt ?? record.at, record.at) }
         if let names = record.pns { bits = names.reduce(UInt64(0)) { $0 | bit(of: $1) } }

@@ -11,7 +11,7 @@ package final class StateReader {
     private let topic: String
 
     /// What became of dead letters, as far as it was read.
-    package private(set) var book = MarkIndex()
+    package private(set) var marks = MarkIndex()
     /// Who works on them, as far as it was read.
     package private(set) var lease: Lease?
 
@@ -27,14 +27,12 @@ package final class StateReader {
     ///
     /// - Parameter throughOpenTransactions: reads to what was written last, committed or not, and so waits for the end of
     ///   every transaction that is open now.
-    package func catchUp(
-        throughOpenTransactions: Bool = false, onRecord: (MarkRecord) -> Void = { _ in }
-    ) throws {
-        func take(_ message: Message) throws { try self.take(message, onRecord) }
-        try reader.catchUp(to: throughOpenTransactions ? .written : .committed, take)
+    package func catchUp(throughOpenTransactions: Bool = false, onRecord: (MarkRecord) -> Void = { _ in }) throws {
+        func add(_ message: Message) throws { try self.add(message, onRecord) }
+        try reader.catchUp(to: throughOpenTransactions ? .written : .committed, add)
     }
 
-    private func take(_ message: Message, _ onRecord: (MarkRecord) -> Void) throws {
+    private func add(_ message: Message, _ onRecord: (MarkRecord) -> Void) throws {
         guard let key = message.keyCopy, let value = message.valueCopy else { return }
         let name = String(decoding: key, as: UTF8.self)
         if name == Lease.key {
@@ -46,7 +44,7 @@ package final class StateReader {
                     "\(topic) cannot be read: the record \(message.partition):\(message.offset) is damaged, or of a "
                         + "later version")
             }
-            book.take(record)
+            marks.add(record)
             onRecord(record)
         }
     }

@@ -26,7 +26,7 @@ package struct ReplayOutcomes: Sendable {
     package init() {}
 
     /// Takes a result; those of events that were not replayed are passed over.
-    package mutating func take(_ result: NotificationResult) {
+    package mutating func add(_ result: NotificationResult) {
         guard result.replays > 0 else { return }
         let key = Self.identity(result.origin, result.pushService)
         guard replays.count < Self.limit || replays[key] != nil else { return }
@@ -37,12 +37,12 @@ package struct ReplayOutcomes: Sendable {
     }
 
     /// What came of this dead letter's replay; `nil` when it was not replayed.
-    package func outcome(of entry: DeadLetterEntry, _ book: MarkIndex?) -> Outcome? {
+    package func outcome(of entry: DeadLetterEntry, _ marks: MarkIndex?) -> Outcome? {
         let (partition, offset, failed) = (entry.partition, entry.offset, entry.pushServices)
-        guard let book, book.replayCount(partition: partition, offset: offset) > 0 else { return nil }
+        guard let marks, marks.replayCount(partition: partition, offset: offset) > 0 else { return nil }
         guard let origin = entry.origin else { return .notKnown }
-        let missing = book.missing(of: failed, partition: partition, offset: offset)
-        let number = entry.replays + book.lastReplay(partition: partition, offset: offset)
+        let missing = marks.missing(of: failed, partition: partition, offset: offset)
+        let number = entry.replays + marks.lastReplay(partition: partition, offset: offset)
         let services: [String?] = failed.isEmpty ? [nil] : failed.filter { !missing.contains($0) }
         let outcomes = services.map { outcome(origin, $0, after: entry.replays, number) }
         return outcomes.contains(.notKnown) ? .notKnown : outcomes.contains(.failedAgain) ? .failedAgain : .delivered

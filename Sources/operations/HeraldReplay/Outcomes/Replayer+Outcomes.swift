@@ -5,27 +5,27 @@ internal import HeraldTools
 
 extension Replayer {
     /// The operator's clock gives a mark its moment, a broker's or a worker's the result.
-    private static let clockDifference: Int64 = 300_000
+    private static let clockDifferenceMilliseconds: Int64 = 300_000
 
     /// Reads what came of replays, from the results topic.
     ///
     /// - Parameters:
-    ///   - book: tells since when there are replays.
+    ///   - marks: tell since when there are replays.
     ///   - earliest: replays before this moment are not asked for.
     ///   - onProgress: how many of how many results were passed; `false` ends the reading.
     /// - Returns: what is known, and whether all was read.
     package func outcomes(
-        of book: MarkIndex, since earliest: WallTime?, onProgress: (Int64, Int64) -> Bool
+        of marks: MarkIndex, since earliest: WallTime?, onProgress: (Int64, Int64) -> Bool
     ) throws -> (outcomes: ReplayOutcomes, isWhole: Bool) {
         var outcomes = ReplayOutcomes()
-        guard let first = book.firstReplayAt, !layout.results.isEmpty else { return (outcomes, true) }
-        let moment = max(first, earliest?.milliseconds ?? first) - Self.clockDifference
+        guard let first = marks.firstReplayAt, !layout.results.isEmpty else { return (outcomes, true) }
+        let moment = max(first, earliest?.milliseconds ?? first) - Self.clockDifferenceMilliseconds
         let reader = try ResultsReader(
             properties: context.readerProperties, topic: context.topics.results, partitions: layout.results,
             mentioning: Self.mentionOfReplay
         ) { _ in .moment(moment) }
         defer { reader.close() }
-        let isWhole = try reader.catchUp(onProgress: onProgress) { result, _ in outcomes.take(result) }
+        let isWhole = try reader.catchUp(onProgress: onProgress) { result, _ in outcomes.add(result) }
         return (outcomes, isWhole)
     }
 

@@ -29,7 +29,7 @@ package final class ReplayJob {
     private var isAtEnd = false
     /// Since when all of the batch is published.
     private var waitingSince: ContinuousClock.Instant?
-    package var pace: PublishAdmission
+    package var admission: PublishAdmission
 
     /// Takes the lease, or says who has it.
     ///
@@ -48,7 +48,7 @@ package final class ReplayJob {
         self.state = state
         self.isStopping = isStopping
         self.onProgress = onProgress
-        pace = PublishAdmission(
+        admission = PublishAdmission(
             outcomesPerEvent: 1, batchLimit: Self.transactionCount, rate: options.rate, ramp: options.ramp, published: 0
         )
         progress.planned = plan.count
@@ -119,7 +119,7 @@ package final class ReplayJob {
     private func beginBatch() {
         waitingSince = nil
         outcomes.beginBatch()
-        pace.leaveStep()
+        admission.leaveStep()
         progress.batch += 1
         onProgress(progress)
     }
@@ -145,7 +145,7 @@ package final class ReplayJob {
     }
 
     /// The next dead letters of the plan that nobody else has dealt with meanwhile.
-    private func take(atMost limit: Int) throws -> [Item] {
+    private func nextItems(atMost limit: Int) throws -> [Item] {
         var items: [Item] = []
         var bytes = 0
         var passedOver = 0
@@ -174,7 +174,7 @@ package final class ReplayJob {
 
     /// The reader's dead letter, if it is still to be replayed.
     private func item() -> Item? {
-        switch rules.decision(for: &reader.entry, state.book, now: SystemClock.wall()) {
+        switch rules.decision(for: &reader.entry, state.marks, now: SystemClock.wall()) {
         case .leaveOut:
             progress.skipped += 1
             return nil
@@ -184,7 +184,7 @@ package final class ReplayJob {
             return Item(
                 record: OutgoingRecord(replay, of: entry, freshKey: freshKey), replay: replay,
                 partition: entry.partition, offset: entry.offset,
-                markCount: state.book.replayCount(partition: entry.partition, offset: entry.offset))
+                markCount: state.marks.replayCount(partition: entry.partition, offset: entry.offset))
         }
     }
 
@@ -208,7 +208,7 @@ package final class ReplayJob {
             try reclaim(after: error)
             // Its marks say whether the transaction was committed, as a whole or not at all.
             let isMarked = items.allSatisfy {
-                state.book.replayCount(partition: $0.partition, offset: $0.offset) > $0.markCount
+                state.marks.replayCount(partition: $0.partition, offset: $0.offset) > $0.markCount
             }
             guard isMarked else { return try commit(items) }
         }
@@ -251,7 +251,7 @@ extension ReplayJob: PublishPolicy {
     package var openOutcomes: (all: Int, step: Int) { (outcomes.total.open, outcomes.batch.open) }
 
     package func poll(waitMilliseconds: Int32) throws {
-        _ = try results.takeArrived(waitMilliseconds: waitMilliseconds) { result, _ in outcomes.take(result) }
+        _ = try results.poll(waitMilliseconds: waitMilliseconds) { result, _ in outcomes.receive(result) }
     }
 
     package func keepAlive() throws {
@@ -266,14 +266,14 @@ extension ReplayJob: PublishPolicy {
     }
 
     package func standing() throws -> Standing<ReplayEnd> {
-        if isFailing(isAllSent: isAtEnd || pace.isAtStepEnd) { return .ended(.stopped) }
+        if isFailing(isAllSent: isAtEnd || admission.isAtStepEnd) { return .ended(.stopped) }
         if isStopping() { return .ended(isAtEnd ? .complete : .paused) }
         if isAtEnd {
             guard outcomes.batch.open > 0, !isPatienceOver else { return .ended(.complete) }
             progress.isWaiting = true
             return .waiting
         }
-        if pace.isAtStepEnd, outcomes.batch.open == 0 { beginBatch() }
+        if admission.isAtStepEnd, outcomes.batch.open == 0 { beginBatch() }
         return .publishing
     }
 
@@ -297,7 +297,7 @@ extension ReplayJob: PublishPolicy {
     }
 
     package func publish(atMost count: Int) throws -> Int {
-        let items = try take(atMost: count)
+        let items = try nextItems(atMost: count)
         if !items.isEmpty { try commit(items[...]) }
         return items.count
     }

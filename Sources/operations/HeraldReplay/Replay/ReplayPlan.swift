@@ -26,7 +26,7 @@ package struct ReplayPlan: Sendable {
     /// Takes a dead letter that the selection means.
     ///
     /// - Parameter former: what came of its last replay; `nil` when it was not replayed.
-    mutating func take(
+    mutating func add(
         _ entry: DeadLetterEntry, _ decision: ReplayRules.Decision, former: ReplayOutcomes.Outcome? = nil
     ) {
         matched += 1

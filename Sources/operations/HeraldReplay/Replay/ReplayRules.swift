@@ -58,7 +58,7 @@ package struct ReplayRules: Sendable {
     }
 
     /// What happens to this dead letter, given what was done before.
-    package func decision(for entry: inout DeadLetterEntry, _ book: MarkIndex, now: WallTime) -> Decision {
+    package func decision(for entry: inout DeadLetterEntry, _ marks: MarkIndex, now: WallTime) -> Decision {
         if !entry.omissions.isDisjoint(with: [.key, .value]) { return .leaveOut(.incomplete) }
         guard let origin = entry.origin, entry.value != nil else { return .leaveOut(.unreadable) }
         if let campaign = entry.text(.campaign), cancelledCampaigns.contains(campaign) {
@@ -71,15 +71,15 @@ package struct ReplayRules: Sendable {
             if services.isEmpty { return .leaveOut(.otherPushServices) }
         }
         if !isAgain {
-            if book.isResolved(partition: entry.partition, offset: entry.offset) { return .leaveOut(.resolved) }
-            if book.isReplayed(failed, partition: entry.partition, offset: entry.offset) {
+            if marks.isResolved(partition: entry.partition, offset: entry.offset) { return .leaveOut(.resolved) }
+            if marks.isReplayed(failed, partition: entry.partition, offset: entry.offset) {
                 return .leaveOut(.replayed)
             }
-            services = book.missing(of: services, partition: entry.partition, offset: entry.offset)
+            services = marks.missing(of: services, partition: entry.partition, offset: entry.offset)
             if services.isEmpty, !failed.isEmpty { return .leaveOut(.replayed) }
         }
         if let expiresAt = entry.expiresAt(), expiresAt <= now { return .leaveOut(.expired) }
-        let before = entry.replays + book.replayCount(partition: entry.partition, offset: entry.offset)
+        let before = entry.replays + marks.replayCount(partition: entry.partition, offset: entry.offset)
         guard before < maximumReplays else { return .leaveOut(.overTheCap) }
         let topic = requestTopics.contains(origin.topic) ? origin.topic : requestTopics.first ?? origin.topic
         return .replay(

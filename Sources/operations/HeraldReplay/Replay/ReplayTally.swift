@@ -29,13 +29,12 @@ struct ReplayTally: Sendable {
         let outcomes = max(1, replay.pushServices.count)
         total.expected += outcomes
         batch.expected += outcomes
-        tracker.expect(
-            batchNumber, origin: replay.origin, replays: replay.replays, pushServices: replay.pushServices)
+        tracker.expect(batchNumber, origin: replay.origin, replays: replay.replays, pushServices: replay.pushServices)
     }
 
     /// Takes a result, if it was expected.
-    mutating func take(_ result: NotificationResult) {
-        guard let (number, pushServices) = tracker.take(result) else { return }
+    mutating func receive(_ result: NotificationResult) {
+        guard let (number, pushServices) = tracker.receive(result) else { return }
         // An event that did not decode has one outcome.
         let outcomes = max(1, pushServices.count)
         let path = result.isGoodReplay ? \Counts.delivered : \Counts.failed

@@ -32,11 +32,11 @@ package struct Replayer: Sendable {
     ) throws -> DeadLetterReader.Ranges {
         let ranges = try reader.ranges(selection.condition.bounds, partitions: layout.deadLetters)
         let total = ranges.values.reduce(Int64(0)) { $0 + Int64($1.count) }
-        func take(_ entry: inout DeadLetterEntry) throws -> Bool {
+        func visit(_ entry: inout DeadLetterEntry) throws -> Bool {
             guard selection.condition.holds(for: &entry) else { return true }
             return try body(&entry)
         }
-        try reader.scan(ranges, onProgress: { onProgress($0, total) }, take)
+        try reader.scan(ranges, onProgress: { onProgress($0, total) }, visit)
         return ranges
     }
 
@@ -45,33 +45,32 @@ package struct Replayer: Sendable {
         _ selection: Selection, _ rules: ReplayRules, _ state: StateReader?, onProgress: (Int64, Int64) -> Bool
     ) throws -> ReplayPlan {
         try state?.catchUp()
-        let book = state?.book ?? MarkIndex()
+        let marks = state?.marks ?? MarkIndex()
         var outcomes = ReplayOutcomes()
         var plan = ReplayPlan()
         if rules.isAgain {
             outcomes = try self.outcomes(
-                of: book, since: selection.condition.bounds.earliest, onProgress: onProgress
+                of: marks, since: selection.condition.bounds.earliest, onProgress: onProgress
             ).outcomes
         }
         let reader = try context.deadLetters()
         defer { reader.close() }
-        try checkAge(of: book, reader)
+        try checkAge(of: marks, reader)
         let now = SystemClock.wall()
         var named = selection.named
-        func take(_ entry: inout DeadLetterEntry) -> Bool {
+        func visit(_ entry: inout DeadLetterEntry) -> Bool {
             named.note(&entry)
-            plan.take(
-                entry, rules.decision(for: &entry, book, now: now), former: outcomes.outcome(of: entry, book))
+            plan.add(entry, rules.decision(for: &entry, marks, now: now), former: outcomes.outcome(of: entry, marks))
             return true
         }
-        plan.ranges = try scan(selection, reader, onProgress: onProgress, take)
+        plan.ranges = try scan(selection, reader, onProgress: onProgress, visit)
         plan.missing = named.missing
         return plan
     }
 
     /// A topic that was made anew begins at 0 again, and marks of the old one would leave its dead letters out.
-    private func checkAge(of book: MarkIndex, _ reader: DeadLetterReader) throws {
-        for (partition, highest) in book.highest {
+    private func checkAge(of marks: MarkIndex, _ reader: DeadLetterReader) throws {
+        for (partition, highest) in marks.highest {
             guard let end = try reader.end(of: partition), end <= highest else { continue }
             throw ToolFailure(
                 "\(context.topics.state) knows of offset \(highest) in partition \(partition) of \(context.topics.deadLetter), "

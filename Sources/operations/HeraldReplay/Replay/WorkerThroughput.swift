@@ -5,9 +5,9 @@ package import HeraldTime
 /// How fast workers have shown that they are, by the times of the records of the results topic.
 struct WorkerThroughput {
     fileprivate static let requestMilliseconds = 5_000
-    private static let hour: Int64 = 3_600_000
+    private static let hourMilliseconds: Int64 = 3_600_000
     private static let hours: Int64 = 24
-    private static let minute: Int64 = 60_000
+    private static let minuteMilliseconds: Int64 = 60_000
     /// Fewer outcomes in the busiest minute say nothing about how many there could have been.
     private static let leastCount: Int64 = 100
 
@@ -17,11 +17,14 @@ struct WorkerThroughput {
     /// Outcomes a second in the busiest minute of the busiest hour of the last day; `nil` when there were too few.
     func busiest(now: WallTime) throws(KafkaError) -> Double? {
         guard
-            let hour = try busiest(from: now.milliseconds - Self.hours * Self.hour, step: Self.hour, count: Self.hours),
-            let best = try busiest(from: hour.start, step: Self.minute, count: Self.hour / Self.minute),
+            let hour = try busiest(
+                from: now.milliseconds - Self.hours * Self.hourMilliseconds, step: Self.hourMilliseconds,
+                count: Self.hours),
+            let best = try busiest(
+                from: hour.start, step: Self.minuteMilliseconds, count: Self.hourMilliseconds / Self.minuteMilliseconds),
             best.outcomes >= Self.leastCount
         else { return nil }
-        return Double(best.outcomes) * 1_000 / Double(Self.minute)
+        return Double(best.outcomes) * 1_000 / Double(Self.minuteMilliseconds)
     }
 
     private func busiest(
@@ -49,10 +52,10 @@ extension Replayer {
         defer { consumer.close() }
         let limit = WorkerThroughput.requestMilliseconds
         guard let ends = try? consumer.queries.ends(of: partitions, timeoutMilliseconds: limit) else { return nil }
-        let pace = WorkerThroughput { (moment) throws(KafkaError) in
+        let throughput = WorkerThroughput { (moment) throws(KafkaError) in
             let found = try consumer.queries.offsets(of: partitions, at: moment, timeoutMilliseconds: limit)
             return partitions.reduce(0) { $0 + (found[$1] ?? ends[$1] ?? 0) }
         }
-        return (try? pace.busiest(now: now)) ?? nil
+        return (try? throughput.busiest(now: now)) ?? nil
     }
 }

@@ -49,8 +49,7 @@ package struct ReadBounds: Equatable, Sendable {
         if other.partitions == [] { return self }
         var sum = Self(
             offsets: min(
-                offsets.lowerBound, other.offsets.lowerBound)...max(
-                    offsets.upperBound, other.offsets.upperBound))
+                offsets.lowerBound, other.offsets.lowerBound)...max(offsets.upperBound, other.offsets.upperBound))
         if let left = partitions, let right = other.partitions { sum.partitions = left.union(right) }
         if let left = earliest, let right = other.earliest { sum.earliest = min(left, right) }
         if let left = latest, let right = other.latest { sum.latest = max(left, right) }

@@ -79,9 +79,7 @@ struct ValueReader {
         }
     }
 
-    private func glob(
-        _ sign: WhereToken, _ token: WhereToken, _ complain: Complaint
-    ) throws(InputError) -> Condition {
+    private func glob(_ sign: WhereToken, _ token: WhereToken, _ complain: Complaint) throws(InputError) -> Condition {
         switch field.kind {
         case .text, .reason: return .text(field, .glob(Glob(token.text)))
         case .services: return .service(.glob(Glob(token.text.lowercased())))

@@ -47,8 +47,7 @@ struct WhereLexer {
     init(_ text: String) throws(InputError) {
         characters = Array(text)
         guard characters.count <= Self.longestText else {
-            throw InputError(
-                "the condition has more than \(Self.longestText) characters", column: Self.longestText)
+            throw InputError("the condition has more than \(Self.longestText) characters", column: Self.longestText)
         }
     }
 

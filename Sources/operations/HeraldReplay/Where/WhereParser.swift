@@ -40,7 +40,7 @@ package struct WhereParser {
         return tokens[index]
     }
 
-    private mutating func take(_ word: String) -> Bool {
+    private mutating func accept(_ word: String) -> Bool {
         guard current.isWord(word) else { return false }
         _ = advance()
         return true
@@ -54,13 +54,13 @@ package struct WhereParser {
 
     private mutating func alternatives() throws(InputError) -> Condition {
         var parts = [try conjunction()]
-        while take("or") { parts.append(try conjunction()) }
+        while accept("or") { parts.append(try conjunction()) }
         return parts.count == 1 ? parts[0] : .or(parts)
     }
 
     private mutating func conjunction() throws(InputError) -> Condition {
         var parts = [try negation()]
-        while take("and") { parts.append(try negation()) }
+        while accept("and") { parts.append(try negation()) }
         return parts.count == 1 ? parts[0] : .and(parts)
     }
 
@@ -68,7 +68,7 @@ package struct WhereParser {
         depth += 1
         defer { depth -= 1 }
         guard depth <= Self.deepest else { throw error("nested too deeply") }
-        if take("not") { return .not(try negation()) }
+        if accept("not") { return .not(try negation()) }
         guard current.kind == .openParenthesis else { return try comparison() }
         _ = advance()
         let inner = try alternatives()
@@ -87,8 +87,8 @@ package struct WhereParser {
             throw error("there is no field \(name.name); fields are \(fields)", at: name)
         }
         var reader = ValueReader(field: field, now: now)
-        let isNegated = take("not")
-        if take("in") {
+        let isNegated = accept("not")
+        if accept("in") {
             let condition = try reader.condition(anyOf: try list(), { error($0, at: $1) })
             return isNegated ? .not(condition) : condition
         }

@@ -64,9 +64,7 @@ package final class SpooledFile {
     /// Reads up to so many bytes from a position into the buffer, behind its first `start` bytes; how many there were.
     ///
     /// 0 at the end, and before it only when the file was cut off, which throws.
-    package func read(
-        into buffer: inout [UInt8], at start: Int, count: Int, from position: Int
-    ) throws -> Int {
+    package func read(into buffer: inout [UInt8], at start: Int, count: Int, from position: Int) throws -> Int {
         let wanted = min(count, byteCount - position, buffer.count - start)
         guard wanted > 0 else { return 0 }
         while true {

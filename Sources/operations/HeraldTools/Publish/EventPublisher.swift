@@ -53,8 +53,8 @@ package final class EventPublisher {
     ///
     /// - Parameter onPublished: called for every event that the broker has meanwhile.
     package func publish(_ event: PreparedEvent, onPublished: (Publication) -> Void) -> Bool {
-        take(waitMilliseconds: 0, onPublished)
-        while inFlight.count >= Self.limitInFlight { take(waitMilliseconds: Self.waitMilliseconds, onPublished) }
+        poll(waitMilliseconds: 0, onPublished)
+        while inFlight.count >= Self.limitInFlight { poll(waitMilliseconds: Self.waitMilliseconds, onPublished) }
         lastToken += 1
         while failures.isEmpty {
             let refusal = produce(event)
@@ -63,7 +63,7 @@ package final class EventPublisher {
                 return true
             }
             if refusal.code == KafkaError.Code.queueFull {
-                take(waitMilliseconds: Self.waitMilliseconds, onPublished)
+                poll(waitMilliseconds: Self.waitMilliseconds, onPublished)
             } else {
                 fail(event, refusal)
             }
@@ -85,14 +85,14 @@ package final class EventPublisher {
 
     /// Waits until all that was sent has its end.
     package func finish(onPublished: (Publication) -> Void) {
-        while !inFlight.isEmpty { take(waitMilliseconds: Self.waitMilliseconds, onPublished) }
+        while !inFlight.isEmpty { poll(waitMilliseconds: Self.waitMilliseconds, onPublished) }
         producer.close()
     }
 
     /// The client's own words about the cluster since the last call, the last ones last.
     package func takeNotices() -> [ClientNotice] { producer.takeNotices().notices }
 
-    private func take(waitMilliseconds: Int, _ onPublished: (Publication) -> Void) {
+    private func poll(waitMilliseconds: Int, _ onPublished: (Publication) -> Void) {
         producer.reports(waitMilliseconds: waitMilliseconds) { report in
             guard let event = inFlight.removeValue(forKey: report.token) else { return }
             if let error = report.error { return fail(event, error) }

@@ -28,8 +28,8 @@ package struct PublicationTracker: Sendable {
     }
 
     /// Takes a result; what it ends, if anything here.
-    package mutating func take(_ result: NotificationResult) -> [Entry] {
-        guard let (publication, names) = tracker.take(result) else { return [] }
+    package mutating func receive(_ result: NotificationResult) -> [Entry] {
+        guard let (publication, names) = tracker.receive(result) else { return [] }
         return names.map { Entry(publication: publication, pushService: $0, result: result) }
     }
 

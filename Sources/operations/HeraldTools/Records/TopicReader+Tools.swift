@@ -21,7 +21,7 @@ extension ToolFailure {
 }
 
 extension TopicReader {
-    /// What ``takeArrived(waitMilliseconds:_:)`` takes at most, so that the caller gets his turn however much keeps coming.
+    /// What ``poll(waitMilliseconds:_:)`` takes at most, so that the caller gets his turn however much keeps coming.
     private static var recordsPerTurn: Int { 10_000 }
     private static var recordsPerReport: Int { 1_024 }
 
@@ -68,9 +68,7 @@ extension TopicReader {
 
     /// Takes what has come, waiting up to this long for the first record; how many records there were.
     @discardableResult
-    package func takeArrived(
-        waitMilliseconds: Int32, _ body: (Message) throws -> Void
-    ) throws -> Int {
+    package func poll(waitMilliseconds: Int32, _ body: (Message) throws -> Void) throws -> Int {
         try asking { () throws(KafkaError) in try setEnd(.none) }
         var count = 0
         while count < Self.recordsPerTurn,
@@ -82,9 +80,7 @@ extension TopicReader {
     }
 
     /// One step; a record's message is not to be used any more.
-    private func step(
-        waitMilliseconds: Int32, _ body: (Message) throws -> Void
-    ) throws -> Step {
+    private func step(waitMilliseconds: Int32, _ body: (Message) throws -> Void) throws -> Step {
         let step = try asking { () throws(KafkaError) in try next(waitMilliseconds: waitMilliseconds) }
         guard case .record(let message) = step else { return step }
         defer { message.release() }

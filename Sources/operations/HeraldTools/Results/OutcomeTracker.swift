@@ -35,7 +35,7 @@ package struct OutcomeTracker<Event: Sendable>: Sendable {
     /// Takes a result; the event and the push services that it ends, `nil` when it was not expected.
     ///
     /// A result without a push service ends all of the event's.
-    package mutating func take(_ result: NotificationResult) -> (event: Event, pushServices: [String])? {
+    package mutating func receive(_ result: NotificationResult) -> (event: Event, pushServices: [String])? {
         let key = Key(origin: result.origin, replays: result.replays)
         guard var events = expected[key] else { return nil }
         defer { expected[key] = events.isEmpty ? nil : events }

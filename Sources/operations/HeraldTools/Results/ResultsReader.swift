@@ -47,23 +47,21 @@ package final class ResultsReader {
 
     /// Takes what has come since, waiting up to this long for the first record; how many records there were, of whoever.
     @discardableResult
-    package func takeArrived(
-        waitMilliseconds: Int32, _ body: (NotificationResult, Message) -> Void
-    ) throws -> Int {
-        try reader.takeArrived(waitMilliseconds: waitMilliseconds) { decode($0, body) }
+    package func poll(waitMilliseconds: Int32, _ body: (NotificationResult, Message) -> Void) throws -> Int {
+        try reader.poll(waitMilliseconds: waitMilliseconds) { decode($0, body) }
     }
 
-    /// Hands over results until `board` is complete or the time is over.
+    /// Hands over results until `tracker` is complete or the time is over.
     package func follow(
-        _ board: inout PublicationTracker, for time: Duration, _ onOutcome: (PublicationTracker.Entry) -> Void
+        _ tracker: inout PublicationTracker, for time: Duration, _ onOutcome: (PublicationTracker.Entry) -> Void
     ) throws {
         let end = ContinuousClock.now + time
-        while !board.isComplete {
+        while !tracker.isComplete {
             let left = (end - .now) / .milliseconds(1)
             guard left > 0 else { return }
             let wait = Int32(min(left.rounded(.up), Double(Self.longestWaitMilliseconds)))
-            try takeArrived(waitMilliseconds: wait) { result, _ in
-                for entry in board.take(result) { onOutcome(entry) }
+            try poll(waitMilliseconds: wait) { result, _ in
+                for entry in tracker.receive(result) { onOutcome(entry) }
             }
         }
     }

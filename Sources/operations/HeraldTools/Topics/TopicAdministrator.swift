@@ -131,9 +131,7 @@ package final class TopicAdministrator: Sendable {
     }
 
     /// A request that gets no answer from a broker that has just answered another is one that it does not know.
-    private func asking<Answer>(
-        _ request: String, _ body: () throws(KafkaError) -> Answer
-    ) throws -> Answer {
+    private func asking<Answer>(_ request: String, _ body: () throws(KafkaError) -> Answer) throws -> Answer {
         do throws(KafkaError) {
             return try body()
         } catch {

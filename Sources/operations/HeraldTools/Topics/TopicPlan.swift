@@ -180,8 +180,7 @@ package struct TopicPlan: Sendable, Equatable {
     private mutating func add(
         _ topic: WantedTopic, _ property: TopicProperty, now: String, wanted: String, _ action: Action, _ note: String
     ) {
-        steps.append(
-            Step(topic: topic.name, property: property, now: now, wanted: wanted, action: action, note: note))
+        steps.append(Step(topic: topic.name, property: property, now: now, wanted: wanted, action: action, note: note))
     }
 }
 

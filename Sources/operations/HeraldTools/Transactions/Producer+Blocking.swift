@@ -5,7 +5,7 @@ extension Producer {
     /// Makes a transactional call, which blocks, on a thread of its own, and goes on taking delivery reports meanwhile: a commit
     /// or an abort would never end without.
     package func blocking(
-        takingReports takeReports: (_ waitMilliseconds: Int) -> Void,
+        pollingReports pollReports: (_ waitMilliseconds: Int) -> Void,
         _ call: @escaping @Sendable (Producer) throws(KafkaError) -> Void
     ) throws(KafkaError) {
         let outcome = Guarded<Result<Void, KafkaError>?>(nil)
@@ -24,9 +24,9 @@ extension Producer {
         } catch {
             throw KafkaError(code: KafkaError.Code.state, message: "\(error)")
         }
-        while outcome.withLock({ $0 == nil }) { takeReports(1) }
+        while outcome.withLock({ $0 == nil }) { pollReports(1) }
         thread.join()
-        takeReports(0)
+        pollReports(0)
         if case .failure(let error) = outcome.withLock({ $0 }) { throw error }
     }
 }

@@ -10,8 +10,8 @@ package struct PublishAdmission: Sendable, Equatable {
     private static let worthwhileRoom = 200
     /// With a rate, a transaction is made about so often a second.
     private static let batchesPerSecond = 5.0
-    /// What the rate would have allowed meanwhile is made up for this long at most, in seconds.
-    private static let burst = 1.0
+    /// What the rate would have allowed meanwhile is made up for this long at most.
+    private static let burstSeconds = 1.0
 
     /// Why nothing may be published now.
     package enum Wait: Equatable, Sendable {
@@ -32,7 +32,7 @@ package struct PublishAdmission: Sendable, Equatable {
     private let rate: Double?
     private let ramp: Ramp
     private var credit: Double
-    private var lastLook: ContinuousClock.Instant?
+    private var lastEarned: ContinuousClock.Instant?
     /// The number of the ramp's step that what is published next belongs to, from 0, and where it ends.
     private var stepIndex = 0
     private var stepEnd: Int?
@@ -102,7 +102,9 @@ package struct PublishAdmission: Sendable, Equatable {
 
     private mutating func earn(until now: ContinuousClock.Instant) {
         guard let rate else { return }
-        if let lastLook { credit = min(max(1, rate * Self.burst), credit + rate * ((now - lastLook) / .seconds(1))) }
-        lastLook = now
+        if let lastEarned {
+            credit = min(max(1, rate * Self.burstSeconds), credit + rate * ((now - lastEarned) / .seconds(1)))
+        }
+        lastEarned = now
     }
 }

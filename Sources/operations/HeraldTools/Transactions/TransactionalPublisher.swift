@@ -6,7 +6,7 @@ package protocol PublishPolicy: AnyObject {
     associatedtype End
 
     /// How many may go at a moment.
-    var pace: PublishAdmission { get set }
+    var admission: PublishAdmission { get set }
     /// Outcomes of what is published that are not known yet: of everything, and of the ramp's present step.
     var openOutcomes: (all: Int, step: Int) { get }
 
@@ -54,8 +54,8 @@ extension PublishPolicy {
 
     private func publishWhatMay() throws -> End? {
         let open = openOutcomes
-        switch pace.decision(open: open.all, openInStep: open.step, at: .now) {
-        case .publish(let count): pace.notePublished(try publish(atMost: count))
+        switch admission.decision(open: open.all, openInStep: open.step, at: .now) {
+        case .publish(let count): admission.notePublished(try publish(atMost: count))
         case .wait(let reason):
             if let end = try holdBack(reason) { return end }
             try poll(waitMilliseconds: waitMilliseconds)

@@ -46,9 +46,7 @@ package final class TransactionalWriter {
     /// A writer that has not claimed its name yet.
     ///
     /// - Parameter properties: librdkafka's, the `transactional.id` among them.
-    package init(
-        properties: [(String, String)], goesOn: @escaping (KafkaError) -> Bool = { _ in true }
-    ) throws {
+    package init(properties: [(String, String)], goesOn: @escaping (KafkaError) -> Bool = { _ in true }) throws {
         self.goesOn = goesOn
         let property = properties.last { $0.0 == "transaction.timeout.ms" }
         transactionTimeout = .milliseconds(property.flatMap { Int($0.1) } ?? 10_000)
@@ -124,7 +122,7 @@ package final class TransactionalWriter {
             guard refusal.code == KafkaError.Code.queueFull, goesOn(refusal), ContinuousClock.now < end else {
                 throw refusal
             }
-            takeReports(waitMilliseconds: 100)
+            pollReports(waitMilliseconds: 100)
         }
     }
 
@@ -143,7 +141,7 @@ package final class TransactionalWriter {
     }
 
     private func blocking(_ call: @escaping @Sendable (Producer) throws(KafkaError) -> Void) throws(KafkaError) {
-        try producer.blocking(takingReports: takeReports(waitMilliseconds:), call)
+        try producer.blocking(pollingReports: pollReports(waitMilliseconds:), call)
     }
 
     /// Makes the same call until it ends well: after a time-out or a retriable error only that helps.
@@ -170,7 +168,7 @@ package final class TransactionalWriter {
         error.kind == .fenced || producer.fatalError()?.kind == .fenced
     }
 
-    private func takeReports(waitMilliseconds: Int) {
+    private func pollReports(waitMilliseconds: Int) {
         producer.reports(waitMilliseconds: waitMilliseconds) { report in
             // What an abort gives up says only that.
             guard let error = report.error, error.code != KafkaError.Code.purgedInQueue,

@@ -28,8 +28,8 @@ package struct WorkerSurvey: Sendable {
 
     /// So many are asked at most.
     static let limit = 16
-    /// One of them may take so long (milliseconds).
-    static let patience = 1_000
+    /// One of them may take so long.
+    static let patienceMilliseconds = 1_000
 
     /// Where the admin ports are, as `host:port`: those that somebody named, or where members run, at the port of the
     /// settings.
@@ -60,7 +60,8 @@ package struct WorkerSurvey: Sendable {
 
     private static func state(at address: String) -> State {
         let request = SingleRequest(
-            .get, url: "http://\(address)/readyz", authorization: nil, timeoutMilliseconds: patience, proxy: nil,
+            .get, url: "http://\(address)/readyz", authorization: nil, timeoutMilliseconds: patienceMilliseconds,
+            proxy: nil,
             tls: TLSFiles())
         switch request.perform() {
         case .failure(_, let detail): return .silent(detail)
@@ -112,12 +113,10 @@ extension WorkerSurvey {
     /// Why what is published now will wait; `nil` when nothing is known that speaks against it.
     ///
     /// Blocks for a few seconds at most.
-    package static func trouble(
-        group: String, listen: (host: String, port: UInt16)?, admin: Admin
-    ) -> String? {
+    package static func trouble(group: String, listen: (host: String, port: UInt16)?, admin: Admin) -> String? {
         // The embedded broker knows nothing of groups, and librdkafka 2.0 waits for its answer for ever.
-        guard admin.clusterID(timeoutMilliseconds: 2 * patience)?.hasPrefix("mockCluster") == false,
-            let description = try? admin.describeGroup(group, timeoutMilliseconds: 2 * patience)
+        guard admin.clusterID(timeoutMilliseconds: 2 * patienceMilliseconds)?.hasPrefix("mockCluster") == false,
+            let description = try? admin.describeGroup(group, timeoutMilliseconds: 2 * patienceMilliseconds)
         else { return nil }
         guard !description.members.isEmpty else {
             return "No worker runs in the group \(group): what is published waits until one does."

@@ -39,9 +39,9 @@ package struct DemoDevice: Sendable {
     }
 
     /// Devices that did not receive what was delivered to their users, one line each.
-    static func differences(_ board: DemoTracker, _ backend: ReferenceBackend) -> [String] {
+    static func differences(_ tracker: DemoTracker, _ backend: ReferenceBackend) -> [String] {
         all.compactMap { device in
-            let delivered = board.results.count {
+            let delivered = tracker.results.count {
                 $0.user == device.user && $0.pushService == device.platform.rawValue && $0.outcome == .delivered
             }
             let received = backend.payloads(ofHandle: device.handle.text).count

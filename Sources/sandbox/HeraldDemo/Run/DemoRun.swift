@@ -13,7 +13,7 @@ package final class DemoRun {
     /// How long the topics may take to be read to their ends after the worker has gone.
     private static let readingMilliseconds: Int64 = 3_000
 
-    private let world: DemoContext
+    private let context: DemoContext
     private let console: Console
     private let format: OutputFormat
     private let log: LogPipe
@@ -22,26 +22,26 @@ package final class DemoRun {
     private let watcher: TopicWatcher
     private let publisher: DemoPublisher
     private let start = SystemClock.monotonic()
-    private var board = DemoTracker()
+    private var tracker = DemoTracker()
     private var screen: LiveScreen?
-    private var pace: DemoSchedule
+    private var schedule: DemoSchedule
 
     /// Prepares a run; live, when a person watches and did not ask for a single round.
     ///
     /// - Parameter log: where the worker's lines arrive.
-    package init(_ world: DemoContext, log: LogPipe, console: Console, format: OutputFormat, isLive: Bool) throws {
-        self.world = world
+    package init(_ context: DemoContext, log: LogPipe, console: Console, format: OutputFormat, isLive: Bool) throws {
+        self.context = context
         self.console = console
         self.format = format
         self.log = log
         wakeup = try Wakeup()
         stopped = Guarded(false)
         watcher = try TopicWatcher(
-            bootstrapServers: world.bootstrapServers, topics: world.topics, list: world.topicList, wakeup: wakeup)
+            bootstrapServers: context.bootstrapServers, topics: context.topics, list: context.topicList, wakeup: wakeup)
         publisher = try DemoPublisher(
-            bootstrapServers: world.bootstrapServers, topic: world.topics.requests[0], wakeup: wakeup)
+            bootstrapServers: context.bootstrapServers, topic: context.topics.requests[0], wakeup: wakeup)
         screen = isLive ? LiveScreen(console.error) : nil
-        pace = DemoSchedule(isLive ? .live : .once, sceneCount: DemoScript.scenes.count)
+        schedule = DemoSchedule(isLive ? .live : .once, sceneCount: DemoScript.scenes.count)
     }
 
     /// Gives what ends the run from another thread: nothing more is published, and the worker drains.
@@ -70,7 +70,7 @@ package final class DemoRun {
             console.complain("")
         }
         screen = nil
-        for line in log.takeLines() { console.complain(line) }
+        for line in log.drainLines() { console.complain(line) }
         if case .failed(let sentence) = thread.end { throw CommandFailure(sentence) }
         try outcome.get()
         try drained.get()
@@ -82,8 +82,8 @@ package final class DemoRun {
 
     private func play(_ worker: WorkerThread) throws {
         while worker.end == nil {
-            if stopped.withLock({ $0 }) { pace.stop() }
-            switch pace.next(isSettled: board.isSettled, now: elapsed) {
+            if stopped.withLock({ $0 }) { schedule.stop() }
+            switch schedule.next(isSettled: tracker.isSettled, now: elapsed) {
             case .publish(let count): for _ in 0..<count { try publishNext() }
             case .wait(let moment):
                 try serveOnce(until: moment)
@@ -93,10 +93,10 @@ package final class DemoRun {
     }
 
     private func publishNext() throws {
-        let number = board.entries.count
+        let number = tracker.entries.count
         let scene = DemoScript.scenes[number % DemoScript.scenes.count]
         let event = DemoEvent(scene, number: number, now: SystemClock.wall())
-        board.published(event)
+        tracker.published(event)
         try publisher.publish(event)
     }
 
@@ -109,8 +109,8 @@ package final class DemoRun {
         wakeup.drain()
         try publisher.serve()
         // Calls first: an outcome whose call is not known yet would look as if nobody had been called.
-        board.take(world.backend.calls)
-        let hasRead = try watcher.read(into: &board)
+        tracker.add(context.backend.calls)
+        let hasRead = try watcher.read(into: &tracker)
         try show()
         guard !hasRead else { return }
         let limit = screen == nil ? moment : min(moment, elapsed + Self.frameMilliseconds)
@@ -129,7 +129,7 @@ package final class DemoRun {
     private func readToTheEnd() throws {
         let end = elapsed + Self.readingMilliseconds
         while try !watcher.hasReadAll(), elapsed < end { try serveOnce(until: elapsed + Self.frameMilliseconds) }
-        board.take(world.backend.calls)
+        tracker.add(context.backend.calls)
         try show()
     }
 
@@ -138,7 +138,7 @@ package final class DemoRun {
     // MARK: What is shown
 
     private func show() throws {
-        let lines = log.takeLines()
+        let lines = log.drainLines()
         guard screen != nil else {
             for line in lines { console.complain(line) }
             return
@@ -146,33 +146,33 @@ package final class DemoRun {
         let size = TerminalSize.of(STDERR_FILENO) ?? TerminalSize(columns: console.error.width, rows: 24)
         let table = LiveTable(size: size) { [console] in console.styled($0, $1, on: console.error) }
         let title =
-            "herald demo, \(elapsed / 1_000) s · broker \(world.bootstrapServers) · backend \(world.backend.url)"
+            "herald demo, \(elapsed / 1_000) s · broker \(context.bootstrapServers) · backend \(context.backend.url)"
         try screen?.draw(
-            table.lines(board, title: title, hint: hint, now: SystemClock.wall()), above: lines, size: size)
+            table.lines(tracker, title: title, hint: hint, now: SystemClock.wall()), above: lines, size: size)
     }
 
     private var hint: String {
         if stopped.withLock({ $0 }) { return "draining" }
-        if board.results.isEmpty { return "the worker joins its group: about 3 s" }
-        return pace.isPublishing ? "Ctrl-C ends" : "waiting for the rest"
+        if tracker.results.isEmpty { return "the worker joins its group: about 3 s" }
+        return schedule.isPublishing ? "Ctrl-C ends" : "waiting for the rest"
     }
 
     private func report() throws -> Bool {
         let report = DemoReport(console: console, format: format)
         let wasStopped = stopped.withLock { $0 }
-        try report.write(OutcomeCounts(board))
-        try report.write(DemoDevice.all.prefix(DemoDevice.shownCount), world.backend)
-        var differences = DemoCheck(board, isWhole: !wasStopped).differences
-        if board.isSettled { differences += DemoDevice.differences(board, world.backend) }
+        try report.write(OutcomeCounts(tracker))
+        try report.write(DemoDevice.all.prefix(DemoDevice.shownCount), context.backend)
+        var differences = DemoCheck(tracker, isWhole: !wasStopped).differences
+        if tracker.isSettled { differences += DemoDevice.differences(tracker, context.backend) }
         for difference in differences { console.complain("demo: \(difference)") }
-        if wasStopped, board.openCount > 0 {
+        if wasStopped, tracker.openCount > 0 {
             console.remark(
-                "Ended before every outcome was there; missing: \(board.openCount). On a broker that keeps its records the "
+                "Ended before every outcome was there; missing: \(tracker.openCount). On a broker that keeps its records the "
                     + "next worker would go on.")
         }
-        if differences.isEmpty, !board.results.isEmpty {
+        if differences.isEmpty, !tracker.results.isEmpty {
             console.remark(
-                "All \(board.results.count) outcomes are what the stream must give: in the results topic, in the dead "
+                "All \(tracker.results.count) outcomes are what the stream must give: in the results topic, in the dead "
                     + "letters, in the backend's calls.")
         }
         return differences.isEmpty

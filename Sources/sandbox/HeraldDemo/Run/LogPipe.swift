@@ -25,7 +25,7 @@ package final class LogPipe: Sendable {
     }
 
     /// The whole lines that have come.
-    func takeLines() -> [String] {
+    func drainLines() -> [String] {
         rest.withLock { rest in
             var piece = [UInt8](repeating: 0, count: Self.pieceBytes)
             while true {

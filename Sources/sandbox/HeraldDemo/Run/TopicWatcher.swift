@@ -5,9 +5,9 @@ import HeraldKafka
 import HeraldSandbox
 import HeraldThreads
 
-/// Reads every topic from its beginning, as a member of no group, and tells the board what each record says.
+/// Reads every topic from its beginning, as a member of no group, and tells the tracker what each record says.
 final class TopicWatcher {
-    private static let questionTimeout = 5_000
+    private static let questionMilliseconds = 5_000
 
     private let reader: TopicReader
     private let topics: Topics
@@ -32,12 +32,12 @@ final class TopicWatcher {
     deinit { reader.close() }
 
     /// Reads what has come; whether anything has.
-    func read(into board: inout DemoTracker) throws -> Bool {
+    func read(into tracker: inout DemoTracker) throws -> Bool {
         var hasRead = false
         while case .record(let message) = try reader.next() {
             defer { message.release() }
             hasRead = true
-            try take(message, into: &board)
+            try add(message, into: &tracker)
         }
         return hasRead
     }
@@ -46,32 +46,32 @@ final class TopicWatcher {
     func hasReadAll() throws -> Bool {
         let positions = reader.positions
         for partition in partitions {
-            let end = try reader.consumer.watermarks(of: partition, timeoutMilliseconds: Self.questionTimeout).high
+            let end = try reader.consumer.watermarks(of: partition, timeoutMilliseconds: Self.questionMilliseconds).high
             if positions[partition, default: 0] < end { return false }
         }
         return true
     }
 
-    private func take(_ message: Message, into board: inout DemoTracker) throws {
+    private func add(_ message: Message, into tracker: inout DemoTracker) throws {
         let topic = message.topicName()
         var headers = HeaderList()
         message.forEachHeader { headers.append(name: $0, value: $1) }
         if topics.requests.contains(topic) {
             let origin = Origin(topic: topic, partition: message.partition, offset: message.offset)
             guard let number = headers.lastValue(named: DemoEvent.numberHeader)?.decimal else { return }
-            board.placed(Int(number), at: origin)
+            tracker.placed(Int(number), at: origin)
         } else if topic == topics.results {
             let result = try NotificationResult(decoding: Self.value(of: message))
-            board.take(.result(result), origin: result.origin)
+            tracker.add(.result(result), origin: result.origin)
         } else if topic == topics.deadLetter {
             let key = message.withKey(Self.bytes)
             let letter = try DeadLetter(key: key, value: Self.value(of: message), headers: headers)
-            board.take(.deadLetter(letter), origin: letter.origin)
+            tracker.add(.deadLetter(letter), origin: letter.origin)
         } else if let delay = topics.delay(ofTopic: topic) {
             guard let note = RetryNote(delay: delay.description, headers: headers),
                 let place = headers.lastValue(named: HeaderName.origin.literal)?.text, let origin = Origin(place)
             else { throw CommandFailure("a record of \(topic) does not have the contract's headers") }
-            board.take(.retry(note), origin: origin)
+            tracker.add(.retry(note), origin: origin)
         }
     }
 

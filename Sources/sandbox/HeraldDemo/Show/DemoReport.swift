@@ -14,20 +14,19 @@ struct DemoReport {
 
     /// The outcomes by kind, with what the stream must give beside them.
     func write(_ counts: OutcomeCounts) throws {
-        var writer = RecordWriter(
-            format,
-            columns: [
-                .init("outcome"), .init("reason"), .init("pns"), .init("status", isNumber: true),
-                .init("count", isNumber: true), .init("expected", isNumber: true),
-            ], console: console)
-        for row in counts.rows {
-            try writer.write([
+        let records: [[JSONValue]] = counts.rows.map { row in
+            [
                 .string(row.kind.outcome.rawValue), row.kind.reason.map { .string($0.rawValue) } ?? .null,
                 row.kind.pushService.map { .string($0) } ?? .null, row.kind.status.map { .integer($0) } ?? .null,
                 .integer(row.count), .integer(row.expected),
-            ])
+            ]
         }
-        try writer.finish()
+        try RecordWriter.write(
+            records,
+            [
+                .init("outcome"), .init("reason"), .init("pns"), .init("status", isNumber: true),
+                .init("count", isNumber: true), .init("expected", isNumber: true),
+            ], as: format, to: console)
     }
 
     /// The newest notifications of these devices; only beside a table, because it is for people.

@@ -35,13 +35,13 @@ struct LiveTable {
     }
 
     /// The lines of a frame: at most as many as the terminal shows, less one for the cursor.
-    func lines(_ board: DemoTracker, title: String, hint: String, now: WallTime) -> [String] {
-        let rows = Self.rows(of: board, limit: max(1, size.rows - 1 - Self.frameLines))
+    func lines(_ tracker: DemoTracker, title: String, hint: String, now: WallTime) -> [String] {
+        let rows = Self.rows(of: tracker, limit: max(1, size.rows - 1 - Self.frameLines))
         var lines = [painted(title, .bold)]
         lines.append(painted(line("USER", "MESSAGE", "PNS", "STATE", "CALLS"), .dim))
         for row in rows { lines.append(text(of: row, now: now)) }
         lines.append("")
-        lines.append(painted(Self.totals(of: board) + Self.gap + hint, .bold))
+        lines.append(painted(Self.totals(of: tracker) + Self.gap + hint, .bold))
         return Array(lines.suffix(max(1, size.rows - 1)))
     }
 
@@ -61,8 +61,8 @@ struct LiveTable {
     }
 
     /// The newest rows, in the order of the events; what is still under way goes before what is settled.
-    static func rows(of board: DemoTracker, limit: Int) -> [Row] {
-        let all = board.entries.flatMap(rows(of:))
+    static func rows(of tracker: DemoTracker, limit: Int) -> [Row] {
+        let all = tracker.entries.flatMap(rows(of:))
         let underWay = all.indices.filter { !all[$0].isSettled }.suffix(limit)
         let settled = all.indices.filter { all[$0].isSettled }.suffix(limit - underWay.count)
         let shown = (underWay + settled).sorted()
@@ -73,7 +73,7 @@ struct LiveTable {
         }
     }
 
-    private static func rows(of entry: BoardEntry) -> [Row] {
+    private static func rows(of entry: TrackedEvent) -> [Row] {
         let scene = entry.event.scene
         guard !scene.pushServices.isEmpty else {
             return [
@@ -122,13 +122,13 @@ struct LiveTable {
         return text.displayWidth > columns ? text.fitted(toColumns: columns) : text
     }
 
-    private static func totals(of board: DemoTracker) -> String {
-        let results = board.results
+    private static func totals(of tracker: DemoTracker) -> String {
+        let results = tracker.results
         var parts = Outcome.allCases.compactMap { outcome -> String? in
             let count = results.count { $0.outcome == outcome }
             return count == 0 ? nil : "\(count) \(outcome.rawValue)"
         }
-        parts.append("\(board.openCount) under way")
+        parts.append("\(tracker.openCount) under way")
         return parts.joined(separator: " · ")
     }
 }

@@ -23,7 +23,9 @@ struct DemoEvent: Sendable {
             .init("user", .string(scene.user)), .init("message", .string(scene.message)),
             .init("pns", .array(scene.pushServices.map { .string($0) })),
         ]
-        for (name, wait) in [("expiresAt", scene.expiresAfter), ("notBefore", scene.notBeforeAfter)] {
+        for (name, wait) in [
+            ("expiresAt", scene.expiresAfterMilliseconds), ("notBefore", scene.notBeforeAfterMilliseconds),
+        ] {
             guard let wait else { continue }
             fields.append(.init(name, .string(Self.text(now.advanced(byMilliseconds: wait)))))
         }

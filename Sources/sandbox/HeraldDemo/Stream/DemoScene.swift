@@ -18,10 +18,10 @@ struct DemoScene: Sendable {
     var message: String
     var pushServices: [String]
     var form = Form.json
-    /// Its `expiresAt`, from its publication on (milliseconds).
-    var expiresAfter: Int64?
-    /// Its `notBefore`, from its publication on (milliseconds).
-    var notBeforeAfter: Int64?
+    /// Its `expiresAt`, from its publication on.
+    var expiresAfterMilliseconds: Int64?
+    /// Its `notBefore`, from its publication on.
+    var notBeforeAfterMilliseconds: Int64?
     /// How the backend misbehaves when it is called for the user.
     var rules: [Misbehaviour] = []
     /// What must come of it, one for each push service; a single one without a push service for what does not decode.

@@ -1,4 +1,4 @@
-/// When which event is published and when the demo is over, as a value; its time comes in as milliseconds.
+/// When which event is published and when the demo is over, as a value; its time comes in.
 struct DemoSchedule {
     /// The two ways to run it.
     enum Kind {
@@ -19,12 +19,12 @@ struct DemoSchedule {
     }
 
     /// A live demo publishes for this long.
-    static let liveTime: Int64 = 30_000
-    private static let liveInterval: Int64 = 600
+    static let liveMilliseconds: Int64 = 30_000
+    private static let liveIntervalMilliseconds: Int64 = 600
     /// What is not settled so long after the last event was published never will be.
-    private static let patience: Int64 = 12_000
+    private static let patienceMilliseconds: Int64 = 12_000
     /// The worker has to be at work by then.
-    private static let startLimit: Int64 = 12_000
+    private static let startLimitMilliseconds: Int64 = 12_000
 
     private let kind: Kind
     private let sceneCount: Int
@@ -53,7 +53,9 @@ struct DemoSchedule {
         if published == 0 { return publish(1, now: now) }
         guard let begin else {
             // The first event's outcome shows that the worker has joined its group: the moments in later events hold.
-            guard isSettled else { return now >= Self.startLimit ? .end : .wait(until: Self.startLimit) }
+            guard isSettled else {
+                return now >= Self.startLimitMilliseconds ? .end : .wait(until: Self.startLimitMilliseconds)
+            }
             self.begin = now
             return next(isSettled: isSettled, now: now)
         }
@@ -63,8 +65,8 @@ struct DemoSchedule {
                 isPublishing = false
                 return publish(sceneCount - 1, now: now)
             case .live:
-                let due = lastPublication + Self.liveInterval
-                if now - begin >= Self.liveTime {
+                let due = lastPublication + Self.liveIntervalMilliseconds
+                if now - begin >= Self.liveMilliseconds {
                     isPublishing = false
                 } else if now < due {
                     return .wait(until: due)
@@ -74,7 +76,7 @@ struct DemoSchedule {
             }
         }
         if isSettled { return .end }
-        let limit = lastPublication + Self.patience
+        let limit = lastPublication + Self.patienceMilliseconds
         return now >= limit ? .end : .wait(until: limit)
     }
 

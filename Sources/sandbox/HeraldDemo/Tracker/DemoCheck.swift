@@ -11,15 +11,15 @@ struct DemoCheck {
     /// Compares the results topic, the dead letters, the retries and the backend's calls with each event's scene.
     ///
     /// - Parameter isWhole: whether every event must have its outcomes; else only events that have them are compared.
-    init(_ board: DemoTracker, isWhole: Bool) {
-        let scenes = board.entries.map(\.event.scene)
+    init(_ tracker: DemoTracker, isWhole: Bool) {
+        let scenes = tracker.entries.map(\.event.scene)
         paused = Set(scenes.filter { $0.rules.contains { $0.retryAfter != nil } }.flatMap(\.pushServices))
-        for entry in board.entries where isWhole || entry.isSettled { compare(entry) }
-        if board.strayCallCount > 0 { differences.append("\(board.strayCallCount) calls belong to no event") }
-        if board.strayFactCount > 0 { differences.append("\(board.strayFactCount) records belong to no event") }
+        for entry in tracker.entries where isWhole || entry.isSettled { compare(entry) }
+        if tracker.strayCallCount > 0 { differences.append("\(tracker.strayCallCount) calls belong to no event") }
+        if tracker.strayFactCount > 0 { differences.append("\(tracker.strayFactCount) records belong to no event") }
     }
 
-    private mutating func compare(_ entry: BoardEntry) {
+    private mutating func compare(_ entry: TrackedEvent) {
         let name = "event \(entry.event.number) (\(entry.event.scene.user))"
         let expected = entry.event.scene.expected
         for outcome in expected {
@@ -51,7 +51,7 @@ struct DemoCheck {
         }
     }
 
-    private mutating func compareDeadLetters(of entry: BoardEntry, _ name: String, expected: Int) {
+    private mutating func compareDeadLetters(of entry: TrackedEvent, _ name: String, expected: Int) {
         if entry.deadLetters.count != expected {
             differences.append("\(name): \(entry.deadLetters.count) dead letters instead of \(expected)")
         }

@@ -11,7 +11,7 @@ struct DemoTracker {
         case retry(RetryNote)
     }
 
-    private(set) var entries: [BoardEntry] = []
+    private(set) var entries: [TrackedEvent] = []
     /// Calls that belong to no event and push service of the stream.
     private(set) var strayCallCount = 0
     private var numbers: [Origin: Int] = [:]
@@ -22,31 +22,31 @@ struct DemoTracker {
     /// An event is on its way to the broker.
     mutating func published(_ event: DemoEvent) {
         precondition(event.number == entries.count, "events are numbered in their order")
-        entries.append(BoardEntry(event))
+        entries.append(TrackedEvent(event))
     }
 
     /// The event's request record is at this place.
     mutating func placed(_ number: Int, at origin: Origin) {
         guard entries.indices.contains(number) else { return }
         numbers[origin] = number
-        for fact in unplaced.removeValue(forKey: origin) ?? [] { entries[number].take(fact) }
+        for fact in unplaced.removeValue(forKey: origin) ?? [] { entries[number].add(fact) }
     }
 
     /// A record of a results, dead-letter or retry topic.
-    mutating func take(_ fact: Fact, origin: Origin) {
+    mutating func add(_ fact: Fact, origin: Origin) {
         if let number = numbers[origin] {
-            entries[number].take(fact)
+            entries[number].add(fact)
         } else {
             unplaced[origin, default: []].append(fact)
         }
     }
 
     /// The calls that the backend saw; those that were taken before are passed over.
-    mutating func take(_ calls: [RecordedCall]) {
+    mutating func add(_ calls: [RecordedCall]) {
         for call in calls where call.number > lastCallNumber {
             lastCallNumber = call.number
             guard let key = call.idempotencyKey.flatMap(DemoEvent.parse(idempotencyKey:)),
-                entries.indices.contains(key.number), entries[key.number].take(call, pushService: key.pushService)
+                entries.indices.contains(key.number), entries[key.number].add(call, pushService: key.pushService)
             else {
                 strayCallCount += 1
                 continue

@@ -20,14 +20,14 @@ struct OutcomeCounts {
     /// One row for each kind, by outcome, reason, push service and status.
     let rows: [Row]
 
-    init(_ board: DemoTracker) {
+    init(_ tracker: DemoTracker) {
         var rows: [Kind: Row] = [:]
-        for result in board.results {
+        for result in tracker.results {
             let kind = Kind(
                 outcome: result.outcome, reason: result.reason, pushService: result.pushService, status: result.status)
             rows[kind, default: Row(kind: kind)].count += 1
         }
-        for expected in board.entries.flatMap(\.event.scene.expected) {
+        for expected in tracker.entries.flatMap(\.event.scene.expected) {
             let kind = Kind(
                 outcome: expected.outcome, reason: expected.reason, pushService: expected.pushService,
                 status: expected.status)

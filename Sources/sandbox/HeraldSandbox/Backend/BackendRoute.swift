@@ -77,8 +77,7 @@ enum BackendRoute: Equatable {
             return .failure(400, "the platform is none of wns, gcm, apns")
         }
         guard !device.handle.isEmpty else { return .failure(400, "the handle is empty") }
-        let outcome = state.devices.put(
-            id, platform: platform, handle: device.handle, tags: device.tags, owner: caller)
+        let outcome = state.devices.put(id, platform: platform, handle: device.handle, tags: device.tags, owner: caller)
         switch outcome {
         case .done: return .ok
         case .foreignTag: return .failure(403, "a tag names another user")
@@ -125,8 +124,7 @@ enum BackendRoute: Equatable {
             return .ok
         case (.calls, "GET"):
             let lines = state.calls.elements.flatMap { $0.jsonLine + [UInt8(ascii: "\n")] }
-            return BackendReply(
-                status: 200, headers: ["Content-Type": "application/jsonl; charset=utf-8"], json: lines)
+            return BackendReply(status: 200, headers: ["Content-Type": "application/jsonl; charset=utf-8"], json: lines)
         case (.calls, "DELETE"):
             state.forgetCalls()
             return .ok

@@ -117,9 +117,7 @@ extension Misbehaviour {
         }
     }
 
-    private static func integer(
-        _ name: String, _ value: String, _ range: ClosedRange<Int>
-    ) throws(InputError) -> Int {
+    private static func integer(_ name: String, _ value: String, _ range: ClosedRange<Int>) throws(InputError) -> Int {
         guard let number = Int(value), range.contains(number) else {
             let end = range.upperBound == Int.max ? "" : " to \(range.upperBound)"
             throw InputError("\(name): \(value) is not a whole number from \(range.lowerBound)\(end)")

@@ -17,11 +17,11 @@ struct CampaignControlRun {
     func run(_ invocation: Invocation) throws -> ExitStatus {
         let (parsed, console) = (invocation.parsed, invocation.console)
         let reason = order == .resume ? nil : parsed[CampaignOptions.reason]
-        let look = try CampaignQuery(invocation, isWriting: true)
-        defer { look.reader.close() }
-        let campaign = try look.campaign(parsed[CampaignOptions.name])
-        let status = try status(of: campaign, look)
-        guard let control = try control(campaign, status, by: look.context.operatorName, reason) else {
+        let query = try CampaignQuery(invocation, isWriting: true)
+        defer { query.reader.close() }
+        let campaign = try query.campaign(parsed[CampaignOptions.name])
+        let status = try status(of: campaign, query)
+        guard let control = try control(campaign, status, by: query.context.operatorName, reason) else {
             console.remark("Campaign \(campaign.name) is \(campaign.state.rawValue) already.")
             try write(campaign, nil, invocation)
             return .done
@@ -36,19 +36,17 @@ struct CampaignControlRun {
                 return .needsConfirmation
             }
         }
-        try look.context.write(control, order, of: campaign.name)
+        try query.context.write(control, order, of: campaign.name)
         try write(campaign, control, invocation)
         return .done
     }
 
     /// How it stands; outcomes are only counted when that can matter.
-    private func status(
-        of campaign: CampaignIndex.Campaign, _ look: CampaignQuery
-    ) throws -> CampaignStatus {
+    private func status(of campaign: CampaignIndex.Campaign, _ query: CampaignQuery) throws -> CampaignStatus {
         guard order.needsUnfinished, campaign.state != .cancelled, campaign.state != order.state,
             campaign.progress?.isComplete ?? false || isAsking
         else { return CampaignStatus(campaign: campaign, count: OutcomeCount(), now: SystemClock.wall()) }
-        return try look.statuses(of: [campaign], until: .now + Self.patience)[0].status
+        return try query.statuses(of: [campaign], until: .now + Self.patience)[0].status
     }
 
     private func control(

@@ -49,7 +49,7 @@ struct CampaignPage {
         lines += [bar, ""]
         for part in parts where part.isAlwaysShown || part.count > 0 { lines.append(line(part)) }
         lines.append("")
-        if let line = paceLine { lines.append(cut(line)) }
+        if let line = rateLine { lines.append(cut(line)) }
         lines += publisherLines.map(cut)
         if status.count.failed > 0 {
             lines.append(cut("why some failed: herald dlq list --where \"campaign = '\(campaign.name)'\""))
@@ -120,7 +120,7 @@ struct CampaignPage {
         return paint(String(part.mark), style) + whole.dropFirst()
     }
 
-    private var paceLine: String? {
+    private var rateLine: String? {
         guard !status.isOver else {
             return status.count.failureShare.map { share in
                 "\(Self.percent(share)) of the delivered and dead-lettered failed at first"
@@ -146,7 +146,7 @@ struct CampaignPage {
         let silence = CampaignWords.duration(Double(status.silenceMilliseconds ?? 0) / 1_000)
         let name = SafeText.escaped(progress.by)
         guard !progress.isComplete, status.state == .running || status.state == .paused else { return [counts] }
-        guard !status.isHeard else { return [counts, "publisher \(name), last report \(silence) ago"] }
+        guard !status.isPublisherAlive else { return [counts, "publisher \(name), last report \(silence) ago"] }
         return [
             counts, "publisher \(name) has not reported for \(silence)",
             "nobody publishes the rest: start the campaign again with the same audience",
@@ -199,7 +199,7 @@ extension CampaignPage {
                     "publisher",
                     [
                         "by": .string(progress.by), "at": .string(WallTime(milliseconds: progress.at).text),
-                        "alive": .bool(status.isHeard),
+                        "alive": .bool(status.isPublisherAlive),
                     ]),
             ]
         }

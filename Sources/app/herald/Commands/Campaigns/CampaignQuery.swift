@@ -19,12 +19,12 @@ struct CampaignQuery {
     init(_ invocation: Invocation, isWriting: Bool = false) throws {
         let settings = try invocation.settings(requiring: [.kafka])
         console = invocation.console
-        let context = settings.campaignWorld(environment: invocation.environment)
+        let context = settings.campaignContext(environment: invocation.environment)
         let layout = try settings.campaignLayout(context, isWriting: isWriting)
         (self.context, self.layout) = (context, layout)
         reader = try context.campaigns(layout)
         try reader.catchUp(throughOpenTransactions: isWriting)
-        for damage in reader.book.damages {
+        for damage in reader.index.damages {
             console.remark(
                 SafeText.escaped(
                     "Ignored: the record \(damage.place) of \(context.topics.campaigns), key "
@@ -34,8 +34,8 @@ struct CampaignQuery {
 
     /// What is known of the campaign.
     func campaign(_ name: String) throws -> CampaignIndex.Campaign {
-        if let campaign = reader.book.campaign(name) { return campaign }
-        let suggestion = Suggestion.nearest(to: name, in: reader.book.names).map { "; did you mean \($0)?" }
+        if let campaign = reader.index.campaign(name) { return campaign }
+        let suggestion = Suggestion.nearest(to: name, in: reader.index.names).map { "; did you mean \($0)?" }
         throw CommandFailure(
             "there is no campaign \(name)" + (suggestion ?? "; herald campaign status lists all of them"))
     }

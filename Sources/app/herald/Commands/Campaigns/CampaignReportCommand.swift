@@ -28,7 +28,7 @@ enum CampaignReportCommand: HeraldCommand {
             .init("herald campaign report spring --html spring.html --csv spring.csv", "Both."),
             .init("herald campaign report spring --csv - | wc -l", "To another program."),
         ])
-    static let heeds: HeededSettings = .cluster + .topicNames + .events
+    static let heeds: HeededSettings = .cluster + .topics("results", "campaigns", "audit")
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let parsed = invocation.parsed
@@ -39,15 +39,15 @@ enum CampaignReportCommand: HeraldCommand {
         guard html != "-" || csv != "-" else {
             throw UsageError("only one of --html and --csv can be standard output", command: parsed.path.name)
         }
-        let look = try CampaignQuery(invocation)
-        defer { look.reader.close() }
-        let campaign = try look.campaign(parsed[CampaignOptions.name])
-        let definition = try look.definition(of: campaign)
+        let query = try CampaignQuery(invocation)
+        defer { query.reader.close() }
+        let campaign = try query.campaign(parsed[CampaignOptions.name])
+        let definition = try query.definition(of: campaign)
         let isRevealed = parsed[reveal]
         if isRevealed {
-            try look.context.recordReveal(campaign.name, at: SystemClock.wall().text)
+            try query.context.recordReveal(campaign.name, at: SystemClock.wall().text)
         }
-        var run = CampaignReportRun(look: look, definition: definition, invocation: invocation, stop: try .listen())
+        var run = CampaignReportRun(query: query, definition: definition, invocation: invocation, stop: try .listen())
         try run.read()
         if let html { try run.writePage(campaign, isRevealed: isRevealed, to: html) }
         if let csv { try run.writeRows(isAll: parsed[all], to: csv) }
@@ -57,15 +57,15 @@ enum CampaignReportCommand: HeraldCommand {
 
 /// One run of it: the results are read once for the page, and once more for the rows.
 private struct CampaignReportRun {
-    let look: CampaignQuery
+    let query: CampaignQuery
     let definition: CampaignDefinition
     let invocation: Invocation
     let stop: StopRequest
     private var report: CampaignReport
     private var deletedCount: Int64 = 0
 
-    init(look: CampaignQuery, definition: CampaignDefinition, invocation: Invocation, stop: StopRequest) {
-        self.look = look
+    init(query: CampaignQuery, definition: CampaignDefinition, invocation: Invocation, stop: StopRequest) {
+        self.query = query
         self.definition = definition
         self.invocation = invocation
         self.stop = stop
@@ -77,7 +77,7 @@ private struct CampaignReportRun {
     /// Reads what the page says, and which failures a replay has fixed.
     mutating func read() throws {
         var report = report
-        deletedCount = try scan("counted") { report.take($0) }
+        deletedCount = try scan("counted") { report.add($0) }
         self.report = report
         if deletedCount > 0 {
             console.remark(
@@ -115,7 +115,7 @@ private struct CampaignReportRun {
     /// Goes through the campaign's results from its beginning; how many were deleted.
     private func scan(_ verb: String, _ body: (NotificationResult) -> Void) throws -> Int64 {
         var line = ProgressLine(console)
-        let reader = try look.context.outcomes(of: [.init(definition)], look.layout)
+        let reader = try query.context.outcomes(of: [.init(definition)], query.layout)
         defer { reader.close() }
         try reader.catchUp(
             onProgress: { passed, total in

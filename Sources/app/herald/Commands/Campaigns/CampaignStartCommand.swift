@@ -15,12 +15,10 @@ enum CampaignStartCommand: HeraldCommand {
         "message", .text("TEXT"), "What they get, with fields of the audience such as {{first_name}}.")
     static let messageFile = CommandOption.optional(
         "message-file", .file("FILE"), "The same from a file, without its last line's end.")
-    static let pushServices = CommandOption.optional(
-        "pns", .pushServices, "The push services, such as apns,gcm.")
+    static let pushServices = CommandOption.optional("pns", .pushServices, "The push services, such as apns,gcm.")
     static let topic = CommandOption.optional(
         "topic", .text("TOPIC"), "The request topic; the second of topics.requests if not given.")
-    static let rate = CommandOption.optional(
-        "rate", .rate, "Recipients per second at most, such as 200/s or 12000/m.")
+    static let rate = CommandOption.optional("rate", .rate, "Recipients per second at most, such as 200/s or 12000/m.")
     static let ramp = CommandOption.optional(
         "ramp",
         ValueType<Ramp>("N,…", allowed: "numbers of recipients such as 1,10,100") { text in
@@ -64,7 +62,8 @@ enum CampaignStartCommand: HeraldCommand {
                     + "--rate 200/s --pause-if-failures 5% --expires-in 6h",
                 "Slowly, pausing on failures."),
         ])
-    static let heeds: HeededSettings = .cluster + .topicNames + .events
+    static let heeds: HeededSettings =
+        .cluster + .workers + .topics("requests", "results", "campaigns", "audit") + .events
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let request = try CampaignStartRequest(invocation.parsed)

@@ -90,9 +90,7 @@ struct CampaignStartOutput {
         try format.write(previewMembers, lines: previewLines, to: console)
     }
 
-    func write(
-        _ end: PublishEnd, _ progress: PublishProgress, _ console: Console
-    ) throws {
+    func write(_ end: PublishEnd, _ progress: PublishProgress, _ console: Console) throws {
         let counts: [(String, Int)] = [
             ("recipients", progress.recipients), ("published", progress.published),
             ("publishedNow", progress.publishedNow), ("delivered", progress.outcomes.delivered),

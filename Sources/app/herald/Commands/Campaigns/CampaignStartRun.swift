@@ -52,7 +52,7 @@ struct CampaignStartRun {
             throw CommandFailure(
                 "needs a confirmation, and standard input is the audience; add --yes", status: .needsConfirmation)
         }
-        let cluster = isDryRun ? nil : try lookAtCampaign()
+        let cluster = isDryRun ? nil : try findCampaign()
         let audience = try openAudience()
         let stop = try StopRequest.listen()
         var recipients = RecipientSet()
@@ -81,7 +81,7 @@ struct CampaignStartRun {
         let publisher = CampaignPublisher(
             cluster.context, cluster.layout, order, audience: audience, preview: preview,
             recipients: consume recipients,
-            isStopping: { stop.isMade }, onNews: { screen.tell($0) },
+            isStopping: { stop.isMade }, onNews: { screen.report($0) },
             onProgress: { screen.show($0) })
         let (end, progress) = publisher.run()
         screen.clear()
@@ -96,8 +96,8 @@ struct CampaignStartRun {
     }
 
     /// Refuses what cannot be continued before a long file is read; it is looked at again when the name is claimed.
-    private func lookAtCampaign() throws -> Cluster {
-        let context = settings.campaignWorld(environment: invocation.environment)
+    private func findCampaign() throws -> Cluster {
+        let context = settings.campaignContext(environment: invocation.environment)
         let layout = try settings.campaignLayout(context, isWriting: true)
         guard layout.requests[order.topic] != nil else {
             throw CommandFailure("there is no topic \(order.topic); make it with: herald topics apply")
@@ -105,7 +105,7 @@ struct CampaignStartRun {
         let reader = try context.campaigns(layout)
         defer { reader.close() }
         try reader.catchUp()
-        let campaign = try order.campaign(in: reader.book)
+        let campaign = try order.campaign(in: reader.index)
         try order.check(against: campaign)
         return Cluster(context: context, layout: layout, campaign: campaign)
     }

@@ -26,7 +26,7 @@ final class CampaignStartScreen {
 
     // MARK: - News
 
-    func tell(_ news: PublishNews) {
+    func report(_ news: PublishNews) {
         switch news {
         case .continues(let count):
             remark("Continues: \(TopicsTool.counted(count, "event")) published before.")

@@ -22,22 +22,22 @@ enum CampaignStatusCommand: HeraldCommand {
             .init("herald campaign status", "All campaigns."),
             .init("herald campaign status spring", "Watch one."),
         ])
-    static let heeds: HeededSettings = .cluster + .topicNames + .events
+    static let heeds: HeededSettings = .cluster + .topics("results", "retry", "campaigns")
 
     /// The list of campaigns is no place to wait in: one that nobody has looked at for long has many results to count.
     private static let listPatience = Duration.seconds(5)
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let (parsed, console) = (invocation.parsed, invocation.console)
-        let look = try CampaignQuery(invocation)
-        defer { look.reader.close() }
+        let query = try CampaignQuery(invocation)
+        defer { query.reader.close() }
         guard let name = parsed[name] else {
-            try list(look, invocation)
+            try list(query, invocation)
             return .done
         }
-        let campaign = try look.campaign(name)
+        let campaign = try query.campaign(name)
         let isLive = parsed[OutputFormat.option] == .table && console.output.isTerminal && !parsed[once]
-        var watch = try CampaignWatcher(look, campaign, console, isLive: isLive)
+        var watch = try CampaignWatcher(query, campaign, console, isLive: isLive)
         defer { watch.close() }
         let status = try watch.run()
         guard !isLive else { return .done }
@@ -48,10 +48,10 @@ enum CampaignStatusCommand: HeraldCommand {
         return .done
     }
 
-    private static func list(_ look: CampaignQuery, _ invocation: Invocation) throws {
-        let (book, console) = (look.reader.book, invocation.console)
-        let campaigns = book.names.compactMap(book.campaign)
-        let found = try look.statuses(of: campaigns, until: ContinuousClock.now + listPatience)
+    private static func list(_ query: CampaignQuery, _ invocation: Invocation) throws {
+        let (index, console) = (query.reader.index, invocation.console)
+        let campaigns = index.names.compactMap(index.campaign)
+        let found = try query.statuses(of: campaigns, until: ContinuousClock.now + listPatience)
         switch invocation.parsed[OutputFormat.option] {
         case .table: try writeTable(found.map(\.status), console)
         case .json: try console.print(JSONValue.array(found.map { CampaignPage.object($0.status) }).pretty)
@@ -68,14 +68,15 @@ enum CampaignStatusCommand: HeraldCommand {
 
     /// The numbers of the page of each, one campaign in a line.
     private static func writeTable(_ statuses: [CampaignStatus], _ console: Console) throws {
-        var table = FittedTable(
+        var table = RecordWriter(
             .table,
             columns: [
                 .init("name"), .init("state"), .init("recipients", isNumber: true), .init("delivered", isNumber: true),
                 .init("failed", isNumber: true), .init("expired", isNumber: true), .init("cancelled", isNumber: true),
-                .init("open", isNumber: true), .init("unpublished", isNumber: true), .init("started"), .init("by"),
-                .init("reason"),
-            ], whenWide: ["by", "reason"], console: console)
+                .init("open", isNumber: true), .init("unpublished", isNumber: true), .init("started"),
+                .init("by", isForWide: true),
+                .init("reason", isForWide: true),
+            ], console: console)
         for status in statuses {
             let (campaign, count) = (status.campaign, status.count)
             let start = campaign.definition.map { WallTime(milliseconds: $0.startedAt) }

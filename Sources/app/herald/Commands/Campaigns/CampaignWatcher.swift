@@ -13,22 +13,20 @@ struct CampaignWatcher {
     private static let firstBacklogPatience = Duration.seconds(5)
     private static let backlogPatience = Duration.seconds(1)
 
-    private let look: CampaignQuery
+    private let query: CampaignQuery
     private let name: String
     private let console: Console
     private let isLive: Bool
     private let outcomes: OutcomeReader?
     private let backlog: RetryBacklog
     private let stop: StopRequest
-    private var pace = OutcomeMeter()
+    private var meter = OutcomeMeter()
     private var counted: RetryBacklog.Count?
     /// Who was told once what there is in the retry topics may ask: no answer means that there are no brokers.
     private var wasCounted = false
 
-    init(
-        _ look: CampaignQuery, _ campaign: CampaignIndex.Campaign, _ console: Console, isLive: Bool
-    ) throws {
-        self.look = look
+    init(_ query: CampaignQuery, _ campaign: CampaignIndex.Campaign, _ console: Console, isLive: Bool) throws {
+        self.query = query
         self.console = console
         self.isLive = isLive
         name = campaign.name
@@ -37,10 +35,10 @@ struct CampaignWatcher {
         }
         let since = SystemClock.wall().milliseconds - Int64(OutcomeMeter.window) * 1_000
         outcomes = try campaign.definition.map { definition in
-            try look.context.outcomes(
-                of: [.init(definition, after: campaign.progress)], lookingBackTo: since, look.layout)
+            try query.context.outcomes(
+                of: [.init(definition, after: campaign.progress)], lookingBackTo: since, query.layout)
         }
-        backlog = try RetryBacklog(look.context, look.layout, campaign: campaign.name)
+        backlog = try RetryBacklog(query.context, query.layout, campaign: campaign.name)
     }
 
     func close() {
@@ -58,8 +56,8 @@ struct CampaignWatcher {
             let status = try status()
             try show(status, screen)
             guard !status.isOver, !stop.isMade else { break }
-            try look.reader.takeArrived()
-            try takeOutcomes()
+            try query.reader.poll()
+            try pollOutcomes()
             if ContinuousClock.now - lastCount >= Self.backlogPause {
                 try countBacklog(within: Self.backlogPatience)
                 lastCount = .now
@@ -85,7 +83,7 @@ struct CampaignWatcher {
             },
             onResult: { result in
                 // When one of a clock ahead of this one really came, nobody knows by now.
-                if result.completedAt <= now { pace.take(result, at: now) }
+                if result.completedAt <= now { meter.add(result, at: now) }
             })
         line.clear()
         if stop.isMade { throw CommandFailure("interrupted", status: .partlyDone) }
@@ -96,7 +94,7 @@ struct CampaignWatcher {
         }
     }
 
-    private mutating func takeOutcomes() throws {
+    private mutating func pollOutcomes() throws {
         guard let outcomes else {
             usleep(UInt32(Self.turnMilliseconds) * 1_000)
             return
@@ -104,14 +102,14 @@ struct CampaignWatcher {
         let end = ContinuousClock.now + .milliseconds(Int64(Self.turnMilliseconds))
         while ContinuousClock.now < end, !stop.isMade {
             let left = (end - .now) / .milliseconds(1)
-            try outcomes.takeArrived(waitMilliseconds: Int32(max(1, left))) { pace.take($0, at: SystemClock.wall()) }
+            try outcomes.poll(waitMilliseconds: Int32(max(1, left))) { meter.add($0, at: SystemClock.wall()) }
         }
     }
 
     private func status() throws -> CampaignStatus {
-        let campaign = try look.campaign(name)
+        let campaign = try query.campaign(name)
         return CampaignStatus(
-            campaign: campaign, count: outcomes?.count ?? OutcomeCount(), backlog: counted, pace: pace,
+            campaign: campaign, count: outcomes?.count ?? OutcomeCount(), backlog: counted, meter: meter,
             now: SystemClock.wall())
     }
 

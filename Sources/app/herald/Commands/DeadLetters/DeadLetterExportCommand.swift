@@ -23,7 +23,7 @@ enum DeadLetterExportCommand: HeraldCommand {
         examples: [
             .init("herald dlq export --group reason=rejected -o csv > rejected.csv", "For a spreadsheet.")
         ])
-    static let heeds: HeededSettings = .cluster + .topicNames + .events + ["retry.replays"]
+    static let heeds: HeededSettings = .cluster + .topics("results", "deadLetter", "state", "audit") + .events
 
     private static let columns = [
         "place", "deadLetteredAt", "id", "user", "pns", "reason", "status", "attempts", "replays", "state", "origin",
@@ -33,14 +33,14 @@ enum DeadLetterExportCommand: HeraldCommand {
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let selection = try DeadLetterOptions.selection(invocation.parsed, needsChoice: false)
         let isRevealed = invocation.parsed[DeadLetterOptions.reveal]
-        var look = try DeadLetterQuery(invocation, selection)
-        if isRevealed { try look.recordReveal("export") }
+        var query = try DeadLetterQuery(invocation, selection)
+        if isRevealed { try query.recordReveal("export") }
         let format = invocation.parsed[format]
         let page = DeadLetterPage(isRevealed: isRevealed, configuration: invocation.parsed[GlobalOptions.config])
         var writer = BufferedOutput(invocation.console.output)
         if format == .csv { writer.write(CSVText.line(columns + (isRevealed ? ["message"] : []))) }
-        let count = try look.visit { entry, book, outcomes in
-            let letter = DeadLetterView(&entry, book, outcomes)
+        let count = try query.visit { entry, marks, outcomes in
+            let letter = DeadLetterView(&entry, marks, outcomes)
             switch format {
             case .jsonl: writer.write(page.object(letter).compact + "\n")
             case .csv: writer.write(CSVText.line(cells(letter, isRevealed)))
@@ -49,7 +49,7 @@ enum DeadLetterExportCommand: HeraldCommand {
         }
         try writer.finish()
         invocation.console.remark("\(TopicsTool.counted(count, "dead letter")) exported.")
-        return look.statusOfNamed()
+        return query.statusOfNamed()
     }
 
     private static func cells(_ letter: DeadLetterView, _ isRevealed: Bool) -> [String] {

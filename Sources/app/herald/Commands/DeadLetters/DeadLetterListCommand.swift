@@ -1,6 +1,7 @@
 import HeraldCommandLine
 import HeraldReplay
 import HeraldText
+import HeraldTime
 import HeraldTools
 
 /// `herald dlq list`: dead letters in groups, or one by one.
@@ -29,38 +30,39 @@ enum DeadLetterListCommand: HeraldCommand {
             .init("herald dlq list", "Why events failed."),
             .init("herald dlq list --group-by hour --where 'status = 503' --since 1d", "When they failed."),
         ])
-    static let heeds: HeededSettings = .cluster + .topicNames + .events + ["retry.replays"]
+    static let heeds: HeededSettings = .cluster + .topics("results", "deadLetter", "state") + .events
 
     private static let standardGroups = 50
     private static let standardLetters = 100
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let selection = try DeadLetterOptions.selection(invocation.parsed, needsChoice: false)
-        var look = try DeadLetterQuery(invocation, selection)
+        var query = try DeadLetterQuery(invocation, selection)
         let limit = invocation.parsed[limit]
         guard let field = GroupField(rawValue: invocation.parsed[groupBy].rawValue) else {
-            return try listLetters(&look, invocation, limit ?? standardLetters)
+            return try listLetters(&query, invocation, limit ?? standardLetters)
         }
         var table = GroupTable(field)
-        let count = try look.visit { entry, book, outcomes in
-            table.take(entry, book, outcomes)
+        let count = try query.visit { entry, marks, outcomes in
+            table.add(entry, marks, outcomes)
             return true
         }
         try writeGroups(table.sorted, of: count, atMost: limit ?? standardGroups, invocation)
-        return look.statusOfNamed()
+        return query.statusOfNamed()
     }
 
     private static func writeGroups(
         _ groups: [GroupTable.Group], of count: Int, atMost limit: Int, _ invocation: Invocation
     ) throws {
         let console = invocation.console
-        var table = FittedTable(
+        var table = RecordWriter(
             invocation.parsed[OutputFormat.option],
             columns: [
                 .init("group"), .init("count", isNumber: true), .init("replayed", isNumber: true),
                 .init("delivered", isNumber: true), .init("failedAgain", heading: "FAILED AGAIN", isNumber: true),
-                .init("resolved", isNumber: true), .init("first"), .init("last"), .init("sample"), .init("action"),
-            ], whenWide: ["first", "action"], console: console)
+                .init("resolved", isNumber: true), .init("first", isForWide: true), .init("last"), .init("sample"),
+                .init("action", isForWide: true),
+            ], console: console)
         for group in groups.prefix(limit) {
             try table.write([
                 .string(group.name ?? "(all others)"), .integer(group.count), .integer(group.replayed),
@@ -81,19 +83,20 @@ enum DeadLetterListCommand: HeraldCommand {
     }
 
     private static func listLetters(
-        _ look: inout DeadLetterQuery, _ invocation: Invocation, _ limit: Int
+        _ query: inout DeadLetterQuery, _ invocation: Invocation, _ limit: Int
     ) throws -> ExitStatus {
-        var table = FittedTable(
+        var table = RecordWriter(
             invocation.parsed[OutputFormat.option],
             columns: [
-                .init("place"), .init("at"), .init("id"), .init("user"), .init("pns"), .init("reason"),
-                .init("status", isNumber: true), .init("attempts", isNumber: true), .init("replays", isNumber: true),
-                .init("state"), .init("replayOutcome", heading: "REPLAY"), .init("campaign"),
+                .init("place"), .init("at"), .init("id", isForWide: true), .init("user"), .init("pns"), .init("reason"),
+                .init("status", isNumber: true), .init("attempts", isNumber: true, isForWide: true),
+                .init("replays", isNumber: true, isForWide: true),
+                .init("state"), .init("replayOutcome", heading: "REPLAY"), .init("campaign", isForWide: true),
                 .init("detail", isElastic: true),
-            ], whenWide: ["id", "attempts", "replays", "campaign"], console: invocation.console)
+            ], console: invocation.console)
         var newest = NewestLetters(limit: limit)
-        let count = try look.visit { entry, book, outcomes in
-            newest.take(entry.deadLetteredAt) { DeadLetterView(&entry, book, outcomes).withoutBytes }
+        let count = try query.visit { entry, marks, outcomes in
+            newest.add(entry.deadLetteredAt) { DeadLetterView(&entry, marks, outcomes).withoutBytes }
             return true
         }
         for letter in newest.letters {
@@ -106,7 +109,15 @@ enum DeadLetterListCommand: HeraldCommand {
         }
         try table.finish()
         if count > limit { invocation.console.remark("The newest \(limit) of \(count); see --limit.") }
-        return look.statusOfNamed()
+        return query.statusOfNamed()
+    }
+}
+
+extension RecordWriter {
+    /// A moment; on a narrow terminal month, day, hour and minute.
+    func time(_ moment: WallTime) -> JSONValue {
+        guard isNarrow else { return .string(moment.text) }
+        return .string(String(moment.text.dropFirst(5).prefix(11)).replacing("T", with: " "))
     }
 }
 

@@ -24,10 +24,8 @@ enum DeadLetterOptions {
     static let partitions = CommandOption.optional(
         "partition", .commaSeparated("N,…"), "Those in these partitions of the dead-letter topic.")
     static let yes = CommandOption.flag("yes", short: "y", "Do not ask.")
-    static let reveal = CommandOption.flag(
-        "reveal", "Show the messages' texts; who did it goes into the audit topic.")
-    static let ids = CommandArgument<[String]>.repeated(
-        .text("ID"), "Places PARTITION:OFFSET, or ids of events.")
+    static let reveal = CommandOption.flag("reveal", "Show the messages' texts; who did it goes into the audit topic.")
+    static let ids = CommandArgument<[String]>.repeated(.text("ID"), "Places PARTITION:OFFSET, or ids of events.")
 
     static let selection = [
         groups.declaration, condition.declaration, since.declaration, until.declaration, partitions.declaration,

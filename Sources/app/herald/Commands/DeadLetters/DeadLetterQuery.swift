@@ -32,20 +32,19 @@ struct DeadLetterQuery {
         if state == nil {
             console.remark("There is no topic \(settings.topics.state) yet, so nothing was replayed.")
         }
-        outcomes = isWriting ? ReplayOutcomes() : try Self.outcomes(replayer, selection, state?.book, console, stop)
+        outcomes = isWriting ? ReplayOutcomes() : try Self.outcomes(replayer, selection, state?.marks, console, stop)
     }
 
     private static func outcomes(
-        _ replayer: Replayer, _ selection: Selection, _ book: MarkIndex?, _ console: Console, _ stop: StopRequest
+        _ replayer: Replayer, _ selection: Selection, _ marks: MarkIndex?, _ console: Console, _ stop: StopRequest
     ) throws -> ReplayOutcomes {
-        guard let book else { return ReplayOutcomes() }
+        guard let marks else { return ReplayOutcomes() }
         var line = ProgressLine(console)
         defer { line.clear() }
         let end = ContinuousClock.now + outcomePatience
-        let (outcomes, isWhole) = try replayer.outcomes(of: book, since: selection.condition.bounds.earliest) {
+        let (outcomes, isWhole) = try replayer.outcomes(of: marks, since: selection.condition.bounds.earliest) {
             passed, total in
-            line.show(
-                share: total > 0 ? Double(passed) / Double(total) : 1, "\(passed) of \(total) results read")
+            line.show(share: total > 0 ? Double(passed) / Double(total) : 1, "\(passed) of \(total) results read")
             return !stop.isMade && ContinuousClock.now < end
         }
         if !isWhole, !stop.isMade {
@@ -94,20 +93,20 @@ struct DeadLetterQuery {
     mutating func visit(_ body: (inout DeadLetterEntry, MarkIndex?, ReplayOutcomes) -> Bool) throws -> Int {
         var named = selection.named
         var line = ProgressLine(console)
-        var pace = ThroughputMeter()
+        var meter = ThroughputMeter()
         var count = 0
         let reader = try replayer.context.deadLetters()
         defer { reader.close() }
         try replayer.scan(selection, reader) { passed, total in
-            pace.note(passed)
+            meter.note(passed)
             line.show(
                 share: total > 0 ? Double(passed) / Double(total) : 1,
-                "\(passed) of \(total) read, \(count) found\(pace.words(left: total - passed))")
+                "\(passed) of \(total) read, \(count) found\(meter.words(left: total - passed))")
             return !stop.isMade
         } _: { entry in
             count += 1
             named.note(&entry)
-            return body(&entry, state?.book, outcomes)
+            return body(&entry, state?.marks, outcomes)
         }
         if !reader.knowsTimes {
             console.remark("This broker cannot find records by their time: all of them were read.")

@@ -14,12 +14,10 @@ enum DeadLetterReplayCommand: HeraldCommand {
         default: "1,5,50,all", "The sizes of growing batches; each waits for the outcomes of the one before.")
     static let stopShare = CommandOption.standard(
         "stop-if-failures", .percentage, default: "20%", "Stop when a larger share of a batch's outcomes is bad.")
-    static let rate = CommandOption.optional(
-        "rate", .rate, "Dead letters per second at most, such as 200/s or 30/m.")
+    static let rate = CommandOption.optional("rate", .rate, "Dead letters per second at most, such as 200/s or 30/m.")
     static let wait = CommandOption.standard(
         "wait", .duration(), default: "10m", "How long to wait for the outcomes of a batch; 0 does not wait.")
-    static let onlyPushServices = CommandOption.optional(
-        "only-pns", .pushServices, "Only these push services of each.")
+    static let onlyPushServices = CommandOption.optional("only-pns", .pushServices, "Only these push services of each.")
     static let freshKey = CommandOption.flag(
         "fresh-key", "Use new idempotency keys, so that the backend notifies even if it has seen the old ones.")
     static let again = CommandOption.flag("again", "Also what was replayed or resolved before.")
@@ -44,7 +42,9 @@ enum DeadLetterReplayCommand: HeraldCommand {
                 "herald dlq replay --where \"status = 503 and age < 12h\" --rate 200/s --reason 'backend was down'",
                 "Replay what failed last night."),
         ])
-    static let heeds: HeededSettings = .cluster + .topicNames + .events + ["retry.replays"]
+    static let heeds: HeededSettings =
+        .cluster + .workers + .topics("requests", "results", "deadLetter", "campaigns", "state", "audit") + .events
+        + ["retry.replays"]
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let selection = try DeadLetterOptions.selection(invocation.parsed, needsChoice: true)

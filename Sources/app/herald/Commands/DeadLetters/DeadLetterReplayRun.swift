@@ -30,8 +30,7 @@ struct DeadLetterReplayRun {
         let only = try parsed[Command.onlyPushServices].map {
             try settings.pushServices($0, of: "only-pns", in: parsed)
         }
-        replayer = try settings.replayer(
-            environment: invocation.environment, isWriting: !parsed[Command.dryRun])
+        replayer = try settings.replayer(environment: invocation.environment, isWriting: !parsed[Command.dryRun])
         var rules = replayer.context.rules
         rules.onlyPushServices = only
         rules.hasFreshKey = parsed[Command.freshKey]
@@ -63,12 +62,12 @@ struct DeadLetterReplayRun {
         let stop = try StopRequest.listen()
         let state = try replayer.context.state(replayer.layout)
         var line = ProgressLine(console)
-        var pace = ThroughputMeter()
+        var meter = ThroughputMeter()
         let plan = try replayer.plan(selection, rules, state) { passed, total in
-            pace.note(passed)
+            meter.note(passed)
             line.show(
                 share: share(passed, total),
-                "looking through \(passed) of \(total)\(pace.words(left: total - passed))")
+                "looking through \(passed) of \(total)\(meter.words(left: total - passed))")
             return !stop.isMade
         }
         line.clear()
@@ -109,7 +108,7 @@ struct DeadLetterReplayRun {
     private func replay(_ plan: ReplayPlan, _ state: StateReader, _ stop: StopRequest) throws -> ReplayReport {
         var line = ProgressLine(console)
         var batch = 0
-        var pace = ThroughputMeter()
+        var meter = ThroughputMeter()
         let job = try ReplayJob(
             replayer.context, replayer.layout, plan: plan, rules: rules, options: options, state: state,
             isStopping: { stop.isMade },
@@ -124,10 +123,10 @@ struct DeadLetterReplayRun {
                     line.clear()
                     console.remark(ReplayOutput.batchLine(progress))
                 }
-                pace.note(Int64(progress.replayed))
+                meter.note(Int64(progress.replayed))
                 line.show(
                     share: share(Int64(progress.replayed), Int64(progress.planned)),
-                    ReplayOutput.progressLine(progress, pace))
+                    ReplayOutput.progressLine(progress, meter))
             })
         let report = job.runToEnd()
         line.clear()

@@ -21,34 +21,34 @@ enum DeadLetterResolveCommand: HeraldCommand {
                 "herald dlq resolve --group reason=malformed --note 'the producer has sent them again'",
                 "What cannot be replayed anyway.")
         ])
-    static let heeds: HeededSettings = .cluster + .topicNames + .events + ["retry.replays"]
+    static let heeds: HeededSettings = .cluster + .topics("results", "deadLetter", "state", "audit") + .events
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let (parsed, console) = (invocation.parsed, invocation.console)
         let selection = try DeadLetterOptions.selection(parsed, needsChoice: true)
-        var look = try DeadLetterQuery(invocation, selection, isWriting: true)
+        var query = try DeadLetterQuery(invocation, selection, isWriting: true)
         var chosen: [Int32: [Int64]] = [:]
         var count = 0
-        let matched = try look.visit { entry, book, _ in
+        let matched = try query.visit { entry, marks, _ in
             let isDone =
-                book?.isResolved(partition: entry.partition, offset: entry.offset) ?? false
-                || book?.isReplayed(entry.pushServices, partition: entry.partition, offset: entry.offset) ?? false
+                marks?.isResolved(partition: entry.partition, offset: entry.offset) ?? false
+                || marks?.isReplayed(entry.pushServices, partition: entry.partition, offset: entry.offset) ?? false
             guard !isDone else { return true }
             chosen[entry.partition, default: []].append(entry.offset)
             count += 1
             return true
         }
-        if let failure = DeadLetterOptions.failure(ofMissing: look.missing, consequence: "; nothing was resolved") {
+        if let failure = DeadLetterOptions.failure(ofMissing: query.missing, consequence: "; nothing was resolved") {
             throw failure
         }
         console.remark("\(matched) of the dead letters match; \(count) would be resolved.")
-        guard count > 0, let state = look.state else {
+        guard count > 0, let state = query.state else {
             try write(invocation, matched: matched, resolved: 0, job: nil)
             return .done
         }
         let question = "Resolve \(TopicsTool.counted(count, "dead letter"))?"
         let isAssumed = parsed[DeadLetterOptions.yes]
-        let isConfirmed = try look.stop.whileAnswering {
+        let isConfirmed = try query.stop.whileAnswering {
             try Confirmation.ask(question, count: count, isAssumed: isAssumed, console: console)
         }
         guard isConfirmed else {
@@ -56,7 +56,7 @@ enum DeadLetterResolveCommand: HeraldCommand {
             return .needsConfirmation
         }
         let job = try ResolveJob(
-            look.replayer.context, state: state, selection: selection.text, note: parsed[note], planned: count
+            query.replayer.context, state: state, selection: selection.text, note: parsed[note], planned: count
         ) { lease in
             console.remark(
                 SafeText.escaped(
@@ -74,12 +74,9 @@ enum DeadLetterResolveCommand: HeraldCommand {
     }
 
     private static func write(_ invocation: Invocation, matched: Int, resolved: Int, job: String?) throws {
-        var writer = RecordWriter(
-            invocation.parsed[OutputFormat.option],
-            columns: [
-                .init("job"), .init("matched", isNumber: true), .init("resolved", isNumber: true),
-            ], console: invocation.console)
-        try writer.write([.text(job), .integer(matched), .integer(resolved)])
-        try writer.finish()
+        try RecordWriter.write(
+            [[.text(job), .integer(matched), .integer(resolved)]],
+            [.init("job"), .init("matched", isNumber: true), .init("resolved", isNumber: true)],
+            as: invocation.parsed[OutputFormat.option], to: invocation.console)
     }
 }

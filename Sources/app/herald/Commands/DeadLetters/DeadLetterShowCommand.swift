@@ -13,7 +13,7 @@ enum DeadLetterShowCommand: HeraldCommand {
         arguments: [id.declaration],
         options: [DeadLetterOptions.reveal.declaration, OutputFormat.option.declaration],
         examples: [.init("herald dlq show 3:1742", "The dead letter with offset 1742 in partition 3.")])
-    static let heeds: HeededSettings = .cluster + .topicNames + .events + ["retry.replays"]
+    static let heeds: HeededSettings = .cluster + .topics("results", "deadLetter", "state", "audit") + .events
 
     /// An id of which there are more is no id.
     private static let limit = 100
@@ -23,25 +23,25 @@ enum DeadLetterShowCommand: HeraldCommand {
         request.ids = [invocation.parsed[id]]
         let selection = try DeadLetterOptions.compile(request, command: invocation.parsed.path.name)
         let isRevealed = invocation.parsed[DeadLetterOptions.reveal]
-        var look = try DeadLetterQuery(invocation, selection)
-        if isRevealed { try look.recordReveal("show") }
-        var found: [(entry: DeadLetterEntry, book: MarkIndex?, outcomes: ReplayOutcomes)] = []
-        try look.visit { entry, book, outcomes in
-            found.append((entry, book, outcomes))
+        var query = try DeadLetterQuery(invocation, selection)
+        if isRevealed { try query.recordReveal("show") }
+        var found: [(entry: DeadLetterEntry, marks: MarkIndex?, outcomes: ReplayOutcomes)] = []
+        try query.visit { entry, marks, outcomes in
+            found.append((entry, marks, outcomes))
             return found.count < limit
         }
         var letters: [DeadLetterView] = []
         for index in found.indices {
-            let original = try look.original(of: found[index].entry)
+            let original = try query.original(of: found[index].entry)
             letters.append(
-                DeadLetterView(&found[index].entry, found[index].book, found[index].outcomes, original: original))
+                DeadLetterView(&found[index].entry, found[index].marks, found[index].outcomes, original: original))
         }
         guard !letters.isEmpty else {
             throw CommandFailure("there is no dead letter \(SafeText.escaped(invocation.parsed[id]))")
         }
         let page = DeadLetterPage(
             isRevealed: isRevealed, configuration: invocation.parsed[GlobalOptions.config],
-            marks: try look.marks(of: letters))
+            marks: try query.marks(of: letters))
         let console = invocation.console
         switch invocation.parsed[OutputFormat.option] {
         case .table:

@@ -13,7 +13,7 @@ struct NewestLetters {
     }
 
     /// Takes a dead letter that came at this moment.
-    mutating func take(_ moment: WallTime, _ view: () -> DeadLetterView) {
+    mutating func add(_ moment: WallTime, _ view: () -> DeadLetterView) {
         if let threshold, moment < threshold { return }
         kept.append(view())
         guard kept.count >= 2 * limit else { return }

@@ -79,12 +79,12 @@ struct ReplayOutput {
             + "\(progress.delivered) delivered, \(progress.failed) failed."
     }
 
-    static func progressLine(_ progress: ReplayProgress, _ pace: ThroughputMeter) -> String {
+    static func progressLine(_ progress: ReplayProgress, _ meter: ThroughputMeter) -> String {
         "\(progress.replayed)/\(progress.planned) replayed  \(progress.delivered) delivered  \(progress.failed) failed  "
             + "\(progress.open) open"
             + (progress.isWaiting
                 ? "  waiting for outcomes"
-                : pace.words(left: Int64(progress.planned - progress.replayed - progress.skipped)))
+                : meter.words(left: Int64(progress.planned - progress.replayed - progress.skipped)))
     }
 
     // MARK: - Data

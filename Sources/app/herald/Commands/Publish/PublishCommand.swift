@@ -9,8 +9,7 @@ import HeraldTools
 /// `herald publish`: writes events to a request topic, one or many, and waits for their outcomes if told to.
 enum PublishCommand: HeraldCommand {
     static let user = CommandOption.optional("user", .text("USER"), "Whom to notify.")
-    static let pushServices = CommandOption.optional(
-        "pns", .pushServices, "The push services, separated by commas.")
+    static let pushServices = CommandOption.optional("pns", .pushServices, "The push services, separated by commas.")
     static let message = CommandOption.optional("message", .text("TEXT"), "The message's text.")
     static let id = CommandOption.optional(
         "id", .text("ID"),
@@ -47,7 +46,7 @@ enum PublishCommand: HeraldCommand {
             .init("herald publish --file events.jsonl -o jsonl", "Many events, one on each line."),
             .init("herald publish --check --file events.jsonl", "Only check, without a broker."),
         ])
-    static let heeds: HeededSettings = .cluster + .topicNames + .events
+    static let heeds: HeededSettings = .cluster + .allTopics + .events
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let request = try PublishRequest(invocation.parsed)

@@ -56,7 +56,7 @@ struct PublishRun {
             console.remark("\(TopicsTool.counted(count, "event")) checked: no mistakes; nothing was published.")
             return .done
         }
-        let follower = try lookAtTopics()
+        let follower = try checkTopics()
         defer { follower?.close() }
         return try publish(single, events, follower)
     }
@@ -92,7 +92,7 @@ struct PublishRun {
     }
 
     /// Makes sure that there are topics to write to and read from, before anything is sent.
-    private func lookAtTopics() throws -> ResultsReader? {
+    private func checkTopics() throws -> ResultsReader? {
         let names = [topic] + (request.wait == nil ? [] : [settings.topics.results])
         let admin: Admin
         do throws(KafkaError) {
@@ -129,10 +129,10 @@ struct PublishRun {
         var output = PublishOutput(
             invocation.parsed[OutputFormat.option], hasLines: file != nil, hasOutcomes: follower != nil,
             console: console)
-        var board = PublicationTracker(pushServices: preparation.pushServices)
+        var tracker = PublicationTracker(pushServices: preparation.pushServices)
         let publisher = try EventPublisher(properties: KafkaClientSettings.publisher(settings), topic: topic)
         func published(_ publication: EventPublisher.Publication) {
-            if follower == nil { output.write(publication) } else { board.expect(publication) }
+            if follower == nil { output.write(publication) } else { tracker.expect(publication) }
         }
         if let single { _ = publisher.publish(single, onPublished: published) }
         if let file { try send(file, publisher, published) }
@@ -142,11 +142,11 @@ struct PublishRun {
                 "\(TopicsTool.counted(publisher.publishedCount, "event")) published; waiting for the results, "
                     + "\(DurationText.format(wait)) at most")
             do {
-                try follower.follow(&board, for: wait) { output.write($0) }
+                try follower.follow(&tracker, for: wait) { output.write($0) }
             } catch {
                 console.complain("herald: \(SafeText.escaped("\(error)"))")
             }
-            for entry in board.missing { output.write(entry) }
+            for entry in tracker.missing { output.write(entry) }
         }
         try output.finish()
         if !publisher.failures.isEmpty { throw failure(of: publisher) }

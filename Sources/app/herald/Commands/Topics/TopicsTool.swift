@@ -25,20 +25,16 @@ struct TopicsTool {
     /// Asks the cluster, and shows what differs.
     func showPlan() throws -> TopicPlan {
         let plan = try administrator.plan(wishes)
-        var writer = RecordWriter(
-            invocation.parsed[OutputFormat.option],
-            columns: [
-                .init("topic"), .init("property"), .init("now"), .init("wanted"), .init("action"), .init("note"),
-            ], console: invocation.console)
         // An empty table's heading says nothing.
         if plan.steps.isEmpty, invocation.parsed[OutputFormat.option] == .table { return plan }
-        for step in plan.steps {
-            try writer.write([
+        let columns = ["topic", "property", "now", "wanted", "action", "note"].map { RecordWriter.Column($0) }
+        let records: [[JSONValue]] = plan.steps.map { step in
+            [
                 .string(step.topic), .string(step.property.rawValue), step.now.map(Self.value) ?? .null,
                 Self.value(step.wanted), .string(step.action.rawValue), step.note.isEmpty ? .null : .string(step.note),
-            ])
+            ]
         }
-        try writer.finish()
+        try RecordWriter.write(records, columns, as: invocation.parsed[OutputFormat.option], to: invocation.console)
         return plan
     }
 

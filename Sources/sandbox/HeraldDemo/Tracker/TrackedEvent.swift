@@ -2,7 +2,7 @@ import HeraldEvents
 import HeraldSandbox
 
 /// One published event and what is known of it.
-struct BoardEntry {
+struct TrackedEvent {
     /// What the backend saw for one push service.
     struct Calls {
         var count = 0
@@ -20,7 +20,7 @@ struct BoardEntry {
         self.event = event
     }
 
-    mutating func take(_ fact: DemoTracker.Fact) {
+    mutating func add(_ fact: DemoTracker.Fact) {
         switch fact {
         case .result(let result): results.append(result)
         case .deadLetter(let letter): deadLetters.append(letter)
@@ -30,7 +30,7 @@ struct BoardEntry {
     }
 
     /// A call; false when the event does not name the push service.
-    mutating func take(_ call: RecordedCall, pushService: String) -> Bool {
+    mutating func add(_ call: RecordedCall, pushService: String) -> Bool {
         guard event.scene.pushServices.contains(pushService) else { return false }
         calls[pushService, default: Calls()].count += 1
         calls[pushService]?.lastStatus = call.status

@@ -4,9 +4,9 @@ import HeraldTime
 @testable import HeraldDemo
 @testable import HeraldSandbox
 
-/// A board that has seen what its events' scenes must give, and what else a test adds.
-struct PlayedBoard {
-    var board = DemoTracker()
+/// A tracker that has seen what its events' scenes must give, and what else a test adds.
+struct PlayedTracker {
+    var tracker = DemoTracker()
     private var callNumber = 0
 
     /// The origin of the event with this number.
@@ -16,8 +16,8 @@ struct PlayedBoard {
     init(_ scenes: [DemoScene] = DemoScript.scenes, except: Set<Int> = []) throws {
         for (number, scene) in scenes.enumerated() {
             let event = DemoEvent(scene, number: number, now: WallTime(milliseconds: 1_800_000_000_000))
-            board.published(event)
-            board.placed(number, at: Self.origin(number))
+            tracker.published(event)
+            tracker.placed(number, at: Self.origin(number))
             if !except.contains(number) { try settle(event) }
         }
     }
@@ -39,7 +39,7 @@ struct PlayedBoard {
 
     mutating func call(key: String?, status: Int? = 200) {
         callNumber += 1
-        board.take([
+        tracker.add([
             RecordedCall(
                 number: callNumber, receivedAt: WallTime(milliseconds: 0), idempotencyKey: key, pns: nil, user: nil,
                 caller: nil, traceparent: nil, status: status)
@@ -50,7 +50,7 @@ struct PlayedBoard {
         let note = RetryNote(
             delay: "3s", pushServices: [pushService], attempts: attempts, dueAt: WallTime(milliseconds: due),
             reason: .transient, status: 503)
-        board.take(.retry(note), origin: Self.origin(number))
+        tracker.add(.retry(note), origin: Self.origin(number))
     }
 
     mutating func result(_ number: Int, _ outcome: ExpectedOutcome) throws {
@@ -61,7 +61,7 @@ struct PlayedBoard {
         members.append(#""completedAt":"2026-11-21T08:40:26.123Z""#)
         members.append(#""origin":{"topic":"notifications","partition":0,"offset":\#(number)}"#)
         let result = try NotificationResult(decoding: Array("{\(members.joined(separator: ","))}".utf8))
-        board.take(.result(result), origin: result.origin)
+        tracker.add(.result(result), origin: result.origin)
     }
 
     mutating func deadLetter(_ event: DemoEvent, value: [UInt8]? = nil) throws {
@@ -70,6 +70,6 @@ struct PlayedBoard {
         headers.append("herald-reason", "rejected")
         headers.append("herald-dead-lettered-at", "1800000000000")
         let letter = try DeadLetter(key: nil, value: value ?? event.value, headers: headers)
-        board.take(.deadLetter(letter), origin: letter.origin)
+        tracker.add(.deadLetter(letter), origin: letter.origin)
     }
 }

@@ -2,7 +2,7 @@ import HeraldKafka
 import TestSupport
 
 /// Topics that only one test uses, on the real broker, and the settings that name them.
-struct TestWorld: Sendable {
+struct ClusterFixture: Sendable {
     let kafka: RealKafka
     let requests: String
     let results: String
