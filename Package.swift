@@ -63,7 +63,7 @@ let package = Package(
             settings: [.enableExperimentalFeature("Lifetimes")]),
 
         // Brokers, HTTP, the notification backend.
-        module("clients", "HeraldKafka", ["CRDKafka", "HeraldThreads"]),
+        module("clients", "HeraldKafka", ["CRDKafka", "HeraldText", "HeraldThreads"]),
         module(
             "clients", "HeraldHTTP",
             ["CCurl", "CEpoll", "CHTTPParser", "CMicroHTTPD", "CSSL", "HeraldThreads", "HeraldTime"]),

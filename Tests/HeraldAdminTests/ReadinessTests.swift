@@ -33,7 +33,11 @@ struct ReadinessTests {
         Case(reason: .stuck, part: "31 s") { $0.lanes[0].at = now.advanced(byMilliseconds: -31_000) },
         Case(reason: .brokersUnreachable, part: "_TRANSPORT") {
             $0.cluster.isReachable = false
-            $0.cluster.error = "_TRANSPORT: gone"
+            $0.cluster.error = KafkaError(code: KafkaError.Code.transport, message: "gone")
+        },
+        Case(reason: .loginFailed, part: "_AUTHENTICATION: wrong password") {
+            $0.cluster.isReachable = false
+            $0.cluster.error = KafkaError(code: KafkaError.Code.authentication, message: "wrong password")
         },
         Case(reason: .topicsMissing, part: "herald topics apply") {
             $0.cluster.missingTopics = ["notifications.results"]

@@ -33,7 +33,7 @@ struct CredentialSourceTests {
     func noLoop() throws {
         struct NoDescriptor: Error {}
         let source = try CredentialSource(
-            configuration(.basic(username: "alice", password: Secret("alice"))),
+            configuration(.basic(username: "alice", password: Secret("alice"))).kept,
             readAgain: { throw NoDescriptor() }, tell: { _ in }, makeLoop: { throw NoDescriptor() })
         let isEnded = DispatchSemaphore(value: 0)
         source.renew(refused: 0) { isEnded.signal() }
@@ -138,7 +138,7 @@ struct CredentialSourceTests {
         let heard = Heard(source)
         #expect(try await eventually(within: 60) { heard.troubles.first?.isUnreachable == true })
         #expect(source.access == nil && heard.authorizations == ["Bearer token-0"])
-        #expect(notices.withLock { $0 }.allSatisfy { $0.isTrouble && !$0.sentence.contains("canary") })
+        #expect(notices.withLock { $0 }.allSatisfy { $0.isTrouble && !$0.sentence(of: .backend).contains("canary") })
         source.close()
     }
 

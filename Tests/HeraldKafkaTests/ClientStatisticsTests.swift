@@ -31,7 +31,9 @@ struct ClientStatisticsTests {
     func clients() async throws {
         let cluster = try MockCluster()
         try cluster.createTopic("t", partitions: 1)
-        let properties = [("bootstrap.servers", cluster.bootstrapServers), ("statistics.interval.ms", "50")]
+        let properties: ClientProperties = [
+            ("bootstrap.servers", cluster.bootstrapServers), ("statistics.interval.ms", "50"),
+        ]
         let producer = try Producer(properties: properties)
         let consumer = try Consumer(properties: properties + [("group.id", "g")])
         try consumer.assign([(TopicPartition(topic: "t", partition: 0), offset: Offset.beginning)])

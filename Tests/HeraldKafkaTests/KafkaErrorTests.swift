@@ -52,8 +52,8 @@ struct KafkaErrorTests {
             ([("security.protocol", "sasl_ssl")], nil),
             ([("security.protocol", "SASL_SSL"), ("sasl.mechanism", "OAUTHBEARER")], nil),
             ([("bootstrap.servers", "127.0.0.1:1")], nil),
-        ] as [([(String, String)], String?)])
-    func clients(properties: [(String, String)], expected: String?) {
+        ] as [(ClientProperties, String?)])
+    func clients(properties: ClientProperties, expected: String?) {
         let refusal = KafkaLibrary.refusal(of: .consumer, properties: properties + [("group.id", "g")])
         #expect(expected.map { refusal?.contains($0) == true } ?? (refusal == nil), "\(refusal ?? "")")
     }

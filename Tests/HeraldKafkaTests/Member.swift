@@ -17,13 +17,12 @@ final class Member {
     /// Where an assignment starts.
     var start = Offset.stored
 
-    init(_ servers: String, group: String, properties: [(String, String)] = []) throws {
-        let base = [
+    init(_ servers: String, group: String, properties: ClientProperties = []) throws {
+        let base: ClientProperties = [
             ("bootstrap.servers", servers), ("group.id", group), ("auto.offset.reset", "earliest"),
             ("session.timeout.ms", "10000"), ("heartbeat.interval.ms", "500"), ("reconnect.backoff.max.ms", "500"),
         ]
-        let given = Set(properties.map(\.0))
-        consumer = try Consumer(properties: base.filter { !given.contains($0.0) } + properties)
+        consumer = try Consumer(properties: base + properties)
         consumer.queue.notify(wakeUp.number)
         outcomes = consumer.makeEventQueue()
         outcomes.notify(wakeUp.number)

@@ -10,7 +10,7 @@ struct RoundTripTests {
         try cluster.createTopic("t", partitions: 1)
     }
 
-    private func producer(_ properties: [(String, String)] = []) throws -> Producer {
+    private func producer(_ properties: ClientProperties = []) throws -> Producer {
         try Producer(properties: [("bootstrap.servers", cluster.bootstrapServers), ("linger.ms", "0")] + properties)
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Transactions on a real broker", .realKafka("Transactions on a real broker"))
 struct TransactionTests {
-    private func producer(_ kafka: RealKafka, id: String, _ properties: [(String, String)] = []) throws -> Producer {
+    private func producer(_ kafka: RealKafka, id: String, _ properties: ClientProperties = []) throws -> Producer {
         try Producer(
             properties: [
                 ("bootstrap.servers", kafka.bootstrapServers), ("transactional.id", id), ("linger.ms", "0"),

@@ -18,7 +18,7 @@ struct CampaignWatchTests {
     init() throws {
         cluster = try MockCluster()
         try cluster.createTopic(Self.topic, partitions: 1)
-        let common = [("bootstrap.servers", cluster.bootstrapServers)]
+        let common: ClientProperties = [("bootstrap.servers", cluster.bootstrapServers)]
         watch = CampaignWatch(
             configuration: CampaignConfiguration(
                 topic: Self.topic, worker: "worker 1",

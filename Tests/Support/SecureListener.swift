@@ -1,14 +1,29 @@
 import Foundation
 
-/// A listener with TLS and SASL/PLAIN, on a broker that allows nothing that was not allowed by ``RealKafka/allow(_:)``.
+/// A listener with TLS and a login, on a broker that allows nothing that was not allowed by ``RealKafka/allow(_:)``.
 public struct SecureListener: Sendable {
+    /// How clients show who they are.
+    public enum Login: Sendable {
+        /// SASL/PLAIN, by name and password.
+        case passwords([String: String])
+        /// SASL/OAUTHBEARER with tokens that nobody signed; a connection ends with its token, and at the latest after so long.
+        case tokens(longestSessionMilliseconds: Int)
+        /// Certificates of this authority.
+        case certificates(authorityFile: String)
+    }
+
     private let identity: ServerIdentity
-    private let users: [String: String]
+    private let login: Login
+
+    /// A listener that shows this certificate.
+    public init(identity: ServerIdentity, _ login: Login) {
+        self.identity = identity
+        self.login = login
+    }
 
     /// A listener that shows this certificate and lets these users in, by name and password.
     public init(identity: ServerIdentity, users: [String: String]) {
-        self.identity = identity
-        self.users = users
+        self.init(identity: identity, .passwords(users))
     }
 
     /// Adds it to a broker's settings.
@@ -19,19 +34,43 @@ public struct SecureListener: Sendable {
             try String(contentsOfFile: $0, encoding: .utf8)
         }
         try texts.joined().write(to: keyStore, atomically: true, encoding: .utf8)
-        let known = users.map { "user_\($0)=\"\($1)\"" }.joined(separator: " ")
         settings["listeners", default: ""] += ",SECURE://127.0.0.1:\(port)"
-        settings["listener.security.protocol.map", default: ""] += ",SECURE:SASL_SSL"
+        let security = if case .certificates = login { "SSL" } else { "SASL_SSL" }
+        settings["listener.security.protocol.map", default: ""] += ",SECURE:\(security)"
         settings.merge(
             [
-                "sasl.enabled.mechanisms": "PLAIN",
-                "listener.name.secure.plain.sasl.jaas.config":
-                    "org.apache.kafka.common.security.plain.PlainLoginModule required \(known);",
                 "ssl.keystore.type": "PEM", "ssl.keystore.location": keyStore.path,
                 "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
                 "super.users": "User:ANONYMOUS",
             ]
         ) { $1 }
+        settings.merge(loginSettings) { $1 }
+    }
+
+    private var loginSettings: [String: String] {
+        let modules = "org.apache.kafka.common.security"
+        switch login {
+        case .passwords(let users):
+            let known = users.map { "user_\($0)=\"\($1)\"" }.joined(separator: " ")
+            return [
+                "sasl.enabled.mechanisms": "PLAIN",
+                "listener.name.secure.plain.sasl.jaas.config":
+                    "\(modules).plain.PlainLoginModule required \(known);",
+            ]
+        case .tokens(let longestSessionMilliseconds):
+            return [
+                "sasl.enabled.mechanisms": "OAUTHBEARER",
+                "listener.name.secure.oauthbearer.sasl.jaas.config":
+                    "\(modules).oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub=\"broker\";",
+                "listener.name.secure.oauthbearer.connections.max.reauth.ms": "\(longestSessionMilliseconds)",
+            ]
+        case .certificates(let authorityFile):
+            return [
+                "listener.name.secure.ssl.client.auth": "required",
+                "listener.name.secure.ssl.truststore.type": "PEM",
+                "listener.name.secure.ssl.truststore.location": authorityFile,
+            ]
+        }
     }
 }
 

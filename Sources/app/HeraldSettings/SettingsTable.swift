@@ -52,9 +52,45 @@ package struct SettingsTable: SettingsDeclarations {
         package let staticMembership = Setting(
             "kafka.staticMembership", .bool, default: "false",
             "Keep the partitions through a restart, under the name of kafka.instance.")
+        package let auth = Authentication()
         package let properties = Setting(
             "kafka.properties", .kafkaProperties, default: "",
             "Any other property of librdkafka, such as security.protocol; secrets among them are masked.")
+
+        package struct Authentication: SettingsDeclarations {
+            package let kind = Setting(
+                "kafka.auth.kind", .choice(KafkaAuthenticationKind.self), default: "none",
+                "How Herald logs in to the brokers: over TLS, unless kafka.properties sets security.protocol. "
+                    + "none leaves it to kafka.properties.")
+            package let username = Setting(
+                "kafka.auth.username", optional: .text(.line(256)), "The user of kinds plain and scram-sha-*.")
+            package let passwordFile = Setting(
+                "kafka.auth.passwordFile", optional: .file,
+                "A file with that user's password; read again when it changes.")
+            package let tokenURL = Setting(
+                "kafka.auth.tokenURL", optional: .tokenURL,
+                "The token endpoint of kind oauthbearer (client credentials).")
+            package let clientID = Setting(
+                "kafka.auth.clientID", optional: .text(.line(256)), "The client's id of kind oauthbearer.")
+            package let clientSecretFile = Setting(
+                "kafka.auth.clientSecretFile", optional: .file,
+                "A file with the client's secret; read again when it changes.")
+            package let scope = Setting(
+                "kafka.auth.scope", optional: .text(.line(1_024)),
+                "What the token of kind oauthbearer is for; several with spaces between.")
+            package let clientAuthentication = Setting(
+                "kafka.auth.clientAuthentication", .choice(ClientAuthentication.self), default: "basic",
+                "Where a token request carries the client's id and secret: in a header (basic) or in the form (post).")
+            package let caFile = Setting(
+                "kafka.auth.caFile", optional: .file,
+                "The authorities to trust (PEM) for the token endpoint, in place of the system's.")
+            package let certificateFile = Setting(
+                "kafka.auth.certificateFile", optional: .file,
+                "The client certificate (PEM) of kind certificate; read at the start.")
+            package let keyFile = Setting(
+                "kafka.auth.keyFile", optional: .file,
+                "The private key (PEM) of that certificate; read at the start.")
+        }
     }
 
     package struct Topics: SettingsDeclarations {

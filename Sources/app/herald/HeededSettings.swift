@@ -19,7 +19,7 @@ struct HeededSettings: Sendable, ExpressibleByArrayLiteral {
 
     static let all = Self(Array(Set(SettingsFlag.all.map { String($0.path.prefix { $0 != "." }) })))
 
-    static let cluster: Self = ["kafka.bootstrapServers", "kafka.group", "kafka.properties"]
+    static let cluster: Self = ["kafka.bootstrapServers", "kafka.group", "kafka.auth", "kafka.properties"]
 
     /// The names of these topics.
     static func topics(_ names: String...) -> Self { Self(names.map { "topics.\($0)" }) }
@@ -32,7 +32,7 @@ struct HeededSettings: Sendable, ExpressibleByArrayLiteral {
     static let events = pushServices + ["limits.eventBytes"]
 
     static let topicPlan: Self = [
-        "kafka.bootstrapServers", "kafka.properties", "topics", "retry.delays", "retry.maxElapsed", "limits.eventBytes",
+        "kafka.bootstrapServers", "kafka.auth", "kafka.properties", "topics", "retry.delays", "retry.maxElapsed", "limits.eventBytes",
     ]
 
     /// What a client of the backend needs, but for the path.

@@ -6,17 +6,17 @@ package import HeraldTools
 package struct CampaignContext: Sendable {
     package var topics: Topics
     /// librdkafka's properties for readers: `read_committed`, end-of-partition events, the workers' group, which is not joined.
-    package var readerProperties: [(String, String)]
+    package var readerProperties: ClientProperties
     /// librdkafka's properties for a publisher, but for its `transactional.id`.
-    package var writerProperties: [(String, String)]
+    package var writerProperties: ClientProperties
     /// librdkafka's properties for a plain producer of control records and audit entries.
-    package var controlProperties: [(String, String)]
+    package var controlProperties: ClientProperties
     /// Who runs this: a user and a machine.
     package var operatorName: String
 
     package init(
-        topics: Topics, readerProperties: [(String, String)], writerProperties: [(String, String)],
-        controlProperties: [(String, String)], operatorName: String
+        topics: Topics, readerProperties: ClientProperties, writerProperties: ClientProperties,
+        controlProperties: ClientProperties, operatorName: String
     ) {
         self.topics = topics
         self.readerProperties = readerProperties

@@ -10,17 +10,13 @@ package struct ClusterReach: Sendable {
     private static let questionsMilliseconds = [1_000, 2_000, 5_000]
 
     private let bootstrapServers: String
-    private let saslMechanism: String?
     private let patience: Duration
 
     /// The cluster at these addresses.
     ///
-    /// - Parameters:
-    ///   - saslMechanism: the property `sasl.mechanism`, for what has to be said when credentials are refused.
-    ///   - patience: how long it may keep a tool waiting for its first answer.
-    package init(bootstrapServers: [String], saslMechanism: String?, patience: Duration = ClusterReach.patience) {
+    /// - Parameter patience: how long it may keep a tool waiting for its first answer.
+    package init(bootstrapServers: [String], patience: Duration = ClusterReach.patience) {
         self.bootstrapServers = bootstrapServers.joined(separator: ",")
-        self.saslMechanism = saslMechanism
         self.patience = patience
     }
 
@@ -75,9 +71,11 @@ package struct ClusterReach: Sendable {
     }
 
     private func refusal(_ error: KafkaError?) -> ToolFailure? {
-        guard let error, error.kind == .refusedCredentials else { return nil }
-        let explained = error.explained(saslMechanism: saslMechanism)
-        return ToolFailure("\(bootstrapServers) refuses the credentials: \(explained.message)")
+        switch error?.kind {
+        case .refusedCredentials: ToolFailure("\(bootstrapServers) refuses the credentials: \(error?.message ?? "")")
+        case .noToken: ToolFailure("cannot log in to \(bootstrapServers): \(error?.message ?? "")")
+        default: nil
+        }
     }
 
     /// "All brokers are down" says less than what was noted before it.

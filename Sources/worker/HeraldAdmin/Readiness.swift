@@ -1,4 +1,5 @@
 public import HeraldCore
+import HeraldKafka
 import HeraldText
 public import HeraldTime
 public import HeraldWorker
@@ -15,6 +16,8 @@ public struct Readiness: Sendable, Equatable {
         case stuck
         /// No broker answers.
         case brokersUnreachable
+        /// The brokers refuse Herald's login, or there is no token for it.
+        case loginFailed
         /// Topics are gone.
         case topicsMissing
         /// Partitions that nobody leads.
@@ -37,6 +40,7 @@ public struct Readiness: Sendable, Equatable {
             case .stopping: "stopping"
             case .stuck: "stuck"
             case .brokersUnreachable: "brokers-unreachable"
+            case .loginFailed: "login-failed"
             case .topicsMissing: "topics-missing"
             case .partitionsWithoutLeader: "partitions-without-leader"
             case .unassigned: "unassigned"
@@ -80,11 +84,16 @@ public struct Readiness: Sendable, Equatable {
         if let silence = Self.silence(of: report, now: now), silence > Self.stuckAfter {
             find(.stuck, "A lane has not moved for \(silence / 1_000) s: restart the worker; nothing is lost.")
         }
-        if cluster.isReachable == false {
+        if cluster.isReachable == false, let error = cluster.error, error.isOfLogin {
+            find(
+                .loginFailed,
+                "Herald cannot log in to the brokers (\(error)): check kafka.auth, or the SASL properties in "
+                    + "kafka.properties; the worker resumes by itself when a file that they name changes.")
+        } else if cluster.isReachable == false {
             find(
                 .brokersUnreachable,
-                "No broker answers (\(cluster.error ?? "no reason known")): check that the brokers run and that "
-                    + "kafka.bootstrapServers and kafka.properties are right; the worker resumes by itself.")
+                "No broker answers (\(cluster.error?.description ?? "no reason known")): check that the brokers run and that "
+                    + "kafka.bootstrapServers and security.protocol are right; the worker resumes by itself.")
         } else if !report.isStopping, lanes.isEmpty || lanes.contains(where: { !$0.isReady }) {
             find(
                 .starting,

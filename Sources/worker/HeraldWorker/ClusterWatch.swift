@@ -32,11 +32,25 @@ final class ClusterWatch: Sendable {
     /// What is known.
     var latest: ClusterReport { report.withLock { $0 } }
 
-    /// Notes whether a broker answered.
-    func note(reachable: Bool, _ error: KafkaError? = nil) {
+    /// Notes that a broker answered.
+    func noteAnswer() {
         report.withLock { report in
-            report.isReachable = reachable
-            report.error = error?.description
+            report.isReachable = true
+            report.error = nil
+        }
+    }
+
+    /// Notes that none did.
+    ///
+    /// - Parameters:
+    ///   - error: what became of the question.
+    ///   - notices: what the client said meanwhile. It says once that a login failed, and no question does.
+    func noteSilence(_ error: KafkaError, _ notices: [ClientNotice]) {
+        let login = notices.compactMap(\.error).last(where: \.isOfLogin)
+        report.withLock { report in
+            report.isReachable = false
+            let former = report.error.flatMap { $0.isOfLogin ? $0 : nil }
+            report.error = login ?? former ?? error
         }
     }
 
@@ -76,7 +90,7 @@ final class ClusterWatch: Sendable {
     }
 
     private func ask(about partitions: [TopicPartition]) {
-        // The lanes' clients say the same.
+        // Else they pile up.
         defer { _ = admin.takeNotices() }
         do throws(KafkaError) {
             let names = Set(requiredTopics + partitions.map(\.topic)).sorted()
@@ -95,7 +109,7 @@ final class ClusterWatch: Sendable {
             }
             askEnds(of: Set(led).intersection(partitions))
         } catch {
-            note(reachable: false, error)
+            noteSilence(error, admin.takeNotices().notices)
         }
     }
 

@@ -12,9 +12,9 @@ extension Worker {
     func checkTopics(_ admin: Admin, _ watch: ClusterWatch) -> WorkerEnd? {
         var wasTold = false
         while !isStopping {
-            do {
+            do throws(KafkaError) {
                 let metadata = try admin.metadata(timeoutMilliseconds: Self.questionTimeout)
-                watch.note(reachable: true)
+                watch.noteAnswer()
                 let present = Set(metadata.topics.map(\.name))
                 let missing = configuration.requiredTopics.filter { !present.contains($0) }
                 if missing.isEmpty {
@@ -27,10 +27,9 @@ extension Worker {
                     "\(missing.joined(separator: ", ")) \(verb) missing, or Herald may not see "
                         + "\(missing.count == 1 ? "it" : "them"): run `herald topics apply`, or grant Describe.")
             } catch {
-                watch.note(reachable: false, error)
-                for notice in admin.takeNotices().notices {
-                    troubles.kafka(notice, now: SystemClock.monotonic())
-                }
+                let notices = admin.takeNotices().notices
+                watch.noteSilence(error, notices)
+                for notice in notices { troubles.kafka(notice, now: SystemClock.monotonic()) }
                 if !wasTold { logger.warning("no broker answers yet, retrying: \(error)") }
                 wasTold = true
             }
@@ -59,8 +58,8 @@ extension Worker {
         lane.limits = limits
         let written = configuration.requiredTopics.filter { !lane.engine.topics.requests.contains($0) }
         let batch = limits.batch(for: written)
-        if batch < RecordLimits.largestBatch, !lane.producerProperties.contains(where: { $0.0 == "batch.size" }) {
-            lane.producerProperties.append(("batch.size", String(batch)))
+        if batch < RecordLimits.largestBatch, lane.producerProperties["batch.size"] == nil {
+            lane.producerProperties.append("batch.size", String(batch))
         }
         return lane
     }

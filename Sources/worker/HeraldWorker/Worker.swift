@@ -1,7 +1,7 @@
 public import HeraldBackend
 import HeraldCore
 import HeraldEvents
-import HeraldKafka
+public import HeraldKafka
 public import HeraldTelemetry
 import HeraldThreads
 import HeraldTime
@@ -15,7 +15,7 @@ public struct WorkerConfiguration: Sendable {
     /// Called on a thread of its own, may block and throw.
     public var readBackendAgain: (@Sendable () throws -> BackendConfiguration)?
     /// librdkafka's properties for the questions at the start.
-    public var adminProperties: [(String, String)]
+    public var adminProperties: ClientProperties
     /// Whether the brokers have to have transactions.
     public var needsTransactions: Bool
     /// The topics that have to exist.
@@ -26,7 +26,7 @@ public struct WorkerConfiguration: Sendable {
     /// A worker's configuration.
     public init(
         lanes: [LaneConfiguration], readBackendAgain: (@Sendable () throws -> BackendConfiguration)? = nil,
-        adminProperties: [(String, String)], needsTransactions: Bool, requiredTopics: [String],
+        adminProperties: ClientProperties, needsTransactions: Bool, requiredTopics: [String],
         campaigns: CampaignConfiguration
     ) {
         self.lanes = lanes
@@ -148,7 +148,8 @@ public final class Worker: Sendable {
     /// The credentials that all lanes share; fetching a token takes place beside the questions to the brokers.
     private func startCredentials(_ backend: BackendConfiguration) throws -> CredentialSource {
         let source = try CredentialSource(backend, readAgain: configuration.readBackendAgain) { [logger] notice in
-            if notice.isTrouble { logger.warning("\(notice.sentence)") } else { logger.info("\(notice.sentence)") }
+            let sentence = notice.sentence(of: .backend)
+            if notice.isTrouble { logger.warning("\(sentence)") } else { logger.info("\(sentence)") }
         }
         try source.start()
         return source

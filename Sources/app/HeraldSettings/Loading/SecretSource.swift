@@ -1,7 +1,7 @@
 package import HeraldText
 
 /// Where a secret comes from: the settings themselves, or a file that may change while the program runs.
-package enum SecretSource: Sendable, Equatable {
+package enum SecretSource: Sendable, Hashable {
     /// Written in the settings.
     case literal(Secret)
     /// In the file at that path.

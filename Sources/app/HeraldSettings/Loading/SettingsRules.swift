@@ -4,12 +4,12 @@ import HeraldText
 ///
 /// A setting that was refused for itself takes part in none.
 struct SettingsRules {
-    private let values: SettingsValues
+    let values: SettingsValues
     private let isComplete: Bool
     private(set) var mistakes: [SettingsMistake] = []
     private(set) var warnings: [SettingsMistake] = []
 
-    private let table = SettingsTable.declared
+    let table = SettingsTable.declared
 
     /// Checks all rules, and what the needs demand.
     ///
@@ -18,21 +18,25 @@ struct SettingsRules {
         self.values = values
         self.isComplete = isComplete
         checkKafka()
+        checkKafkaAuthentication()
         checkTopics()
         checkPushServices()
         checkRates()
         checkSecrets()
         checkTLS()
-        if needs.contains(.kafka) { requireKafka() }
+        if needs.contains(.kafka) {
+            requireKafka()
+            requireKafkaAuthentication()
+        }
         if needs.contains(.backend) { requireBackend() }
         if needs.contains(.kafka), needs.contains(.backend) { checkReadable(.adminToken) }
     }
 
-    private mutating func refuse(_ setting: any AnySetting, _ message: String) {
+    mutating func refuse(_ setting: any AnySetting, _ message: String) {
         mistakes.append(SettingsMistake(place: values.place(setting), path: setting.path, message: message))
     }
 
-    private mutating func requireSet(_ setting: any AnySetting, because reason: String) {
+    mutating func requireSet(_ setting: any AnySetting, because reason: String) {
         guard isComplete, !values.isWritten(setting) else { return }
         let ways = "write \(setting.path) into the file, or set \(setting.variable)"
         let flag = setting.traits.isSecret ? "" : " or --\(setting.flag)"
@@ -130,11 +134,9 @@ struct SettingsRules {
             warn(table.backend.url, "credentials go to \(url.host) unencrypted; use https://")
         }
         if values.valid(table.backend.auth.kind) == .oauth2, let url = values.valid(table.backend.auth.tokenURL) ?? nil,
-            let address = HTTPAddress(tokenURL: url), !address.isTLS, !address.isLoopback
+            let address = HTTPAddress(tokenURL: url)
         {
-            warn(
-                table.backend.auth.tokenURL,
-                "the client's secret and the tokens go between here and \(address.host) unencrypted; use https://")
+            warn(table.backend.auth.tokenURL, ifExposed: address)
         }
         checkProxy()
     }
@@ -157,8 +159,14 @@ struct SettingsRules {
         }
     }
 
-    private mutating func warn(_ setting: any AnySetting, _ message: String) {
+    mutating func warn(_ setting: any AnySetting, _ message: String) {
         warnings.append(SettingsMistake(place: values.place(setting), path: setting.path, message: message))
+    }
+
+    mutating func warn(_ setting: any AnySetting, ifExposed address: HTTPAddress) {
+        guard !address.isTLS, !address.isLoopback else { return }
+        warn(
+            setting, "the client's secret and the tokens go between here and \(address.host) unencrypted; use https://")
     }
 
     private mutating func checkTLS() {
@@ -195,10 +203,15 @@ struct SettingsRules {
         if let path = values.valid(table.backend.proxyPasswordFile) ?? nil {
             checkReadable(.file(path), table.backend.proxyPasswordFile)
         }
-        for setting in [
+        requireReadable([
             table.backend.tls.caFile, table.backend.tls.certificateFile, table.backend.tls.keyFile,
             table.backend.auth.caFile,
-        ] {
+        ])
+    }
+
+    /// Files that are read at the start.
+    mutating func requireReadable(_ files: [Setting<String?>]) {
+        for setting in files {
             guard let path = values.valid(setting) ?? nil else { continue }
             do throws(InputError) {
                 _ = try BoundedFile.read(path, limit: 16_777_216)
@@ -221,7 +234,7 @@ struct SettingsRules {
         checkReadable(source, pair.file)
     }
 
-    private mutating func checkReadable(_ source: SecretSource, _ setting: any AnySetting) {
+    mutating func checkReadable(_ source: SecretSource, _ setting: any AnySetting) {
         do throws(InputError) {
             _ = try source.current()
         } catch {

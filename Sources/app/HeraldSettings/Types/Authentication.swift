@@ -5,8 +5,8 @@ package enum Authentication: Sendable {
     case bearer(token: SecretSource)
     case oauth2(OAuth2)
 
-    /// What kind `oauth2` needs.
-    package struct OAuth2: Sendable {
+    /// What kind `oauth2` needs, and kind `oauthbearer` of the brokers.
+    package struct OAuth2: Sendable, Hashable {
         /// The token endpoint.
         package let tokenURL: String
         package let clientID: String
@@ -15,9 +15,44 @@ package enum Authentication: Sendable {
         package let scope: String?
         /// Where id and secret stand in a request.
         package let clientAuthentication: ClientAuthentication
-        /// The authorities to trust; nil for the backend's.
+        /// The authorities to trust; nil for the backend's, or the system's.
         package let caFile: String?
     }
+}
+
+/// How Herald logs in to the brokers, `kafka.auth.*` in the form of its kind.
+package enum KafkaAuthentication: Sendable, Hashable {
+    /// As `kafka.properties` says.
+    case none
+    /// User and password; the mechanism is `PLAIN`, `SCRAM-SHA-256` or `SCRAM-SHA-512`.
+    case password(mechanism: String, username: String, file: String)
+    case token(Authentication.OAuth2)
+    case certificate(file: String, keyFile: String)
+}
+
+extension SettingsSection<SettingsTable.Kafka> {
+    /// How to log in; nil when what its kind needs is not set.
+    package var authentication: KafkaAuthentication? {
+        switch auth.kind {
+        case .none: return KafkaAuthentication.none
+        case .plain, .scramSHA256, .scramSHA512:
+            guard let username = auth.username, let file = auth.passwordFile else { return nil }
+            return .password(mechanism: auth.kind.rawValue.uppercased(), username: username, file: file)
+        case .oauthbearer:
+            guard let tokenURL = auth.tokenURL, let clientID = auth.clientID, let file = auth.clientSecretFile else {
+                return nil
+            }
+            return .token(
+                Authentication.OAuth2(
+                    tokenURL: tokenURL, clientID: clientID, clientSecret: .file(file), scope: auth.scope,
+                    clientAuthentication: auth.clientAuthentication, caFile: auth.caFile))
+        case .certificate:
+            guard let file = auth.certificateFile, let keyFile = auth.keyFile else { return nil }
+            return .certificate(file: file, keyFile: keyFile)
+        }
+    }
+
+    private var auth: SettingsSection<SettingsTable.Kafka.Authentication> { self[dynamicMember: \.auth] }
 }
 
 extension SettingsSection<SettingsTable.Backend> {

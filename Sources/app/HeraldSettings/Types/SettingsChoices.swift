@@ -7,6 +7,22 @@ package enum AuthenticationKind: String, Sendable, CaseIterable {
     case none
 }
 
+/// How Herald logs in to the brokers.
+package enum KafkaAuthenticationKind: String, Sendable, CaseIterable {
+    /// As `kafka.properties` says, or not at all.
+    case none
+    /// SASL/PLAIN.
+    case plain
+    /// SASL/SCRAM with SHA-256 (RFC 7677).
+    case scramSHA256 = "scram-sha-256"
+    /// SASL/SCRAM with SHA-512.
+    case scramSHA512 = "scram-sha-512"
+    /// SASL/OAUTHBEARER (RFC 7628), with tokens of a token endpoint.
+    case oauthbearer
+    /// Mutual TLS.
+    case certificate
+}
+
 /// Where the client's id and secret stand in a token request (RFC 6749 §2.3.1).
 package enum ClientAuthentication: String, Sendable, CaseIterable {
     /// In an `Authorization: Basic` header.

@@ -59,12 +59,17 @@ extension Settings {
             .basic(username: username, password: try password.current())
         case .bearer(let token): .bearer(token: try token.current())
         case .oauth2(let client):
-            .oauth2(
-                ClientCredentials(
-                    tokenURL: client.tokenURL, clientID: client.clientID,
-                    clientSecret: try client.clientSecret.current(), scope: client.scope,
-                    authentication: client.clientAuthentication == .basic ? .basic : .post, caFile: client.caFile))
+            .oauth2(try client.clientCredentials())
         }
+    }
+}
+
+extension Authentication.OAuth2 {
+    /// The client with its secret as it is now.
+    func clientCredentials() throws -> ClientCredentials {
+        ClientCredentials(
+            tokenURL: tokenURL, clientID: clientID, clientSecret: try clientSecret.current(), scope: scope,
+            authentication: clientAuthentication == .basic ? .basic : .post, caFile: caFile)
     }
 }
 

@@ -12,8 +12,7 @@ extension Settings {
             readerProperties: KafkaClientSettings.doctorReader(self),
             writerProperties: KafkaClientSettings.replayWriter(self),
             reach: ClusterReach(
-                bootstrapServers: kafka.bootstrapServers, saslMechanism: saslMechanism,
-                patience: BrokerExaminer.loginPatience),
+                bootstrapServers: kafka.bootstrapServers, patience: BrokerExaminer.loginPatience),
             topics: topicWishes, group: kafka.group, instance: kafka.instance,
             isAtomic: delivery.guarantee == .atomic, listen: adminAddress)
     }
@@ -29,9 +28,6 @@ extension Settings {
         guard let admin = try? HeraldKafka.Admin(properties: KafkaClientSettings.common(self)) else { return nil }
         return WorkerSurvey.trouble(group: kafka.group, listen: adminAddress, admin: admin)
     }
-
-    /// The property `sasl.mechanism`, by either of its names.
-    var saslMechanism: String? { kafka.properties["sasl.mechanism"] ?? kafka.properties["sasl.mechanisms"] }
 
     /// The doctor of these settings.
     ///

@@ -1,9 +1,10 @@
+import HeraldKafka
 import HeraldSettings
 
 /// librdkafka's properties, made from the settings: Herald's own choices, and over them what the user set.
 enum KafkaClientSettings {
     /// What every client needs: brokers, and the user's properties.
-    static func common(_ settings: Settings) -> [(String, String)] {
+    static func common(_ settings: Settings) -> ClientProperties {
         joined(base(settings), settings)
     }
 
@@ -17,7 +18,7 @@ enum KafkaClientSettings {
     /// A lane's producer, which loses nothing: idempotent, acknowledged by all replicas.
     ///
     /// - Parameter instance: The worker's name, which no other worker has.
-    static func producer(_ settings: Settings, lane: Int, instance: String) -> [(String, String)] {
+    static func producer(_ settings: Settings, lane: Int, instance: String) -> ClientProperties {
         var properties =
             base(settings) + [
                 ("acks", "all"),
@@ -60,7 +61,7 @@ enum KafkaClientSettings {
     private static let statisticsInterval = ("statistics.interval.ms", "10000")
 
     /// A tool's producer: it loses nothing either, and tells within a bounded time when a broker is gone.
-    static func publisher(_ settings: Settings) -> [(String, String)] {
+    static func publisher(_ settings: Settings) -> ClientProperties {
         joined(
             base(settings) + [
                 ("acks", "all"),
@@ -74,7 +75,7 @@ enum KafkaClientSettings {
     }
 
     /// A tool's reader of outcomes: a member of no group, which commits nothing.
-    static func resultsReader(_ settings: Settings) -> [(String, String)] {
+    static func resultsReader(_ settings: Settings) -> ClientProperties {
         joined(
             base(settings) + [
                 // The client wants one; the workers' own is one that this user has a permission for.
@@ -86,30 +87,30 @@ enum KafkaClientSettings {
     }
 
     /// A tool's reader of dead letters and of what became of them: as far as it is committed, and told where it ends.
-    static func deadLetterReader(_ settings: Settings) -> [(String, String)] {
+    static func deadLetterReader(_ settings: Settings) -> ClientProperties {
         // An answer without records says where the end is; it is not worth waiting for.
         resultsReader(settings) + [("enable.partition.eof", "true"), ("fetch.wait.max.ms", "10")]
     }
 
     /// A worker's reader of the campaigns topic: told where it ends, and small beside the lanes.
-    static func campaignReader(_ settings: Settings) -> [(String, String)] {
+    static func campaignReader(_ settings: Settings) -> ClientProperties {
         resultsReader(settings) + [("enable.partition.eof", "true"), ("queued.max.messages.kbytes", "1024")]
     }
 
     /// The doctor's reader: an offset that a worker is just committing does not keep it waiting.
-    static func doctorReader(_ settings: Settings) -> [(String, String)] {
-        deadLetterReader(settings).filter { $0.0 != "isolation.level" } + [("isolation.level", "read_uncommitted")]
+    static func doctorReader(_ settings: Settings) -> ClientProperties {
+        deadLetterReader(settings) + [("isolation.level", "read_uncommitted")]
     }
 
     /// A tool's reader of campaigns and their outcomes, which goes through millions of results.
-    static func outcomeReader(_ settings: Settings) -> [(String, String)] {
+    static func outcomeReader(_ settings: Settings) -> ClientProperties {
         // librdkafka before 2.3 stops fetching for a second when this much is there that was not taken.
-        let own = [("queued.min.messages", "250000"), ("queued.max.messages.kbytes", "98304")]
-        return deadLetterReader(settings) + own.filter { settings.kafka.properties[$0.0] == nil }
+        let own: ClientProperties = [("queued.min.messages", "250000"), ("queued.max.messages.kbytes", "98304")]
+        return deadLetterReader(settings) + own.without(Set(settings.kafka.properties.sorted.map(\.name)))
     }
 
     /// The writer of replays; its `transactional.id` comes on top.
-    static func replayWriter(_ settings: Settings) -> [(String, String)] {
+    static func replayWriter(_ settings: Settings) -> ClientProperties {
         let timeout = settings.kafka.properties["transaction.timeout.ms"] ?? "10000"
         return joined(
             base(settings) + [
@@ -127,7 +128,7 @@ enum KafkaClientSettings {
     }
 
     /// One lane's member of the group.
-    static func consumer(_ settings: Settings, lane: Int) -> [(String, String)] {
+    static func consumer(_ settings: Settings, lane: Int) -> ClientProperties {
         var properties =
             base(settings) + [
                 ("group.id", settings.kafka.group),
@@ -165,8 +166,11 @@ enum KafkaClientSettings {
         ]
     }
 
-    private static func joined(_ own: [(String, String)], _ settings: Settings) -> [(String, String)] {
-        own.filter { settings.kafka.properties[$0.0] == nil }
+    private static func joined(_ own: [(String, String)], _ settings: Settings) -> ClientProperties {
+        let chosen = own + settings.kafka.loginProperties
+        let values =
+            chosen.filter { settings.kafka.properties[$0.0] == nil }
             + settings.kafka.properties.sorted.map { ($0.name, $0.value) }
+        return ClientProperties(values, login: BrokerLogins.login(of: settings.kafka))
     }
 }

@@ -87,7 +87,7 @@ enum LibraryChecks {
         let producer = KafkaClientSettings.producer(settings, lane: 0, instance: settings.kafka.instance ?? "check")
         var mistakes: [LibraryMistake] = []
         for (kind, properties) in [(KafkaLibrary.ClientKind.consumer, consumer), (.producer, producer)] {
-            let others = properties.filter { !known.contains($0.0) }
+            let others = properties.without(known)
             guard let refusal = KafkaLibrary.refusal(of: kind, properties: others) else { continue }
             // Of the properties in the sentence, one that the user wrote.
             let key = settings.kafka.properties.sorted.map(\.name).filter(refusal.contains).max { $0.count < $1.count }

@@ -14,7 +14,7 @@ extension Settings {
     }
 
     var clusterReach: ClusterReach {
-        ClusterReach(bootstrapServers: kafka.bootstrapServers, saslMechanism: saslMechanism)
+        ClusterReach(bootstrapServers: kafka.bootstrapServers)
     }
 }
 

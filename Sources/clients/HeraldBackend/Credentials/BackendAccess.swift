@@ -1,10 +1,15 @@
 public import HeraldHTTP
 public import HeraldText
+public import HeraldTime
 
-/// What calls to the backend show and trust at the moment.
+/// What calls to the backend, or connections to brokers, show and trust at the moment.
 public struct BackendAccess: Sendable {
+    /// Who Herald says it is; a token that was fetched is a bearer token.
+    public let credentials: Credentials
     /// The value of the `Authorization` header; `nil` leaves it out.
     public let authorization: Secret?
+    /// When the token ends; `nil` when it does not, or nobody knows.
+    public let endsAt: MonotonicTime?
     /// Counts the credentials that there have been.
     public let revision: Int
     /// The proxy and who Herald is to it.
@@ -13,6 +18,19 @@ public struct BackendAccess: Sendable {
     public let tls: TLSFiles
     /// Counts the contents that those files, and the proxy's credentials, have had.
     public let filesRevision: Int
+
+    init(
+        _ credentials: Credentials, endsAt: MonotonicTime?, revision: Int, proxy: ProxyAddress?, tls: TLSFiles,
+        filesRevision: Int
+    ) {
+        self.credentials = credentials
+        authorization = credentials.authorization.map { Secret($0) }
+        self.endsAt = endsAt
+        self.revision = revision
+        self.proxy = proxy
+        self.tls = tls
+        self.filesRevision = filesRevision
+    }
 }
 
 /// What the ``CredentialSource`` has to say to those who make calls.
@@ -45,15 +63,16 @@ public enum AccessNotice: Sendable, Equatable {
     }
 
     /// One sentence for people, without secrets.
-    public var sentence: String {
+    ///
+    /// - Parameter owner: whose credentials they are.
+    public func sentence(of owner: CredentialConfiguration.Owner) -> String {
         switch self {
-        case .credentialsChanged: "the backend's credentials have changed and are in use"
-        case .filesChanged: "the backend's TLS files or proxy password have changed; new connections use them"
+        case .credentialsChanged: "\(owner.name) credentials have changed and are in use"
+        case .filesChanged: "\(owner.name) TLS files or proxy password have changed; new connections use them"
         case .unreadable(let reason):
-            "the backend's credentials or TLS files can't be read again, the old ones stay in use: \(reason)"
+            "\(owner.name) credentials or TLS files can't be read again, the old ones stay in use: \(reason)"
         case .tokenNotRenewed(let trouble):
-            "the access token can't be renewed; it stays in use until it expires: "
-                + "\(trouble)"
+            "the access token can't be renewed; it stays in use until it expires: \(trouble.sentence(of: owner))"
         case .tokenRenewed: "the token endpoint gives access tokens again"
         }
     }

@@ -7,8 +7,8 @@ struct CredentialKeeper {
     /// A token request takes no longer, however long calls may take: a worker's start and stop wait for it (milliseconds).
     private static let requestLimit = 10_000
 
-    private var configuration: BackendConfiguration
-    private let readAgain: (@Sendable () throws -> BackendConfiguration)?
+    private var configuration: CredentialConfiguration
+    private let readAgain: (@Sendable () throws -> CredentialConfiguration)?
     private let tell: @Sendable (AccessNotice) -> Void
     private var files: WatchedFiles
     private var nextRead: MonotonicTime
@@ -23,7 +23,7 @@ struct CredentialKeeper {
     private var filesRevision = 0
 
     init(
-        _ configuration: BackendConfiguration, readAgain: (@Sendable () throws -> BackendConfiguration)?,
+        _ configuration: CredentialConfiguration, readAgain: (@Sendable () throws -> CredentialConfiguration)?,
         tell: @escaping @Sendable (AccessNotice) -> Void
     ) {
         self.configuration = configuration
@@ -81,7 +81,7 @@ struct CredentialKeeper {
         do {
             if let fresh = try readAgain?() {
                 areCredentialsNew = fresh.credentials != configuration.credentials
-                areFilesNew = fresh.connections.proxy != configuration.connections.proxy
+                areFilesNew = fresh.proxy != configuration.proxy
                 configuration = fresh
             }
             if try files.haveChanged() { areFilesNew = true }
@@ -105,10 +105,8 @@ struct CredentialKeeper {
 
     private var access: BackendAccess {
         BackendAccess(
-            authorization: token.map { Secret("Bearer \($0.reveal())") }
-                ?? configuration.credentials.authorization.map { Secret($0) },
-            revision: revision, proxy: configuration.connections.proxy, tls: configuration.connections.tls,
-            filesRevision: filesRevision)
+            token.map { .bearer(token: $0) } ?? configuration.credentials, endsAt: schedule.expiresAt,
+            revision: revision, proxy: configuration.proxy, tls: configuration.tls, filesRevision: filesRevision)
     }
 
     // MARK: Tokens
@@ -119,8 +117,7 @@ struct CredentialKeeper {
     ) {
         let outcome = TokenRequest(client).perform(
             timeoutMilliseconds: min(configuration.timeoutMilliseconds, Self.requestLimit),
-            proxy: configuration.connections.proxy,
-            tls: configuration.connections.tls, isCancelled: isCancelled)
+            proxy: configuration.proxy, tls: configuration.tls, isCancelled: isCancelled)
         let entropy = UInt64.random(in: .min ... .max)
         switch outcome {
         case .token(let fresh, let lifetime):

@@ -35,12 +35,12 @@ public final class CredentialSource: Sendable {
 
     private let state: Guarded<State>
     private let wakeup: Wakeup?
-    private let configuration: BackendConfiguration
-    private let readAgain: (@Sendable () throws -> BackendConfiguration)?
+    private let configuration: CredentialConfiguration
+    private let readAgain: (@Sendable () throws -> CredentialConfiguration)?
     private let tell: @Sendable (AccessNotice) -> Void
     private let makeLoop: @Sendable () throws -> EventLoop
 
-    /// The credentials of the configuration.
+    /// The backend's credentials.
     ///
     /// - Parameters:
     ///   - readAgain: reads the secrets again and gives the configuration with them; `nil` when none is in a file. It may
@@ -51,11 +51,27 @@ public final class CredentialSource: Sendable {
         _ configuration: BackendConfiguration, readAgain: (@Sendable () throws -> BackendConfiguration)? = nil,
         tell: @escaping @Sendable (AccessNotice) -> Void = { _ in }
     ) throws {
+        var readKept: (@Sendable () throws -> CredentialConfiguration)?
+        if let readAgain { readKept = { try readAgain().kept } }
+        try self.init(configuration.kept, readAgain: readKept, tell: tell)
+    }
+
+    /// The credentials of the configuration.
+    ///
+    /// - Parameters:
+    ///   - readAgain: reads the secrets again and gives the configuration with them; `nil` when none is in a file. It may
+    ///     block and throw.
+    ///   - tell: gets what people should know; on the source's thread.
+    /// - Throws: when the process has no descriptor left.
+    public convenience init(
+        _ configuration: CredentialConfiguration, readAgain: (@Sendable () throws -> CredentialConfiguration)? = nil,
+        tell: @escaping @Sendable (AccessNotice) -> Void = { _ in }
+    ) throws {
         try self.init(configuration, readAgain: readAgain, tell: tell, makeLoop: { try EventLoop() })
     }
 
     init(
-        _ configuration: BackendConfiguration, readAgain: (@Sendable () throws -> BackendConfiguration)?,
+        _ configuration: CredentialConfiguration, readAgain: (@Sendable () throws -> CredentialConfiguration)?,
         tell: @escaping @Sendable (AccessNotice) -> Void, makeLoop: @escaping @Sendable () throws -> EventLoop
     ) throws {
         self.configuration = configuration
@@ -186,16 +202,12 @@ extension Credentials {
     var isFetched: Bool { if case .oauth2 = self { true } else { false } }
 }
 
-extension BackendConfiguration {
+extension CredentialConfiguration {
     /// The access that needs nobody's word.
     var access: BackendAccess {
-        BackendAccess(
-            authorization: credentials.authorization.map { Secret($0) }, revision: 0, proxy: connections.proxy,
-            tls: connections.tls, filesRevision: 0)
+        BackendAccess(credentials, endsAt: nil, revision: 0, proxy: proxy, tls: tls, filesRevision: 0)
     }
 
     /// The files that connections need.
-    var tlsFiles: [String] {
-        [connections.tls.caFile, connections.tls.certificateFile, connections.tls.keyFile].compactMap { $0 }
-    }
+    var tlsFiles: [String] { [tls.caFile, tls.certificateFile, tls.keyFile].compactMap { $0 } }
 }

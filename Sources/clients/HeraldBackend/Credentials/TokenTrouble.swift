@@ -9,15 +9,19 @@ public enum TokenTrouble: Error, Sendable, Hashable, CustomStringConvertible {
     /// It said yes, and gave no token that can be used.
     case noToken(String)
 
-    /// What happened and what to do, in one sentence without secrets.
-    public var description: String {
+    /// What happened and what to do, in one sentence without secrets, for the backend's token.
+    public var description: String { sentence(of: .backend) }
+
+    /// The same for whoever owns the token.
+    public func sentence(of owner: CredentialConfiguration.Owner) -> String {
         switch self {
         case .unreachable(let kind, let detail):
-            "the token endpoint can't be reached (\(detail)): check \(Self.settings(for: kind))"
+            "the token endpoint can't be reached (\(detail)): check \(Self.settings(for: kind, owner))"
         case .refused(let status, let error, let detail, _):
             "the token endpoint answered \(status)\(detail.map { " (\($0))" } ?? ""): "
-                + Self.advice(status: status, error: error)
-        case .noToken(let reason): "the token endpoint gave no Bearer token (\(reason)): check backend.auth.tokenURL"
+                + Self.advice(status: status, error: error, in: owner.section)
+        case .noToken(let reason):
+            "the token endpoint gave no Bearer token (\(reason)): check \(owner.section).tokenURL"
         }
     }
 
@@ -32,26 +36,27 @@ public enum TokenTrouble: Error, Sendable, Hashable, CustomStringConvertible {
         return min(seconds, 86_400) * 1_000
     }
 
-    private static func settings(for kind: FailureKind) -> String {
+    private static func settings(for kind: FailureKind, _ owner: CredentialConfiguration.Owner) -> String {
         switch kind {
-        case .nameNotFound: "the host in backend.auth.tokenURL and the resolver"
-        case .tls: "its certificate, backend.auth.caFile and backend.tls.caFile"
+        case .nameNotFound: "the host in \(owner.section).tokenURL and the resolver"
+        case .tls where owner == .backend: "its certificate, backend.auth.caFile and backend.tls.caFile"
+        case .tls: "its certificate and \(owner.section).caFile"
         case .proxyRefused: "the user and password in backend.proxy and backend.proxyPasswordFile"
         case .connectionRefused, .connectionReset, .timeout, .brokenHTTP, .connectFailed:
-            "backend.auth.tokenURL, the network and whether the endpoint runs"
+            "\(owner.section).tokenURL, the network and whether the endpoint runs"
         }
     }
 
-    private static func advice(status: Int, error: String?) -> String {
+    private static func advice(status: Int, error: String?, in section: String) -> String {
         switch (error, status) {
         case ("invalid_client", _), (nil, 401), (nil, 403):
-            "check backend.auth.clientID, clientSecret and clientAuthentication"
-        case ("invalid_scope", _): "check backend.auth.scope"
+            "check \(section).clientID, the client's secret and clientAuthentication"
+        case ("invalid_scope", _): "check \(section).scope"
         case ("unauthorized_client", _), ("unsupported_grant_type", _), ("access_denied", _):
             "allow the client credentials grant for this client there"
-        case (_, 300..<400): "redirects are not followed, check backend.auth.tokenURL"
+        case (_, 300..<400): "redirects are not followed, check \(section).tokenURL"
         case (_, 429), (_, 500...): "Herald asks again by itself"
-        default: "check backend.auth.tokenURL, clientID and scope"
+        default: "check \(section).tokenURL, clientID and scope"
         }
     }
 }

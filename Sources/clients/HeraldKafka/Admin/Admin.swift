@@ -39,7 +39,7 @@ public final class Admin: Sendable {
     /// Makes the client; it connects when something is asked.
     ///
     /// - Parameter properties: librdkafka's properties; those of producers are ignored.
-    public init(properties: [(String, String)]) throws(KafkaError) {
+    public init(properties: ClientProperties) throws(KafkaError) {
         let configuration = ClientConfiguration()
         // A consumer, because asking for a missing topic as a producer may create it.
         try configuration.set(properties: properties, defaults: [("allow.auto.create.topics", "false")])

@@ -6,6 +6,10 @@ final class ClientConfiguration {
     private var owned: OpaquePointer?
     /// The names that were set, to let defaults stand back.
     private(set) var names: Set<String> = []
+    /// Who the client logs in as, unless its properties say so.
+    private(set) var login: BrokerLogin?
+    /// How it logs in.
+    private(set) var saslMechanism: String?
 
     init() {
         owned = rd_kafka_conf_new()
@@ -31,10 +35,13 @@ final class ClientConfiguration {
     }
 
     /// Sets the caller's properties, then those defaults that the caller left open.
-    func set(properties: [(String, String)], defaults: [(String, String)]) throws(KafkaError) {
-        for (name, value) in properties {
+    func set(properties: ClientProperties, defaults: [(String, String)]) throws(KafkaError) {
+        for (name, value) in properties.values {
             if let error = set(name, value) { throw error }
         }
+        try properties.login?.configure(self)
+        login = properties.login
+        saslMechanism = properties.saslMechanism
         for (name, value) in defaults where !names.contains(name) {
             if let error = set(name, value) { throw error }
         }

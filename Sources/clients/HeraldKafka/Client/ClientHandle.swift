@@ -17,8 +17,25 @@ final class ClientHandle: @unchecked Sendable {
         let fetches = FetchMeter()
         /// Touched only by the polling thread.
         var rebalances: [Rebalance] = []
+        /// Who the client logs in as, unless its properties say so.
+        let login: BrokerLogin?
+        /// How it logs in.
+        let saslMechanism: String?
         /// From now on a revoke is answered at once, because nobody polls any more.
         var answersAtOnce = false
+
+        init(login: BrokerLogin?, saslMechanism: String?) {
+            self.login = login
+            self.saslMechanism = saslMechanism
+        }
+
+        /// Notes an error of this client; behind `_FATAL` is the true one.
+        func note(_ code: Int32, _ reason: String?, of client: OpaquePointer) {
+            var error = KafkaError(code: code, message: reason)
+            if code == KafkaError.Code.fatal, let cause = ClientHandle.fatalError(of: client) { error = cause }
+            error = error.explained(saslMechanism: saslMechanism)
+            notices.add(ClientNotice(level: error.isFatal ? 2 : 3, text: error.description, error: error))
+        }
 
         func note(statistics text: UnsafePointer<CChar>?, _ size: Int) {
             let bytes = Array(UnsafeRawBufferPointer(start: text, count: text == nil ? 0 : size))
@@ -31,7 +48,7 @@ final class ClientHandle: @unchecked Sendable {
 
     /// Makes the client; librdkafka's threads start here.
     init(_ type: rd_kafka_type_t, _ configuration: ClientConfiguration) throws(KafkaError) {
-        let callbacks = Callbacks()
+        let callbacks = Callbacks(login: configuration.login, saslMechanism: configuration.saslMechanism)
         let pointer = configuration.pointer
         rd_kafka_conf_set_opaque(pointer, Unmanaged.passUnretained(callbacks).toOpaque())
         rd_kafka_conf_set_log_cb(pointer) { client, level, facility, text in
@@ -42,7 +59,7 @@ final class ClientHandle: @unchecked Sendable {
         }
         rd_kafka_conf_set_error_cb(pointer) { client, code, reason, opaque in
             guard let client, let callbacks = ClientHandle.callbacks(opaque) else { return }
-            ClientHandle.note(code, reason.map { String(cString: $0) }, of: client, to: callbacks.notices)
+            callbacks.note(code, reason.map { String(cString: $0) }, of: client)
         }
         if type == RD_KAFKA_CONSUMER {
             callbacks.fetches.watch(pointer)
@@ -65,9 +82,13 @@ final class ClientHandle: @unchecked Sendable {
         configuration.relinquish()
         self.client = client
         self.callbacks = callbacks
+        try callbacks.login?.add(client, callbacks.notices)
     }
 
-    deinit { ClientEnd(client, callbacks).destroy() }
+    deinit {
+        callbacks.login?.remove(client)
+        ClientEnd(client, callbacks).destroy()
+    }
 
     /// The statistics that came since the last call, for ``ClientStatistics/init(json:)``.
     func takeStatistics() -> [UInt8]? {
@@ -80,23 +101,14 @@ final class ClientHandle: @unchecked Sendable {
     /// The fatal error that the client is in, if any.
     func fatalError() -> KafkaError? { Self.fatalError(of: client) }
 
-    private static func fatalError(of client: OpaquePointer) -> KafkaError? {
+    fileprivate static func fatalError(of client: OpaquePointer) -> KafkaError? {
         var text = [CChar](repeating: 0, count: errorTextCapacity)
         let code = rd_kafka_fatal_error(client, &text, text.count)
         guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
         return KafkaError(code: code.rawValue, message: string(text), isFatal: true)
     }
 
-    /// Notes an error; behind `_FATAL` is the true one.
-    static func note(
-        _ code: Int32, _ reason: String?, of client: OpaquePointer, to notices: NoticeBuffer
-    ) {
-        var error = KafkaError(code: code, message: reason)
-        if code == KafkaError.Code.fatal, let cause = fatalError(of: client) { error = cause }
-        notices.add(ClientNotice(level: error.isFatal ? 2 : 3, text: error.description, error: error))
-    }
-
-    private static func callbacks(_ opaque: UnsafeMutableRawPointer?) -> Callbacks? {
+    static func callbacks(_ opaque: UnsafeMutableRawPointer?) -> Callbacks? {
         opaque.map { Unmanaged<Callbacks>.fromOpaque($0).takeUnretainedValue() }
     }
 
@@ -106,19 +118,19 @@ final class ClientHandle: @unchecked Sendable {
     ) {
         let list = TopicPartitionList.elements(of: partitions).map(\.topicPartition)
         if callbacks.answersAtOnce {
-            note(rd_kafka_assign(client, nil).rawValue, of: client, to: callbacks.notices)
+            note(rd_kafka_assign(client, nil).rawValue, of: client, to: callbacks)
         } else if code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS {
             callbacks.rebalances.append(.assign(list))
         } else {
             if code != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS {
-                note(code.rawValue, of: client, to: callbacks.notices)
+                note(code.rawValue, of: client, to: callbacks)
             }
             callbacks.rebalances.append(.revoke(list, lost: rd_kafka_assignment_lost(client) != 0))
         }
     }
 
-    private static func note(_ code: Int32, of client: OpaquePointer, to notices: NoticeBuffer) {
-        if code != 0 { note(code, nil, of: client, to: notices) }
+    private static func note(_ code: Int32, of client: OpaquePointer, to callbacks: Callbacks) {
+        if code != 0 { callbacks.note(code, nil, of: client) }
     }
 
     /// A C buffer's text up to its end.

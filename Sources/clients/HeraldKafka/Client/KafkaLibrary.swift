@@ -59,17 +59,18 @@ public enum KafkaLibrary {
     /// Makes a client and lets go of it: that reads the files of TLS, and checks the rules between properties. The client
     /// gets no broker's address, nor a login that librdkafka begins by itself, so it connects to nothing. Blocks for some
     /// milliseconds.
-    public static func refusal(of kind: ClientKind, properties: [(String, String)]) -> String? {
+    public static func refusal(of kind: ClientKind, properties: ClientProperties) -> String? {
         let addresses = ["bootstrap.servers", "metadata.broker.list"]
-        let mechanism = properties.last { $0.0 == "sasl.mechanism" || $0.0 == "sasl.mechanisms" }?.1 ?? "GSSAPI"
+        let mechanism = properties.saslMechanism ?? "GSSAPI"
         let beginsByItself = ["GSSAPI", "OAUTHBEARER"].contains(mechanism.uppercased())
         do throws(KafkaError) {
             let configuration = ClientConfiguration()
-            for (name, value) in properties where !addresses.contains(name) {
+            for (name, value) in properties.values where !addresses.contains(name) {
                 let isLogin = beginsByItself && name == "security.protocol"
                 let value = isLogin ? value.lowercased().replacing("sasl_", with: "") : value
                 if let error = configuration.set(name, value) { throw error }
             }
+            try properties.login?.configure(configuration)
             _ = try ClientHandle(kind == .consumer ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER, configuration)
             return nil
         } catch {

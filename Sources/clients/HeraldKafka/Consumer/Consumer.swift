@@ -21,7 +21,7 @@ public final class Consumer {
     /// - Parameter properties: librdkafka's properties, `group.id` among them. `enable.auto.commit` and
     ///   `enable.auto.offset.store` are false, `partition.assignment.strategy` is `range` unless given.
     /// - Throws: an error that names the wrong property.
-    public init(properties: [(String, String)]) throws(KafkaError) {
+    public init(properties: ClientProperties) throws(KafkaError) {
         let configuration = ClientConfiguration()
         try configuration.set(
             properties: properties,
@@ -137,7 +137,7 @@ public final class Consumer {
         queue.release()
         let result = rd_kafka_consumer_close(handle.client)
         if result != RD_KAFKA_RESP_ERR_NO_ERROR {
-            ClientHandle.note(result.rawValue, nil, of: handle.client, to: handle.callbacks.notices)
+            handle.callbacks.note(result.rawValue, nil, of: handle.client)
         }
     }
 }

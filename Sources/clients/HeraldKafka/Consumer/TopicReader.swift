@@ -64,7 +64,7 @@ public final class TopicReader {
 
     /// Questions, wake-ups and notices; its records come out of ``next(waitMilliseconds:)`` alone.
     public let consumer: Consumer
-    private let properties: [(String, String)]
+    private let properties: ClientProperties
     private let silence: Duration
     private let patience: Duration
     private let questionMilliseconds: Int
@@ -94,7 +94,7 @@ public final class TopicReader {
     ///     answers, or a transaction does not end.
     ///   - questions: how long one question to the brokers may take.
     public init(
-        properties: [(String, String)], silence: Duration = .seconds(10), patience: Duration = .seconds(60),
+        properties: ClientProperties, silence: Duration = .seconds(10), patience: Duration = .seconds(60),
         questions: Duration = .seconds(10)
     ) throws(KafkaError) {
         self.properties = properties

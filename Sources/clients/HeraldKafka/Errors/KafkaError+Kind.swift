@@ -9,6 +9,8 @@ extension KafkaError {
         case unreachable
         /// Credentials are refused.
         case refusedCredentials
+        /// There is no token to log in with.
+        case noToken
         /// An ACL forbids it; ``KafkaError/advice(_:)`` says what to allow.
         case forbidden
         /// Another instance has the identity.
@@ -28,7 +30,13 @@ extension KafkaError {
     }
 
     /// What it means.
-    public var kind: Kind { Self.kinds[code] ?? .other }
+    public var kind: Kind {
+        if code == Code.authentication, message.hasPrefix(Self.noToken) { return .noToken }
+        return Self.kinds[code] ?? .other
+    }
+
+    /// How librdkafka begins to say that there is no token; what it was told follows (rd_kafka_oauthbearer_set_token_failure0).
+    private static let noToken = "Failed to acquire SASL OAUTHBEARER token"
 
     private static let kinds: [Int32: Kind] = [
         Code.timedOut: .unreachable, Code.transport: .unreachable, Code.resolve: .unreachable, Code.ssl: .unreachable,
@@ -55,6 +63,9 @@ extension KafkaError {
         default: false
         }
     }
+
+    /// Whether a login failed: until somebody mends that, no broker answers.
+    public var isOfLogin: Bool { kind == .refusedCredentials || kind == .noToken }
 
     /// Whether it says that the topic is not what it was: missing, forbidden, or another one of the same name.
     ///

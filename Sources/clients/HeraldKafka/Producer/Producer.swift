@@ -42,7 +42,7 @@ public final class Producer: @unchecked Sendable {
     /// - Parameter properties: librdkafka's properties (`acks`, `enable.idempotence`, `transactional.id` …).
     ///   `partitioner` is `murmur2_random` unless given: a key goes where Java's producer would put it.
     /// - Throws: an error that names the wrong property.
-    public init(properties: [(String, String)]) throws(KafkaError) {
+    public init(properties: ClientProperties) throws(KafkaError) {
         let configuration = ClientConfiguration()
         try configuration.set(properties: properties, defaults: [("partitioner", "murmur2_random")])
         rd_kafka_conf_set_events(configuration.pointer, RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_STATS)
@@ -160,8 +160,7 @@ public final class Producer: @unchecked Sendable {
                 }
             case RD_KAFKA_EVENT_ERROR:
                 let text = rd_kafka_event_error_string(event).map { String(cString: $0) }
-                ClientHandle.note(
-                    rd_kafka_event_error(event).rawValue, text, of: handle.client, to: handle.callbacks.notices)
+                handle.callbacks.note(rd_kafka_event_error(event).rawValue, text, of: handle.client)
             case RD_KAFKA_EVENT_STATS:
                 let text = rd_kafka_event_stats(event)
                 handle.callbacks.note(statistics: text, text.map { strlen($0) } ?? 0)

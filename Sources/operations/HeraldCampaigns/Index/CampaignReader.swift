@@ -1,4 +1,4 @@
-internal import HeraldKafka
+package import HeraldKafka
 internal import HeraldTools
 
 /// Reads the campaigns topic: as a whole to its present end, and on from there as often as asked.
@@ -13,7 +13,7 @@ package final class CampaignReader {
     /// A reader of the topic; blocks for the brokers' answers.
     ///
     /// - Parameter properties: librdkafka's: `read_committed`, with end-of-partition events; nothing is committed.
-    package init(properties: [(String, String)], topic: String, partitions: [Int32]) throws {
+    package init(properties: ClientProperties, topic: String, partitions: [Int32]) throws {
         reader = try TopicReader(properties: properties, topic: topic, partitions: partitions)
     }
 

@@ -1,5 +1,5 @@
 package import HeraldEvents
-internal import HeraldKafka
+package import HeraldKafka
 internal import HeraldTools
 
 /// Counts the outcomes of campaigns from the results topic, which holds those of everybody else, too.
@@ -34,7 +34,7 @@ package final class OutcomeReader {
     ///   - moment: epoch milliseconds; results since then are handed out also where they come before a campaign's start, and
     ///     are not counted again.
     package init(
-        properties: [(String, String)], topic: String, partitions: [Int32], of subjects: [Subject],
+        properties: ClientProperties, topic: String, partitions: [Int32], of subjects: [Subject],
         lookingBackTo moment: Int64? = nil
     ) throws {
         precondition(!subjects.isEmpty, "there is nothing to count")

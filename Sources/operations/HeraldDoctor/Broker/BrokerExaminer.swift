@@ -137,7 +137,7 @@ package final class BrokerExaminer: Examiner {
             admin = try Admin(properties: plan.clientProperties)
         } catch {
             return Finding([
-                Check(.brokerLogin, "", .failed, "\(error.message)", fix: "correct kafka.properties")
+                Check(.brokerLogin, "", .failed, "\(error.message)", fix: "correct kafka.auth or kafka.properties")
             ])
         }
         guard let admin else { return Finding([], isDeadEnd: true) }
@@ -146,8 +146,12 @@ package final class BrokerExaminer: Examiner {
         } catch {
             return Finding([refusedLogin(error)])
         }
-        let who = plan.property("sasl.username").map { " as \($0)" } ?? ""
-        let way = plan.saslMechanism.map { "\($0)\(who) accepted" } ?? "no login (\(plan.securityProtocol))"
+        let username = plan.clientProperties.login?.username ?? plan.property("sasl.username")
+        let who = username.map { " as \($0)" } ?? ""
+        let certificate = plan.property("ssl.certificate.location").map { "the certificate in \($0)" }
+        let way =
+            (plan.saslMechanism.map { "\($0)\(who)" } ?? certificate).map { "\($0) accepted" }
+            ?? "no login (\(plan.securityProtocol))"
         return Finding([
             Check(.brokerLogin, "", .passed, "\(way); \(brokers.count) broker\(brokers.count == 1 ? "" : "s")")
         ])
@@ -157,7 +161,9 @@ package final class BrokerExaminer: Examiner {
         guard failure.kind == .unreachable else {
             return Check(
                 .brokerLogin, "", .failed, failure.description,
-                fix: "check sasl.mechanism, sasl.username and sasl.password in kafka.properties")
+                fix: plan.clientProperties.login == nil
+                    ? "check sasl.mechanism, sasl.username and sasl.password in kafka.properties"
+                    : "check kafka.auth and the file with the secret")
         }
         return Check(
             .brokerLogin, "", .failed, failure.description,

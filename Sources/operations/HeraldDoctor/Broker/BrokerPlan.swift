@@ -1,14 +1,15 @@
+package import HeraldKafka
 package import HeraldTools
 
 /// What the brokers' half of an examination is about, from the settings.
 package struct BrokerPlan: Sendable {
     /// Addresses as `host:port`.
     package var bootstrapServers: [String]
-    package var clientProperties: [(String, String)]
+    package var clientProperties: ClientProperties
     /// A reader that joins no group and sees what is not committed, too.
-    package var readerProperties: [(String, String)]
+    package var readerProperties: ClientProperties
     /// A transactional writer, without its `transactional.id`.
-    package var writerProperties: [(String, String)]
+    package var writerProperties: ClientProperties
     package var reach: ClusterReach
     package var topics: TopicWishes
     package var group: String
@@ -21,8 +22,8 @@ package struct BrokerPlan: Sendable {
     package var listen: (host: String, port: UInt16)?
 
     package init(
-        bootstrapServers: [String], clientProperties: [(String, String)], readerProperties: [(String, String)],
-        writerProperties: [(String, String)], reach: ClusterReach, topics: TopicWishes, group: String,
+        bootstrapServers: [String], clientProperties: ClientProperties, readerProperties: ClientProperties,
+        writerProperties: ClientProperties, reach: ClusterReach, topics: TopicWishes, group: String,
         instance: String?, isAtomic: Bool, workers: [String]? = nil, listen: (host: String, port: UInt16)? = nil
     ) {
         self.bootstrapServers = bootstrapServers
@@ -40,11 +41,11 @@ package struct BrokerPlan: Sendable {
 
     /// What the user's property says, in lower case.
     func property(_ names: String...) -> String? {
-        clientProperties.first { names.contains($0.0) }?.1
+        names.lazy.compactMap { clientProperties[$0] }.first
     }
 
-    var committedReaderProperties: [(String, String)] {
-        readerProperties.filter { $0.0 != "isolation.level" } + [("isolation.level", "read_committed")]
+    var committedReaderProperties: ClientProperties {
+        readerProperties + [("isolation.level", "read_committed")]
     }
 
     /// `plaintext`, `ssl`, `sasl_plaintext` or `sasl_ssl`.
@@ -53,7 +54,7 @@ package struct BrokerPlan: Sendable {
     var usesTLS: Bool { securityProtocol.hasSuffix("ssl") }
 
     var saslMechanism: String? {
-        securityProtocol.hasPrefix("sasl") ? property("sasl.mechanism", "sasl.mechanisms") ?? "GSSAPI" : nil
+        securityProtocol.hasPrefix("sasl") ? clientProperties.saslMechanism ?? "GSSAPI" : nil
     }
 
     /// Whom the clients trust, and what they show.

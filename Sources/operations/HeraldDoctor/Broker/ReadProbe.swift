@@ -6,7 +6,7 @@ final class ReadProbe {
 
     private let consumer: Consumer
 
-    init(properties: [(String, String)]) throws(KafkaError) {
+    init(properties: ClientProperties) throws(KafkaError) {
         consumer = try Consumer(properties: properties)
     }
 

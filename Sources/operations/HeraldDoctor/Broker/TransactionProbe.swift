@@ -22,7 +22,7 @@ final class TransactionProbe {
     private let timeLeft: TimeLeft
     private var report: KafkaError??
 
-    init(properties: [(String, String)], id: String, timeLeft: TimeLeft) throws(KafkaError) {
+    init(properties: ClientProperties, id: String, timeLeft: TimeLeft) throws(KafkaError) {
         self.timeLeft = timeLeft
         producer = try Producer(properties: properties + [("transactional.id", id)])
     }
@@ -39,7 +39,7 @@ final class TransactionProbe {
     ///
     /// A topic that is refused breaks its producer (librdkafka 2.0 aborts what the broker has not begun), so no two share one.
     static func write(
-        to partition: TopicPartition, properties: [(String, String)], id: String, timeLeft: TimeLeft
+        to partition: TopicPartition, properties: ClientProperties, id: String, timeLeft: TimeLeft
     ) -> Trial {
         do throws(KafkaError) {
             let probe = try TransactionProbe(properties: properties, id: id, timeLeft: timeLeft)

@@ -1,5 +1,5 @@
 package import HeraldEvents
-internal import HeraldKafka
+package import HeraldKafka
 internal import HeraldTime
 internal import HeraldTools
 
@@ -37,7 +37,7 @@ package final class DeadLetterReader {
     /// A reader of the topic.
     ///
     /// - Parameter properties: librdkafka's: `read_committed`; nothing is committed.
-    package init(properties: [(String, String)], topic: String, decoder: RecordDecoder) throws {
+    package init(properties: ClientProperties, topic: String, decoder: RecordDecoder) throws {
         self.topic = topic
         entry = DeadLetterEntry(decoder: decoder)
         reader = try ToolFailure.reading(topic) { () throws(KafkaError) in try TopicReader(properties: properties) }

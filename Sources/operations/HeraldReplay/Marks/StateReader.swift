@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
-internal import HeraldKafka
+package import HeraldKafka
 internal import HeraldTools
 
 /// Reads the state topic: as a whole to its present end, and on from there as often as asked.
@@ -18,7 +18,7 @@ package final class StateReader {
     /// A reader of the topic; blocks for the brokers' answers.
     ///
     /// - Parameter properties: librdkafka's: `read_committed`, with end-of-partition events; nothing is committed.
-    package init(properties: [(String, String)], topic: String, partitions: [Int32]) throws {
+    package init(properties: ClientProperties, topic: String, partitions: [Int32]) throws {
         self.topic = topic
         reader = try TopicReader(properties: properties, topic: topic, partitions: partitions)
     }

@@ -6,19 +6,19 @@ package import HeraldTools
 package struct ReplayContext: Sendable {
     package var topics: Topics
     /// librdkafka's properties for readers: `read_committed`, end-of-partition events, no group joined.
-    package var readerProperties: [(String, String)]
+    package var readerProperties: ClientProperties
     /// librdkafka's properties for the one who writes, but for its `transactional.id`.
-    package var writerProperties: [(String, String)]
+    package var writerProperties: ClientProperties
     /// librdkafka's properties for a plain producer of audit entries.
-    package var auditProperties: [(String, String)]
+    package var auditProperties: ClientProperties
     package var decoder: RecordDecoder
     /// How often an event may be replayed.
     package var maximumReplays: Int
     package var operatorName: String
 
     package init(
-        topics: Topics, readerProperties: [(String, String)], writerProperties: [(String, String)],
-        auditProperties: [(String, String)], decoder: RecordDecoder, maximumReplays: Int, operatorName: String
+        topics: Topics, readerProperties: ClientProperties, writerProperties: ClientProperties,
+        auditProperties: ClientProperties, decoder: RecordDecoder, maximumReplays: Int, operatorName: String
     ) {
         self.topics = topics
         self.readerProperties = readerProperties

@@ -1,4 +1,4 @@
-internal import HeraldKafka
+package import HeraldKafka
 
 extension AuditEntry {
     /// It as a record of the audit topic, which lies with the others of the same operator.
@@ -9,7 +9,7 @@ extension AuditEntry {
     /// Writes down that somebody reads messages' texts, and returns when the brokers have it.
     ///
     /// Who cannot be written down does not get to see them.
-    package func recordReveal(topic: String, properties: [(String, String)]) throws {
+    package func recordReveal(topic: String, properties: ClientProperties) throws {
         var failure: KafkaError?
         do throws(KafkaError) {
             failure = try PlainWriter.write([record(topic: topic)], properties: properties)[0]

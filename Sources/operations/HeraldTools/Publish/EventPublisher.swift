@@ -40,7 +40,7 @@ package final class EventPublisher {
     /// A publisher to this topic.
     ///
     /// - Parameter properties: librdkafka's, with `message.timeout.ms` as the bound for a broker that is lost.
-    package init(properties: [(String, String)], topic: String) throws {
+    package init(properties: ClientProperties, topic: String) throws {
         do throws(KafkaError) {
             producer = try Producer(properties: properties)
             self.topic = try producer.topic(topic)

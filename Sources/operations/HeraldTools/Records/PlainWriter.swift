@@ -8,7 +8,7 @@ package enum PlainWriter {
     ///
     /// - Parameter properties: librdkafka's, of an idempotent producer.
     package static func write(
-        _ records: [OutgoingRecord], properties: [(String, String)]
+        _ records: [OutgoingRecord], properties: ClientProperties
     ) throws(KafkaError) -> [Int: KafkaError] {
         var failures: [Int: KafkaError] = [:]
         let producer = try Producer(properties: properties)

@@ -29,7 +29,7 @@ extension TopicReader {
     ///
     /// - Parameter start: where a partition begins; at its first record unless told otherwise.
     package convenience init(
-        properties: [(String, String)], topic: String, partitions: [Int32],
+        properties: ClientProperties, topic: String, partitions: [Int32],
         from start: (Int32) -> Start = { _ in .beginning }
     ) throws {
         let starts = partitions.map { (TopicPartition(topic: topic, partition: $0), start($0)) }

@@ -18,7 +18,7 @@ package final class ResultsReader {
     ///   - start: where a partition begins; unless told otherwise at its end, so make it before anything is published.
     ///   - mention: what the bytes of a result have to hold; others, which are most, are not decoded.
     package init(
-        properties: [(String, String)], topic: String, partitions: [Int32], mentioning mention: String? = nil,
+        properties: ClientProperties, topic: String, partitions: [Int32], mentioning mention: String? = nil,
         from start: (Int32) -> TopicReader.Start = { _ in .end }
     ) throws {
         self.mention = mention.map(BytePattern.init)

@@ -72,7 +72,7 @@ package final class TransactionalPublisher {
     /// So often in a row the name is claimed again without anything written in between.
     private static let claimLimit = 10
 
-    private let properties: [(String, String)]
+    private let properties: ClientProperties
     private let heartbeat: Duration
     private let goesOn: (KafkaError) -> Bool
     private var writer: TransactionalWriter
@@ -87,7 +87,7 @@ package final class TransactionalPublisher {
     ///   - heartbeat: how often a living publisher writes something.
     ///   - goesOn: asked between two attempts, with what went wrong; `false` gives up.
     package init(
-        properties: [(String, String)], name: String, heartbeat: Duration,
+        properties: ClientProperties, name: String, heartbeat: Duration,
         goesOn: @escaping (KafkaError) -> Bool = { _ in true }
     ) throws {
         self.properties = properties + [("transactional.id", name)]

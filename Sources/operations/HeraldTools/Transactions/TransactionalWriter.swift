@@ -46,10 +46,9 @@ package final class TransactionalWriter {
     /// A writer that has not claimed its name yet.
     ///
     /// - Parameter properties: librdkafka's, the `transactional.id` among them.
-    package init(properties: [(String, String)], goesOn: @escaping (KafkaError) -> Bool = { _ in true }) throws {
+    package init(properties: ClientProperties, goesOn: @escaping (KafkaError) -> Bool = { _ in true }) throws {
         self.goesOn = goesOn
-        let property = properties.last { $0.0 == "transaction.timeout.ms" }
-        transactionTimeout = .milliseconds(property.flatMap { Int($0.1) } ?? 10_000)
+        transactionTimeout = .milliseconds(properties["transaction.timeout.ms"].flatMap { Int($0) } ?? 10_000)
         do throws(KafkaError) {
             producer = try Producer(properties: properties)
         } catch {

@@ -1,6 +1,6 @@
 import Glibc
 import HeraldEvents
-import HeraldKafka
+public import HeraldKafka
 import HeraldTelemetry
 import HeraldThreads
 import HeraldTime
@@ -248,13 +248,13 @@ public struct CampaignConfiguration: Sendable {
     /// The worker, as it signs what it writes.
     public var worker: String
     /// librdkafka's properties for reading: `read_committed`, with end-of-partition events.
-    public var readerProperties: [(String, String)]
+    public var readerProperties: ClientProperties
     /// librdkafka's properties for writing.
-    public var writerProperties: [(String, String)]
+    public var writerProperties: ClientProperties
 
     /// What the following of campaigns needs to know.
     public init(
-        topic: String, worker: String, readerProperties: [(String, String)], writerProperties: [(String, String)]
+        topic: String, worker: String, readerProperties: ClientProperties, writerProperties: ClientProperties
     ) {
         self.topic = topic
         self.worker = worker

@@ -13,7 +13,7 @@ struct FailedBefore: Sendable {
     /// The dead-letter topic.
     var topic: String
     /// The reader's, `read_committed` and with end-of-partition events.
-    var properties: [(String, String)]
+    var properties: ClientProperties
     /// The names in the headers.
     var pushServices: PushServices
     /// Dead letters from before this do not count.

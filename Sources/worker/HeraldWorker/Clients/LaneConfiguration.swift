@@ -1,6 +1,7 @@
 public import HeraldBackend
 public import HeraldCore
 import HeraldEvents
+public import HeraldKafka
 
 /// What one lane needs to know.
 ///
@@ -9,11 +10,11 @@ public struct LaneConfiguration: Sendable {
     /// The lane's number, from 0.
     public var number: Int
     /// librdkafka's properties for the consumer.
-    public var consumerProperties: [(String, String)]
+    public var consumerProperties: ClientProperties
     /// librdkafka's properties for a reader of the dead-letter topic: `read_committed`, with end-of-partition events.
-    public var readerProperties: [(String, String)]
+    public var readerProperties: ClientProperties
     /// librdkafka's properties for the producer.
-    public var producerProperties: [(String, String)]
+    public var producerProperties: ClientProperties
     /// The weight of each request topic, in the order of `engine.topics.requests`.
     public var requestWeights: [Int]
     /// What the engine decides by.
@@ -25,8 +26,8 @@ public struct LaneConfiguration: Sendable {
 
     /// A lane's configuration.
     public init(
-        number: Int, consumerProperties: [(String, String)], readerProperties: [(String, String)],
-        producerProperties: [(String, String)], requestWeights: [Int], engine: EngineConfiguration,
+        number: Int, consumerProperties: ClientProperties, readerProperties: ClientProperties,
+        producerProperties: ClientProperties, requestWeights: [Int], engine: EngineConfiguration,
         backend: BackendConfiguration
     ) {
         self.number = number

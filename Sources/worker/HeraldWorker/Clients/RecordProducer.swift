@@ -25,7 +25,7 @@ final class RecordProducer: @unchecked Sendable {
     /// Makes the client; no broker is asked.
     init(configuration: LaneConfiguration) throws(KafkaError) {
         client = try Producer(properties: configuration.producerProperties)
-        isCompressed = configuration.producerProperties.contains {
+        isCompressed = configuration.producerProperties.values.contains {
             ["compression.type", "compression.codec"].contains($0.0) && $0.1 != "none"
         }
         results = Target(topic: try client.topic(configuration.engine.topics.results), limit: .max)

@@ -36,8 +36,8 @@ public struct WorkerReport: Sendable {
 public struct ClusterReport: Sendable, Equatable {
     /// Whether a broker answered the latest question; `nil` before the first was asked.
     public var isReachable: Bool?
-    /// Why none did.
-    public var error: String?
+    /// Why none did: that a login failed, if one did.
+    public var error: KafkaError?
     /// Topics that Herald needs and that are missing, or that it may not see.
     public var missingTopics: [String] = []
     /// Partitions that nobody leads.

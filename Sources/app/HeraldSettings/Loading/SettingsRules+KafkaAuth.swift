@@ -1,0 +1,87 @@
+extension SettingsRules {
+    /// `kafka.auth.*` beside `kafka.properties`.
+    mutating func checkKafkaAuthentication() {
+        guard let kind = values.valid(table.kafka.auth.kind), let properties = values.valid(table.kafka.properties) else {
+            return
+        }
+        guard kind != .none else {
+            for setting in ofKinds where values.isWritten(setting) {
+                refuse(setting, "needs kafka.auth.kind")
+            }
+            return
+        }
+        for (name, _) in properties.sorted where Self.isReplaced(name, by: kind) {
+            refuse(table.kafka.properties, "\(name) cannot be set beside kafka.auth.kind, which sets it")
+        }
+        let isSASL = kind != .certificate
+        if let written = properties["security.protocol"]?.lowercased() {
+            let allowed = isSASL ? ["sasl_ssl", "sasl_plaintext"] : ["ssl"]
+            if !allowed.contains(written) {
+                refuse(
+                    table.kafka.properties,
+                    "security.protocol does not fit kafka.auth.kind, which is \(kind.rawValue); "
+                        + "allowed: \(allowed.joined(separator: ", "))")
+            }
+            // SCRAM shows nobody the password.
+            if written == "sasl_plaintext", kind == .plain || kind == .oauthbearer, let broker = remoteBroker {
+                warn(table.kafka.properties, "credentials go to \(broker) unencrypted; use SASL_SSL")
+            }
+        }
+        if kind == .oauthbearer, let url = values.valid(table.kafka.auth.tokenURL) ?? nil,
+            let address = HTTPAddress(tokenURL: url)
+        {
+            warn(table.kafka.auth.tokenURL, ifExposed: address)
+        }
+    }
+
+    /// What the kind cannot do without, and the files that it names.
+    mutating func requireKafkaAuthentication() {
+        guard let kind = values.valid(table.kafka.auth.kind) else { return }
+        let reason = "kafka.auth.kind is \(kind.rawValue)"
+        let secret: Setting<String?>
+        switch kind {
+        case .none: return
+        case .plain, .scramSHA256, .scramSHA512:
+            requireSet(table.kafka.auth.username, because: reason)
+            secret = table.kafka.auth.passwordFile
+        case .oauthbearer:
+            requireSet(table.kafka.auth.tokenURL, because: reason)
+            requireSet(table.kafka.auth.clientID, because: reason)
+            requireReadable([table.kafka.auth.caFile])
+            secret = table.kafka.auth.clientSecretFile
+        case .certificate:
+            requireSet(table.kafka.auth.certificateFile, because: reason)
+            requireSet(table.kafka.auth.keyFile, because: reason)
+            return requireReadable([table.kafka.auth.certificateFile, table.kafka.auth.keyFile])
+        }
+        requireSet(secret, because: reason)
+        if let path = values.valid(secret) ?? nil { checkReadable(.file(path), secret) }
+    }
+
+    /// A broker on another machine; nil when all are on this one.
+    private var remoteBroker: String? {
+        values.valid(table.kafka.bootstrapServers)?.first { address in
+            let place = address.firstRange(of: "://").map { address[$0.upperBound...] } ?? address[...]
+            return (try? HTTPAddress("http://\(place)"))?.isLoopback != true
+        }
+    }
+
+    /// What only some kind uses.
+    private var ofKinds: [any AnySetting] {
+        let auth = table.kafka.auth
+        return [
+            auth.username, auth.passwordFile, auth.tokenURL, auth.clientID, auth.clientSecretFile, auth.scope,
+            auth.clientAuthentication, auth.caFile, auth.certificateFile, auth.keyFile,
+        ]
+    }
+
+    private static func isReplaced(_ property: String, by kind: KafkaAuthenticationKind) -> Bool {
+        if kind == .certificate {
+            return ["ssl.certificate.location", "ssl.certificate.pem", "ssl.key.location", "ssl.key.pem"].contains(
+                property)
+                || property.hasPrefix("ssl.keystore.") || property.hasPrefix("sasl.")
+        }
+        // What is sent beside a token (KIP-342) is the user's.
+        return property.hasPrefix("sasl.") && property != "sasl.oauthbearer.extensions"
+    }
+}

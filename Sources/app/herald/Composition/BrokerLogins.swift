@@ -1,0 +1,142 @@
+import HeraldBackend
+import HeraldHTTP
+import HeraldKafka
+import HeraldSettings
+import HeraldText
+import HeraldThreads
+import HeraldTime
+
+extension SettingsSection<SettingsTable.Kafka> {
+    /// What `kafka.auth.*` means in librdkafka's properties, secrets apart.
+    var loginProperties: [(String, String)] {
+        switch authentication {
+        case nil, .some(.none): []
+        case .password(let mechanism, _, _): [("security.protocol", "sasl_ssl"), ("sasl.mechanism", mechanism)]
+        case .token: [("security.protocol", "sasl_ssl"), ("sasl.mechanism", "OAUTHBEARER")]
+        case .certificate(let file, let keyFile):
+            [("security.protocol", "ssl"), ("ssl.certificate.location", file), ("ssl.key.location", keyFile)]
+        }
+    }
+}
+
+extension SettingsSection<SettingsTable.Kafka> {
+    /// Reads who Herald is to the brokers; nil when no login is needed, or the properties say it.
+    fileprivate var loginCredentials: (@Sendable () throws -> Credentials)? {
+        switch authentication {
+        case nil, .some(.none), .certificate: return nil
+        case .password(_, let username, let file):
+            return { .basic(username: username, password: try SecretSource.file(file).current()) }
+        case .token(let client): return { .oauth2(try client.clientCredentials()) }
+        }
+    }
+
+    /// What is sent beside a token: `sasl.oauthbearer.extensions`, as librdkafka writes them.
+    fileprivate var tokenExtensions: [String: String] {
+        let pairs = (properties["sasl.oauthbearer.extensions"] ?? "").split(separator: ",")
+            .map { $0.split(separator: "=", maxSplits: 1).map { $0.trimmingPrefix(" ") } }
+        return Dictionary(
+            pairs.filter { $0.count == 2 }.map { (String($0[0]), String($0[1])) }, uniquingKeysWith: { $1 })
+    }
+}
+
+/// The logins of this process: one for all clients with the same settings, for as long as one of them lives.
+///
+/// Clients are made in many places and at many times, and each has to follow when a password or a token changes.
+enum BrokerLogins {
+    private final class Place {
+        weak var login: BrokerLogin?
+    }
+
+    /// What makes two logins the same.
+    private struct Key: Hashable {
+        var authentication: KafkaAuthentication
+        var extensions: [String: String]
+    }
+
+    private static let places = Guarded<[Key: Place]>([:])
+
+    /// Who clients with these settings log in as; `nil` when their properties say it.
+    static func login(of kafka: SettingsSection<SettingsTable.Kafka>) -> BrokerLogin? {
+        guard let credentials = kafka.loginCredentials, let authentication = kafka.authentication else { return nil }
+        let key = Key(authentication: authentication, extensions: kafka.tokenExtensions)
+        return places.withLock { places in
+            let place = places[key] ?? Place()
+            if let login = place.login { return login }
+            var usesTokens = false
+            if case .token = authentication { usesTokens = true }
+            let login = make(usesTokens: usesTokens, credentials, extensions: key.extensions)
+            place.login = login
+            places[key] = place
+            return login
+        }
+    }
+
+    /// A login that follows its file, or gets tokens, until it is let go.
+    private static func make(
+        usesTokens: Bool, _ credentials: @escaping @Sendable () throws -> Credentials, extensions: [String: String]
+    ) -> BrokerLogin {
+        let read = { @Sendable in try CredentialConfiguration(brokers: try credentials()) }
+        let news = News()
+        do {
+            let configuration = try read()
+            let source = try CredentialSource(configuration, readAgain: read) { notice in
+                news.login?.report(notice.sentence(of: .brokers), isTrouble: notice.isTrouble)
+            }
+            let login = BrokerLogin(
+                usesTokens: usesTokens,
+                BrokerLogin.Credential(configuration.credentials, endsAt: nil, extensions: extensions),
+                keptBy: Keeper(source))
+            news.login = login
+            source.listen { change in
+                switch change {
+                case .access(let access):
+                    news.login?.update(
+                        BrokerLogin.Credential(access.credentials, endsAt: access.endsAt, extensions: extensions))
+                case .unavailable(let trouble): news.login?.update(.unavailable(trouble.sentence(of: .brokers)))
+                }
+            }
+            try source.start()
+            return login
+        } catch {
+            return BrokerLogin(usesTokens: usesTokens, .unavailable("\(error)"))
+        }
+    }
+
+    /// Ends the source of a login together with it.
+    private final class Keeper: Sendable {
+        private let source: CredentialSource
+
+        init(_ source: CredentialSource) { self.source = source }
+
+        deinit { source.close() }
+    }
+
+    /// Where a source finds the login that it was made for; the login holds the source.
+    private final class News: @unchecked Sendable {
+        private struct Place { weak var login: BrokerLogin? }
+
+        private let place = Guarded(Place())
+
+        var login: BrokerLogin? {
+            get { place.withLock { $0.login } }
+            set { place.withLock { $0.login = newValue } }
+        }
+    }
+}
+
+extension BrokerLogin.Credential {
+    /// What brokers are shown of credentials that were read, or fetched.
+    fileprivate init(_ credentials: Credentials, endsAt: MonotonicTime?, extensions: [String: String]) {
+        switch credentials {
+        case .basic(let username, let password): self = .password(username: username, password)
+        case .bearer(let token):
+            // A token that does not say how long it lives is replaced long before that.
+            let left = endsAt?.milliseconds(since: SystemClock.monotonic()) ?? 86_400_000
+            self = .token(
+                LoginToken(
+                    value: token, endsAtMilliseconds: SystemClock.wall().advanced(byMilliseconds: left).milliseconds,
+                    principal: "herald", extensions: extensions))
+        case .oauth2, .none: self = .unavailable("the token endpoint has not answered yet")
+        }
+    }
+}

@@ -1,0 +1,69 @@
+internal import HeraldHTTP
+
+/// What a ``CredentialSource`` keeps up to date, and how it asks a token endpoint.
+public struct CredentialConfiguration: Sendable {
+    /// Whose credentials they are, for what is said of them.
+    public enum Owner: Sendable {
+        /// The backend's, from the settings `backend.auth.*`.
+        case backend
+        /// The brokers', from the settings `kafka.auth.*`.
+        case brokers
+    }
+
+    /// Whose they are.
+    public let owner: Owner
+    /// Who Herald says it is.
+    public let credentials: Credentials
+    /// How long a token request may take.
+    let timeoutMilliseconds: Int
+    /// The proxy on the way to a token endpoint.
+    let proxy: ProxyAddress?
+    /// Whom a token endpoint is trusted by, and what it is shown.
+    let tls: TLSFiles
+
+    /// Credentials for the brokers; throws ``BackendConfigurationError`` when they cannot work.
+    public init(brokers credentials: Credentials) throws(BackendConfigurationError) {
+        // User and password are any text there.
+        if case .oauth2(let client) = credentials, let mistake = client.mistake {
+            throw BackendConfigurationError(mistake)
+        }
+        self.init(owner: .brokers, credentials, timeoutMilliseconds: 10_000, proxy: nil, tls: TLSFiles())
+    }
+
+    init(
+        owner: Owner, _ credentials: Credentials, timeoutMilliseconds: Int, proxy: ProxyAddress?, tls: TLSFiles
+    ) {
+        self.owner = owner
+        self.credentials = credentials
+        self.timeoutMilliseconds = timeoutMilliseconds
+        self.proxy = proxy
+        self.tls = tls
+    }
+}
+
+extension BackendConfiguration {
+    /// What is kept up to date of it.
+    var kept: CredentialConfiguration {
+        CredentialConfiguration(
+            owner: .backend, credentials, timeoutMilliseconds: timeoutMilliseconds, proxy: connections.proxy,
+            tls: connections.tls)
+    }
+}
+
+extension CredentialConfiguration.Owner {
+    /// As it stands before what it owns.
+    var name: String {
+        switch self {
+        case .backend: "the backend's"
+        case .brokers: "the brokers'"
+        }
+    }
+
+    /// Where its settings are.
+    var section: String {
+        switch self {
+        case .backend: "backend.auth"
+        case .brokers: "kafka.auth"
+        }
+    }
+}

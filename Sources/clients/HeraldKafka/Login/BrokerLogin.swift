@@ -1,0 +1,158 @@
+internal import CRDKafka
+internal import Glibc
+public import HeraldText
+internal import HeraldThreads
+
+/// Who a process is to its brokers: one for all of its clients, which take over a new password or token while they run.
+///
+/// Give it to clients with ``ClientProperties``, whose values name the mechanism (`sasl.mechanism`). A connection that
+/// stands keeps what it was opened with; the next one shows what is new. The methods may be called from any thread.
+public final class BrokerLogin: Sendable {
+    /// What brokers are shown.
+    public enum Credential: Sendable, Equatable {
+        /// For PLAIN and SCRAM.
+        case password(username: String, Secret)
+        /// For OAUTHBEARER.
+        case token(LoginToken)
+        /// There is none, and why, in one line: the clients wait, and say so.
+        case unavailable(String)
+    }
+
+    private struct State {
+        var credential: Credential
+        /// The clients that live, as addresses, and where each says what people should know.
+        var clients: [(address: UInt, notices: NoticeBuffer)] = []
+    }
+
+    /// Whether clients show tokens, which librdkafka asks for again and again, and not a password.
+    let usesTokens: Bool
+    private let state: Guarded<State>
+
+    /// What keeps the credential up to date; it lives as long as the login.
+    private let keeper: (any AnyObject & Sendable)?
+
+    /// A login.
+    ///
+    /// - Parameters:
+    ///   - usesTokens: whether the mechanism is OAUTHBEARER.
+    ///   - credential: what is shown at first.
+    ///   - keeper: what calls ``update(_:)``, and is let go together with the login.
+    public init(usesTokens: Bool, _ credential: Credential, keptBy keeper: (any AnyObject & Sendable)? = nil) {
+        self.usesTokens = usesTokens
+        state = Guarded(State(credential: credential))
+        self.keeper = keeper
+    }
+
+    /// The user of a login by password.
+    public var username: String? {
+        state.withLock { state in if case .password(let username, _) = state.credential { username } else { nil } }
+    }
+
+    /// All clients show this from now on.
+    public func update(_ credential: Credential) {
+        state.withLock { state in
+            state.credential = credential
+            for client in state.clients { Self.give(credential, to: client.address, usesTokens) }
+        }
+    }
+
+    /// Has one of the clients say this, like its own log lines.
+    ///
+    /// - Parameter isTrouble: whether somebody should look after it.
+    public func report(_ sentence: String, isTrouble: Bool) {
+        let notices = state.withLock { $0.clients.first?.notices }
+        notices?.add(ClientNotice(level: isTrouble ? 4 : 6, text: sentence, error: nil))
+    }
+
+    // MARK: Clients
+
+    /// Prepares the configuration of a client that will log in.
+    func configure(_ configuration: ClientConfiguration) throws(KafkaError) {
+        guard !usesTokens else {
+            // A thread of librdkafka's own asks for tokens, so nobody has to poll before the client can log in.
+            rd_kafka_conf_enable_sasl_queue(configuration.pointer, 1)
+            rd_kafka_conf_set_oauthbearer_token_refresh_cb(configuration.pointer) { client, _, opaque in
+                guard let client, let callbacks = ClientHandle.callbacks(opaque) else { return }
+                callbacks.login?.refresh(client)
+            }
+            return
+        }
+        switch state.withLock({ $0.credential }) {
+        case .password(let username, let password):
+            for (name, value) in [("sasl.username", username), ("sasl.password", password.reveal())] {
+                if let error = configuration.set(name, value) { throw error }
+            }
+        case .unavailable(let reason): throw KafkaError(code: KafkaError.Code.authentication, message: reason)
+        case .token: return
+        }
+    }
+
+    /// From now on the client is told what is new.
+    func add(_ client: OpaquePointer, _ notices: NoticeBuffer) throws(KafkaError) {
+        if usesTokens { try KafkaError.check(consuming: rd_kafka_sasl_background_callbacks_enable(client)) }
+        let address = UInt(bitPattern: client)
+        state.withLock { state in
+            state.clients.append((address, notices))
+            // It may have become another one since the configuration was made. That there is no token yet is no news.
+            if case .unavailable = state.credential { return }
+            Self.give(state.credential, to: address, usesTokens)
+        }
+    }
+
+    /// The client ends; it must be called before it is destroyed.
+    func remove(_ client: OpaquePointer) {
+        let address = UInt(bitPattern: client)
+        state.withLock { state in state.clients.removeAll { $0.address == address } }
+    }
+
+    /// librdkafka wants a token anew: near the end of the former one, and ten seconds after there was none.
+    private func refresh(_ client: OpaquePointer) {
+        let address = UInt(bitPattern: client)
+        state.withLock { state in Self.give(state.credential, to: address, usesTokens) }
+    }
+
+    private static func give(_ credential: Credential, to address: UInt, _ usesTokens: Bool) {
+        guard let client = OpaquePointer(bitPattern: address) else { return }
+        switch credential {
+        case .password(let username, let password):
+            let error = rd_kafka_sasl_set_credentials(client, username, password.reveal())
+            if let error { rd_kafka_error_destroy(error) }
+        case .token(let token):
+            if let mistake = token.give(to: client) { rd_kafka_oauthbearer_set_token_failure(client, mistake) }
+        case .unavailable(let reason):
+            if usesTokens { rd_kafka_oauthbearer_set_token_failure(client, reason) }
+        }
+    }
+}
+
+/// A token for OAUTHBEARER (RFC 7628), as somebody issued it.
+public struct LoginToken: Sendable, Equatable {
+    /// The token itself.
+    public let value: Secret
+    /// When it ends, in milliseconds since the Unix epoch.
+    public let endsAtMilliseconds: Int64
+    /// Whom it is for; brokers go by what the token itself says.
+    public let principal: String
+    /// What is sent beside it (KIP-342), such as `logicalCluster`.
+    public let extensions: [String: String]
+
+    /// A token.
+    public init(value: Secret, endsAtMilliseconds: Int64, principal: String, extensions: [String: String] = [:]) {
+        self.value = value
+        self.endsAtMilliseconds = endsAtMilliseconds
+        self.principal = principal
+        self.extensions = extensions
+    }
+
+    /// Has the client show it; what is wrong with it, or `nil`.
+    fileprivate func give(to client: OpaquePointer) -> String? {
+        var text = [CChar](repeating: 0, count: ClientHandle.errorTextCapacity)
+        // Keys and values by turns.
+        let copies = extensions.sorted { $0.key < $1.key }.flatMap { [strdup($0.key), strdup($0.value)] }
+        defer { for copy in copies { free(copy) } }
+        var pairs = copies.map { UnsafePointer<CChar>($0) }
+        let code = rd_kafka_oauthbearer_set_token(
+            client, value.reveal(), endsAtMilliseconds, principal, &pairs, pairs.count, &text, text.count)
+        return code == RD_KAFKA_RESP_ERR_NO_ERROR ? nil : ClientHandle.string(text)
+    }
+}

@@ -1,0 +1,37 @@
+/// What a client is made from: librdkafka's properties, and who it logs in as.
+public struct ClientProperties: Sendable, ExpressibleByArrayLiteral {
+    /// Names and values, in the order in which they are set: of a name that is there twice, the last counts.
+    public private(set) var values: [(String, String)]
+    /// Who the client logs in as; `nil`: as its properties say.
+    public let login: BrokerLogin?
+
+    /// Properties, and who the client logs in as.
+    public init(_ values: [(String, String)], login: BrokerLogin? = nil) {
+        self.values = values
+        self.login = login
+    }
+
+    /// Properties of a client that logs in as they say.
+    public init(arrayLiteral elements: (String, String)...) {
+        self.init(elements)
+    }
+
+    /// The value that counts; `nil` when the property is not set.
+    public subscript(name: String) -> String? { values.last { $0.0 == name }?.1 }
+
+    /// The mechanism that brokers are logged in to by, by either of the property's names; `nil` when none is chosen.
+    public var saslMechanism: String? {
+        values.last { $0.0 == "sasl.mechanism" || $0.0 == "sasl.mechanisms" }?.1
+    }
+
+    /// The same login, and more properties.
+    public static func + (properties: Self, more: Self) -> Self {
+        Self(properties.values + more.values, login: properties.login ?? more.login)
+    }
+
+    /// Adds a property.
+    public mutating func append(_ name: String, _ value: String) { values.append((name, value)) }
+
+    /// The same without the properties of these names.
+    public func without(_ names: Set<String>) -> Self { Self(values.filter { !names.contains($0.0) }, login: login) }
+}
