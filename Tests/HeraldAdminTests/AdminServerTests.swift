@@ -1,5 +1,6 @@
 import HeraldCore
 import HeraldHTTP
+import HeraldKafka
 import HeraldTelemetry
 import HeraldThreads
 import HeraldWorker
