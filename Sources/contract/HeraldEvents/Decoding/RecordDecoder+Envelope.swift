@@ -6,8 +6,9 @@ extension RecordDecoder {
     func readTokens(
         form: RecordForm, value: RawSpan, tokens: inout EventTokens, into event: inout DecodedEvent
     ) throws(DecodingFailure) {
+        let start = Self.documentStart(in: value)
         do throws(JSONError) {
-            var reader = JSONReader(value)
+            var reader = JSONReader(value, offset: start)
             try reader.enterDocumentObject()
             try readMembers(of: form.fields, from: &reader, tokens: &tokens, into: &event)
             try reader.expectEnd()
@@ -17,8 +18,21 @@ extension RecordDecoder {
                 try readMembers(of: .data, from: &reader, tokens: &tokens, into: &event)
             }
         } catch {
+            if start > 0 { throw .malformed(Self.problem(behindFrameOf: value, error)) }
             throw .malformed(value.byteCount == 0 ? "the value is empty" : "the value \(error)")
         }
+    }
+
+    /// Where the JSON begins: behind the magic byte 0 and the schema's id in four bytes, if a schema registry's serializer
+    /// put them there (Confluent's wire format).
+    private static func documentStart(in value: RawSpan) -> Int {
+        value.byteCount > 5 && value[byteAt: 0] == 0 ? 5 : 0
+    }
+
+    private static func problem(behindFrameOf value: RawSpan, _ error: JSONError) -> String {
+        let schema = (1...4).reduce(UInt32(0)) { $0 << 8 | UInt32(value[byteAt: $1]) }
+        return "the value \(error), behind a schema registry's magic byte and schema id \(schema): "
+            + "Herald reads JSON there (JSON Schema), not Avro or Protobuf"
     }
 
     /// Passes over an object that was entered, and keeps the values of the fields that it can have.
