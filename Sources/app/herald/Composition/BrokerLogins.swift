@@ -32,10 +32,13 @@ extension SettingsSection<SettingsTable.Kafka> {
 
     /// What is sent beside a token: `sasl.oauthbearer.extensions`, as librdkafka writes them.
     fileprivate var tokenExtensions: [String: String] {
-        let pairs = (properties["sasl.oauthbearer.extensions"] ?? "").split(separator: ",")
-            .map { $0.split(separator: "=", maxSplits: 1).map { $0.trimmingPrefix(" ") } }
-        return Dictionary(
-            pairs.filter { $0.count == 2 }.map { (String($0[0]), String($0[1])) }, uniquingKeysWith: { $1 })
+        let written = self[dynamicMember: \.properties]["sasl.oauthbearer.extensions"] ?? ""
+        var extensions: [String: String] = [:]
+        for pair in written.split(separator: ",") {
+            let parts = pair.split(separator: "=", maxSplits: 1)
+            if parts.count == 2 { extensions[String(parts[0].trimmingPrefix(" "))] = String(parts[1]) }
+        }
+        return extensions
     }
 }
 
