@@ -3,18 +3,15 @@ internal import HeraldTime
 /// The calls of a pool: their requests' bytes, the order of their deadlines, and the order in which they wait for a
 /// connection.
 ///
-/// A finished call's slot and memory serve the next one. Not copyable, so that reading from it cannot retain its arrays.
+/// An ended call's entry and memory serve the next one. Not copyable, so that reading from it cannot retain its arrays.
 struct CallTable: ~Copyable {
-    /// No call, and no connection.
-    static let none = IndexList.none
-
     struct Call {
         var token: UInt64 = 0
         var deadline = MonotonicTime(nanoseconds: 0)
         /// When it began; once a connection carries it, when that was.
         var sentAt = MonotonicTime(nanoseconds: 0)
-        /// The slot of the connection that carries it; `none` while it waits.
-        var connection = CallTable.none
+        /// The slot of the connection that carries it; `nil` while it waits.
+        var slot: Int?
         var keepsBody = false
         var isUsed = false
         var request: [UInt8] = []
@@ -25,7 +22,7 @@ struct CallTable: ~Copyable {
             self.token = token
             self.deadline = deadline
             sentAt = now
-            connection = CallTable.none
+            slot = nil
             self.keepsBody = keepsBody
             isUsed = true
             request.removeAll(keepingCapacity: true)
@@ -43,11 +40,11 @@ struct CallTable: ~Copyable {
     /// How many calls there are.
     var count: Int { deadlines.count }
 
-    /// The call whose deadline is the earliest, or `none`.
-    var earliest: Int32 { deadlines.first }
+    /// The call whose deadline is the earliest.
+    var earliest: Int32? { deadlines.first == IndexList.none ? nil : deadlines.first }
 
-    /// The call that has waited longest for a connection, or `none`.
-    var longestWaiting: Int32 { waiting.first }
+    /// The call that has waited longest for a connection.
+    var longestWaiting: Int32? { waiting.first == IndexList.none ? nil : waiting.first }
 
     subscript(index: Int32) -> Call {
         _read { yield calls[Int(index)] }
@@ -59,15 +56,13 @@ struct CallTable: ~Copyable {
         calls[Int(index)].request.withUnsafeBytes(body)
     }
 
-    /// The call with the caller's token, or `none`.
-    ///
-    /// Looks at all of them.
-    func find(token: UInt64) -> Int32 {
-        Int32(calls.firstIndex { $0.isUsed && $0.token == token } ?? Int(Self.none))
+    /// The call with the caller's token; looks at all of them.
+    func find(token: UInt64) -> Int32? {
+        calls.firstIndex { $0.isUsed && $0.token == token }.map { Int32($0) }
     }
 
-    /// Takes a slot for a new call.
-    mutating func take(token: UInt64, deadline: MonotonicTime, now: MonotonicTime, keepsBody: Bool) -> Int32 {
+    /// Adds a call.
+    mutating func add(token: UInt64, deadline: MonotonicTime, now: MonotonicTime, keepsBody: Bool) -> Int32 {
         if free.isEmpty {
             free.append(Int32(calls.count))
             calls.append(Call())
@@ -76,14 +71,14 @@ struct CallTable: ~Copyable {
         calls[Int(index)].begin(token: token, deadline: deadline, now: now, keepsBody: keepsBody)
         // Calls with one time-out come in the order of their deadlines: the place is nearly always the last.
         var previous = deadlines.last
-        while previous != Self.none, calls[Int(previous)].deadline > deadline {
+        while previous != IndexList.none, calls[Int(previous)].deadline > deadline {
             previous = deadlines.previous(previous)
         }
         deadlines.insert(index, after: previous)
         return index
     }
 
-    /// Gives a finished call's slot back.
+    /// Removes a call that ended.
     mutating func release(_ index: Int32) {
         waiting.remove(index)
         deadlines.remove(index)
@@ -98,7 +93,7 @@ struct CallTable: ~Copyable {
 
     /// Lets the call wait in front of all others.
     mutating func waitFirst(_ index: Int32) {
-        waiting.insert(index, after: Self.none)
+        waiting.insert(index, after: IndexList.none)
     }
 
     /// The call waits no longer.

@@ -26,3 +26,38 @@ public struct Completion: Sendable {
     /// The first 64 KiB of the answer's body (of a 2xx answer only if asked for); for a failure, one line for people.
     public let body: Text
 }
+
+/// Completions in the order of their ends, with their texts; its memory is used again.
+struct CompletionList: ~Copyable {
+    private(set) var all: [Completion] = []
+    private var texts: [UInt8] = []
+
+    mutating func append(
+        _ call: borrowing CallTable.Call, _ now: MonotonicTime, status: Int = 0, failure: FailureKind? = nil,
+        retryAfter: [UInt8] = [], body: some Collection<UInt8>
+    ) {
+        all.append(
+            Completion(
+                token: call.token, status: status, failure: failure, sentAt: call.sentAt,
+                durationNanoseconds: now.nanoseconds - call.sentAt.nanoseconds, retryAfter: keep(retryAfter),
+                body: keep(body)))
+    }
+
+    private mutating func keep(_ bytes: some Collection<UInt8>) -> Completion.Text {
+        let start = texts.count
+        if !bytes.isEmpty { texts.append(contentsOf: bytes) }
+        return Completion.Text(start: start, count: texts.count - start)
+    }
+
+    /// Gives the bytes of a text to read.
+    func withText<Value>(_ text: Completion.Text, _ body: (RawSpan) -> Value) -> Value {
+        texts.withUnsafeBytes { all in
+            body(UnsafeRawBufferPointer(rebasing: all[text.start..<text.start + text.count]).bytes)
+        }
+    }
+
+    mutating func removeAll() {
+        all.removeAll(keepingCapacity: true)
+        texts.removeAll(keepingCapacity: true)
+    }
+}

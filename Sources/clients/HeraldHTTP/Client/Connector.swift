@@ -31,8 +31,9 @@ final class Connector {
     }
 
     /// Makes connections with other files and credentials from now on; what is made stays.
-    func use(_ options: ConnectionOptions) {
-        self.options = options
+    func use(proxy: ProxyAddress?, tls: TLSFiles) {
+        options.proxy = proxy
+        options.tls = tls
         // libcurl remembers the authorities with the multi handle: the new ones take a new one.
         for index in groups.indices {
             groups[index]?.isRetired = true

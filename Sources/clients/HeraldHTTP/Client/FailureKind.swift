@@ -24,4 +24,9 @@ struct Failure: Equatable {
     var detail: String
     /// Whether this machine lacks what a connection needs (descriptors, memory), and nobody else is to blame.
     var isLocal = false
+
+    /// A connection that carried no call ended, or spoke unasked.
+    static var closedWhileIdle: Failure {
+        Failure(kind: .connectionReset, detail: "connection closed while it was idle")
+    }
 }

@@ -125,9 +125,9 @@ final class Transport {
 
     /// Has the next failure's words kept as well: libcurl fills a handle's error buffer only once, and after a failed
     /// write the reason (TLS's alert) comes with the read that follows.
-    func hearNextFailure() {
+    func recordNextFailure() {
         if isPlain { return }
-        let hear: curl_debug_callback = { _, kind, text, count, context in
+        let record: curl_debug_callback = { _, kind, text, count, context in
             guard kind == CURLINFO_TEXT, let text, let context else { return 0 }
             let kept = min(count, Int(CURL_ERROR_SIZE) - 1)
             let buffer = context.assumingMemoryBound(to: CChar.self)
@@ -135,7 +135,7 @@ final class Transport {
             buffer[kept] = 0
             return 0
         }
-        _ = herald_curl_set_debug_callback(handle, hear, errorText)
+        _ = herald_curl_set_debug_callback(handle, record, errorText)
         _ = herald_curl_set_long(handle, CURLOPT_VERBOSE, 1)
     }
 

@@ -1,0 +1,341 @@
+internal import HeraldTime
+
+/// What a ``ConnectionPool`` decides, without its sockets: which calls wait, which connection carries which call, and
+/// what is to be done next.
+///
+/// It has no I/O, clock or randomness: time and chance come in as arguments. Events are methods; after each of them
+/// ``nextAction(_:using:)`` says what to do, until it returns `nil`.
+///
+/// A connection keeps its slot from the first attempt to its end. The slot's phases:
+///
+///     phase       event                      next phase
+///     free        a call waits, none is idle  connecting; action `connect`
+///     connecting  connected                   idle
+///                 connectFailed               closing; another address, a pause, or a failed call
+///                 renew                       closing
+///     idle        a call waits                busy; action `send`
+///                 lost, old, renew            closing
+///     busy        answered                    idle; closing if it is old or cannot be used again
+///                 lost                        closing; the call fails, or waits again if the connection was only stale
+///                 deadline, cancel            closing
+///     closing     action `close`              free
+struct PoolState: ~Copyable {
+    /// What the pool has to do.
+    enum Action: Equatable {
+        /// Make a connection to the address, as a URL writes it; `nil` leaves that to the proxy.
+        case connect(slot: Int, address: String?)
+        /// Write the request of the call that the slot now carries, and keep its answer's body.
+        ///
+        /// With `ifSilent` the connection has to be checked first: whatever came on it is no answer to this call.
+        case send(slot: Int, ifSilent: Bool, keepsBody: Bool)
+        /// Close the connection, or give up making it.
+        case close(slot: Int)
+        /// Look the host's name up.
+        case lookUp
+    }
+
+    private enum Phase {
+        case free
+        case connecting
+        /// Nothing was left to read `since` then; a new connection has carried no call yet.
+        case idle(since: MonotonicTime, isNew: Bool)
+        /// So many bytes of the request are written. A connection that `mayBeStale` waited for the call.
+        case busy(call: Int32, written: Int, mayBeStale: Bool)
+        case closing
+    }
+
+    private struct Slot {
+        var phase = Phase.free
+        /// From then on it takes no call any more.
+        var retireAt = MonotonicTime(nanoseconds: .max)
+        /// Where it goes; `nil` when the proxy finds that out.
+        var address: AddressCache.Number?
+    }
+
+    /// How many connections are made at the same time.
+    static let connectingLimit = 32
+    /// How long no connection is made when this machine lacks what it takes.
+    private static let scarcityPauseMilliseconds: Int64 = 100
+    /// How long a connection takes calls; different for each, so that they do not all end together.
+    ///
+    /// So a name that moved is followed, and a backend that joins others behind a balancer gets its share.
+    private static let agesMilliseconds: ClosedRange<Int64> = 60_000...180_000
+    /// How often idle connections are searched for old ones.
+    private static let sweepIntervalMilliseconds: Int64 = 5_000
+
+    private let host: String
+    /// With a proxy, finding the backend's addresses is the proxy's task.
+    private let resolvesHost: Bool
+    private(set) var calls = CallTable()
+    private var slots: [Slot]
+    private var freeSlots: [Int]
+    /// The last used one last.
+    private(set) var idle: [Int] = []
+    private var closing: [Int] = []
+    private var connectingCount = 0
+    /// When connections may be made again after one that this machine could not make.
+    private var scarceUntil: MonotonicTime?
+    private var addresses: AddressCache
+    private var isLookingUp = false
+    /// Calls wait until the name may be looked up again.
+    private var nextLookUp: MonotonicTime?
+    private var nextSweep: MonotonicTime?
+    var completions = CompletionList()
+
+    /// A state without connections.
+    ///
+    /// - Parameter address: the host as a URL writes it, when it is an address and no name.
+    init(host: String, address: String?, limit: Int, resolvesHost: Bool) {
+        self.host = host
+        self.resolvesHost = resolvesHost
+        addresses = address.map { AddressCache(fixed: $0) } ?? AddressCache()
+        slots = Array(repeating: Slot(), count: limit)
+        freeSlots = (0..<limit).reversed()
+        idle.reserveCapacity(limit)
+    }
+
+    /// How many connections are made and kept.
+    var connectionCount: Int { slots.count - freeSlots.count - closing.count - connectingCount }
+
+    /// When ``tick(_:)`` is due, or `other` if that is earlier.
+    func nextDeadline(or other: MonotonicTime?) -> MonotonicTime? {
+        var deadline = other
+        func consider(_ moment: MonotonicTime?) {
+            if let moment { deadline = deadline.map { min($0, moment) } ?? moment }
+        }
+        consider(nextSweep)
+        if let call = calls.earliest { consider(calls[call].deadline) }
+        if calls.waitingCount > 0 {
+            consider(scarceUntil)
+            consider(nextLookUp)
+        }
+        return deadline
+    }
+
+    /// What is to be done next; `nil` when nothing is, until the next event.
+    mutating func nextAction(
+        _ now: MonotonicTime, using generator: inout some RandomNumberGenerator
+    ) -> Action? {
+        let call = calls.longestWaiting
+        if call != nil, let slot = idle.last, slots[slot].retireAt <= now { discard(slot) }
+        if let slot = nextToClose() { return .close(slot: slot) }
+        guard let call else { return nil }
+        guard let slot = idle.popLast(), case .idle(let since, let isNew) = slots[slot].phase else {
+            return nextConnection(now, using: &generator)
+        }
+        calls.stopWaiting(call)
+        calls[call].slot = slot
+        calls[call].sentAt = now
+        // In a backlog a connection goes on at once, and on a new one some servers answer before they are asked, to say
+        // that they have enough.
+        let hasWaited = since != now
+        slots[slot].phase = .busy(call: call, written: 0, mayBeStale: hasWaited || !isNew)
+        return .send(slot: slot, ifSilent: hasWaited, keepsBody: calls[call].keepsBody)
+    }
+
+    /// The next connection that has to be closed; its slot is free.
+    mutating func nextToClose() -> Int? {
+        guard let slot = closing.popLast() else { return nil }
+        slots[slot].phase = .free
+        freeSlots.append(slot)
+        return slot
+    }
+
+    // MARK: Calls
+
+    /// Accepts a call; `write` appends its request's bytes.
+    mutating func begin(
+        token: UInt64, deadline: MonotonicTime, now: MonotonicTime, keepsBody: Bool, write: (inout [UInt8]) -> Void
+    ) {
+        let call = calls.add(token: token, deadline: deadline, now: now, keepsBody: keepsBody)
+        write(&calls[call].request)
+        calls.waitLast(call)
+    }
+
+    /// Forgets a call; false when there is none with this token.
+    mutating func cancel(token: UInt64) -> Bool {
+        guard let call = calls.find(token: token) else { return false }
+        if let slot = calls[call].slot { discard(slot) }
+        calls.release(call)
+        return true
+    }
+
+    /// Ends the calls whose deadline has passed, and idle connections that are old.
+    mutating func tick(_ now: MonotonicTime) {
+        if let due = nextSweep, due <= now {
+            for slot in idle where slots[slot].retireAt <= now { discard(slot) }
+            nextSweep = connectionCount > 0 ? now.advanced(byMilliseconds: Self.sweepIntervalMilliseconds) : nil
+        }
+        while let call = calls.earliest, calls[call].deadline <= now {
+            var detail = "no connection in time"
+            if let slot = calls[call].slot {
+                detail = hasUnsent(slot) ? "request not taken in time" : "no complete answer in time"
+                discard(slot)
+            } else if resolvesHost, addresses.isEmpty {
+                detail = "the name \(host) was not resolved in time"
+            }
+            fail(call, Failure(kind: .timeout, detail: detail), now: now)
+        }
+    }
+
+    /// Forgets all calls, and ends all connections.
+    mutating func closeAll() {
+        while let call = calls.earliest { calls.release(call) }
+        for slot in slots.indices { discard(slot) }
+        nextSweep = nil
+    }
+
+    // MARK: Transfer
+
+    /// Whether the slot's connection carries a call.
+    func isBusy(_ slot: Int) -> Bool {
+        if case .busy = slots[slot].phase { true } else { false }
+    }
+
+    /// Gives the rest of the slot's request to write; `nil` when nothing is left.
+    func withUnsent<Value>(_ slot: Int, _ body: (UnsafeRawBufferPointer) -> Value) -> Value? {
+        guard case .busy(let call, let written, _) = slots[slot].phase else { return nil }
+        return calls.withRequest(of: call) { request in
+            written < request.count ? body(UnsafeRawBufferPointer(rebasing: request[written...])) : nil
+        }
+    }
+
+    private func hasUnsent(_ slot: Int) -> Bool { withUnsent(slot) { _ in true } ?? false }
+
+    /// So many more bytes of the slot's request are written.
+    mutating func sent(_ count: Int, slot: Int) {
+        guard case .busy(let call, let written, let mayBeStale) = slots[slot].phase else { return }
+        slots[slot].phase = .busy(call: call, written: written + count, mayBeStale: mayBeStale)
+    }
+
+    /// The slot's call has its answer.
+    mutating func answered(
+        _ slot: Int, status: Int, retryAfter: [UInt8], body: [UInt8], isReusable: Bool, now: MonotonicTime
+    ) {
+        guard case .busy(let call, _, _) = slots[slot].phase else { return }
+        let isKept = isReusable && !hasUnsent(slot) && now < slots[slot].retireAt
+        completions.append(calls[call], now, status: status, retryAfter: retryAfter, body: body)
+        calls.release(call)
+        if isKept {
+            slots[slot].phase = .idle(since: now, isNew: false)
+            idle.append(slot)
+        } else {
+            discard(slot)
+        }
+    }
+
+    /// The slot's connection cannot be used any more.
+    ///
+    /// If it was only stale and not a byte is out, another one takes its call.
+    mutating func lost(_ slot: Int, _ failure: Failure, now: MonotonicTime) {
+        let phase = slots[slot].phase
+        discard(slot)
+        guard case .busy(let call, let written, let mayBeStale) = phase else { return }
+        if mayBeStale, written == 0, failure.kind == .connectionReset {
+            calls[call].slot = nil
+            calls.waitFirst(call)
+        } else {
+            fail(call, failure, now: now)
+        }
+    }
+
+    private mutating func fail(_ call: Int32, _ failure: Failure, now: MonotonicTime) {
+        completions.append(calls[call], now, failure: failure.kind, body: failure.detail.utf8)
+        calls.release(call)
+    }
+
+    /// Ends whatever the slot has; its call, if any, is the caller's to end.
+    private mutating func discard(_ slot: Int) {
+        switch slots[slot].phase {
+        case .free, .closing: return
+        case .connecting: connectingCount -= 1
+        case .idle: if let place = idle.lastIndex(of: slot) { idle.remove(at: place) }
+        case .busy: break
+        }
+        if let address = slots[slot].address { addresses.released(address) }
+        slots[slot] = Slot(phase: .closing)
+        closing.append(slot)
+    }
+
+    // MARK: Connecting
+
+    /// Ends the connections that were made otherwise than new ones are; those that carry a call end with it.
+    mutating func renew(_ now: MonotonicTime) {
+        for slot in slots.indices {
+            if isBusy(slot) { slots[slot].retireAt = now } else { discard(slot) }
+        }
+    }
+
+    /// Makes a connection that a waiting call needs.
+    private mutating func nextConnection(
+        _ now: MonotonicTime, using generator: inout some RandomNumberGenerator
+    ) -> Action? {
+        nextLookUp = nil
+        if let scarceUntil, now < scarceUntil { return nil }
+        scarceUntil = nil
+        guard calls.waitingCount > connectingCount, connectingCount < Self.connectingLimit, let slot = freeSlots.last
+        else { return nil }
+        var address: String?
+        if resolvesHost {
+            if !isLookingUp, addresses.wantsLookUp(now) {
+                isLookingUp = true
+                return .lookUp
+            }
+            guard case .address(let number, let text) = addresses.choose(now, entropy: generator.next()) else {
+                nextLookUp = isLookingUp ? nil : addresses.nextLookUp
+                return nil
+            }
+            slots[slot].address = number
+            address = text
+        }
+        slots[slot].phase = .connecting
+        freeSlots.removeLast()
+        connectingCount += 1
+        return .connect(slot: slot, address: address)
+    }
+
+    /// The slot's connection is made.
+    mutating func connected(_ slot: Int, now: MonotonicTime, using generator: inout some RandomNumberGenerator) {
+        guard case .connecting = slots[slot].phase else { return }
+        connectingCount -= 1
+        if let address = slots[slot].address { addresses.connected(address) }
+        slots[slot].phase = .idle(since: now, isNew: true)
+        slots[slot].retireAt = now.advanced(byMilliseconds: .random(in: Self.agesMilliseconds, using: &generator))
+        idle.append(slot)
+        if nextSweep == nil { nextSweep = now.advanced(byMilliseconds: Self.sweepIntervalMilliseconds) }
+    }
+
+    /// The slot's connection was not made.
+    ///
+    /// That fails one call, unless another address may do better; a refused attempt is made once more. An attempt that
+    /// took too long fails none: calls have their own deadlines, and a younger call may still get through. Nor does one
+    /// that this machine could not make: the call waits for one of the connections that there are.
+    mutating func connectFailed(
+        _ slot: Int, _ failure: Failure, now: MonotonicTime, using generator: inout some RandomNumberGenerator
+    ) {
+        let address = slots[slot].address
+        discard(slot)
+        if failure.isLocal {
+            scarceUntil = now.advanced(byMilliseconds: Self.scarcityPauseMilliseconds)
+            return
+        }
+        if let address, addresses.failed(address, now: now, entropy: generator.next()) { return }
+        if failure.kind == .connectionRefused, addresses.allowsAnotherTry() { return }
+        if failure.kind != .timeout, let call = calls.longestWaiting { fail(call, failure, now: now) }
+    }
+
+    /// The look-up ended; without an address and a connection it fails all waiting calls.
+    ///
+    /// - Parameter isLocal: this machine lacked what a look-up takes, so that nothing is known and no call fails.
+    mutating func lookedUp(_ answer: NameResolver.Answer, isLocal: Bool, now: MonotonicTime) {
+        isLookingUp = false
+        switch answer {
+        case .addresses(let found): addresses.lookedUp(found, now: now)
+        case .failed(let isGone, let reason):
+            addresses.lookUpFailed(isGone: isGone && !isLocal, now: now)
+            guard !isLocal, addresses.isEmpty, connectionCount == 0 else { return }
+            let failure = Failure(kind: .nameNotFound, detail: "could not resolve host: \(host) (\(reason))")
+            while let call = calls.longestWaiting { fail(call, failure, now: now) }
+        }
+    }
+}

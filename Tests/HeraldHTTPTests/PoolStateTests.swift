@@ -1,0 +1,281 @@
+import HeraldTime
+import Testing
+
+@testable import HeraldHTTP
+
+/// Chance that is always the same: the least of every range. (With 0, `random(in:)` would search for ever.)
+private struct NoChance: RandomNumberGenerator {
+    func next() -> UInt64 { 1 << 40 }
+}
+
+/// A state and its clock, without a socket.
+private struct Pool: ~Copyable {
+    var state: PoolState
+    var now = MonotonicTime(nanoseconds: 0)
+    private var chance = NoChance()
+
+    init(address: String? = "10.0.0.1", limit: Int = 4, hasProxy: Bool = false) {
+        state = PoolState(host: "backend.example", address: address, limit: limit, resolvesHost: !hasProxy)
+    }
+
+    var deadline: MonotonicTime? { state.nextDeadline(or: nil) }
+
+    mutating func pass(milliseconds: Int64) { now = now.advanced(byMilliseconds: milliseconds) }
+
+    mutating func begin(_ token: UInt64, milliseconds: Int64 = 600_000) {
+        state.begin(
+            token: token, deadline: now.advanced(byMilliseconds: milliseconds), now: now, keepsBody: false
+        ) { $0 = [1, 2, 3] }
+    }
+
+    /// Everything that is to be done now.
+    mutating func actions() -> [PoolState.Action] {
+        var actions: [PoolState.Action] = []
+        while let action = state.nextAction(now, using: &chance) { actions.append(action) }
+        return actions
+    }
+
+    mutating func connected(_ slot: Int) { state.connected(slot, now: now, using: &chance) }
+
+    mutating func connectFailed(_ slot: Int, _ kind: FailureKind, isLocal: Bool = false) {
+        state.connectFailed(
+            slot, Failure(kind: kind, detail: "why", isLocal: isLocal), now: now, using: &chance)
+    }
+
+    mutating func answered(_ slot: Int, isReusable: Bool = true, isWritten: Bool = true) {
+        if isWritten { state.sent(3, slot: slot) }
+        state.answered(slot, status: 200, retryAfter: [], body: [], isReusable: isReusable, now: now)
+    }
+
+    /// Which calls ended since the last time, and how.
+    mutating func ended() -> [Ended] {
+        defer { state.completions.removeAll() }
+        return state.completions.all.map { Ended(token: $0.token, status: $0.status, failure: $0.failure) }
+    }
+
+    struct Ended: Equatable {
+        var token: UInt64
+        var status = 200
+        var failure: FailureKind?
+    }
+
+    /// A pool with one connection that has carried a call and waits for the next.
+    static func withIdleConnection(limit: Int = 4) -> Pool {
+        var pool = Pool(limit: limit)
+        pool.begin(0)
+        _ = pool.actions()
+        pool.connected(0)
+        _ = pool.actions()
+        pool.answered(0)
+        _ = pool.ended()
+        return pool
+    }
+}
+
+@Suite("The state of a pool")
+struct PoolStateTests {
+    @Test("A call gets a connection, and the next one the same")
+    func reuse() {
+        var pool = Pool()
+        pool.begin(1)
+        #expect(pool.actions() == [.connect(slot: 0, address: "10.0.0.1")])
+        pool.connected(0)
+        #expect(pool.actions() == [.send(slot: 0, ifSilent: false, keepsBody: false)])
+        pool.answered(0)
+        #expect(pool.ended() == [.init(token: 1)] && pool.state.idle.count == 1)
+        pool.begin(2)
+        #expect(pool.actions() == [.send(slot: 0, ifSilent: false, keepsBody: false)])
+    }
+
+    @Test("No more connections are made than calls wait, than fit, and than may be made at once")
+    func bounds() {
+        var pool = Pool(limit: 3)
+        for token in UInt64(1)...2 { pool.begin(token) }
+        #expect(pool.actions().count == 2)
+        for token in UInt64(3)...9 { pool.begin(token) }
+        #expect(pool.actions().count == 1)
+        var large = Pool(limit: 1_000)
+        for token in UInt64(1)...1_000 { large.begin(token) }
+        #expect(large.actions().count == PoolState.connectingLimit)
+    }
+
+    @Test("A connection that waited has to be silent before it gets a call")
+    func silence() {
+        var pool = Pool.withIdleConnection()
+        pool.pass(milliseconds: 1)
+        pool.begin(1)
+        #expect(pool.actions() == [.send(slot: 0, ifSilent: true, keepsBody: false)])
+        pool.state.lost(0, .closedWhileIdle, now: pool.now)
+        #expect(pool.actions() == [.close(slot: 0), .connect(slot: 0, address: "10.0.0.1")])
+        #expect(pool.ended().isEmpty)
+    }
+
+    @Test("A call whose stale connection took not a byte goes first of those that wait")
+    func staleGoesFirst() {
+        var pool = Pool.withIdleConnection(limit: 1)
+        pool.begin(1)
+        pool.begin(2)
+        _ = pool.actions()
+        pool.state.lost(0, Failure(kind: .connectionReset, detail: ""), now: pool.now)
+        _ = pool.actions()
+        pool.connected(0)
+        _ = pool.actions()
+        pool.answered(0)
+        #expect(pool.ended() == [.init(token: 1)])
+    }
+
+    @Test("A call fails with its connection once a byte is out, and at once on a new connection")
+    func lossCounts() {
+        var used = Pool.withIdleConnection()
+        used.begin(1)
+        _ = used.actions()
+        used.state.sent(1, slot: 0)
+        used.state.lost(0, Failure(kind: .connectionReset, detail: ""), now: used.now)
+        #expect(used.ended() == [.init(token: 1, status: 0, failure: .connectionReset)])
+        var new = Pool()
+        new.begin(1)
+        _ = new.actions()
+        new.connected(0)
+        _ = new.actions()
+        new.state.lost(0, Failure(kind: .connectionReset, detail: ""), now: new.now)
+        #expect(new.ended() == [.init(token: 1, status: 0, failure: .connectionReset)])
+        #expect(new.actions() == [.close(slot: 0)])
+    }
+
+    @Test(
+        "A connection is closed after an answer that forbids its use, or that came before the whole request",
+        arguments: [(false, true), (true, false)])
+    func notReusable(isReusable: Bool, isWritten: Bool) {
+        var pool = Pool.withIdleConnection()
+        pool.begin(1)
+        _ = pool.actions()
+        pool.answered(0, isReusable: isReusable, isWritten: isWritten)
+        #expect(pool.ended() == [.init(token: 1)])
+        #expect(pool.actions() == [.close(slot: 0)] && pool.state.connectionCount == 0)
+    }
+
+    @Test("An old connection is closed when it is idle, and gets no call")
+    func age() throws {
+        var idle = Pool.withIdleConnection()
+        idle.pass(milliseconds: 60_000)
+        let deadline = idle.deadline
+        #expect(try #require(deadline) <= idle.now)
+        idle.state.tick(idle.now)
+        #expect(idle.actions() == [.close(slot: 0)])
+        #expect(idle.deadline == nil)
+        var wanted = Pool.withIdleConnection()
+        wanted.pass(milliseconds: 60_000)
+        wanted.begin(1)
+        #expect(wanted.actions() == [.close(slot: 0), .connect(slot: 0, address: "10.0.0.1")])
+    }
+
+    @Test("A deadline ends a call wherever it is, and its connection too")
+    func deadlines() {
+        var pool = Pool.withIdleConnection(limit: 1)
+        pool.begin(1, milliseconds: 200)
+        _ = pool.actions()
+        pool.begin(2, milliseconds: 100)
+        #expect(pool.deadline == pool.now.advanced(byMilliseconds: 100))
+        pool.pass(milliseconds: 200)
+        pool.state.tick(pool.now)
+        #expect(pool.ended().map(\.token) == [2, 1])
+        #expect(pool.actions() == [.close(slot: 0)] && pool.state.calls.count == 0)
+    }
+
+    @Test("A cancelled call takes its connection along, and ends without a completion")
+    func cancel() {
+        var pool = Pool.withIdleConnection(limit: 1)
+        pool.begin(1)
+        _ = pool.actions()
+        pool.begin(2)
+        let isKnown = [pool.state.cancel(token: 2), pool.state.cancel(token: 1), pool.state.cancel(token: 1)]
+        #expect(isKnown == [true, true, false])
+        #expect(pool.actions() == [.close(slot: 0)] && pool.ended().isEmpty)
+    }
+
+    @Test("A renewal ends what is idle or being made at once, and what carries a call with that call")
+    func renewal() {
+        var pool = Pool(limit: 2)
+        pool.begin(1)
+        pool.begin(2)
+        _ = pool.actions()
+        pool.connected(0)
+        _ = pool.actions()
+        pool.state.renew(pool.now)
+        #expect(pool.actions() == [.close(slot: 1), .connect(slot: 1, address: "10.0.0.1")])
+        pool.answered(0)
+        #expect(pool.actions() == [.close(slot: 0)] && pool.ended() == [.init(token: 1)])
+    }
+
+    @Test("A refused attempt is made once more before it fails a call")
+    func refusal() {
+        var pool = Pool()
+        pool.begin(1)
+        _ = pool.actions()
+        pool.connectFailed(0, .connectionRefused)
+        #expect(pool.actions() == [.close(slot: 0), .connect(slot: 0, address: "10.0.0.1")])
+        pool.connectFailed(0, .connectionRefused)
+        #expect(pool.ended() == [.init(token: 1, status: 0, failure: .connectionRefused)])
+        #expect(pool.actions() == [.close(slot: 0)])
+    }
+
+    @Test("What this machine lacks fails no call, and nothing is tried for a moment")
+    func scarcity() {
+        var pool = Pool()
+        pool.begin(1)
+        _ = pool.actions()
+        pool.connectFailed(0, .connectFailed, isLocal: true)
+        #expect(pool.actions() == [.close(slot: 0)] && pool.ended().isEmpty)
+        #expect(pool.deadline == pool.now.advanced(byMilliseconds: 100))
+        pool.pass(milliseconds: 100)
+        #expect(pool.actions() == [.connect(slot: 0, address: "10.0.0.1")])
+    }
+
+    @Test("A name is looked up once before the first connection, and its calls fail when nobody has it")
+    func lookUp() {
+        var pool = Pool(address: nil)
+        pool.begin(1)
+        pool.begin(2)
+        #expect(pool.actions() == [.lookUp])
+        #expect(pool.actions().isEmpty)
+        pool.state.lookedUp(.addresses(["10.0.0.7"]), isLocal: false, now: pool.now)
+        #expect(pool.actions().first == .connect(slot: 0, address: "10.0.0.7"))
+        var unknown = Pool(address: nil)
+        unknown.begin(1)
+        _ = unknown.actions()
+        unknown.state.lookedUp(.failed(isGone: true, reason: "no such name"), isLocal: false, now: unknown.now)
+        #expect(unknown.ended() == [.init(token: 1, status: 0, failure: .nameNotFound)])
+    }
+
+    @Test("A look-up that this machine could not make is made again later, and fails no call")
+    func lookUpAgain() {
+        var pool = Pool(address: nil)
+        pool.begin(1)
+        _ = pool.actions()
+        pool.state.lookedUp(.failed(isGone: true, reason: "no thread"), isLocal: true, now: pool.now)
+        #expect(pool.actions().isEmpty && pool.ended().isEmpty)
+        #expect(pool.deadline == pool.now.advanced(byMilliseconds: 1_000))
+        pool.pass(milliseconds: 1_000)
+        #expect(pool.actions() == [.lookUp])
+    }
+
+    @Test("With a proxy no name is looked up")
+    func proxy() {
+        var pool = Pool(address: nil, hasProxy: true)
+        pool.begin(1)
+        #expect(pool.actions() == [.connect(slot: 0, address: nil)])
+    }
+
+    @Test("Closing ends every connection in whatever phase, and the state can be used again")
+    func closing() {
+        var pool = Pool.withIdleConnection(limit: 3)
+        for token in UInt64(1)...3 { pool.begin(token) }
+        _ = pool.actions()
+        pool.state.closeAll()
+        var closed: Set<Int> = []
+        while let slot = pool.state.nextToClose() { closed.insert(slot) }
+        #expect(closed == [0, 1, 2] && pool.state.calls.count == 0 && pool.ended().isEmpty)
+        pool.begin(4)
+        #expect(pool.actions().count == 1)
+    }
+}
