@@ -1,8 +1,10 @@
 internal import CHTTPParser
 
-/// Reads one HTTP/1.x answer at a time from the bytes of a connection, in whatever pieces they come (http_parser).
+/// Reads one HTTP/1.x answer at a time from the bytes of a connection, in whatever pieces they come.
 ///
-/// It knows no socket. What comes out depends on the bytes alone, never on how they were split. Its memory is used
+/// This file alone knows http_parser: its project is archived, so that another parser may have to take its place.
+///
+/// The reader knows no socket. What comes out depends on the bytes alone, never on how they were split. Its memory is used
 /// again for the next answer: an answer whose body is not kept allocates nothing.
 final class AnswerReader {
     /// Status line and headers together, interim (1xx) answers included.
@@ -35,6 +37,7 @@ final class AnswerReader {
     }
 
     private let parser: UnsafeMutablePointer<http_parser>
+    /// At a fixed address, which the parser carries as its `data`, so that a callback costs no reference count.
     private let state: UnsafeMutablePointer<AnswerState>
     private let settings: UnsafeMutablePointer<http_parser_settings>
 
@@ -44,7 +47,7 @@ final class AnswerReader {
         state = .allocate(capacity: 1)
         state.initialize(to: AnswerState())
         settings = .allocate(capacity: 1)
-        settings.initialize(to: AnswerState.callbacks)
+        settings.initialize(to: Self.callbacks)
         begin(keepsBody: false)
     }
 
@@ -124,5 +127,37 @@ final class AnswerReader {
         case .headersTooLarge: "the answer's headers are larger than \(headerLimit / 1_024) KiB"
         case .protocolSwitch: "the answer switches to another protocol"
         }
+    }
+
+    private static let callbacks: http_parser_settings = {
+        var settings = http_parser_settings()
+        http_parser_settings_init(&settings)
+        settings.on_header_field = { parser, at, count in
+            AnswerReader.state(of: parser)?.pointee.appendName(UnsafeRawBufferPointer(start: at, count: count))
+            return 0
+        }
+        settings.on_header_value = { parser, at, count in
+            AnswerReader.state(of: parser)?.pointee.appendValue(UnsafeRawBufferPointer(start: at, count: count))
+            return 0
+        }
+        settings.on_headers_complete = { parser in
+            guard let parser, let state = AnswerReader.state(of: parser) else { return -1 }
+            return state.pointee.endHeaders(
+                status: Int32(parser.pointee.status_code), isHTTP1: parser.pointee.http_major == 1)
+        }
+        settings.on_body = { parser, at, count in
+            AnswerReader.state(of: parser)?.pointee.appendBody(UnsafeRawBufferPointer(start: at, count: count)) ?? -1
+        }
+        settings.on_message_complete = { parser in
+            guard let parser, let state = AnswerReader.state(of: parser) else { return -1 }
+            let isKeptAlive = http_should_keep_alive(parser) != 0
+            if state.pointee.endMessage(isKeptAlive: isKeptAlive) { http_parser_pause(parser, 1) }
+            return 0
+        }
+        return settings
+    }()
+
+    private static func state(of parser: UnsafeMutablePointer<http_parser>?) -> UnsafeMutablePointer<AnswerState>? {
+        parser?.pointee.data?.assumingMemoryBound(to: AnswerState.self)
     }
 }

@@ -1,9 +1,4 @@
-internal import CHTTPParser
-
-/// What http_parser's callbacks write down about an answer.
-///
-/// It lives at a fixed address, which the parser carries as its `data`, so that a callback costs no reference count.
-/// Callbacks come for pieces of a name or value.
+/// What an ``AnswerReader`` knows of an answer while it is read; names, values and the body come in pieces.
 struct AnswerState {
     /// Bytes given to the parser, of all interim answers too.
     var received = 0
@@ -49,7 +44,7 @@ struct AnswerState {
         hasRetryAfter = false
     }
 
-    private mutating func appendName(_ piece: UnsafeRawBufferPointer) {
+    mutating func appendName(_ piece: UnsafeRawBufferPointer) {
         if isHeaderRead { return }
         if isInValue {
             isInValue = false
@@ -62,7 +57,7 @@ struct AnswerState {
         }
     }
 
-    private mutating func appendValue(_ piece: UnsafeRawBufferPointer) {
+    mutating func appendValue(_ piece: UnsafeRawBufferPointer) {
         if isHeaderRead { return }
         if !isInValue {
             isInValue = true
@@ -73,15 +68,15 @@ struct AnswerState {
         if keepsValue { retryAfter.append(contentsOf: piece.prefix(AnswerReader.valueLimit - retryAfter.count)) }
     }
 
-    private mutating func endHeaders(_ parser: http_parser) -> Int32 {
-        let status = parser.status_code
-        if parser.http_major != 1 { return fail(.notHTTP1) }
+    /// Returns 1 when there is no body, and -1 when this is no answer that we take.
+    mutating func endHeaders(status: Int32, isHTTP1: Bool) -> Int32 {
+        if !isHTTP1 { return fail(.notHTTP1) }
         if status < 100 || status > 599 { return fail(.statusOutOfRange) }
         if status == 101 { return fail(.protocolSwitch) }
-        // Interim answers, 204 and 304 have no body, whatever their headers say; http_parser has to be told.
+        // Interim answers, 204 and 304 have no body, whatever their headers say.
         if status < 200 { return 1 }
         isHeaderRead = true
-        self.status = Int32(status)
+        self.status = status
         if status >= 300 { keepsBody = true }
         return status == 204 || status == 304 ? 1 : 0
     }
@@ -91,7 +86,8 @@ struct AnswerState {
         return -1
     }
 
-    private mutating func appendBody(_ piece: UnsafeRawBufferPointer) -> Int32 {
+    /// Returns -1 when the body is cut.
+    mutating func appendBody(_ piece: UnsafeRawBufferPointer) -> Int32 {
         let room = AnswerReader.bodyLimit - bodyCount
         bodyCount += piece.count
         if keepsBody { body.append(contentsOf: piece.prefix(room)) }
@@ -99,43 +95,14 @@ struct AnswerState {
         return isBodyCut ? -1 : 0
     }
 
-    private mutating func endMessage(_ parser: UnsafeMutablePointer<http_parser>) {
+    /// False when it was an interim answer: the real one follows.
+    mutating func endMessage(isKeptAlive: Bool) -> Bool {
         guard isHeaderRead else {
-            // An interim answer: the real one follows.
-            return beginHeaders()
+            beginHeaders()
+            return false
         }
         isComplete = true
-        isKeptAlive = http_should_keep_alive(parser) != 0
-        http_parser_pause(parser, 1)
-    }
-
-    static let callbacks: http_parser_settings = {
-        var settings = http_parser_settings()
-        http_parser_settings_init(&settings)
-        settings.on_header_field = { parser, at, count in
-            AnswerState.of(parser)?.pointee.appendName(UnsafeRawBufferPointer(start: at, count: count))
-            return 0
-        }
-        settings.on_header_value = { parser, at, count in
-            AnswerState.of(parser)?.pointee.appendValue(UnsafeRawBufferPointer(start: at, count: count))
-            return 0
-        }
-        settings.on_headers_complete = { parser in
-            guard let parser, let state = AnswerState.of(parser) else { return -1 }
-            return state.pointee.endHeaders(parser.pointee)
-        }
-        settings.on_body = { parser, at, count in
-            AnswerState.of(parser)?.pointee.appendBody(UnsafeRawBufferPointer(start: at, count: count)) ?? -1
-        }
-        settings.on_message_complete = { parser in
-            guard let parser, let state = AnswerState.of(parser) else { return -1 }
-            state.pointee.endMessage(parser)
-            return 0
-        }
-        return settings
-    }()
-
-    private static func of(_ parser: UnsafeMutablePointer<http_parser>?) -> UnsafeMutablePointer<AnswerState>? {
-        parser?.pointee.data?.assumingMemoryBound(to: AnswerState.self)
+        self.isKeptAlive = isKeptAlive
+        return true
     }
 }
