@@ -59,7 +59,7 @@ let package = Package(
 
         // What records say.
         module(
-            "contract", "HeraldEvents", ["HeraldBytes", "HeraldTime"],
+            "contract", "HeraldEvents", ["HeraldBytes", "HeraldText", "HeraldTime"],
             settings: [.enableExperimentalFeature("Lifetimes")]),
 
         // Brokers, HTTP, the notification backend.

@@ -1,4 +1,4 @@
-/// A JSON value that keeps its members' order, to be written for people and tools; it reads nothing.
+/// A JSON value that keeps its members' order.
 public indirect enum JSONValue: Sendable, Equatable {
     /// `null`.
     case null
@@ -12,12 +12,12 @@ public indirect enum JSONValue: Sendable, Equatable {
     case string(String)
     /// An ordered list.
     case array([JSONValue])
-    /// Named values in the order of writing.
+    /// Named values in their order.
     case object([Member])
 
     /// One named value of an object.
     public struct Member: Sendable, Equatable {
-        /// The name, unique in its object.
+        /// The name.
         public var name: String
         /// The value.
         public var value: JSONValue
@@ -43,10 +43,10 @@ public indirect enum JSONValue: Sendable, Equatable {
         return text
     }
 
-    /// The member of that name; nil when there is none, or this is no object.
+    /// The member of that name, the last of several; nil when there is none, or this is no object.
     public subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
-        return members.first { $0.name == name }?.value
+        return members.last { $0.name == name }?.value
     }
 
     private func write(to text: inout String, indentation: Int?) {

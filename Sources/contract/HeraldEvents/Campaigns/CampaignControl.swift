@@ -1,4 +1,5 @@
 import HeraldBytes
+import HeraldText
 public import HeraldTime
 
 /// What a campaign is to do: a record of the campaigns topic, for workers and tools.
@@ -87,9 +88,9 @@ public struct CampaignControl: Equatable, Sendable {
 
     /// Reads the value of a control record; members that are not known are ignored.
     public init(decoding value: RawSpan) throws(ContractError) {
-        let object: JSONTree
+        let object: JSONValue
         do throws(JSONError) {
-            object = try JSONTree(value)
+            object = try JSONValue(value)
         } catch {
             throw ContractError("the campaign's record \(error)")
         }
@@ -102,7 +103,7 @@ public struct CampaignControl: Equatable, Sendable {
         self.init(state: state, at: at, by: object["by"]?.string ?? "", reason: object["reason"]?.string)
         isByFailures = object["cause"]?.string == Self.failures
         if let member = object["pauseIfFailures"] {
-            guard case .number(let text) = member, let share = Double(text), share > 0, share <= 1 else {
+            guard let share = member.double, share > 0, share <= 1 else {
                 throw ContractError("the campaign's pauseIfFailures is not above 0 and at most 1")
             }
             pauseIfFailures = share

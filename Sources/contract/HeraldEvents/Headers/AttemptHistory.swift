@@ -1,3 +1,4 @@
+import HeraldText
 import HeraldTime
 
 /// The JSON array of calls in `herald-history`.
@@ -7,7 +8,7 @@ public enum AttemptHistory {
 
     /// The calls that a history tells; one that is damaged tells none, and what is no call is left out.
     public static func decode(_ history: RawSpan) -> [AttemptEntry] {
-        guard let value = try? JSONTree(history), case .array(let elements) = value else { return [] }
+        guard let value = try? JSONValue(history), case .array(let elements) = value else { return [] }
         return elements.compactMap { element in
             guard let at = element["at"]?.time, let pushService = element["pns"]?.string,
                 let milliseconds = element["ms"]?.integer

@@ -1,68 +1,58 @@
 import HeraldBytes
+import HeraldText
 import HeraldTime
 
-/// A JSON value as a tree, for records that people and services read; events on their way are never made into one.
-enum JSONTree {
-    case null
-    case boolean
-    /// A number as it is written.
-    case number(String)
-    case string(String)
-    case array([JSONTree])
-    case object([String: JSONTree])
-
+// For records that people and services read; an event on its way never becomes a tree.
+extension JSONValue {
     /// The value that the bytes are.
     init(_ bytes: RawSpan) throws(JSONError) {
         var reader = JSONReader(bytes)
         let token = try reader.readValue()
         try reader.expectEnd()
-        self = try Self.make(token, bytes)
-    }
-
-    /// The member of an object.
-    subscript(_ key: String) -> JSONTree? {
-        guard case .object(let members) = self else { return nil }
-        return members[key]
+        try self.init(token, bytes)
     }
 
     var string: String? {
-        guard case .string(let text) = self else { return nil }
-        return text
+        if case .string(let text) = self { text } else { nil }
     }
 
     var integer: Int64? {
-        guard case .number(let text) = self else { return nil }
-        return Int64(text)
+        if case .integer(let number) = self { Int64(number) } else { nil }
     }
 
-    var time: WallTime? {
-        guard let string else { return nil }
-        return RFC3339.parse(string.utf8.span.bytes)
+    var double: Double? {
+        switch self {
+        case .integer(let number): Double(number)
+        case .number(let number): number
+        default: nil
+        }
     }
+
+    var time: WallTime? { string.flatMap { RFC3339.parse($0.utf8.span.bytes) } }
 
     /// The reader bounds how deep this goes.
-    private static func make(_ token: JSONToken, _ bytes: RawSpan) throws(JSONError) -> JSONTree {
+    private init(_ token: JSONToken, _ bytes: RawSpan) throws(JSONError) {
+        var reader = JSONReader(bytes, offset: token.range.lowerBound)
+        var isFirst = true
         switch token.kind {
-        case .none, .null: return .null
-        case .boolean: return .boolean
-        case .number: return .number(bytes.extracting(token.range).text)
-        case .string: return .string(text(token, bytes))
+        case .none, .null: self = .null
+        case .boolean: self = .bool(bytes[byteAt: token.range.lowerBound] == UInt8(ascii: "t"))
+        case .number:
+            let text = bytes.extracting(token.range).text
+            self = Int(text).map { .integer($0) } ?? .number(Double(text) ?? .nan)
+        case .string: self = .string(Self.text(token, bytes))
         case .array:
-            var reader = JSONReader(bytes, offset: token.range.lowerBound)
             try reader.enterContainer()
-            var elements: [JSONTree] = []
-            var isFirst = true
-            while let element = try reader.nextElement(isFirst: &isFirst) { elements.append(try make(element, bytes)) }
-            return .array(elements)
+            var elements: [JSONValue] = []
+            while let element = try reader.nextElement(isFirst: &isFirst) { elements.append(try Self(element, bytes)) }
+            self = .array(elements)
         case .object:
-            var reader = JSONReader(bytes, offset: token.range.lowerBound)
             try reader.enterContainer()
-            var members: [String: JSONTree] = [:]
-            var isFirst = true
+            var members: [Member] = []
             while let key = try reader.nextKey(isFirst: &isFirst) {
-                members[text(key, bytes)] = try make(try reader.readValue(), bytes)
+                members.append(Member(Self.text(key, bytes), try Self(try reader.readValue(), bytes)))
             }
-            return .object(members)
+            self = .object(members)
         }
     }
 

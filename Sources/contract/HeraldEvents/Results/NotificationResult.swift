@@ -1,4 +1,5 @@
 import HeraldBytes
+import HeraldText
 public import HeraldTime
 
 /// A record of the results topic: how an event ended for a push service.
@@ -65,11 +66,11 @@ public struct NotificationResult: Equatable, Sendable {
 
 /// The members of a result, each with its rule; a member that is there and wrong is an error.
 private struct ResultFields {
-    private let object: JSONTree
+    private let object: JSONValue
 
     init(_ value: RawSpan) throws(ContractError) {
         do throws(JSONError) {
-            object = try JSONTree(value)
+            object = try JSONValue(value)
         } catch {
             throw ContractError("the result \(error)")
         }
