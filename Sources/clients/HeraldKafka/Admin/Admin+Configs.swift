@@ -28,80 +28,57 @@ extension Admin {
     public func describeConfigs(
         topics: [String], timeoutMilliseconds: Int
     ) throws(KafkaError) -> [TopicConfiguration] {
-        guard !topics.isEmpty else { return [] }
-        var raw = topics.map { rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, $0) }
-        defer { rd_kafka_ConfigResource_destroy_array(&raw, raw.count) }
-        return try request(
-            RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, timeoutMilliseconds: timeoutMilliseconds,
-            send: { options, queue in
-                rd_kafka_DescribeConfigs(handle.client, &raw, raw.count, options, queue)
-            },
-            read: { event in
-                var count = 0
-                let answer = rd_kafka_event_DescribeConfigs_result(event)
-                let resources = rd_kafka_DescribeConfigs_result_resources(answer, &count)
-                return UnsafeMutableBufferPointer(start: resources, count: resources == nil ? 0 : count)
-                    .compactMap { $0.map(Self.configuration) }
-            })
+        try request(
+            .describeConfigs, about: topics, timeoutMilliseconds: timeoutMilliseconds,
+            make: { rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, $0) }, read: Self.configuration)
     }
 
     /// Changes entries of topics' configurations (`nil`: back to the default) and leaves their other entries alone.
     ///
     /// The request that librdkafka 2.0 knows replaces everything that was set for a topic, so what is set now is read and
-    /// sent again; a change that somebody else makes between the two, or a moment before (brokers hear of it late), is
+    /// sent again. A change that somebody else makes between the two, or a moment before (brokers learn of it late), is
     /// undone.
     public func alterConfigs(
         _ changes: [(topic: String, entries: [String: String?])], timeoutMilliseconds: Int
     ) throws(KafkaError) -> [TopicResult] {
-        let current = try describeConfigs(
-            topics: changes.map(\.topic), timeoutMilliseconds: timeoutMilliseconds)
-        var results: [TopicResult] = []
-        var raw: [OpaquePointer?] = []
-        defer { rd_kafka_ConfigResource_destroy_array(&raw, raw.count) }
+        let current = try describeConfigs(topics: changes.map(\.topic), timeoutMilliseconds: timeoutMilliseconds)
+        var refused: [TopicResult] = []
+        var merged: [(topic: String, entries: [String: String])] = []
         for (topic, entries) in changes {
             guard let now = current.first(where: { $0.topic == topic }) else { continue }
-            switch Self.merged(now, entries) {
-            case .failure(let error):
-                results.append(TopicResult(topic: topic, error: error))
-            case .success(let all):
-                let resource = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic)
-                for (name, value) in all { rd_kafka_ConfigResource_set_config(resource, name, value) }
-                raw.append(resource)
+            do throws(KafkaError) {
+                merged.append((topic, try Self.merged(now, entries)))
+            } catch {
+                refused.append(TopicResult(topic: topic, error: error))
             }
         }
-        guard !raw.isEmpty else { return results }
-        return results
-            + (try request(
-                RD_KAFKA_ADMIN_OP_ALTERCONFIGS, timeoutMilliseconds: timeoutMilliseconds,
-                send: { options, queue in
-                    rd_kafka_AlterConfigs(handle.client, &raw, raw.count, options, queue)
-                },
-                read: { event in
-                    var count = 0
-                    let answer = rd_kafka_event_AlterConfigs_result(event)
-                    let resources = rd_kafka_AlterConfigs_result_resources(answer, &count)
-                    return UnsafeMutableBufferPointer(start: resources, count: resources == nil ? 0 : count)
-                        .compactMap { $0.map(Self.result) }
-                }))
+        let answers = try request(
+            .alterConfigs, about: merged, timeoutMilliseconds: timeoutMilliseconds,
+            make: { topic, entries in
+                let resource = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic)
+                for (name, value) in entries { rd_kafka_ConfigResource_set_config(resource, name, value) }
+                return resource
+            }, read: Self.result)
+        return refused + answers
     }
 
     /// All that has to be sent for the changes to be the only ones.
     private static func merged(
         _ now: TopicConfiguration, _ changes: [String: String?]
-    ) -> Result<[String: String], KafkaError> {
-        if let error = now.error { return .failure(error) }
+    ) throws(KafkaError) -> [String: String] {
+        if let error = now.error { throw error }
         var all: [String: String] = [:]
         for entry in now.entries where entry.isOwn && changes.index(forKey: entry.name) == nil {
             guard let value = entry.value else {
                 let message = "topic \(now.topic): the broker hides \(entry.name), so it would be lost by this change"
-                return .failure(KafkaError(code: KafkaError.Code.invalidConfig, message: message))
+                throw KafkaError(code: KafkaError.Code.invalidConfig, message: message)
             }
             all[entry.name] = value
         }
         for (name, value) in changes {
             if let value { all[name] = value }
         }
-        return .success(all)
+        return all
     }
 
     private static func configuration(_ resource: OpaquePointer) -> TopicConfiguration {

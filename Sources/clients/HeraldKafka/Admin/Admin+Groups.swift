@@ -24,7 +24,7 @@ extension Admin {
     /// A broker that does not know the question (the embedded one) shows as `_UNSUPPORTED_FEATURE`, and the client may then wait
     /// for ever when it is destroyed (librdkafka 2.0).
     public func describeGroup(_ name: String, timeoutMilliseconds: Int) throws(KafkaError) -> GroupDescription {
-        let result: Result<GroupDescription, KafkaError> = try request(
+        try request(
             RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, timeoutMilliseconds: timeoutMilliseconds,
             send: { options, queue in
                 name.withCString { name in
@@ -32,22 +32,18 @@ extension Admin {
                     rd_kafka_DescribeConsumerGroups(handle.client, &first, 1, options, queue)
                 }
             },
-            read: { event in
+            read: { (event) throws(KafkaError) in
                 var count = 0
                 let answer = rd_kafka_event_DescribeConsumerGroups_result(event)
                 let groups = rd_kafka_DescribeConsumerGroups_result_groups(answer, &count)
-                guard count == 1, let group = groups?[0] else {
-                    return .failure(KafkaError(code: KafkaError.Code.timedOut))
-                }
+                guard count == 1, let group = groups?[0] else { throw KafkaError(code: KafkaError.Code.timedOut) }
                 if let error = rd_kafka_ConsumerGroupDescription_error(group) {
-                    return .failure(
-                        KafkaError(
-                            code: rd_kafka_error_code(error).rawValue,
-                            message: String(cString: rd_kafka_error_string(error))))
+                    throw KafkaError(
+                        code: rd_kafka_error_code(error).rawValue,
+                        message: String(cString: rd_kafka_error_string(error)))
                 }
-                return .success(GroupDescription(group))
+                return GroupDescription(group)
             })
-        return try result.get()
     }
 }
 

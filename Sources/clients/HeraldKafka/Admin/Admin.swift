@@ -95,7 +95,7 @@ public final class Admin: Sendable {
     func request<Answer>(
         _ operation: rd_kafka_admin_op_t, timeoutMilliseconds: Int,
         send: (_ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void,
-        read: (_ event: OpaquePointer) -> Answer
+        read: (_ event: OpaquePointer) throws(KafkaError) -> Answer
     ) throws(KafkaError) -> Answer {
         let options = rd_kafka_AdminOptions_new(handle.client, operation)
         defer { rd_kafka_AdminOptions_destroy(options) }
@@ -118,7 +118,7 @@ public final class Admin: Sendable {
         defer { rd_kafka_event_destroy(event) }
         let reason = rd_kafka_event_error_string(event).map { String(cString: $0) }
         if let error = KafkaError(rd_kafka_event_error(event), message: reason) { throw error }
-        return read(event)
+        return try read(event)
     }
 
     private static let graceMilliseconds: Int32 = 5_000
