@@ -46,7 +46,7 @@ struct GroupTests {
         }
         #expect(Set(one + other) == Set(all))
         #expect(one.count == 2 && other.count == 2)
-        #expect(try second.consumer.committed([all[3]], timeoutMilliseconds: 5_000) == [position])
+        #expect(try second.consumer.queries.committed([all[3]], timeoutMilliseconds: 5_000) == [position])
         try first.answer()
         for member in [first, second] { member.consumer.close() }
     }
@@ -131,7 +131,7 @@ struct GroupTests {
         #expect(outcome.whole?.code == KafkaError.Code.offsetMetadataTooLarge)
         // librdkafka lays the one partition's error on all of them.
         #expect(refused.map(\.partition).contains(both[1]))
-        let stored = try member.consumer.committed(both, timeoutMilliseconds: 5_000)
+        let stored = try member.consumer.queries.committed(both, timeoutMilliseconds: 5_000)
         #expect(stored == [good, CommitPosition(partition: both[1], offset: Offset.none)])
         member.consumer.close()
     }
@@ -146,7 +146,7 @@ struct GroupTests {
         try member.assign(topic, partitions: 0..<1, offset: 1_000)
         try await member.poll("the error comes") { !member.errors.isEmpty }
         #expect(member.errors.first?.code == KafkaError.Code.autoOffsetReset)
-        let marks = try member.consumer.watermarks(
+        let marks = try member.consumer.queries.watermarks(
             of: TopicPartition(topic: topic, partition: 0), timeoutMilliseconds: 5_000)
         #expect(marks.low == 0 && marks.high == 3)
     }

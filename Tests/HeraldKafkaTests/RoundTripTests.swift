@@ -213,15 +213,15 @@ struct RoundTripTests {
         try member.consumer.subscribe(["t"])
         try await member.poll("the group assigns") { !member.history.isEmpty }
         let partition = TopicPartition(topic: "t", partition: 0)
-        let none = try member.consumer.committed([partition], timeoutMilliseconds: 5_000)
+        let none = try member.consumer.queries.committed([partition], timeoutMilliseconds: 5_000)
         #expect(none == [CommitPosition(partition: partition, offset: Offset.none)])
         let position = CommitPosition(partition: partition, offset: 0, metadata: "bits=")
         let outcome = try await member.commit([position])
         #expect(outcome.whole == nil)
         #expect(outcome.parts.map(\.partition) == [partition])
         #expect(outcome.parts.allSatisfy { $0.offset == 0 && $0.error == nil })
-        #expect(try member.consumer.committed([partition], timeoutMilliseconds: 5_000) == [position])
-        let marks = try member.consumer.watermarks(of: partition, timeoutMilliseconds: 5_000)
+        #expect(try member.consumer.queries.committed([partition], timeoutMilliseconds: 5_000) == [position])
+        let marks = try member.consumer.queries.watermarks(of: partition, timeoutMilliseconds: 5_000)
         #expect(marks.low == 0 && marks.high == 0)
         member.consumer.close()
     }

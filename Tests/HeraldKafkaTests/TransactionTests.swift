@@ -104,7 +104,7 @@ struct TransactionTests {
         _ = try await serving(producer) { try $0.commitTransaction(timeoutMilliseconds: 30_000) }
 
         #expect(try await committed(kafka, topic, count: 2) == ["first", "second"])
-        #expect(try member.consumer.committed([position.partition], timeoutMilliseconds: 10_000) == [position])
+        #expect(try member.consumer.queries.committed([position.partition], timeoutMilliseconds: 10_000) == [position])
         member.consumer.close()
     }
 

@@ -11,32 +11,16 @@ public final class MockCluster: @unchecked Sendable {
         case produce = 0
         /// Reads records.
         case fetch = 1
-        /// Asks for a partition's first or last offset.
-        case listOffsets = 2
         /// Asks for topics and brokers.
         case metadata = 3
         /// Commits offsets.
         case offsetCommit = 8
-        /// Asks for committed offsets.
-        case offsetFetch = 9
-        /// Asks for a coordinator.
-        case findCoordinator = 10
-        /// Joins a group.
-        case joinGroup = 11
         /// Says that a member lives.
         case heartbeat = 12
-        /// Takes an assignment.
-        case syncGroup = 14
-        /// Initialises an idempotent or transactional producer.
-        case initProducerID = 22
         /// Adds partitions to a transaction.
         case addPartitionsToTransaction = 24
-        /// Adds a group's offsets to a transaction.
-        case addOffsetsToTransaction = 25
         /// Ends a transaction.
         case endTransaction = 26
-        /// Commits offsets within a transaction.
-        case transactionOffsetCommit = 28
     }
 
     private let cluster: OpaquePointer

@@ -15,7 +15,7 @@ extension Consumer {
         if let error = list.firstError { throw error }
     }
 
-    /// Stops fetching these partitions, and throws away what was fetched of them: dear, for long holds only.
+    /// Stops fetching these partitions, and throws away what was fetched of them: dear, for long pauses only.
     public func pause(_ partitions: [TopicPartition]) throws(KafkaError) {
         let list = TopicPartitionList(partitions)
         try KafkaError.check(rd_kafka_pause_partitions(handle.client, list.pointer))
@@ -38,20 +38,6 @@ extension Consumer {
         let list = TopicPartitionList(positions)
         let opaque = UnsafeMutableRawPointer(bitPattern: UInt(token))
         return KafkaError(rd_kafka_commit_queue(handle.client, list.pointer, outcomes.raw, nil, opaque))
-    }
-
-    /// Blocks and asks what the group has committed; see ``ConsumerQueries/committed(_:timeoutMilliseconds:)``.
-    public func committed(
-        _ partitions: [TopicPartition], timeoutMilliseconds: Int
-    ) throws(KafkaError) -> [CommitPosition] {
-        try queries.committed(partitions, timeoutMilliseconds: timeoutMilliseconds)
-    }
-
-    /// Blocks and asks for a partition's first offset and the one after its last; see ``ConsumerQueries``.
-    public func watermarks(
-        of partition: TopicPartition, timeoutMilliseconds: Int
-    ) throws(KafkaError) -> (low: Int64, high: Int64) {
-        try queries.watermarks(of: partition, timeoutMilliseconds: timeoutMilliseconds)
     }
 
     /// Who this member is at this moment, for ``Producer/sendOffsets(_:group:timeoutMilliseconds:)``.

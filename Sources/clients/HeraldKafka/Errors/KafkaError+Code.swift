@@ -17,8 +17,6 @@ extension KafkaError {
         public static let unsupportedVersion = RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION.rawValue
         /// The call does not fit the present state, such as a produce outside of a transaction.
         public static let state = RD_KAFKA_RESP_ERR__STATE.rawValue
-        /// Another call of this kind has not ended yet.
-        public static let conflict = RD_KAFKA_RESP_ERR__CONFLICT.rawValue
         /// The producer's local queue is full: serve deliveries, then try again.
         public static let queueFull = RD_KAFKA_RESP_ERR__QUEUE_FULL.rawValue
         /// A record was not acknowledged within `message.timeout.ms`.
@@ -69,8 +67,6 @@ extension KafkaError {
         public static let leaderNotAvailable = RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE.rawValue
         /// The partition's leader has moved.
         public static let notLeaderForPartition = RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION.rawValue
-        /// Too few in-sync replicas for `acks=all`.
-        public static let notEnoughReplicas = RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS.rawValue
         /// The group's or transaction's coordinator has moved.
         public static let notCoordinator = RD_KAFKA_RESP_ERR_NOT_COORDINATOR.rawValue
         /// There is no coordinator at the moment.
@@ -81,8 +77,6 @@ extension KafkaError {
         public static let illegalGeneration = RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION.rawValue
         /// The group has removed this member.
         public static let unknownMemberID = RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID.rawValue
-        /// The group is in a rebalance.
-        public static let rebalanceInProgress = RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS.rawValue
         /// The topic's ACLs forbid it.
         public static let topicAuthorizationFailed = RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED.rawValue
         /// The group's ACLs forbid it.
@@ -96,11 +90,7 @@ extension KafkaError {
         public static let topicAlreadyExists = RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS.rawValue
         /// The number of partitions is wrong, such as fewer than there are.
         public static let invalidPartitions = RD_KAFKA_RESP_ERR_INVALID_PARTITIONS.rawValue
-        /// More replicas than brokers were asked for.
-        public static let invalidReplicationFactor = RD_KAFKA_RESP_ERR_INVALID_REPLICATION_FACTOR.rawValue
         /// A topic's configuration is not valid.
         public static let invalidConfig = RD_KAFKA_RESP_ERR_INVALID_CONFIG.rawValue
-        /// A broker cannot use its disk.
-        public static let kafkaStorageError = RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR.rawValue
     }
 }

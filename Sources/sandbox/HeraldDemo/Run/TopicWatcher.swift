@@ -46,8 +46,9 @@ final class TopicWatcher {
     func hasReadAll() throws -> Bool {
         let positions = reader.positions
         for partition in partitions {
-            let end = try reader.consumer.watermarks(of: partition, timeoutMilliseconds: Self.questionMilliseconds).high
-            if positions[partition, default: 0] < end { return false }
+            let ends = try reader.consumer.queries.watermarks(
+                of: partition, timeoutMilliseconds: Self.questionMilliseconds)
+            if positions[partition, default: 0] < ends.high { return false }
         }
         return true
     }

@@ -21,7 +21,7 @@ let admin = try Admin(properties: [("bootstrap.servers", servers)])
 let topics = try admin.metadata(topics: [results], timeoutMilliseconds: 10_000).topics
 let positions = try topics.flatMap(\.partitions).map { partition in
     let place = TopicPartition(topic: results, partition: partition.id)
-    return (place, offset: try consumer.watermarks(of: place, timeoutMilliseconds: 10_000).high)
+    return (place, offset: try consumer.queries.watermarks(of: place, timeoutMilliseconds: 10_000).high)
 }
 try consumer.assign(positions)
 
