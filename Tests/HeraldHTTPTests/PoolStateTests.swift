@@ -78,7 +78,7 @@ struct PoolStateTests {
     func reuse() {
         var pool = Pool()
         pool.begin(1)
-        #expect(pool.actions() == [.connect(slot: 0, address: "10.0.0.1")])
+        #expect(pool.actions() == [.connect(slot: 0)])
         pool.connected(0)
         #expect(pool.actions() == [.send(slot: 0, ifSilent: false, keepsBody: false)])
         pool.answered(0)
@@ -106,7 +106,7 @@ struct PoolStateTests {
         pool.begin(1)
         #expect(pool.actions() == [.send(slot: 0, ifSilent: true, keepsBody: false)])
         pool.state.lost(0, .closedWhileIdle, now: pool.now)
-        #expect(pool.actions() == [.close(slot: 0), .connect(slot: 0, address: "10.0.0.1")])
+        #expect(pool.actions() == [.close(slot: 0), .connect(slot: 0)])
         #expect(pool.ended().isEmpty)
     }
 
@@ -166,7 +166,7 @@ struct PoolStateTests {
         var wanted = Pool.withIdleConnection()
         wanted.pass(milliseconds: 60_000)
         wanted.begin(1)
-        #expect(wanted.actions() == [.close(slot: 0), .connect(slot: 0, address: "10.0.0.1")])
+        #expect(wanted.actions() == [.close(slot: 0), .connect(slot: 0)])
     }
 
     @Test("A deadline ends a call wherever it is, and its connection too")
@@ -202,7 +202,7 @@ struct PoolStateTests {
         pool.connected(0)
         _ = pool.actions()
         pool.state.renew(pool.now)
-        #expect(pool.actions() == [.close(slot: 1), .connect(slot: 1, address: "10.0.0.1")])
+        #expect(pool.actions() == [.close(slot: 1), .connect(slot: 1)])
         pool.answered(0)
         #expect(pool.actions() == [.close(slot: 0)] && pool.ended() == [.init(token: 1)])
     }
@@ -213,7 +213,7 @@ struct PoolStateTests {
         pool.begin(1)
         _ = pool.actions()
         pool.connectFailed(0, .connectionRefused)
-        #expect(pool.actions() == [.close(slot: 0), .connect(slot: 0, address: "10.0.0.1")])
+        #expect(pool.actions() == [.close(slot: 0), .connect(slot: 0)])
         pool.connectFailed(0, .connectionRefused)
         #expect(pool.ended() == [.init(token: 1, status: 0, failure: .connectionRefused)])
         #expect(pool.actions() == [.close(slot: 0)])
@@ -228,7 +228,7 @@ struct PoolStateTests {
         #expect(pool.actions() == [.close(slot: 0)] && pool.ended().isEmpty)
         #expect(pool.deadline == pool.now.advanced(byMilliseconds: 100))
         pool.pass(milliseconds: 100)
-        #expect(pool.actions() == [.connect(slot: 0, address: "10.0.0.1")])
+        #expect(pool.actions() == [.connect(slot: 0)])
     }
 
     @Test("A name is looked up once before the first connection, and its calls fail when nobody has it")
@@ -239,7 +239,7 @@ struct PoolStateTests {
         #expect(pool.actions() == [.lookUp])
         #expect(pool.actions().isEmpty)
         pool.state.lookedUp(.addresses(["10.0.0.7"]), isLocal: false, now: pool.now)
-        #expect(pool.actions().first == .connect(slot: 0, address: "10.0.0.7"))
+        #expect(pool.actions().first == .connect(slot: 0) && pool.state.address(0) == "10.0.0.7")
         var unknown = Pool(address: nil)
         unknown.begin(1)
         _ = unknown.actions()
@@ -263,7 +263,7 @@ struct PoolStateTests {
     func proxy() {
         var pool = Pool(address: nil, hasProxy: true)
         pool.begin(1)
-        #expect(pool.actions() == [.connect(slot: 0, address: nil)])
+        #expect(pool.actions() == [.connect(slot: 0)] && pool.state.address(0) == nil)
     }
 
     @Test("Closing ends every connection in whatever phase, and the state can be used again")

@@ -16,14 +16,14 @@ struct AddressCache {
         case unknown
     }
 
-    /// An answer is used for so long without another look (milliseconds).
-    static let freshness: Int64 = 30_000
-    /// An older one is used, too, while the name is looked up again; up to this age (milliseconds).
-    static let patience: Int64 = 300_000
-    /// After a look-up that failed the next one waits for so long (milliseconds).
-    static let pauseAfterFailure: Int64 = 1_000
-    /// An address that took no connection is left alone for so long, twice as long each time (milliseconds).
-    static let skips: ClosedRange<Int64> = 1_000...30_000
+    /// An answer is used for so long without another look.
+    static let freshMilliseconds: Int64 = 30_000
+    /// An older one is used, too, while the name is looked up again; up to this age.
+    static let usableMilliseconds: Int64 = 300_000
+    /// After a look-up that failed the next one waits for so long.
+    static let failurePauseMilliseconds: Int64 = 1_000
+    /// An address that took no connection is left alone for so long, twice as long each time.
+    static let skipsMilliseconds: ClosedRange<Int64> = 1_000...30_000
     /// More addresses than this are not remembered.
     static let limit = 64
 
@@ -45,12 +45,12 @@ struct AddressCache {
     /// The last refusal was answered with another try.
     private var isSecondTry = false
 
-    /// A book of a name of which nothing is known yet.
+    /// A cache of a name of which nothing is known yet.
     init() {
         isFixed = false
     }
 
-    /// A book with one address that never changes.
+    /// A cache of one address that never changes.
     init(fixed address: String) {
         isFixed = true
         entries = [Entry(number: Number(value: 0), text: address)]
@@ -65,7 +65,7 @@ struct AddressCache {
     func wantsLookUp(_ now: MonotonicTime) -> Bool {
         guard !isFixed, now >= noLookUpBefore else { return false }
         guard let lookedUpAt else { return true }
-        return now >= lookedUpAt.advanced(byMilliseconds: Self.freshness)
+        return now >= lookedUpAt.advanced(byMilliseconds: Self.freshMilliseconds)
     }
 
     /// When a look-up that is not allowed yet will be.
@@ -90,13 +90,13 @@ struct AddressCache {
     ///
     /// - Parameter isGone: the name has no address any more; else nobody knows, and the former ones stay in use.
     mutating func lookUpFailed(isGone: Bool, now: MonotonicTime) {
-        noLookUpBefore = now.advanced(byMilliseconds: Self.pauseAfterFailure)
+        noLookUpBefore = now.advanced(byMilliseconds: Self.failurePauseMilliseconds)
         if isGone || entries.isEmpty {
             entries.removeAll()
             lookedUpAt = nil
         } else {
             // As old as an answer may be that is used while the name is looked up again.
-            lookedUpAt = now.advanced(byMilliseconds: -Self.freshness)
+            lookedUpAt = now.advanced(byMilliseconds: -Self.freshMilliseconds)
         }
     }
 
@@ -104,12 +104,12 @@ struct AddressCache {
 
     /// The address for the next connection: of those that are not left alone the one with the fewest connections.
     ///
-    /// When all are left alone it is the one whose time ends first: somebody has to find out. It counts as used until
+    /// When all are left alone it is the one whose time ends first: somebody has to find out. It counts as in use until
     /// ``released(_:)``.
     ///
-    /// - Parameter entropy: breaks ties, so that many books do not all begin with the same address.
+    /// - Parameter entropy: breaks ties, so that many caches do not all begin with the same address.
     mutating func choose(_ now: MonotonicTime, entropy: UInt64) -> Choice {
-        if let lookedUpAt, now >= lookedUpAt.advanced(byMilliseconds: Self.patience) { return .unknown }
+        if let lookedUpAt, now >= lookedUpAt.advanced(byMilliseconds: Self.usableMilliseconds) { return .unknown }
         guard !entries.isEmpty else { return .unknown }
         let start = Int(entropy % UInt64(entries.count))
         var best = start
@@ -144,7 +144,7 @@ struct AddressCache {
     mutating func failed(_ number: Number, now: MonotonicTime, entropy: UInt64) -> Bool {
         if let index = index(of: number), entries[index].skippedUntil <= now {
             let doublings = Int64(min(entries[index].failures, 10))
-            let longest = min(Self.skips.lowerBound << doublings, Self.skips.upperBound)
+            let longest = min(Self.skipsMilliseconds.lowerBound << doublings, Self.skipsMilliseconds.upperBound)
             entries[index].failures += 1
             // Between half and all of it, so that lanes and workers do not come back together.
             let wait = longest / 2 + Int64(entropy % UInt64(longest / 2 + 1))
@@ -167,6 +167,9 @@ struct AddressCache {
         guard let index = index(of: number) else { return }
         entries[index].count -= 1
     }
+
+    /// The address as a URL writes it, as long as the name has it.
+    func text(of number: Number) -> String? { index(of: number).map { entries[$0].text } }
 
     private func index(of number: Number) -> Int? { entries.firstIndex { $0.number == number } }
 }

@@ -78,12 +78,14 @@ struct CallTable: ~Copyable {
         return index
     }
 
-    /// Removes a call that ended.
-    mutating func release(_ index: Int32) {
+    /// Removes a call that ended, and says which it was.
+    @discardableResult
+    mutating func release(_ index: Int32) -> (token: UInt64, sentAt: MonotonicTime) {
         waiting.remove(index)
         deadlines.remove(index)
         calls[Int(index)].isUsed = false
         free.append(index)
+        return (calls[Int(index)].token, calls[Int(index)].sentAt)
     }
 
     /// Lets the call wait behind all others.
@@ -96,8 +98,10 @@ struct CallTable: ~Copyable {
         waiting.insert(index, after: IndexList.none)
     }
 
-    /// The call waits no longer.
-    mutating func stopWaiting(_ index: Int32) {
+    /// The call waits no longer: the slot's connection carries it.
+    mutating func assign(_ index: Int32, to slot: Int, _ now: MonotonicTime) {
         waiting.remove(index)
+        calls[Int(index)].slot = slot
+        calls[Int(index)].sentAt = now
     }
 }

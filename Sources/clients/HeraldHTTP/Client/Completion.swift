@@ -33,7 +33,8 @@ struct CompletionList: ~Copyable {
     private var texts: [UInt8] = []
 
     mutating func append(
-        _ call: borrowing CallTable.Call, _ now: MonotonicTime, status: Int = 0, failure: FailureKind? = nil,
+        _ call: (token: UInt64, sentAt: MonotonicTime), _ now: MonotonicTime, status: Int = 0,
+        failure: FailureKind? = nil,
         retryAfter: [UInt8] = [], body: some Collection<UInt8>
     ) {
         all.append(

@@ -9,7 +9,7 @@ extension ConnectionPool {
             if !isSilent(connection) { state.lost(slot, .closedWhileIdle, now: now) }
             return
         }
-        if event.isWritable { writeRequest(slot, connection, now: now) }
+        if event.isWritable, state.hasUnsent(slot) { writeRequest(slot, connection, now: now) }
         if event.isReadable, state.isBusy(slot) { readAnswer(slot, connection, isEnding: event.isEnding, now: now) }
     }
 
@@ -23,7 +23,7 @@ extension ConnectionPool {
     private mutating func writeRequest(_ slot: Int, _ connection: Connection, now: MonotonicTime) {
         while let result = state.withUnsent(slot, { connection.transport.send($0) }) {
             switch result {
-            case .bytes(let count): state.sent(count, slot: slot)
+            case .bytes(let count): if state.sent(count, slot: slot) { return }
             case .wouldBlock: return
             case .end, .failed: return writeFailed(slot, connection, now: now)
             }

@@ -162,17 +162,18 @@ public struct ConnectionPool: ~Copyable {
     func connection(_ slot: Int) -> Connection? { connections[slot] }
 
     private mutating func carryOutActions(_ now: MonotonicTime) {
-        while let action = state.nextAction(now, using: &randomness) {
-            switch action {
-            case .connect(let slot, let address):
-                if let failure = connector.start(slot: slot, address: address) {
-                    connectFailed(slot, failure, now: now)
-                }
-            case .send(let slot, let ifSilent, let keepsBody):
-                sendRequest(slot, ifSilent: ifSilent, keepsBody: keepsBody, now: now)
-            case .close(let slot): close(slot)
-            case .lookUp: startLookUp(now)
-            }
+        while state.mayAct, let action = state.nextAction(now, using: &randomness) { carryOut(action, now) }
+    }
+
+    private mutating func carryOut(_ action: PoolState.Action, _ now: MonotonicTime) {
+        switch action {
+        case .connect(let slot):
+            let failure = connector.start(slot: slot, address: state.address(slot))
+            if let failure { connectFailed(slot, failure, now: now) }
+        case .send(let slot, let ifSilent, let keepsBody):
+            sendRequest(slot, ifSilent: ifSilent, keepsBody: keepsBody, now: now)
+        case .close(let slot): close(slot)
+        case .lookUp: startLookUp(now)
         }
     }
 

@@ -22,8 +22,8 @@ internal import HeraldTime
 struct PoolState: ~Copyable {
     /// What the pool has to do.
     enum Action: Equatable {
-        /// Make a connection to the address, as a URL writes it; `nil` leaves that to the proxy.
-        case connect(slot: Int, address: String?)
+        /// Make a connection to the slot's ``PoolState/address(_:)``.
+        case connect(slot: Int)
         /// Write the request of the call that the slot now carries, and keep its answer's body.
         ///
         /// With `ifSilent` the connection has to be checked first: whatever came on it is no answer to this call.
@@ -112,20 +112,21 @@ struct PoolState: ~Copyable {
         return deadline
     }
 
+    /// Whether ``nextAction(_:using:)`` may have one.
+    var mayAct: Bool { calls.waitingCount > 0 || !closing.isEmpty }
+
     /// What is to be done next; `nil` when nothing is, until the next event.
     mutating func nextAction(
         _ now: MonotonicTime, using generator: inout some RandomNumberGenerator
     ) -> Action? {
         let call = calls.longestWaiting
         if call != nil, let slot = idle.last, slots[slot].retireAt <= now { discard(slot) }
-        if let slot = nextToClose() { return .close(slot: slot) }
+        if !closing.isEmpty, let slot = nextToClose() { return .close(slot: slot) }
         guard let call else { return nil }
         guard let slot = idle.popLast(), case .idle(let since, let isNew) = slots[slot].phase else {
             return nextConnection(now, using: &generator)
         }
-        calls.stopWaiting(call)
-        calls[call].slot = slot
-        calls[call].sentAt = now
+        calls.assign(call, to: slot, now)
         // In a backlog a connection goes on at once, and on a new one some servers answer before they are asked, to say
         // that they have enough.
         let hasWaited = since != now
@@ -192,20 +193,27 @@ struct PoolState: ~Copyable {
         if case .busy = slots[slot].phase { true } else { false }
     }
 
-    /// Gives the rest of the slot's request to write; `nil` when nothing is left.
-    func withUnsent<Value>(_ slot: Int, _ body: (UnsafeRawBufferPointer) -> Value) -> Value? {
-        guard case .busy(let call, let written, _) = slots[slot].phase else { return nil }
-        return calls.withRequest(of: call) { request in
-            written < request.count ? body(UnsafeRawBufferPointer(rebasing: request[written...])) : nil
+    /// Whether a part of the slot's request is not written yet.
+    func hasUnsent(_ slot: Int) -> Bool {
+        if case .busy(let call, let written, _) = slots[slot].phase {
+            written < calls[call].request.count
+        } else {
+            false
         }
     }
 
-    private func hasUnsent(_ slot: Int) -> Bool { withUnsent(slot) { _ in true } ?? false }
+    /// Gives that part to write.
+    func withUnsent<Value>(_ slot: Int, _ body: (UnsafeRawBufferPointer) -> Value) -> Value? {
+        guard case .busy(let call, let written, _) = slots[slot].phase else { return nil }
+        return calls.withRequest(of: call) { body(UnsafeRawBufferPointer(rebasing: $0[written...])) }
+    }
 
-    /// So many more bytes of the slot's request are written.
-    mutating func sent(_ count: Int, slot: Int) {
-        guard case .busy(let call, let written, let mayBeStale) = slots[slot].phase else { return }
+    /// So many more bytes of the slot's request are written; true when that is all of it.
+    @discardableResult
+    mutating func sent(_ count: Int, slot: Int) -> Bool {
+        guard case .busy(let call, let written, let mayBeStale) = slots[slot].phase else { return true }
         slots[slot].phase = .busy(call: call, written: written + count, mayBeStale: mayBeStale)
+        return written + count >= calls[call].request.count
     }
 
     /// The slot's call has its answer.
@@ -214,8 +222,7 @@ struct PoolState: ~Copyable {
     ) {
         guard case .busy(let call, _, _) = slots[slot].phase else { return }
         let isKept = isReusable && !hasUnsent(slot) && now < slots[slot].retireAt
-        completions.append(calls[call], now, status: status, retryAfter: retryAfter, body: body)
-        calls.release(call)
+        completions.append(calls.release(call), now, status: status, retryAfter: retryAfter, body: body)
         if isKept {
             slots[slot].phase = .idle(since: now, isNew: false)
             idle.append(slot)
@@ -240,8 +247,7 @@ struct PoolState: ~Copyable {
     }
 
     private mutating func fail(_ call: Int32, _ failure: Failure, now: MonotonicTime) {
-        completions.append(calls[call], now, failure: failure.kind, body: failure.detail.utf8)
-        calls.release(call)
+        completions.append(calls.release(call), now, failure: failure.kind, body: failure.detail.utf8)
     }
 
     /// Ends whatever the slot has; its call, if any, is the caller's to end.
@@ -267,6 +273,7 @@ struct PoolState: ~Copyable {
     }
 
     /// Makes a connection that a waiting call needs.
+    @inline(never)
     private mutating func nextConnection(
         _ now: MonotonicTime, using generator: inout some RandomNumberGenerator
     ) -> Action? {
@@ -275,24 +282,25 @@ struct PoolState: ~Copyable {
         scarceUntil = nil
         guard calls.waitingCount > connectingCount, connectingCount < Self.connectingLimit, let slot = freeSlots.last
         else { return nil }
-        var address: String?
         if resolvesHost {
             if !isLookingUp, addresses.wantsLookUp(now) {
                 isLookingUp = true
                 return .lookUp
             }
-            guard case .address(let number, let text) = addresses.choose(now, entropy: generator.next()) else {
+            guard case .address(let number, _) = addresses.choose(now, entropy: generator.next()) else {
                 nextLookUp = isLookingUp ? nil : addresses.nextLookUp
                 return nil
             }
             slots[slot].address = number
-            address = text
         }
         slots[slot].phase = .connecting
         freeSlots.removeLast()
         connectingCount += 1
-        return .connect(slot: slot, address: address)
+        return .connect(slot: slot)
     }
+
+    /// Where the slot's connection goes, as a URL writes it; `nil` leaves that to the proxy.
+    func address(_ slot: Int) -> String? { slots[slot].address.flatMap { addresses.text(of: $0) } }
 
     /// The slot's connection is made.
     mutating func connected(_ slot: Int, now: MonotonicTime, using generator: inout some RandomNumberGenerator) {

@@ -55,20 +55,21 @@ public final class EventLoop {
 
     /// Begins to watch a descriptor; its events carry the token.
     public func add(_ watched: Int32, token: EventToken, interest: Interest) throws(SystemError) {
-        var event = epoll_event()
-        event.events = interest.mask
-        event.data.u64 = token.rawValue
-        guard epoll_ctl(descriptor, EPOLL_CTL_ADD, watched, &event) == 0 else {
-            throw SystemError(call: "epoll_ctl", number: errno)
-        }
+        try control(EPOLL_CTL_ADD, watched, token, interest)
     }
 
     /// Watches a descriptor for something else from now on.
     public func change(_ watched: Int32, token: EventToken, interest: Interest) throws(SystemError) {
+        try control(EPOLL_CTL_MOD, watched, token, interest)
+    }
+
+    private func control(
+        _ operation: Int32, _ watched: Int32, _ token: EventToken, _ interest: Interest
+    ) throws(SystemError) {
         var event = epoll_event()
         event.events = interest.mask
         event.data.u64 = token.rawValue
-        guard epoll_ctl(descriptor, EPOLL_CTL_MOD, watched, &event) == 0 else {
+        guard epoll_ctl(descriptor, operation, watched, &event) == 0 else {
             throw SystemError(call: "epoll_ctl", number: errno)
         }
     }
