@@ -13,9 +13,9 @@ struct CampaignStatesTests {
     ) throws {
         if let state {
             let value = control(state).encoded()
-            try states.take(key: key.span.bytes, value: value.span.bytes)
+            try states.record(key: key.span.bytes, value: value.span.bytes)
         } else {
-            try states.take(key: key.span.bytes, value: nil)
+            try states.record(key: key.span.bytes, value: nil)
         }
     }
 
@@ -46,9 +46,9 @@ struct CampaignStatesTests {
         var states = CampaignStates()
         try Self.take(&states, CampaignControl.key(of: "a"), .paused)
         let (definition, broken) = (Array("a/definition".utf8), Array("{".utf8))
-        try states.take(key: definition.span.bytes, value: broken.span.bytes)
+        try states.record(key: definition.span.bytes, value: broken.span.bytes)
         let key = CampaignControl.key(of: "a")
-        #expect(throws: ContractError.self) { try states.take(key: key.span.bytes, value: broken.span.bytes) }
+        #expect(throws: ContractError.self) { try states.record(key: key.span.bytes, value: broken.span.bytes) }
         #expect(states.control(of: "a") == Self.control(.paused))
     }
 }

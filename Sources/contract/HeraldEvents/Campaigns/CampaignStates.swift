@@ -14,11 +14,11 @@ public struct CampaignStates: Sendable {
     /// A cancellation counts whatever was written after it.
     public func control(of campaign: String) -> CampaignControl? { cancellations[campaign] ?? controls[campaign] }
 
-    /// Takes a record of the topic, of whichever kind.
+    /// Records what a record of the topic says, of whichever kind.
     ///
     /// - Parameter value: `nil` takes back what the key has said.
     /// - Throws: when it should be a control record and is none: as if it were not there.
-    public mutating func take(key: RawSpan, value: RawSpan?) throws(ContractError) {
+    public mutating func record(key: RawSpan, value: RawSpan?) throws(ContractError) {
         guard let name = CampaignControl.campaign(ofKey: key) else { return }
         var control: CampaignControl?
         if let value { control = try CampaignControl(decoding: value) }

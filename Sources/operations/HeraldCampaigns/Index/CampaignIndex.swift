@@ -90,9 +90,9 @@ package struct CampaignIndex: Sendable {
             guard CampaignControl.campaign(ofKey: key.span.bytes) != nil else { return "its key is of no known kind" }
             do throws(ContractError) {
                 if let value {
-                    try states.take(key: key.span.bytes, value: value.span.bytes)
+                    try states.record(key: key.span.bytes, value: value.span.bytes)
                 } else {
-                    try states.take(key: key.span.bytes, value: nil)
+                    try states.record(key: key.span.bytes, value: nil)
                 }
             } catch {
                 return "\(error)"

@@ -44,9 +44,9 @@ extension Replayer {
             guard let key = message.keyCopy else { return }
             // What is damaged says nothing.
             if let value = message.valueCopy {
-                try? states.take(key: key.span.bytes, value: value.span.bytes)
+                try? states.record(key: key.span.bytes, value: value.span.bytes)
             } else {
-                try? states.take(key: key.span.bytes, value: nil)
+                try? states.record(key: key.span.bytes, value: nil)
             }
         }
         return states.names.filter { states.control(of: $0)?.state == .cancelled }

@@ -152,7 +152,7 @@ final class CampaignWatch: Sendable {
             guard let key else { return }
             message.withValue { value in
                 do throws(ContractError) {
-                    try states.take(key: key, value: value)
+                    try states.record(key: key, value: value)
                 } catch {
                     problem = error
                 }
