@@ -74,10 +74,10 @@ struct BackendClientTests {
         let backend = try FakeBackend { _, _ in FakeBackend.answer(200) }
         defer { backend.stop() }
         let client = try backend.client()
-        await #expect(throws: InvalidNotification.self) {
+        await #expect(throws: InvalidArgument.self) {
             try await client.send(pushService, to: user, message: message, idempotencyKey: key)
         }
-        await #expect(throws: InvalidNotification.self) {
+        await #expect(throws: InvalidArgument.self) {
             try await client.send(["gcm", pushService], to: user, message: message, idempotencyKey: key)
         }
         await client.close()

@@ -17,7 +17,7 @@ struct BackendConfigurationTests {
             "http://backend:99999", "http://bäckend", "http://backend\r\nX: y", "//backend",
         ])
     func badURLs(url: String) {
-        #expect(throws: BackendConfigurationError.self) { try BackendConfiguration(url: url, credentials: .none) }
+        #expect(throws: InvalidArgument.self) { try BackendConfiguration(url: url, credentials: .none) }
     }
 
     @Test(
@@ -41,22 +41,22 @@ struct BackendConfigurationTests {
     @Test("Paths and limits that cannot work are refused")
     func otherMistakes() {
         for path in ["", "api", "/a b", "/a?b", "/a#b", "/a\r\nX: y"] {
-            #expect(throws: BackendConfigurationError.self) {
+            #expect(throws: InvalidArgument.self) {
                 try BackendConfiguration(url: "http://backend", path: path, credentials: .none)
             }
-            #expect(throws: BackendConfigurationError.self) {
+            #expect(throws: InvalidArgument.self) {
                 try BackendConfiguration(url: "http://backend", registerPath: path, credentials: .none)
             }
         }
         for timeout in [Duration.zero, .seconds(-1), .seconds(86_401)] {
-            #expect(throws: BackendConfigurationError.self) {
+            #expect(throws: InvalidArgument.self) {
                 try BackendConfiguration(url: "http://backend", timeout: timeout, credentials: .none)
             }
         }
-        #expect(throws: BackendConfigurationError.self) {
+        #expect(throws: InvalidArgument.self) {
             try BackendConfiguration(url: "http://backend", connectTimeout: .zero, credentials: .none)
         }
-        #expect(throws: BackendConfigurationError.self) {
+        #expect(throws: InvalidArgument.self) {
             try BackendConfiguration(url: "http://backend", connectionLimit: 0, credentials: .none)
         }
     }
@@ -77,7 +77,7 @@ struct BackendConfigurationTests {
             .bearer(token: Secret("canary\r\nX: y")), .bearer(token: Secret("canary canary")),
         ])
     func badCredentials(credentials: Credentials) {
-        let error = #expect(throws: BackendConfigurationError.self) {
+        let error = #expect(throws: InvalidArgument.self) {
             try BackendConfiguration(url: "http://localhost", credentials: credentials)
         }
         #expect(error?.description.contains("canary") == false)

@@ -34,7 +34,7 @@ struct CredentialSourceTests {
         struct NoDescriptor: Error {}
         let source = try CredentialSource(
             configuration(.basic(username: "alice", password: Secret("alice"))).kept,
-            readAgain: { throw NoDescriptor() }, tell: { _ in }, makeLoop: { throw NoDescriptor() })
+            readAgain: { throw NoDescriptor() }, report: { _ in }, makeLoop: { throw NoDescriptor() })
         let isEnded = DispatchSemaphore(value: 0)
         source.renew(refused: 0) { isEnded.signal() }
         try source.start()
@@ -133,7 +133,7 @@ struct CredentialSourceTests {
         defer { endpoint.stop() }
         let notices = Guarded<[AccessNotice]>([])
         let source = try CredentialSource(
-            configuration(endpoint.client()), tell: { notice in notices.withLock { $0.append(notice) } })
+            configuration(endpoint.client()), report: { notice in notices.withLock { $0.append(notice) } })
         try source.start()
         let heard = Heard(source)
         #expect(try await eventually(within: 60) { heard.troubles.first?.isUnreachable == true })
@@ -200,7 +200,7 @@ struct CredentialSourceTests {
         let notices = Guarded<[AccessNotice]>([])
         let source = try CredentialSource(
             configuration(.none, tls: TLSFiles(caFile: authorities.path)),
-            tell: { notice in notices.withLock { $0.append(notice) } })
+            report: { notice in notices.withLock { $0.append(notice) } })
         try source.start()
         let heard = Heard(source)
         #expect(heard.filesRevision == 0)

@@ -100,7 +100,8 @@ struct TokenRequestTests {
             return
         }
         #expect(trouble.description.contains("\(status)") && trouble.description.contains(advice))
-        #expect(!trouble.description.contains("\n") && !trouble.isUnreachable && trouble.retryAfter == 7_000)
+        #expect(
+            !trouble.description.contains("\n") && !trouble.isUnreachable && trouble.retryAfterMilliseconds == 7_000)
     }
 
     @Test("An endpoint that cannot be reached is told apart, with what to look at", arguments: FailureKind.allCases)
@@ -134,7 +135,7 @@ struct TokenRequestTests {
         ] as [(String, String, String, String?)])
     func mistakes(url: String, id: String, secret: String, scope: String?) {
         let client = ClientCredentials(tokenURL: url, clientID: id, clientSecret: Secret(secret), scope: scope)
-        let error = #expect(throws: BackendConfigurationError.self) {
+        let error = #expect(throws: InvalidArgument.self) {
             try BackendConfiguration(url: "https://backend", credentials: .oauth2(client))
         }
         #expect(error?.description.contains("canary") == false)

@@ -24,7 +24,7 @@ struct TokenScheduleTests {
         }
 
         func failed(retryAfter: Int64? = nil, entropy: UInt64 = 0) {
-            schedule.failed(retryAfter: retryAfter, now: moment, entropy: entropy)
+            schedule.failed(retryAfterMilliseconds: retryAfter, now: moment, entropy: entropy)
         }
 
         func refused() -> Bool { schedule.refused(moment) }

@@ -14,22 +14,22 @@ struct BackendAddress: Sendable, Hashable {
     let basePath: String
 
     /// Takes the URL apart; throws with what is wrong with it.
-    init(_ text: String) throws(BackendConfigurationError) {
+    init(_ text: String) throws(InvalidArgument) {
         let isPrintable = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
         guard isPrintable, let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
             scheme == "http" || scheme == "https"
-        else { throw BackendConfigurationError("the backend's URL must begin with http:// or https://") }
+        else { throw InvalidArgument("the backend's URL must begin with http:// or https://") }
         guard parts.user == nil, parts.password == nil else {
-            throw BackendConfigurationError("the backend's URL must not contain a user or password")
+            throw InvalidArgument("the backend's URL must not contain a user or password")
         }
         guard parts.query == nil, parts.fragment == nil else {
-            throw BackendConfigurationError("the backend's URL must not contain a query or fragment")
+            throw InvalidArgument("the backend's URL must not contain a query or fragment")
         }
         guard let host = parts.percentEncodedHost, !host.isEmpty, !host.contains("%") else {
-            throw BackendConfigurationError("the backend's URL has no host")
+            throw InvalidArgument("the backend's URL has no host")
         }
         if let port = parts.port, !(1...65_535).contains(port) {
-            throw BackendConfigurationError("the backend's port must be between 1 and 65535")
+            throw InvalidArgument("the backend's port must be between 1 and 65535")
         }
         isEncrypted = scheme == "https"
         self.host = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))

@@ -36,7 +36,7 @@ public final class BackendClient: Sendable {
     ///   - idempotencyKey: the same for every attempt to send the same notification; `:`, the user, `:` and the push
     ///     service are added.
     /// - Returns: what became of the call, an error's status too; credentials that were refused are renewed first, once.
-    /// - Throws: ``InvalidNotification``, ``BackendClientError``, `CancellationError`.
+    /// - Throws: ``InvalidArgument``, ``BackendClientError``, `CancellationError`.
     public func send(
         _ pushService: String, to user: String, message: String, idempotencyKey: String
     ) async throws -> Answer {
@@ -102,6 +102,16 @@ public struct ServiceAnswer: Sendable, Hashable {
     public init(pushService: String, answer: Answer) {
         self.pushService = pushService
         self.answer = answer
+    }
+}
+
+/// A setting or a notification that the backend's client refuses before any call.
+public struct InvalidArgument: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong and what is allowed, in one line, without secrets and the message's text.
+    public let description: String
+
+    init(_ description: String) {
+        self.description = description
     }
 }
 

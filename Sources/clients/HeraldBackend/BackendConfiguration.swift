@@ -1,15 +1,5 @@
 public import HeraldHTTP
 
-/// A setting of the backend's client that cannot work.
-public struct BackendConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong and what is allowed, in one line, without secrets.
-    public let description: String
-
-    init(_ description: String) {
-        self.description = description
-    }
-}
-
 /// Where the backend is and how it is called, checked.
 public struct BackendConfiguration: Sendable {
     /// Where notifications are posted, unless told otherwise.
@@ -32,7 +22,7 @@ public struct BackendConfiguration: Sendable {
 
     let address: BackendAddress
 
-    /// Checks the settings; throws ``BackendConfigurationError`` with the first that cannot work.
+    /// Checks the settings; throws ``InvalidArgument`` with the first that cannot work.
     ///
     /// - Parameters:
     ///   - url: `http` or `https`, host, port and perhaps a path; no user, query or fragment.
@@ -45,19 +35,19 @@ public struct BackendConfiguration: Sendable {
         timeout: Duration = .seconds(10), connectTimeout: Duration = .seconds(5), connectionLimit: Int = 64,
         proxy: ProxyAddress? = nil, tls: TLSFiles = TLSFiles(), credentials: Credentials,
         credentialStatuses: Set<Int> = [401, 403]
-    ) throws(BackendConfigurationError) {
+    ) throws(InvalidArgument) {
         address = try BackendAddress(url)
         self.path = try Self.fullPath(address, path)
         self.registerPath = try Self.fullPath(address, registerPath)
         guard let whole = Self.milliseconds(timeout), let connecting = Self.milliseconds(connectTimeout) else {
-            throw BackendConfigurationError("the backend's time-outs must be more than 0 and at most a day")
+            throw InvalidArgument("the backend's time-outs must be more than 0 and at most a day")
         }
         timeoutMilliseconds = whole
         self.credentialStatuses = credentialStatuses
         guard connectionLimit >= 1 else {
-            throw BackendConfigurationError("the number of connections must be at least 1")
+            throw InvalidArgument("the number of connections must be at least 1")
         }
-        if let mistake = credentials.mistake { throw BackendConfigurationError(mistake) }
+        if let mistake = credentials.mistake { throw InvalidArgument(mistake) }
         self.credentials = credentials
         connections = ConnectionOptions(
             origin: address.origin, limit: connectionLimit, connectTimeoutMilliseconds: min(connecting, whole),
@@ -85,12 +75,12 @@ public struct BackendConfiguration: Sendable {
 
     private static func fullPath(
         _ address: BackendAddress, _ path: String
-    ) throws(BackendConfigurationError) -> String {
+    ) throws(InvalidArgument) -> String {
         let isClean = path.utf8.allSatisfy {
             $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
         }
         guard path.hasPrefix("/"), isClean else {
-            throw BackendConfigurationError(
+            throw InvalidArgument(
                 "a path of the backend must begin with '/' and hold only printable ASCII without '?' and '#'")
         }
         return address.basePath + path

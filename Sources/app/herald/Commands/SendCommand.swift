@@ -38,7 +38,7 @@ enum SendCommand: HeraldCommand {
         do {
             answers = try await request.send(with: client)
             await client.close()
-        } catch let mistake as InvalidNotification {
+        } catch let mistake as InvalidArgument {
             await client.close()
             throw UsageError("\(mistake)", command: invocation.parsed.path.name)
         } catch BackendClientError.noToken(let trouble) {

@@ -21,7 +21,7 @@ struct ClientCalls {
     private var table: [UInt64: Call] = [:]
     private var access: BackendAccess?
     private var trouble: TokenTrouble?
-    /// Calls that wait to hear what to show.
+    /// Calls that wait for credentials.
     private var waiting: [UInt64] = []
     /// Calls that were refused and wait for the renewal, with their answer should nothing be new.
     private var refused: [UInt64: ClientThread.Reply] = [:]
@@ -50,7 +50,7 @@ struct ClientCalls {
             waiting.removeAll { $0 == token }
             refused[token] = nil
             call.waiter.resume(throwing: CancellationError())
-        case .news(let news): hear(news, now: now)
+        case .news(let news): receive(news, now: now)
         case .renewed(let token):
             guard let reply = refused.removeValue(forKey: token), let call = table[token] else { return }
             if let access, access.revision > call.revision { begin(token, now: now) } else { finish(token, reply) }
@@ -58,12 +58,12 @@ struct ClientCalls {
     }
 
     /// Gives every answer that has come to whoever waits for it.
-    mutating func hearAnswers(now: MonotonicTime) {
+    mutating func receiveAnswers(now: MonotonicTime) {
         var replies: [(UInt64, ClientThread.Reply)] = []
         calls.drainWithBodies { ended, body in
             replies.append((ended.token, ClientThread.Reply(answer: ended.answer, body: calls.bytes(of: body))))
         }
-        for (token, reply) in replies { hear(reply, token) }
+        for (token, reply) in replies { receive(reply, token) }
     }
 
     /// Fails every call that is left.
@@ -72,7 +72,7 @@ struct ClientCalls {
         table.removeAll()
     }
 
-    private mutating func hear(_ reply: ClientThread.Reply, _ token: UInt64) {
+    private mutating func receive(_ reply: ClientThread.Reply, _ token: UInt64) {
         guard let call = table[token] else { return }
         if case .status(let status, _, _) = reply.answer, refusals.contains(status), !call.isRepeated {
             table[token]?.isRepeated = true
@@ -83,7 +83,7 @@ struct ClientCalls {
         }
     }
 
-    private mutating func hear(_ news: AccessNews, now: MonotonicTime) {
+    private mutating func receive(_ news: AccessNews, now: MonotonicTime) {
         switch news {
         case .access(let fresh):
             access = fresh

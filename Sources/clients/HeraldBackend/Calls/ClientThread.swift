@@ -143,7 +143,7 @@ final class ClientThread: Sendable {
             }
             for command in commands { table.carryOut(command, now: now) }
             if let deadline = calls.nextDeadline, deadline <= now { calls.tick(now) }
-            table.hearAnswers(now: now)
+            table.receiveAnswers(now: now)
             if isClosed { return }
         }
     }

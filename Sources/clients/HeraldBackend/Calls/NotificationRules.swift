@@ -10,20 +10,20 @@ public enum NotificationRules {
 
     static func check(
         pushService: String, user: String, message: String, idempotencyKey: String
-    ) throws(InvalidNotification) {
+    ) throws(InvalidArgument) {
         let isName = !pushService.isEmpty && pushService.utf8.allSatisfy { isLetterOrDigit($0) }
         guard isName, pushService.utf8.count <= 64 else {
-            throw InvalidNotification("a push service's name must be 1 to 64 ASCII letters and digits")
+            throw InvalidArgument("a push service's name must be 1 to 64 ASCII letters and digits")
         }
         guard !user.isEmpty, user.utf8.count <= userLimit, user.utf8.allSatisfy({ isTagCharacter($0) }) else {
-            throw InvalidNotification(
+            throw InvalidArgument(
                 "the user must be 1 to \(userLimit) characters out of A-Z a-z 0-9 _ @ # . : -")
         }
         guard !message.isEmpty, message.utf8.count <= messageLimit else {
-            throw InvalidNotification("the message must have 1 to \(messageLimit) bytes of UTF-8")
+            throw InvalidArgument("the message must have 1 to \(messageLimit) bytes of UTF-8")
         }
         guard !idempotencyKey.isEmpty, idempotencyKey.unicodeScalars.count <= 512 else {
-            throw InvalidNotification("the idempotency key must have 1 to 512 characters")
+            throw InvalidArgument("the idempotency key must have 1 to 512 characters")
         }
     }
 
@@ -38,15 +38,5 @@ public enum NotificationRules {
 
     private static func isTagCharacter(_ byte: UInt8) -> Bool {
         isLetterOrDigit(byte) || "_@#.:-".utf8.contains(byte)
-    }
-}
-
-/// A notification that is refused before any call.
-public struct InvalidNotification: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The rule that it breaks, in one line, without the message's text.
-    public let description: String
-
-    init(_ description: String) {
-        self.description = description
     }
 }

@@ -21,11 +21,11 @@ public struct CredentialConfiguration: Sendable {
     /// Whom a token endpoint is trusted by, and what it is shown.
     let tls: TLSFiles
 
-    /// Credentials for the brokers; throws ``BackendConfigurationError`` when they cannot work.
-    public init(brokers credentials: Credentials) throws(BackendConfigurationError) {
+    /// Credentials for the brokers; throws ``InvalidArgument`` when they cannot work.
+    public init(brokers credentials: Credentials) throws(InvalidArgument) {
         // User and password are any text there.
         if case .oauth2(let client) = credentials, let mistake = client.mistake {
-            throw BackendConfigurationError(mistake)
+            throw InvalidArgument(mistake)
         }
         self.init(owner: .brokers, credentials, timeoutMilliseconds: 10_000, proxy: nil, tls: TLSFiles())
     }

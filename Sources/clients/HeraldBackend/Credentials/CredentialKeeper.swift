@@ -4,12 +4,12 @@ internal import HeraldTime
 
 /// What the thread of a ``CredentialSource`` does: reads files again, fetches tokens, says what is new.
 struct CredentialKeeper {
-    /// A token request takes no longer, however long calls may take: a worker's start and stop wait for it (milliseconds).
-    private static let requestLimit = 10_000
+    /// How long a token request may take, however long calls may: a worker's start and stop wait for it.
+    private static let requestMilliseconds = 10_000
 
     private var configuration: CredentialConfiguration
     private let readAgain: (@Sendable () throws -> CredentialConfiguration)?
-    private let tell: @Sendable (AccessNotice) -> Void
+    private let report: @Sendable (AccessNotice) -> Void
     private var files: WatchedFiles
     private var nextRead: MonotonicTime
     private var unreadable: String?
@@ -17,21 +17,21 @@ struct CredentialKeeper {
     private var schedule: TokenSchedule
     private var token: Secret?
     /// Why the last request brought none.
-    private var told: TokenTrouble?
+    private var lastTrouble: TokenTrouble?
 
     private var revision = 0
     private var filesRevision = 0
 
     init(
         _ configuration: CredentialConfiguration, readAgain: (@Sendable () throws -> CredentialConfiguration)?,
-        tell: @escaping @Sendable (AccessNotice) -> Void
+        report: @escaping @Sendable (AccessNotice) -> Void
     ) {
         self.configuration = configuration
         self.readAgain = readAgain
-        self.tell = tell
+        self.report = report
         files = WatchedFiles(configuration.tlsFiles)
         let now = SystemClock.monotonic()
-        nextRead = now.advanced(byMilliseconds: CredentialSource.readInterval)
+        nextRead = now.advanced(byMilliseconds: CredentialSource.readIntervalMilliseconds)
         schedule = TokenSchedule(now: now)
     }
 
@@ -57,7 +57,7 @@ struct CredentialKeeper {
     ) {
         var now = SystemClock.monotonic()
         if hasFiles, isRenewalWanted || now >= nextRead {
-            nextRead = now.advanced(byMilliseconds: CredentialSource.readInterval)
+            nextRead = now.advanced(byMilliseconds: CredentialSource.readIntervalMilliseconds)
             readFiles(now, publish)
         }
         guard case .oauth2(let client) = configuration.credentials else { return }
@@ -69,7 +69,7 @@ struct CredentialKeeper {
         if let end = schedule.expiresAt, end <= now {
             schedule.expired()
             token = nil
-            publish(.unavailable(told ?? .noToken("the former one has ended")))
+            publish(.unavailable(lastTrouble ?? .noToken("the former one has ended")))
         }
     }
 
@@ -88,15 +88,15 @@ struct CredentialKeeper {
             unreadable = nil
         } catch {
             let reason = "\(error)"
-            if reason != unreadable { tell(.unreadable(reason)) }
+            if reason != unreadable { report(.unreadable(reason)) }
             unreadable = reason
         }
         if areFilesNew {
             filesRevision += 1
-            tell(.filesChanged)
+            report(.filesChanged)
         }
         if areCredentialsNew {
-            tell(.credentialsChanged)
+            report(.credentialsChanged)
             if configuration.credentials.isFetched { schedule.clientChanged(now) } else { revision += 1 }
         }
         let isShown = !configuration.credentials.isFetched || token != nil
@@ -116,29 +116,26 @@ struct CredentialKeeper {
         _ publish: (AccessNews) -> Void
     ) {
         let outcome = TokenRequest(client).perform(
-            timeoutMilliseconds: min(configuration.timeoutMilliseconds, Self.requestLimit),
+            timeoutMilliseconds: min(configuration.timeoutMilliseconds, Self.requestMilliseconds),
             proxy: configuration.proxy, tls: configuration.tls, isCancelled: isCancelled)
         let entropy = UInt64.random(in: .min ... .max)
         switch outcome {
         case .token(let fresh, let lifetime):
             schedule.fetched(lifetimeSeconds: lifetime, now: now, entropy: entropy)
             revision += 1
-            if told != nil, token != nil { tell(.tokenRenewed) }
-            told = nil
+            if lastTrouble != nil, token != nil { report(.tokenRenewed) }
+            lastTrouble = nil
             token = fresh
             publish(.access(access))
         case .none(let trouble):
-            schedule.failed(retryAfter: trouble.retryAfter, now: SystemClock.monotonic(), entropy: entropy)
+            schedule.failed(
+                retryAfterMilliseconds: trouble.retryAfterMilliseconds, now: SystemClock.monotonic(), entropy: entropy)
             if token == nil {
                 publish(.unavailable(trouble))
-            } else if told == nil {
-                tell(.tokenNotRenewed(trouble))
+            } else if lastTrouble == nil {
+                report(.tokenNotRenewed(trouble))
             }
-            told = trouble
+            lastTrouble = trouble
         }
     }
-}
-
-extension WatchedFiles.Unreadable: CustomStringConvertible {
-    var description: String { "\(path): \(reason)" }
 }

@@ -11,10 +11,10 @@ internal import HeraldTime
 /// all, ahead of the former one's end, and when the backend refuses it; see ``TokenSchedule``. All of that happens on one
 /// thread, which only runs when there is something to renew.
 public final class CredentialSource: Sendable {
-    /// Files are looked at this often (milliseconds).
-    public static let readInterval: Int64 = 2_000
+    /// How often files are looked at.
+    public static let readIntervalMilliseconds: Int64 = 2_000
 
-    /// Somebody's wish, after the backend refused what it showed.
+    /// A wish to renew what the backend refused.
     private struct Renewal {
         var refused: Int
         var ended: @Sendable () -> Void
@@ -37,7 +37,7 @@ public final class CredentialSource: Sendable {
     private let wakeup: Wakeup?
     private let configuration: CredentialConfiguration
     private let readAgain: (@Sendable () throws -> CredentialConfiguration)?
-    private let tell: @Sendable (AccessNotice) -> Void
+    private let report: @Sendable (AccessNotice) -> Void
     private let makeLoop: @Sendable () throws -> EventLoop
 
     /// The backend's credentials.
@@ -45,15 +45,15 @@ public final class CredentialSource: Sendable {
     /// - Parameters:
     ///   - readAgain: reads the secrets again and gives the configuration with them; `nil` when none is in a file. It may
     ///     block and throw.
-    ///   - tell: gets what people should know; on the source's thread.
+    ///   - report: gets what people should know; on the source's thread.
     /// - Throws: when the process has no descriptor left.
     public convenience init(
         _ configuration: BackendConfiguration, readAgain: (@Sendable () throws -> BackendConfiguration)? = nil,
-        tell: @escaping @Sendable (AccessNotice) -> Void = { _ in }
+        report: @escaping @Sendable (AccessNotice) -> Void = { _ in }
     ) throws {
         var readKept: (@Sendable () throws -> CredentialConfiguration)?
         if let readAgain { readKept = { try readAgain().kept } }
-        try self.init(configuration.kept, readAgain: readKept, tell: tell)
+        try self.init(configuration.kept, readAgain: readKept, report: report)
     }
 
     /// The credentials of the configuration.
@@ -61,22 +61,22 @@ public final class CredentialSource: Sendable {
     /// - Parameters:
     ///   - readAgain: reads the secrets again and gives the configuration with them; `nil` when none is in a file. It may
     ///     block and throw.
-    ///   - tell: gets what people should know; on the source's thread.
+    ///   - report: gets what people should know; on the source's thread.
     /// - Throws: when the process has no descriptor left.
     public convenience init(
         _ configuration: CredentialConfiguration, readAgain: (@Sendable () throws -> CredentialConfiguration)? = nil,
-        tell: @escaping @Sendable (AccessNotice) -> Void = { _ in }
+        report: @escaping @Sendable (AccessNotice) -> Void = { _ in }
     ) throws {
-        try self.init(configuration, readAgain: readAgain, tell: tell, makeLoop: { try EventLoop() })
+        try self.init(configuration, readAgain: readAgain, report: report, makeLoop: { try EventLoop() })
     }
 
     init(
         _ configuration: CredentialConfiguration, readAgain: (@Sendable () throws -> CredentialConfiguration)?,
-        tell: @escaping @Sendable (AccessNotice) -> Void, makeLoop: @escaping @Sendable () throws -> EventLoop
+        report: @escaping @Sendable (AccessNotice) -> Void, makeLoop: @escaping @Sendable () throws -> EventLoop
     ) throws {
         self.configuration = configuration
         self.readAgain = readAgain
-        self.tell = tell
+        self.report = report
         self.makeLoop = makeLoop
         var state = State()
         if !configuration.credentials.isFetched { state.access = configuration.access }
@@ -88,7 +88,7 @@ public final class CredentialSource: Sendable {
     /// Begins to fetch and to watch; does nothing when there is nothing to renew.
     public func start() throws {
         guard wakeup != nil else { return }
-        let keeper = CredentialKeeper(configuration, readAgain: readAgain, tell: tell)
+        let keeper = CredentialKeeper(configuration, readAgain: readAgain, report: report)
         _ = try OwnThread(name: "herald-access") { self.run(keeper) }
     }
 
@@ -122,7 +122,7 @@ public final class CredentialSource: Sendable {
     ///
     /// - Parameters:
     ///   - revision: that of the access that was refused.
-    ///   - ended: called when the renewal has ended, well or not, and listeners have heard of it: at once when there is
+    ///   - ended: called when the renewal has ended, well or not, and listeners have received it: at once when there is
     ///     nothing to renew. On any thread; it must not block.
     public func renew(refused revision: Int, _ ended: @escaping @Sendable () -> Void) {
         let mustWait = state.withLock { state in
@@ -170,7 +170,7 @@ public final class CredentialSource: Sendable {
         guard let wakeup, let loop = try? makeLoop(),
             (try? loop.add(wakeup.descriptor, token: EventToken(owner: 0), interest: .readable)) != nil
         else {
-            tell(.unreadable("no descriptor is left to watch them"))
+            report(.unreadable("no descriptor is left to watch them"))
             if access == nil { publish(.unavailable(.noToken("no descriptor is left to ask for one"))) }
             endRenewals { $0.isStuck = true }
             return

@@ -1,7 +1,7 @@
 public import HeraldHTTP
 
 /// Why there is no access token.
-public enum TokenTrouble: Error, Sendable, Hashable, CustomStringConvertible {
+public enum TokenTrouble: Sendable, Hashable, CustomStringConvertible {
     /// The token endpoint could not be asked.
     case unreachable(FailureKind, String)
     /// It said no; `error` is its word for it (RFC 6749 §5.2).
@@ -30,8 +30,8 @@ public enum TokenTrouble: Error, Sendable, Hashable, CustomStringConvertible {
         if case .unreachable = self { true } else { false }
     }
 
-    /// How long the endpoint asked to be left alone (milliseconds).
-    var retryAfter: Int64? {
+    /// How long the endpoint asked to be left alone.
+    var retryAfterMilliseconds: Int64? {
         guard case .refused(_, _, _, let seconds) = self, seconds > 0 else { return nil }
         return min(seconds, 86_400) * 1_000
     }

@@ -2,12 +2,6 @@ internal import HeraldThreads
 
 /// Notices when any of some files becomes another one: by its place on the disk, size and time of change.
 struct WatchedFiles {
-    /// A file that can't be looked at, and why.
-    struct Unreadable: Error {
-        var path: String
-        var reason: String
-    }
-
     private let paths: [String]
     private var marks: [FileMark?]
 
@@ -20,18 +14,20 @@ struct WatchedFiles {
     var isEmpty: Bool { paths.isEmpty }
 
     /// Whether any file has changed since the last look; throws, and notes nothing, when one can't be looked at.
-    mutating func haveChanged() throws(Unreadable) -> Bool {
+    ///
+    /// The error names the file in place of a call.
+    mutating func haveChanged() throws(SystemError) -> Bool {
         var now: [FileMark?] = []
         for path in paths { now.append(try Self.mark(of: path)) }
         defer { marks = now }
         return marks != now
     }
 
-    private static func mark(of path: String) throws(Unreadable) -> FileMark {
+    private static func mark(of path: String) throws(SystemError) -> FileMark {
         do throws(SystemError) {
             return try FileMark(of: path)
         } catch {
-            throw Unreadable(path: path, reason: SystemError.text(of: error.number))
+            throw SystemError(call: path, number: error.number)
         }
     }
 }

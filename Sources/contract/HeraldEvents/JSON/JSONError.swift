@@ -1,5 +1,5 @@
 /// Why bytes are not the JSON that they should be.
-struct JSONError: Error {
+package struct JSONError: Error {
     enum Problem {
         case unexpectedEnd
         case unexpectedByte
@@ -22,7 +22,7 @@ struct JSONError: Error {
 
 extension JSONError: CustomStringConvertible {
     /// What is wrong and where, to go on after "the value".
-    var description: String {
+    package var description: String {
         let what =
             switch problem {
             case .unexpectedEnd: "ends in the middle"

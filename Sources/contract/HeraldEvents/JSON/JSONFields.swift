@@ -11,11 +11,6 @@ package struct JSONFields: Sendable {
         fileprivate var token = JSONToken()
     }
 
-    /// What is wrong with an object, to go on after "the line".
-    package struct Problem: Error, CustomStringConvertible {
-        package let description: String
-    }
-
     private let names: [[UInt8]]
     private var scratch: [UInt8] = []
     /// The members, in the order of the names.
@@ -28,25 +23,21 @@ package struct JSONFields: Sendable {
     }
 
     /// Reads an object; everything in it is checked, also what is not looked for.
-    package mutating func read(_ object: RawSpan) throws(Problem) {
+    package mutating func read(_ object: RawSpan) throws(JSONError) {
         for index in fields.indices { fields[index] = Field() }
-        do throws(JSONError) {
-            var reader = JSONReader(object)
-            try reader.enterDocumentObject()
-            var isFirst = true
-            while let key = try reader.nextKey(isFirst: &isFirst) {
-                let index = index(of: key, in: object)
-                let value = try reader.readValue()
-                guard let index else { continue }
-                guard !fields[index].isPresent else {
-                    throw JSONError(problem: .repeatedName, offset: Int(key.start))
-                }
-                fields[index] = Field(unusable: Self.unusable(value.kind), isPresent: true, token: value)
+        var reader = JSONReader(object)
+        try reader.enterDocumentObject()
+        var isFirst = true
+        while let key = try reader.nextKey(isFirst: &isFirst) {
+            let index = index(of: key, in: object)
+            let value = try reader.readValue()
+            guard let index else { continue }
+            guard !fields[index].isPresent else {
+                throw JSONError(problem: .repeatedName, offset: Int(key.start))
             }
-            try reader.expectEnd()
-        } catch {
-            throw Problem(description: error.description)
+            fields[index] = Field(unusable: Self.unusable(value.kind), isPresent: true, token: value)
         }
+        try reader.expectEnd()
     }
 
     /// Appends a member's text, or its number as it is written.

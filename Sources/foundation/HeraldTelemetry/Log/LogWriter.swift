@@ -1,4 +1,4 @@
-import HeraldThreads
+public import HeraldThreads
 public import HeraldTime
 
 /// The way of log lines to a file descriptor: a bounded queue and one background thread that writes it.
@@ -12,11 +12,11 @@ public final class LogWriter: Sendable {
 
     /// Starts the thread; by default it writes to standard error.
     ///
-    /// `capacityBytes` bounds what waits.
+    /// `capacityBytes` bounds what waits. Throws when descriptors or threads have run out.
     public init(
         descriptor: Int32 = 2, format: LogFormat, capacityBytes: Int = 1 << 20,
         now: @escaping @Sendable () -> WallTime = { SystemClock.wall() }
-    ) throws(StartError) {
+    ) throws(SystemError) {
         let notice: @Sendable (Int) -> [UInt8] = { count in
             var line: [UInt8] = []
             format.append(
@@ -24,25 +24,19 @@ public final class LogWriter: Sendable {
                 ["dropped": .int(count)], to: &line)
             return line
         }
-        do {
+        do throws(SystemError) {
             let queue = try LogQueue(descriptor: descriptor, capacityBytes: capacityBytes, noticeOfDropped: notice)
             // The thread is not waited for: it ends with the queue, or stays behind in a write that blocks.
             _ = try OwnThread(name: "log-writer") { queue.run() }
             self.queue = queue
         } catch {
-            throw StartError(description: "cannot start logging: \(error)")
+            throw SystemError(call: "cannot start logging: \(error.call)", number: error.number)
         }
         self.format = format
         self.now = now
     }
 
     deinit { close(within: .seconds(1)) }
-
-    /// Descriptors or threads have run out.
-    public struct StartError: Error, CustomStringConvertible {
-        /// What happened, in one line.
-        public var description: String
-    }
 
     /// How many lines were dropped so far.
     public var droppedLineCount: Int { queue.droppedLineCount }

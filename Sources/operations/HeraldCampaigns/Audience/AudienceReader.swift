@@ -181,7 +181,7 @@ struct AudienceReader {
     }
 
     private mutating func read(_ object: RawSpan) -> Record {
-        do throws(JSONFields.Problem) {
+        do throws(JSONError) {
             try json.read(object)
         } catch {
             return .wrong(error.description)

@@ -97,7 +97,7 @@ package struct EventPreparation {
 
     /// What is no JSON is a plain event, and its mistake is said as one's.
     private mutating func isCloudEvent(_ line: TextLine) -> Bool {
-        do throws(JSONFields.Problem) {
+        do throws(JSONError) {
             try envelope.read(line.bytes.span.bytes)
             return envelope.fields[0].isPresent
         } catch {
