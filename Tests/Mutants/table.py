@@ -187,8 +187,8 @@ MUTANTS = [
     Mutant(
         "a stop does not wait for calls under way",
         "Engine+Stopping.swift",
-        "if calls.inFlight > 0 || events.refusedCount > 0 || (!committer.state.isAtomic && productions.count > 0) {",
-        "if events.refusedCount > 0 || (!committer.state.isAtomic && productions.count > 0) {",
+        "calls.inFlight > 0 || events.refusedCount > 0 || (!committer.state.isAtomic && productions.count > 0)",
+        "events.refusedCount > 0 || (!committer.state.isAtomic && productions.count > 0)",
     ),
     Mutant(
         "a stop forgets what is known already",
@@ -268,8 +268,8 @@ MUTANTS = [
     Mutant(
         "a push service is called while it is paused",
         "CallGate.swift",
-        "var moment = services[service].pausedUntil ?? MonotonicTime(nanoseconds: .min)",
-        "var moment = MonotonicTime(nanoseconds: .min)",
+        "var moment = services[service].pausedUntil ?? MonotonicTime.distantPast",
+        "var moment = MonotonicTime.distantPast",
     ),
     Mutant(
         "calls do not count for the limit",

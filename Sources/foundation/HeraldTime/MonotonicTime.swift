@@ -10,6 +10,10 @@ public struct MonotonicTime: BitwiseCopyable, Comparable, Hashable, Sendable {
         self.nanoseconds = nanoseconds
     }
 
+    /// Before every moment that the clock shows.
+    @inlinable
+    public static var distantPast: Self { Self(nanoseconds: .min) }
+
     /// Whether the left moment is earlier.
     @inlinable
     public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }

@@ -11,7 +11,7 @@ extension Engine {
         dispatcher.forgetCalls()
         credentials.forgetCalls()
         activations.removeAll()
-        finishStopping(now: now)
+        advanceStop(now: now)
     }
 
     /// What has no call under way ends here: what was never called is given back, the rest is settled with what is known.
@@ -43,28 +43,42 @@ extension Engine {
         }
     }
 
-    /// Goes on with a stop when no call is under way any more, or the time is over.
-    mutating func finishStopping(now: Moment) {
-        guard case .stopping(let stop) = membership else { return }
-        if calls.inFlight > 0 || events.refusedCount > 0 || (!committer.state.isAtomic && productions.count > 0) {
-            guard now.monotonic >= stop.deadline else { return }
+    /// When ``advanceStop(now:)`` has something to end: at once when nothing is waited for any more, else at the deadline.
+    var stopDue: MonotonicTime? {
+        switch membership {
+        case .stopping(let stop): waitsForCalls ? stop.deadline : .distantPast
+        case .lastCommit(let stop, _): waitsForCommit ? stop.deadline : .distantPast
+        case .none, .assigned, .left: nil
         }
+    }
+
+    private var waitsForCalls: Bool {
+        calls.inFlight > 0 || events.refusedCount > 0 || (!committer.state.isAtomic && productions.count > 0)
+    }
+
+    private var waitsForCommit: Bool {
+        !committer.isIdle || events.refusedCount > 0 || partitions.hasUncommitted
+    }
+
+    /// Goes on with a stop as far as it can; what is not committed at its end will be taken again.
+    mutating func advanceStop(now: Moment) {
+        guard let due = stopDue else { return }
+        switch membership {
+        case .stopping where now.monotonic >= due:
+            startLastCommit(now: now)
+            advanceStop(now: now)
+        case .lastCommit:
+            if now.monotonic >= due { endStopping(now: now) } else { advanceCommits(now: now) }
+        case .none, .assigned, .stopping, .left: break
+        }
+    }
+
+    /// The calls have ended, or are given up.
+    private mutating func startLastCommit(now: Moment) {
         let gaveUp = dropUnsettled()
         if gaveUp > 0 { actions.append(.notice(.gaveUp(events: gaveUp))) }
         resumeEverything()
         lifecycle.startLastCommit(gaveUp: gaveUp, now: now.monotonic)
-        commitForStop(now: now)
-    }
-
-    /// Goes on with the last commit of a stop, and ends the stop when there is nothing to commit any more.
-    mutating func commitForStop(now: Moment) {
-        guard case .lastCommit(let stop, _) = membership else { return }
-        let isDone = committer.isIdle && events.refusedCount == 0 && !partitions.hasUncommitted
-        if isDone || now.monotonic >= stop.deadline {
-            endStopping(now: now)
-        } else {
-            advanceCommits(now: now)
-        }
     }
 
     /// Ends a stop; what is not committed by now will be taken again.

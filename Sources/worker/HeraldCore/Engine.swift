@@ -29,7 +29,7 @@ import HeraldTime
 /// | | ``Credentials`` | whether there are any, and who waits for others |
 /// | `Outbox/` | ``ProductionTable`` | records on their way |
 /// | | ``Committer`` | commits and transactions, and what waits for one |
-/// | `Timers/` | ``DueQueue``, ``Upkeep`` | what waits for a moment; what is looked at now and then |
+/// | `Timers/` | ``DueQueue``, ``Upkeep`` | what waits for a moment; what is done now and then |
 ///
 /// Not copyable: whoever calls a method of an engine that an object keeps would copy all of it first, a reference count
 /// for each of its arrays.
@@ -66,7 +66,10 @@ public struct Engine: ~Copyable, Sendable {
     var committer: Committer
 
     var due: DueQueue
-    var upkeep = Upkeep()
+    /// Looking for events that block others.
+    var sweeping = Upkeep(every: 1_000)
+    /// Looking for records that stay in memory.
+    var copying = Upkeep(every: 250)
 
     /// An engine without an assignment.
     public init(configuration: EngineConfiguration) {

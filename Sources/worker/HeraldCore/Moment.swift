@@ -13,9 +13,4 @@ public struct Moment: Sendable, Equatable {
         self.monotonic = monotonic
         self.wall = wall
     }
-
-    /// The monotonic moment at which the wall clock will show `due`, if it does not step.
-    func monotonic(at due: WallTime) -> MonotonicTime {
-        monotonic.advanced(byMilliseconds: due.milliseconds(since: wall))
-    }
 }

@@ -31,7 +31,7 @@ struct AdaptiveConcurrency: Sendable, Equatable {
     /// Calls of this window by the logarithm of their milliseconds.
     private var buckets = [Int32](repeating: 0, count: 64)
     private var answers = 0
-    private var windowEnds = MonotonicTime(nanoseconds: .min)
+    private var windowEnds = MonotonicTime.distantPast
     /// Whether calls waited because of the limit in this window.
     private var wasReached = false
 

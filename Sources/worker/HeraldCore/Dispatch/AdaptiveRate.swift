@@ -46,13 +46,13 @@ struct AdaptiveRate: Sendable, Equatable {
 
     private var through = SecondCount()
     private var refused = SecondCount()
-    private var activeSince = MonotonicTime(nanoseconds: .min)
-    private var lastAnswer = MonotonicTime(nanoseconds: .min)
+    private var activeSince = MonotonicTime.distantPast
+    private var lastAnswer = MonotonicTime.distantPast
     /// When a call that is no retry last got through.
-    private var lastFirstPass = MonotonicTime(nanoseconds: .min)
+    private var lastFirstPass = MonotonicTime.distantPast
     /// Sending began, or began again after a pause.
-    private var resumedAt = MonotonicTime(nanoseconds: .min)
-    private var grownAt = MonotonicTime(nanoseconds: .min)
+    private var resumedAt = MonotonicTime.distantPast
+    private var grownAt = MonotonicTime.distantPast
     /// Whether calls waited because of the limit since it grew last.
     private var wasReached = false
 
@@ -81,8 +81,8 @@ struct AdaptiveRate: Sendable, Equatable {
         /// What got through when the limit was lowered.
         var borne = 0.0
         var rest = AdaptiveRate.firstRest
-        var loweredAt = MonotonicTime(nanoseconds: .min)
-        var settledAt = MonotonicTime(nanoseconds: .min)
+        var loweredAt = MonotonicTime.distantPast
+        var settledAt = MonotonicTime.distantPast
         /// Too little is known to stay anywhere: the limit doubles every second.
         var isSearching = false
     }

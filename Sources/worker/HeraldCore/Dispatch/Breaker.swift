@@ -45,7 +45,7 @@ struct Breaker: Sendable {
     private var half: UInt64 = 0
     /// Where its counts begin.
     private var current = 0
-    private var turnsAt = MonotonicTime(nanoseconds: .min)
+    private var turnsAt = MonotonicTime.distantPast
     /// When a call last got through.
     private(set) var lastPass = WallTime(milliseconds: .min)
 

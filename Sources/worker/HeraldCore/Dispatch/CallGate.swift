@@ -14,7 +14,7 @@ struct CallGate: Sendable {
         /// The backend asked for quiet until then.
         var pausedUntil: MonotonicTime?
         /// When it was called last, by this engine or as far as records say that others have dealt with.
-        var lastUse = MonotonicTime(nanoseconds: .min)
+        var lastUse = MonotonicTime.distantPast
         /// When calls come back that were put off because too many wait for this service.
         var deferrals: DeferralPlan?
     }
@@ -133,7 +133,7 @@ struct CallGate: Sendable {
     }
 
     private func opening(of service: Int) -> MonotonicTime {
-        var moment = services[service].pausedUntil ?? MonotonicTime(nanoseconds: .min)
+        var moment = services[service].pausedUntil ?? MonotonicTime.distantPast
         if let limit = services[service].limit { moment = max(moment, limit.opens) }
         if let borne = services[service].borne { moment = max(moment, borne.opens) }
         return moment

@@ -40,7 +40,7 @@ struct CallTracker: Sendable {
         self.ceiling = ceiling
         concurrency = AdaptiveConcurrency(ceiling: ceiling)
         let nobody = CallToken(slot: SlotID(index: 0, generation: 0), service: 0)
-        let never = MonotonicTime(nanoseconds: .min)
+        let never = MonotonicTime.distantPast
         started = Ring(capacity: 64, filler: Started(token: nobody, sequence: 0, at: never, overtakenAt: 0))
     }
 
@@ -82,6 +82,12 @@ struct CallTracker: Sendable {
 
     /// A call waited because there was no room.
     mutating func noteShortage() { concurrency.reached() }
+
+    /// When the oldest call that was overtaken counts as hanging; `nil` when only an answer can change anything.
+    var nextHanging: MonotonicTime? {
+        guard let oldest = started.first, passed >= oldest.overtakenAt else { return nil }
+        return oldest.at.advanced(byMilliseconds: Self.hangsAfter)
+    }
 
     /// Looks at the oldest calls, each until it has ended or hangs.
     mutating func findHanging(in events: inout EventTable, now: MonotonicTime) {

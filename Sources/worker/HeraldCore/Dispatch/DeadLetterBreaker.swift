@@ -29,7 +29,7 @@ struct DeadLetterBreaker: Sendable {
     private var rowStatus: UInt16 = 0
     /// The source that is bad by itself.
     private var excused: UInt64?
-    private var lastPass = MonotonicTime(nanoseconds: .min)
+    private var lastPass = MonotonicTime.distantPast
 
     init(rule: BreakerRule) {
         self.rule = rule

@@ -61,8 +61,11 @@ extension Dispatcher {
     /// The push services that have wanted calls and may be called now.
     mutating func open(now: MonotonicTime) -> PushServiceSet { gate.open(queue.services, now: now) }
 
-    /// When the first of them may be called; `nil` when none has to wait.
-    var opens: MonotonicTime? { gate.isLimited && !queue.isEmpty ? gate.opens(queue.services) : nil }
+    /// When the first of them may be called; `nil` without any.
+    var opens: MonotonicTime? {
+        if queue.isEmpty { return nil }
+        return gate.isLimited ? gate.opens(queue.services) : .distantPast
+    }
 
     mutating func next(among open: PushServiceSet) -> CallToken? { queue.popFirst(among: open) }
 

@@ -98,12 +98,12 @@ extension Engine {
             settle(slot, service, meaning, result, now: now, entropy: entropy)
         }
 
-        if case .stopping = membership {
-            if events.isCurrent(token.slot), events[slot].phase == .active, events[slot].callsOut == 0 {
-                settleForStop(slot, now: now)
-            }
-            finishStopping(now: now)
+        if case .stopping = membership, events.isCurrent(token.slot), events[slot].phase == .active,
+            events[slot].callsOut == 0
+        {
+            settleForStop(slot, now: now)
         }
+        advanceStop(now: now)
         run(now: now)
     }
 
@@ -198,11 +198,7 @@ extension Engine {
         switch decision {
         case .quick(let wait):
             events.rest(index)
-            due.add(
-                .init(
-                    due: now.monotonic.advanced(byMilliseconds: wait), slot: events.id(of: slot),
-                    service: UInt8(service),
-                    purpose: .quickRetry))
+            remind(of: .quickRetry, events.id(of: slot), service: service, after: wait, now: now)
         case .delayed(let wait):
             let reason: RetryReason = result.retryAfter != nil || result.status == 429 ? .throttled : .transient
             let due = now.wall.advanced(byMilliseconds: wait)

@@ -71,10 +71,7 @@ extension Engine {
 
     private mutating func suspect(_ token: CallToken, _ result: CallResult, now: Moment) {
         credentials.suspect(SuspectCall(token: token, result: result))
-        due.add(
-            .init(
-                due: now.monotonic.advanced(byMilliseconds: Self.suspectPatience), slot: token.slot,
-                service: token.service, purpose: .suspect))
+        remind(of: .suspect, token.slot, service: Int(token.service), after: Self.suspectPatience, now: now)
         let most = Credentials.mostSuspects
         if credentials.suspects.count >= most, suspectUsers.count >= most { blameCredentials(now: now) }
     }

@@ -6,7 +6,6 @@ extension Engine {
     ///
     /// What they hold up is their partition's watermark and the events of their user, and with those the memory of all.
     mutating func sweep(now: Moment) {
-        guard upkeep.sweeps(now: now.monotonic) else { return }
         duplicates.evict(now: now.wall)
         takeFromFullAgain()
         for partition in partitions.indices where partitions.waitsForExpected(partition) {

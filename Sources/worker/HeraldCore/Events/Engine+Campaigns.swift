@@ -60,10 +60,7 @@ extension Engine {
     private mutating func suspend(_ slot: Int32, _ service: Int, since: WallTime, now: Moment) {
         guard let shortest = configuration.retry.delays.first else {
             events.rest(events.place(slot, service))
-            due.add(
-                .init(
-                    due: now.monotonic.advanced(byMilliseconds: Self.parkingInMemory), slot: events.id(of: slot),
-                    service: UInt8(service), purpose: .quickRetry))
+            remind(of: .quickRetry, events.id(of: slot), service: service, after: Self.parkingInMemory, now: now)
             return
         }
         let wait = max(shortest, min(now.wall.milliseconds(since: since), Self.longestParking))

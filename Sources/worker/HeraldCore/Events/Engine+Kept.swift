@@ -8,7 +8,6 @@ extension Engine {
 
     /// Has the lane copy what stays in memory, because a message holds on to everything that was fetched with it.
     mutating func keepWhatStays(now: Moment) {
-        guard upkeep.copies(now: now.monotonic) else { return }
         let limit = now.monotonic.advanced(byMilliseconds: -Self.keptAfter)
         for index in events.slots.indices where !events.slots[index].isKept && events.slots[index].takenAt <= limit {
             guard events.slots[index].phase != .free else { continue }

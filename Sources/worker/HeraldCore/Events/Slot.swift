@@ -62,11 +62,11 @@ public struct Slot: Sendable {
     var campaign: UInt64 = 0
     /// What it holds in memory: the record's key, value and headers, and the event's scratch buffer.
     var bytes = 0
-    var takenAt = MonotonicTime(nanoseconds: .min)
+    var takenAt = MonotonicTime.distantPast
     /// Whether its record was copied because it stays.
     var isKept = false
     /// When it became the first of its user, or was taken.
-    var activeSince = MonotonicTime(nanoseconds: .min)
+    var activeSince = MonotonicTime.distantPast
     /// It holds up others for too long: it goes to a delay topic instead of being called again from memory.
     var isBlocking = false
 

@@ -146,8 +146,8 @@ extension Engine {
         wait(slot, until: moment, now: now)
         if moment.milliseconds(since: now.wall) > Self.pauseBeyond {
             sources.pause(source, for: .farOff, actions: &actions)
-            let ahead = now.monotonic(at: moment).advanced(byMilliseconds: -Self.resumeAhead)
-            due.add(.init(due: ahead, slot: events.id(of: slot), service: 0, purpose: .resume))
+            let ahead = moment.milliseconds(since: now.wall) - Self.resumeAhead
+            remind(of: .resume, events.id(of: slot), after: ahead, now: now)
         }
     }
 
@@ -194,7 +194,7 @@ extension Engine {
     /// Keeps the event in memory until `moment`.
     mutating func wait(_ slot: Int32, until moment: WallTime, now: Moment) {
         events.wait(slot)
-        due.add(.init(due: now.monotonic(at: moment), slot: events.id(of: slot), service: 0, purpose: .event))
+        remind(of: .event, events.id(of: slot), after: moment.milliseconds(since: now.wall), now: now)
     }
 
     /// Lines the event up behind its user's other events, or its partition's; the first is called at once.

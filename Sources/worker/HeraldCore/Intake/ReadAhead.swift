@@ -23,7 +23,7 @@ struct ReadAhead: Sendable {
     /// The source that was fetched again last after there had been too much of all.
     private var lastResumed = 0
     /// When the next one is fetched again although there may be much of others.
-    private var nextCrowded = MonotonicTime(nanoseconds: .min)
+    private var nextCrowded = MonotonicTime.distantPast
 
     /// - Parameter maxBytes: more bytes than this in the queues are too many.
     init(maxBytes: Int) { self.maxBytes = maxBytes }

@@ -25,9 +25,9 @@ struct Committer: Sendable {
     private var wasAlone = false
     /// The lane has not handed all records to the producer yet, which may refuse them: a commit would succeed without.
     private var hasUnheardRecords = false
-    private var lastOpened = MonotonicTime(nanoseconds: .min)
+    private var lastOpened = MonotonicTime.distantPast
     /// Not before this is another transaction opened.
-    private var nextBegin = MonotonicTime(nanoseconds: .min)
+    private var nextBegin = MonotonicTime.distantPast
     /// How many transactions failed since the last that was committed.
     private var failures = 0
 
@@ -37,7 +37,7 @@ struct Committer: Sendable {
     private(set) var positions: [CommittedPosition] = []
     /// There may be something that the broker does not know.
     private var hasNews = false
-    private var nextCommit = MonotonicTime(nanoseconds: .min)
+    private var nextCommit = MonotonicTime.distantPast
     private var exposure = Exposure()
 
     init(configuration: EngineConfiguration) {
@@ -58,7 +58,7 @@ struct Committer: Sendable {
     ///
     /// - Parameter isLast: whether a stop has come to its last commit, which waits for nothing but the records.
     func due(isLast: Bool) -> MonotonicTime? {
-        let commit = isLast ? MonotonicTime(nanoseconds: .min) : nextCommit
+        let commit = isLast ? MonotonicTime.distantPast : nextCommit
         switch state {
         case .plain(.committing), .atomic(.preparing): return nil
         case .plain(.idle(let afterFailure)): return hasNews || isLast ? (afterFailure ? nextCommit : commit) : nil
@@ -67,7 +67,7 @@ struct Committer: Sendable {
             return hasNews ? max(commit, nextBegin) : nil
         case .atomic(.open(let attempt, let withheld)):
             guard withheld == 0, !hasUnheardRecords else { return nil }
-            return attempt.isAlone || members.count >= crowd ? MonotonicTime(nanoseconds: .min) : commit
+            return attempt.isAlone || members.count >= crowd ? MonotonicTime.distantPast : commit
         case .atomic(.ending(_, _, let askAgain)): return askAgain
         }
     }
@@ -350,7 +350,9 @@ extension Committer {
     var isUnproven: Bool { exposure.isUnproven }
 
     /// Whether calls wait for a commit.
-    var isInTheWay: Bool { exposure.isInTheWay }
+    func isInTheWay(recordsOut: Int) -> Bool {
+        exposure.isInTheWay && (exposure.isUnproven || isRecording(recordsOut))
+    }
 
     /// Whether anything decided waits for a commit; what is left out of transactions does not.
     private func isRecording(_ recordsOut: Int) -> Bool {

@@ -19,11 +19,11 @@ extension Engine {
     public var commitPositions: [CommittedPosition] { committer.positions }
 
     /// When ``advanceCommits(now:)`` has something to do.
-    var nextCommitStep: MonotonicTime? { membership == .left ? nil : committer.due(isLast: membership.isLastCommit) }
+    var commitDue: MonotonicTime? { membership == .left ? nil : committer.due(isLast: membership.isLastCommit) }
 
     /// Does what the committer's state and the time allow.
     mutating func advanceCommits(now: Moment) {
-        guard let due = nextCommitStep, now.monotonic >= due else { return }
+        guard let due = commitDue, now.monotonic >= due else { return }
         switch committer.state {
         case .atomic(.closed): openNext(now: now)
         case .plain, .atomic(.open): startCommit(now: now)
@@ -79,7 +79,7 @@ extension Engine {
         }
         // The last commit of a stop had to wait for the one before.
         if outcome == .acknowledged { lifecycle.allowCommit(now: now.monotonic) }
-        commitForStop(now: now)
+        advanceStop(now: now)
         run(now: now)
     }
 
@@ -97,5 +97,32 @@ extension Engine {
 
     mutating func append(_ action: Action?) {
         if let action { actions.append(action) }
+    }
+}
+
+extension Engine {
+    /// Nothing was heard for this long (milliseconds) beyond what this engine had asked to wait: the process was stopped,
+    /// or its machine.
+    ///
+    /// The group may have given the partitions to others since. Nothing is called before a commit that begins now shows
+    /// that it has not; who is no member any more has its commits refused.
+    public mutating func stoodStill(for milliseconds: Int64) {
+        guard milliseconds >= configuration.maxUnrecorded, case .assigned = membership else { return }
+        committer.stoodStill()
+    }
+
+    /// Whether another call may begin: nothing that was called has waited for its commit for too long, and the partitions
+    /// are this worker's.
+    mutating func mayCall(now: Moment) -> Bool {
+        committer.allowsCall(recordsOut: productions.count, now: now.monotonic, within: configuration.maxUnrecorded)
+    }
+
+    /// Whether everything about the event is decided and it waits for its commit.
+    package func isDecided(_ id: SlotID) -> Bool { events.isCurrent(id) && events[id.index].phase == .settling }
+
+    /// Notes that an event is decided whose calls would be made again if this worker died now.
+    mutating func noteExposure(of slot: Int32, now: Moment) {
+        guard events[slot].wasCalled else { return }
+        committer.decided(recordsOut: productions.count, now: now.monotonic)
     }
 }

@@ -42,7 +42,7 @@ extension Engine {
             }
             free(slot)
         }
-        if case .stopping = membership { finishStopping(now: now) }
+        advanceStop(now: now)
         run(now: now)
     }
 
@@ -153,10 +153,7 @@ extension Engine {
         guard let refusals = events.setApart(production.slot.index, isHopeless: isHopeless) else { return }
         partitions.undecide(events[production.slot.index].offset, of: events[production.slot.index].partition)
         let pause = isHopeless ? min(Self.productionPause << min(refusals, 10), Self.longestProductionPause) : 0
-        due.add(
-            .init(
-                due: now.monotonic.advanced(byMilliseconds: pause), slot: production.slot, service: 0,
-                purpose: .refusedEvent))
+        remind(of: .refusedEvent, production.slot, after: pause, now: now)
     }
 
     /// The event may be offered again that had a record refused: alone, when its turn comes.
@@ -173,9 +170,6 @@ extension Engine {
     }
 
     private mutating func offerAgain(_ id: ProductionID, after pause: Int64, now: Moment) {
-        due.add(
-            .init(
-                due: now.monotonic.advanced(byMilliseconds: pause),
-                slot: SlotID(index: id.index, generation: id.generation), service: 0, purpose: .production))
+        remind(of: .production, SlotID(index: id.index, generation: id.generation), after: pause, now: now)
     }
 }

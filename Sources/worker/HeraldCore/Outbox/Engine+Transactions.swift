@@ -49,7 +49,7 @@ extension Engine {
     public mutating func producerReady(now: Moment) {
         guard case .atomic(.preparing) = committer.state else { return }
         append(committer.producerReady())
-        commitForStop(now: now)
+        advanceStop(now: now)
         run(now: now)
     }
 
@@ -120,7 +120,7 @@ extension Engine {
         case .failedForNow, .refused, .abortable: committer.askLater(now: now.monotonic)
         case .fatal(let isFenced): producerLost(isFenced: isFenced, now: now)
         }
-        commitForStop(now: now)
+        advanceStop(now: now)
         run(now: now)
     }
 

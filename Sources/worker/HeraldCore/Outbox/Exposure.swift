@@ -68,30 +68,3 @@ struct Exposure: Sendable {
         self = Self()
     }
 }
-
-extension Engine {
-    /// Nothing was heard for this long (milliseconds) beyond what this engine had asked to wait: the process was stopped,
-    /// or its machine.
-    ///
-    /// The group may have given the partitions to others since. Nothing is called before a commit that begins now shows
-    /// that it has not; who is no member any more has its commits refused.
-    public mutating func stoodStill(for milliseconds: Int64) {
-        guard milliseconds >= configuration.maxUnrecorded, case .assigned = membership else { return }
-        committer.stoodStill()
-    }
-
-    /// Whether another call may begin: nothing that was called has waited for its commit for too long, and the partitions
-    /// are this worker's.
-    mutating func mayCall(now: Moment) -> Bool {
-        committer.allowsCall(recordsOut: productions.count, now: now.monotonic, within: configuration.maxUnrecorded)
-    }
-
-    /// Whether everything about the event is decided and it waits for its commit.
-    package func isDecided(_ id: SlotID) -> Bool { events.isCurrent(id) && events[id.index].phase == .settling }
-
-    /// Notes that an event is decided whose calls would be made again if this worker died now.
-    mutating func noteExposure(of slot: Int32, now: Moment) {
-        guard events[slot].wasCalled else { return }
-        committer.decided(recordsOut: productions.count, now: now.monotonic)
-    }
-}

@@ -1,57 +1,100 @@
 public import HeraldTime
 
+/// What the engine does at a moment and not because of an input: ``Engine/due(_:)`` says when, ``Engine/fire(_:now:)`` what.
+///
+/// ``Engine/tick(now:)`` and ``Engine/nextWake`` go through this one list, so a moment cannot be in one and not in the other.
+enum EngineTimer: CaseIterable {
+    /// The head of the ``DueQueue``.
+    case reminder
+    /// Records that stay in memory are looked for.
+    case copy
+    /// Events that block others are looked for.
+    case sweep
+    /// A call may begin: because a limit allows it, because others hang, or as the next probe of an outage.
+    case call
+    /// A stop that is done, or at its deadline.
+    case stop
+    /// The committer's next step.
+    case commit
+}
+
 extension Engine {
     /// Time passed: what is due goes on.
     public mutating func tick(now: Moment) {
-        while let entry = due.takeDue(at: now.monotonic) {
-            switch entry.purpose {
-            case .quickRetry: quickRetryIsDue(entry, now: now)
-            case .event: eventIsDue(entry.slot, now: now)
-            case .resume: resumeIsDue(entry.slot)
-            case .production:
-                productionIsDue(ProductionID(index: entry.slot.index, generation: entry.slot.generation))
-            case .refusedEvent: refusedEventIsDue(entry.slot, now: now)
-            case .suspect: suspectIsDue(CallToken(slot: entry.slot, service: entry.service), now: now)
-            }
-        }
-        probe(now: now)
         dispatcher.tick(now: now.monotonic)
-        if case .assigned = membership {
-            keepWhatStays(now: now)
-            sweep(now: now)
+        for timer in EngineTimer.allCases {
+            if let due = due(timer), due <= now.monotonic { fire(timer, now: now) }
         }
-        run(now: now)
-        switch membership {
-        case .stopping: finishStopping(now: now)
-        case .lastCommit: commitForStop(now: now)
-        case .none, .assigned, .left: break
-        }
-        // Also what became of the last transaction of an assignment is still asked for.
-        advanceCommits(now: now)
     }
 
     /// When the engine wants its next ``tick(now:)`` at the latest; `nil` when nothing waits.
-    ///
-    /// Each of these moments is one that whoever acts then asks for as well.
     public var nextWake: MonotonicTime? {
-        var earliest = due.earliest
-        let moments: [4 of MonotonicTime?] = [nextCommitStep, nextCall, nextUpkeep, membership.stop?.deadline]
-        for index in moments.indices {
-            if let moment = moments[index] { earliest = min(earliest ?? moment, moment) }
+        var earliest: MonotonicTime?
+        for timer in EngineTimer.allCases {
+            if let due = due(timer) { earliest = min(earliest ?? due, due) }
         }
         return earliest
     }
 
-    /// When a call may begin that could not until now.
-    private var nextCall: MonotonicTime? {
-        // Only a commit makes a call possible.
-        if committer.isInTheWay { return nil }
-        if health.isInOutage { return nextProbeTime }
-        return calls.hasRoom ? dispatcher.opens : nil
+    /// When a timer fires; `nil` while only an input can change anything.
+    private func due(_ timer: EngineTimer) -> MonotonicTime? {
+        switch timer {
+        case .reminder: due.earliest
+        case .copy: isTaking && events.count > 0 ? copying.next : nil
+        case .sweep: isTaking ? sweeping.next : nil
+        case .call: nextCall
+        case .stop: stopDue
+        case .commit: commitDue
+        }
     }
 
-    /// When something is looked at; not while nothing is in memory.
-    private var nextUpkeep: MonotonicTime? { isTaking && events.count > 0 ? upkeep.next : nil }
+    private mutating func fire(_ timer: EngineTimer, now: Moment) {
+        switch timer {
+        case .reminder: while let entry = due.takeDue(at: now.monotonic) { remind(entry, now: now) }
+        case .copy:
+            copying.done(now: now.monotonic)
+            keepWhatStays(now: now)
+        case .sweep:
+            sweeping.done(now: now.monotonic)
+            sweep(now: now)
+        case .call:
+            probe(now: now)
+            run(now: now)
+        case .stop: advanceStop(now: now)
+        case .commit: advanceCommits(now: now)
+        }
+    }
+
+    private mutating func remind(_ entry: DueQueue.Entry, now: Moment) {
+        switch entry.purpose {
+        case .quickRetry: quickRetryIsDue(entry, now: now)
+        case .event: eventIsDue(entry.slot, now: now)
+        case .resume: resumeIsDue(entry.slot)
+        case .production: productionIsDue(ProductionID(index: entry.slot.index, generation: entry.slot.generation))
+        case .refusedEvent: refusedEventIsDue(entry.slot, now: now)
+        case .suspect: suspectIsDue(CallToken(slot: entry.slot, service: entry.service), now: now)
+        }
+    }
+
+    /// Notes what to do for a slot after so many milliseconds.
+    mutating func remind(
+        of purpose: DueQueue.Purpose, _ slot: SlotID, service: Int = 0, after milliseconds: Int64, now: Moment
+    ) {
+        due.add(
+            .init(
+                due: now.monotonic.advanced(byMilliseconds: milliseconds), slot: slot, service: UInt8(service),
+                purpose: purpose))
+    }
+
+    /// When ``run(now:)`` or ``probe(now:)`` has something to begin.
+    private var nextCall: MonotonicTime? {
+        if !activations.isEmpty { return .distantPast }
+        // Only a commit makes a call possible.
+        if committer.isInTheWay(recordsOut: productions.count) { return nil }
+        if health.isInOutage { return nextProbeTime }
+        guard let opens = dispatcher.opens else { return nil }
+        return calls.hasRoom ? opens : calls.nextHanging.map { max($0, opens) }
+    }
 
     private mutating func quickRetryIsDue(_ entry: DueQueue.Entry, now: Moment) {
         let slot = entry.slot.index

@@ -65,7 +65,7 @@ struct LaneCredentials {
     /// `nil` while there is no access token.
     private var access: BackendAccess?
     /// Since when.
-    private var since = MonotonicTime(nanoseconds: .min)
+    private var since = MonotonicTime.distantPast
     /// Whether a call was refused that was sent since then.
     private var isRefused = false
     /// Why there is none.

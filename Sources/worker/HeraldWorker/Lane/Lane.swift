@@ -57,7 +57,7 @@ package final class Lane<IO: LaneIO> {
     var hasProduced = false
     /// Why it takes none at the moment, as far as people were told.
     var produceTrouble: KafkaError?
-    var reportAgain = MonotonicTime(nanoseconds: .min)
+    var reportAgain = MonotonicTime.distantPast
 
     // What others may know of the lane.
     @exclusivity(unchecked) var meter: LaneMeter
@@ -66,14 +66,14 @@ package final class Lane<IO: LaneIO> {
     var refusal: LaneReport.Trouble?
     var commitTrouble: LaneReport.Trouble?
     var partitionReports: [PartitionReport] = []
-    var nextReport = MonotonicTime(nanoseconds: .min)
-    var nextProgress = MonotonicTime(nanoseconds: .min)
+    var nextReport = MonotonicTime.distantPast
+    var nextProgress = MonotonicTime.distantPast
 
     // The loop.
     /// Whether there may be records that the next turn takes at once.
     @exclusivity(unchecked) package internal(set) var mayHaveMore = false
     var nextPoll: MonotonicTime
-    var nextLook = MonotonicTime(nanoseconds: .min)
+    var nextLook = MonotonicTime.distantPast
     /// When the latest turn began.
     var lastTurn: Moment?
     /// What the consumer had fetched at the last look.
