@@ -167,19 +167,22 @@ struct BacklogWorld: ~Copyable {
 
     private mutating func produce(_ id: ProductionID) {
         guard let production = engine.production(id), let record = kept[production.slot.index] else { return }
-        switch production.kind {
-        case .result:
-            guard production.outcome == .delivered else { break }
+        switch production.content {
+        case .result(let final, _):
+            guard final == .delivered else { break }
             delivered += 1
             deliveredTo[record.service, default: 0] += 1
-        case .deadLetter: dead += 1
-        case .retry:
+        case .copy(let copy):
+            guard case .retry(let delay, _, let reason) = copy.destination else {
+                dead += 1
+                break
+            }
             retryRecords += 1
-            if production.retryReason == .throttled { throttled += 1 }
+            if reason == .throttled { throttled += 1 }
             var output = OutputRecord()
             engine.write(
                 production, keyByteCount: 0, value: record.value.span.bytes, headers: record.headers, into: &output)
-            retries[production.delay].append(
+            retries[delay].append(
                 Record(
                     value: record.value, headers: output.headers, timestamp: time, event: record.event,
                     service: record.service))

@@ -15,10 +15,8 @@ struct DueQueueTests {
         for number in 0..<500 {
             let due = Int64(random.next() % 1_000)
             expected.append(due)
-            queue.add(
-                .init(
-                    due: MonotonicTime(nanoseconds: due), slot: SlotID(index: Int32(number), generation: 0), service: 0,
-                    purpose: .event))
+            let id = SlotID(index: Int32(number), generation: 0)
+            queue.add(.init(due: MonotonicTime(nanoseconds: due), purpose: .event(id)))
         }
         expected.sort()
         #expect(queue.earliest == MonotonicTime(nanoseconds: expected[0]))

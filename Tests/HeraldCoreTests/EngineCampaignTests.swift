@@ -32,7 +32,9 @@ struct EngineCampaignTests {
         #expect(harness.calls.isEmpty)
         #expect(harness.produced.map { $0.production.attempts } == [0, 0, 0])
         #expect(
-            harness.produced.map { $0.production.dueAt.milliseconds - harness.time } == [1_000 - 10_000, 9_998, 10_000])
+            harness.produced.map { ($0.production.dueAt?.milliseconds ?? 0) - harness.time } == [
+                1_000 - 10_000, 9_998, 10_000,
+            ])
         #expect(
             harness.takeSummaries() == [
                 "retry 1s apns paused 0", "retry 1s apns paused 0", "retry 10s apns,gcm paused 0",
@@ -44,7 +46,7 @@ struct EngineCampaignTests {
         let harness = EngineHarness()
         harness.campaign("autumn", is: .paused, for: 3 * 86_400_000)
         harness.event("a", on: EngineHarness.bulk, more: Self.autumn)
-        #expect(harness.produced.map { $0.production.dueAt.milliseconds - harness.time } == [300_000])
+        #expect(harness.produced.map { ($0.production.dueAt?.milliseconds ?? 0) - harness.time } == [300_000])
     }
 
     @Test("takes its events out of the queue of calls at once, and lets calls under way end")

@@ -275,13 +275,15 @@ final class EngineHarness {
             let names = production.services.map { engine.configuration.decoder.pushServices.names[$0] }
                 .joined(separator: ",")
             let place = names.isEmpty ? "-" : names
-            switch production.kind {
-            case .result: return "result \(place) \(production.outcome.rawValue)"
-            case .retry:
-                let delay = engine.configuration.retryDelays[production.delay]
-                return "retry \(delay) \(place) \(production.retryReason?.rawValue ?? "kept") \(production.attempts)"
-            case .deadLetter:
-                return "dead \(place) \(production.deadLetterReason?.rawValue ?? "?") \(production.status)"
+            switch production.content {
+            case .result(let final, _): return "result \(place) \(final.outcome.rawValue)"
+            case .copy(let copy):
+                switch copy.destination {
+                case .retry(let delay, _, let reason):
+                    let delay = engine.configuration.retryDelays[delay]
+                    return "retry \(delay) \(place) \(reason?.rawValue ?? "kept") \(production.attempts)"
+                case .deadLetter(let reason): return "dead \(place) \(reason.rawValue) \(production.status)"
+                }
             }
         }
     }

@@ -128,7 +128,12 @@ final class ScriptedIO: LaneIO {
         let names = (0..<(headers?.count ?? 0)).compactMap { index -> String? in
             headers.map { text($0.name(at: index)) }
         }
-        note("produce \(production.kind), key \(text(key)), headers \(names.sorted())")
+        let kind =
+            switch production.content {
+            case .result: "result"
+            case .copy(let copy): if case .retry = copy.destination { "retry" } else { "deadLetter" }
+            }
+        note("produce \(kind), key \(text(key)), headers \(names.sorted())")
         return produceAnswers.isEmpty ? .taken : produceAnswers.removeFirst()
     }
 

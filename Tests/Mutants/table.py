@@ -44,7 +44,7 @@ MUTANTS = [
         "an offset is complete while one of its records is on its way",
         "Engine+Production.swift",
         "if productions.remove(id.index, of: slot) {",
-        "if productions.remove(id.index, of: slot) || production.kind == .result {",
+        "if productions.remove(id.index, of: slot) || { if case .result = production.content { true } else { false } }() {",
     ),
     Mutant(
         "a commit that failed counts as made",
@@ -98,9 +98,9 @@ MUTANTS = [
     ),
     Mutant(
         "a retry that is too large loses its value",
-        "Action.swift",
-        "kind == .deadLetter ? [.diagnostics, .headers, .key, .value] : [.diagnostics, .headers]",
-        "[.diagnostics, .headers, .key, .value]",
+        "Production.swift",
+        "case .retry: [.diagnostics, .headers]",
+        "case .retry: [.diagnostics, .headers, .key, .value]",
     ),
     Mutant(
         "an event of which a record is refused comes again with the others, too",
@@ -248,8 +248,8 @@ MUTANTS = [
     Mutant(
         "a part of a split event is lost",
         "Engine+Settlement.swift",
-        "guard state.verdict.goesOn, !grouped.contains(service) else { continue }",
-        "guard state.verdict.goesOn, grouped.isEmpty else { continue }",
+        "guard !grouped.contains(service), var copy = state.verdict.copy else { continue }",
+        "guard grouped.isEmpty, var copy = state.verdict.copy else { continue }",
     ),
     # Duplicates.
     Mutant(
@@ -366,8 +366,8 @@ MUTANTS = [
     Mutant(
         "what is cancelled of an event is settled again as a retry",
         "Engine+Settlement.swift",
-        "case .delivered, .duplicate, .cancelled: false\n        case .none,",
-        "case .delivered, .duplicate: false\n        case .cancelled, .none,",
+        "        case .none, .delivered, .duplicate, .cancelled: nil\n        case .expired:",
+        "        case .none, .delivered, .duplicate: nil\n        case .cancelled, .expired:",
     ),
     # Others' trouble: promise 7.
     Mutant(

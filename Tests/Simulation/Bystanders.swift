@@ -213,8 +213,8 @@ private final class FailingUsers: SimulatedIO {
     func produce(
         _ id: ProductionID, _ production: Production, key: RawSpan?, value: RawSpan?, headers: HeaderList?
     ) -> ProduceAnswer {
-        if production.kind == .retry, let value, let headers {
-            append(value.withUnsafeBytes { Array($0) }, headers, to: Self.firstRetryTopic + production.delay)
+        if case .retry(let delay, _, _) = production.copy?.destination, let value, let headers {
+            append(value.withUnsafeBytes { Array($0) }, headers, to: Self.firstRetryTopic + delay)
         }
         inbox.acknowledgements.append((id, nil))
         inbox.events.insert(.producer)

@@ -14,11 +14,11 @@ extension SimulatedWorker {
             return .doesNotFit
         }
         let (name, record) = (retained.name, retained.record)
-        if production.kind == .retry { simulation.checkers.movedToRetry(name) }
+        if production.isRetry { simulation.checkers.movedToRetry(name) }
         var written = LogRecord(
             key: Self.copy(of: key), value: Self.copy(of: value), headers: headers ?? HeaderList(),
             timestamp: now.wall.milliseconds)
-        if production.kind != .result, let value = written.value, value != original {
+        if production.copy != nil, let value = written.value, value != original {
             simulation.checkers.fail("\(simulation.checkers.text(name)): a record has another one's value")
         }
         checkCompany(name)
@@ -35,7 +35,7 @@ extension SimulatedWorker {
         // Alone it was taken: when that transaction fails it is for another reason.
         if companions.count == 1 { apart[name] = nil }
         let effect = effect(of: production, settling: name, record, written)
-        simulation.checkers.written(written, for: name, mayLackValue: production.kind == .deadLetter)
+        simulation.checkers.written(written, for: name, mayLackValue: production.copy != nil && !production.isRetry)
         written.user = record.user
         written.event = record.event
         written.size = record.size
@@ -81,13 +81,13 @@ extension SimulatedWorker {
 
     /// Why the producer or the broker does not take a record, if so.
     private func refusal(of production: Production, _ record: LogRecord) -> ProductionFailure? {
-        if production.kind != .result {
+        if let omissions = production.copy?.omissions {
             let isTooLarge =
                 switch record.size {
                 case .usual: false
-                case .large: !production.omissions.contains(.history)
-                case .huge: !production.omissions.contains(.headers)
-                case .enormous: !production.omissions.contains(.value)
+                case .large: !omissions.contains(.history)
+                case .huge: !omissions.contains(.headers)
+                case .enormous: !omissions.contains(.value)
                 case .impossible: simulation.now < Simulation.start + Self.topicsAreMended
                 }
             // Most topics are known beforehand, and the others' brokers say so.
@@ -121,8 +121,7 @@ extension SimulatedWorker {
         of production: Production, settling name: RecordName, _ record: LogRecord, _ written: LogRecord
     ) -> Effect {
         var effect = Effect(settles: name, whole: record.duties, kind: .deadLetter, duties: [])
-        switch production.kind {
-        case .deadLetter: break
+        switch production.content {
         case .result:
             guard let result = try? NotificationResult(decoding: written.value ?? []) else {
                 simulation.checkers.fail("a result can't be read")
@@ -132,7 +131,8 @@ extension SimulatedWorker {
                 outcome: result.outcome, first: result.firstOutcome, reason: result.reason, attempts: result.attempts)
             effect.duties = duties(of: record, services: [result.pushService ?? ""])
             check(origin: result.origin.description, of: effect)
-        case .retry:
+        case .copy:
+            guard production.isRetry else { break }
             let attempts = written.headers.text(.attempts).flatMap { Int($0) } ?? -1
             effect.kind = .retry(
                 attempts: attempts, reason: written.headers.text(.reason).flatMap { RetryReason(rawValue: $0) })
@@ -169,4 +169,11 @@ extension SimulatedWorker {
             .request(process, .append(id, place, record, effect, isAcknowledgementLost: isLost)),
             after: simulation.travel())
     }
+}
+
+extension Production {
+    /// The event that goes on, if it is not a result.
+    var copy: EventCopy? { if case .copy(let copy) = content { copy } else { nil } }
+
+    var isRetry: Bool { if case .retry = copy?.destination { true } else { false } }
 }

@@ -1,6 +1,3 @@
-public import HeraldEvents
-public import HeraldTime
-
 /// What the engine wants done.
 ///
 /// The lane carries actions out in order.
@@ -83,74 +80,6 @@ public enum OutageReason: UInt8, Sendable, Equatable, CaseIterable {
     case breaker
     /// Dead-letter breaker: too many answers would make dead letters with the same status.
     case deadLetterBreaker
-}
-
-/// One record that an event causes.
-public struct Production: Sendable, Equatable {
-    /// What kind of record.
-    public enum Kind: UInt8, Sendable {
-        /// The final outcome of one push service, or of an event that did not decode (no service).
-        case result
-        /// The event for the services that failed for now.
-        case retry
-        /// The event for the services that failed for good.
-        case deadLetter
-    }
-
-    /// The event.
-    public var slot: SlotID
-    /// What kind of record.
-    public var kind: Kind
-    /// The push services it is about.
-    public var services: PushServiceSet
-    /// Results: the outcome.
-    public var outcome = Outcome.delivered
-    /// Results of duplicates: the outcome of the one that came before, if this worker knows it.
-    public var firstOutcome: Outcome?
-    /// Dead letters, and results of dead letters: the reason.
-    public var deadLetterReason: DeadLetterReason?
-    /// Retries: the reason; `nil` keeps the one that the record came with.
-    public var retryReason: RetryReason?
-    /// Retries: the index of the delay.
-    public var delay = 0
-    /// Retries: when the event may be called again.
-    public var dueAt = WallTime(milliseconds: 0)
-    /// Calls made so far for each of the services.
-    public var attempts = 0
-    /// The last HTTP status, 0 when there was none.
-    public var status = 0
-    /// When the outcome was decided.
-    public var decidedAt = WallTime(milliseconds: 0)
-    /// What to leave out, because the record was too large with it.
-    public var omissions: Omissions = []
-
-    /// Leaves the next part out; false when nothing is left that could be.
-    ///
-    /// Diagnostics go first, then what the call does not need. A retry has to stay an event; of a dead letter the long key
-    /// goes before the value, which `herald-origin` has as long as the request topic does.
-    mutating func omitMore() -> Bool {
-        let steps: [Omissions] =
-            kind == .deadLetter ? [.diagnostics, .headers, .key, .value] : [.diagnostics, .headers]
-        guard kind != .result, let next = steps.first(where: { !omissions.isSuperset(of: $0) }) else { return false }
-        omissions.formUnion(next)
-        return true
-    }
-}
-
-extension Omissions {
-    fileprivate static let diagnostics: Self = [.history, .detail]
-}
-
-/// Why a record was not produced.
-public enum ProductionFailure: Sendable, Equatable {
-    /// Larger than its topic takes, which was known before the broker had it: a transaction goes on.
-    case doesNotFit
-    /// The broker or the producer refused it, or a batch with it, as too large.
-    case tooLarge
-    /// The producer's queue is full: try again in a moment.
-    case queueFull
-    /// Anything else; it is tried again until it works.
-    case other
 }
 
 /// What an answer was.

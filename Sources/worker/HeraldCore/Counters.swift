@@ -66,11 +66,10 @@ public struct Counters: Sendable, Equatable {
         callEnds[service * CallEnd.allCases.count + Int(end.rawValue)] += 1
     }
 
-    mutating func count(_ production: Production) {
-        switch production.kind {
-        case .result: break
-        case .retry: retries[production.retryReason?.place ?? RetryReason.allCases.count] += 1
-        case .deadLetter: if let reason = production.deadLetterReason { deadLetters[reason.place] += 1 }
+    mutating func count(_ copy: EventCopy) {
+        switch copy.destination {
+        case .retry(_, _, let reason): retries[reason?.place ?? RetryReason.allCases.count] += 1
+        case .deadLetter(let reason): deadLetters[reason.place] += 1
         }
     }
 }

@@ -1,20 +1,35 @@
-/// Names one occupation of one slot: a slot's number and how often it was used before.
+/// Names one use of one numbered place: an event's slot, or a record's place in the outbox.
 ///
-/// Answers, acknowledgements and reminders carry it, so that what belongs to an earlier occupation (an older assignment,
-/// for one) is recognised and dropped.
-public struct SlotID: Hashable, BitwiseCopyable, Sendable {
-    /// The slot's number, from 0.
+/// Answers, acknowledgements and reminders carry it, so that what belongs to an earlier use (an older assignment, for one) is
+/// recognised and dropped.
+public struct PlaceID<Content>: Hashable, BitwiseCopyable, Sendable {
+    /// The place's number, from 0.
     public var index: Int32
-    /// Counts the occupations of the slot.
+    /// Counts the uses of the place.
     public var generation: UInt32
 
-    /// The `generation`-th occupation of slot `index`.
+    /// The `generation`-th use of place `index`.
     @inlinable
     public init(index: Int32, generation: UInt32) {
         self.index = index
         self.generation = generation
     }
+
+    /// The identifier in 64 bits, as a producer's opaque value.
+    @inlinable
+    public var rawValue: UInt64 { UInt64(generation) << 32 | UInt64(UInt32(bitPattern: index)) }
+
+    /// The identifier that `rawValue` gave.
+    @inlinable
+    public init(rawValue: UInt64) {
+        self.init(index: Int32(bitPattern: UInt32(truncatingIfNeeded: rawValue)), generation: UInt32(rawValue >> 32))
+    }
 }
+
+/// Names one event in memory.
+public typealias SlotID = PlaceID<Slot>
+/// Names one record to be produced.
+public typealias ProductionID = PlaceID<Production>
 
 /// Names one call: the event's slot and the push service.
 public struct CallToken: Hashable, BitwiseCopyable, Sendable {
@@ -41,31 +56,5 @@ public struct CallToken: Hashable, BitwiseCopyable, Sendable {
     public init(rawValue: UInt64) {
         slot = SlotID(index: Int32(rawValue & 0xFF_FFFF), generation: UInt32(rawValue >> 32))
         service = UInt8(truncatingIfNeeded: rawValue >> 24)
-    }
-}
-
-/// Names one record to be produced.
-public struct ProductionID: Hashable, BitwiseCopyable, Sendable {
-    /// The place in the engine's table.
-    public var index: Int32
-    /// Counts the uses of that place.
-    public var generation: UInt32
-
-    /// The `generation`-th use of place `index`.
-    @inlinable
-    public init(index: Int32, generation: UInt32) {
-        self.index = index
-        self.generation = generation
-    }
-
-    /// The identifier in 64 bits, as a producer's opaque value.
-    @inlinable
-    public var rawValue: UInt64 { UInt64(generation) << 32 | UInt64(UInt32(bitPattern: index)) }
-
-    /// The identifier that `rawValue` gave.
-    @inlinable
-    public init(rawValue: UInt64) {
-        index = Int32(bitPattern: UInt32(truncatingIfNeeded: rawValue))
-        generation = UInt32(rawValue >> 32)
     }
 }

@@ -13,7 +13,7 @@ public struct TopicHandleID: Hashable, Sendable {
 ///
 /// Whoever took it from a queue calls ``release()`` exactly once, from any thread, before the consumer is let go; nothing
 /// of the message may be used afterwards. Copies are the same handle.
-public struct Message: @unchecked Sendable {
+public struct Message: RecordBytes, @unchecked Sendable {
     private let pointer: UnsafeMutablePointer<rd_kafka_message_t>
 
     init(_ pointer: UnsafeMutablePointer<rd_kafka_message_t>) {
@@ -60,33 +60,17 @@ public struct Message: @unchecked Sendable {
     /// How many bytes the key has; 0 for a null key too.
     public var keyCount: Int { pointer.pointee.key == nil ? 0 : pointer.pointee.key_len }
 
-    /// Lends the key where librdkafka put it; `nil` for a null key.
-    @inlinable
-    public func withKey<R, E: Error>(_ body: (RawSpan?) throws(E) -> R) throws(E) -> R {
-        guard let bytes = keyBytes else { return try body(nil) }
-        return try body(bytes.bytes)
-    }
-
-    /// Lends the value where librdkafka put it; `nil` for a null value (a tombstone).
-    @inlinable
-    public func withValue<R, E: Error>(_ body: (RawSpan?) throws(E) -> R) throws(E) -> R {
-        guard let bytes = valueBytes else { return try body(nil) }
-        return try body(bytes.bytes)
-    }
-
-    @usableFromInline
-    var keyBytes: UnsafeRawBufferPointer? {
+    /// The key where librdkafka put it.
+    public var keyBytes: UnsafeRawBufferPointer? {
         pointer.pointee.key.map { UnsafeRawBufferPointer(start: $0, count: pointer.pointee.key_len) }
     }
 
-    @usableFromInline
-    var valueBytes: UnsafeRawBufferPointer? {
+    /// The value where librdkafka put it.
+    public var valueBytes: UnsafeRawBufferPointer? {
         pointer.pointee.payload.map { UnsafeRawBufferPointer(start: $0, count: pointer.pointee.len) }
     }
 
-    /// Visits the headers in order, repeated names too; a value may be null.
-    ///
-    /// Costs next to nothing when there are none. librdkafka copies them for each visit; it ends a name at a NUL byte.
+    /// Visits the headers in order; costs next to nothing when there are none. librdkafka copies them for each visit; it ends a name at a NUL byte.
     public func forEachHeader(_ body: (_ name: RawSpan, _ value: RawSpan?) -> Void) {
         var headers: OpaquePointer?
         // NOENT for none, BAD_MSG when the broker sent bytes that are no headers: a record without any then. Taken from the
@@ -113,8 +97,5 @@ public struct Message: @unchecked Sendable {
         }
     }
 
-    /// Gives the memory back.
-    public func release() {
-        rd_kafka_message_destroy(pointer)
-    }
+    public func release() { rd_kafka_message_destroy(pointer) }
 }

@@ -5,7 +5,7 @@
 ///
 /// Whoever has it calls ``release()`` exactly once. Copies of this value are the same record: ``keep()`` is for the only
 /// one.
-public struct RetainedMessage: @unchecked Sendable {
+public struct RetainedMessage: RecordBytes, @unchecked Sendable {
     private enum Place {
         case message(Message)
         case copy(RecordCopy)
@@ -28,37 +28,20 @@ public struct RetainedMessage: @unchecked Sendable {
         message.release()
     }
 
-    /// Lends the key; `nil` for a null key.
-    @inlinable
-    public func withKey<R, E: Error>(_ body: (RawSpan?) throws(E) -> R) throws(E) -> R {
-        guard let bytes = keyBytes else { return try body(nil) }
-        return try body(bytes.bytes)
-    }
-
-    /// Lends the value; `nil` for a null value (a tombstone).
-    @inlinable
-    public func withValue<R, E: Error>(_ body: (RawSpan?) throws(E) -> R) throws(E) -> R {
-        guard let bytes = valueBytes else { return try body(nil) }
-        return try body(bytes.bytes)
-    }
-
-    @usableFromInline
-    var keyBytes: UnsafeRawBufferPointer? {
+    public var keyBytes: UnsafeRawBufferPointer? {
         switch place {
         case .message(let message): message.keyBytes
         case .copy(let copy): copy.key
         }
     }
 
-    @usableFromInline
-    var valueBytes: UnsafeRawBufferPointer? {
+    public var valueBytes: UnsafeRawBufferPointer? {
         switch place {
         case .message(let message): message.valueBytes
         case .copy(let copy): copy.value
         }
     }
 
-    /// Visits the headers in order, repeated names too; a value may be null.
     public func forEachHeader(_ body: (_ name: RawSpan, _ value: RawSpan?) -> Void) {
         switch place {
         case .message(let message): message.forEachHeader(body)
@@ -66,7 +49,6 @@ public struct RetainedMessage: @unchecked Sendable {
         }
     }
 
-    /// Gives the memory back.
     public func release() {
         switch place {
         case .message(let message): message.release()

@@ -44,7 +44,7 @@ extension Engine {
         }
         if stopsForCampaign(slot, service, now: now) || defers(slot, service, now: now) { return }
         events.want(index)
-        dispatcher.want(CallToken(slot: events.id(of: slot), service: UInt8(service)), ofClass: callClass(of: slot))
+        dispatcher.want(events.token(slot, service), ofClass: callClass(of: slot))
         noteCandidate(slot, service)
     }
 
@@ -198,7 +198,7 @@ extension Engine {
         switch decision {
         case .quick(let wait):
             events.rest(index)
-            remind(of: .quickRetry, events.id(of: slot), service: service, after: wait, now: now)
+            schedule(.quickRetry(events.token(slot, service)), after: wait, now: now)
         case .delayed(let wait):
             let reason: RetryReason = result.retryAfter != nil || result.status == 429 ? .throttled : .transient
             let due = now.wall.advanced(byMilliseconds: wait)

@@ -53,7 +53,7 @@ extension Engine {
             reject(slot, service, result, now: now)
             return
         }
-        let token = CallToken(slot: events.id(of: slot), service: UInt8(service))
+        let token = events.token(slot, service)
         guard !health.isInOutage, case .assigned = membership else {
             events.noteRefused(index, at: calls.sequence)
             beginOutage(.credentials, now: now)
@@ -71,7 +71,7 @@ extension Engine {
 
     private mutating func suspect(_ token: CallToken, _ result: CallResult, now: Moment) {
         credentials.suspect(SuspectCall(token: token, result: result))
-        remind(of: .suspect, token.slot, service: Int(token.service), after: Self.suspectPatience, now: now)
+        schedule(.suspect(token), after: Self.suspectPatience, now: now)
         let most = Credentials.mostSuspects
         if credentials.suspects.count >= most, suspectUsers.count >= most { blameCredentials(now: now) }
     }

@@ -60,7 +60,7 @@ extension Engine {
     private mutating func suspend(_ slot: Int32, _ service: Int, since: WallTime, now: Moment) {
         guard let shortest = configuration.retry.delays.first else {
             events.rest(events.place(slot, service))
-            remind(of: .quickRetry, events.id(of: slot), service: service, after: Self.parkingInMemory, now: now)
+            schedule(.quickRetry(events.token(slot, service)), after: Self.parkingInMemory, now: now)
             return
         }
         let wait = max(shortest, min(now.wall.milliseconds(since: since), Self.longestParking))

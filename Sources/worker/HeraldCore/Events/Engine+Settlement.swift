@@ -19,19 +19,22 @@ extension Engine {
         var grouped = PushServiceSet()
         for service in event {
             let state = events.services[events.place(slot, service)]
-            if let outcome = state.verdict.outcome { addResult(slot, service, state, outcome) }
-            guard state.verdict.goesOn, !grouped.contains(service) else { continue }
-            var production = self.production(slot, state)
+            if let outcome = state.verdict.final { addResult(slot, service, state, outcome) }
+            guard !grouped.contains(service), var copy = state.verdict.copy else { continue }
+            var attempts = state.attempts
             for other in event where other >= service {
                 let candidate = events.services[events.place(slot, other)]
                 guard state.goesWith(candidate) else { continue }
-                production.services.insert(other)
+                copy.services.insert(other)
                 grouped.insert(other)
-                if case .retry(_, let due, _) = candidate.verdict { production.dueAt = max(production.dueAt, due) }
-                production.attempts = max(production.attempts, candidate.attempts)
+                copy.postpone(until: candidate.verdict)
+                attempts = max(attempts, candidate.attempts)
             }
-            counters.count(production)
-            productions.add(production)
+            counters.count(copy)
+            productions.add(
+                Production(
+                    slot: events.id(of: slot), content: .copy(copy), attempts: attempts, status: state.status,
+                    decidedAt: state.decidedAt))
         }
         send(slot, now: now)
     }
@@ -39,60 +42,30 @@ extension Engine {
     /// An event that could not be read: a dead letter with its bytes, and one result.
     mutating func settleUndecodable(_ slot: Int32, reason: DeadLetterReason, now: Moment) {
         events.settleUndecodable(slot)
-        var letter = Production(slot: events.id(of: slot), kind: .deadLetter, services: PushServiceSet())
-        letter.deadLetterReason = reason
-        letter.decidedAt = now.wall
+        let letter = EventCopy(destination: .deadLetter(reason), services: PushServiceSet())
         counters.count(letter)
-        productions.add(letter)
-        var result = letter
-        result.kind = .result
-        result.outcome = .deadLettered
         counters.count(.deadLettered, service: nil, after: age(of: slot, at: now.wall))
-        productions.add(result)
+        for content in [.copy(letter), .result(.deadLettered(reason), service: nil)] as [Production.Content] {
+            productions.add(Production(slot: events.id(of: slot), content: content, decidedAt: now.wall))
+        }
         send(slot, now: now)
     }
 
     @discardableResult
-    mutating func addResult(
-        _ slot: Int32, _ service: Int, _ state: ServiceState, _ outcome: Outcome
-    ) -> Int32 {
-        var result = Production(slot: events.id(of: slot), kind: .result, services: PushServiceSet())
-        result.services.insert(service)
-        result.outcome = outcome
-        result.attempts = state.attempts
-        result.status = state.status
-        result.decidedAt = state.decidedAt
-        if case .dead(let reason) = state.verdict { result.deadLetterReason = reason }
-        if case .duplicate(let first) = state.verdict { result.firstOutcome = first }
-        counters.count(outcome, service: service, after: age(of: slot, at: state.decidedAt))
-        if events[slot].event.replays == 0, let pause = campaigns.count(outcome, of: events[slot].campaign) {
+    mutating func addResult(_ slot: Int32, _ service: Int, _ state: ServiceState, _ final: FinalOutcome) -> Int32 {
+        counters.count(final.outcome, service: service, after: age(of: slot, at: state.decidedAt))
+        if events[slot].event.replays == 0, let pause = campaigns.count(final.outcome, of: events[slot].campaign) {
             actions.append(pause)
         }
-        return productions.add(result)
+        return productions.add(
+            Production(
+                slot: events.id(of: slot), content: .result(final, service: service), attempts: state.attempts,
+                status: state.status, decidedAt: state.decidedAt))
     }
 
     /// How long ago the event was published first (milliseconds).
     private func age(of slot: Int32, at moment: WallTime) -> Int64 {
         moment.milliseconds(since: events[slot].event.originTimestamp ?? events[slot].timestamp ?? moment)
-    }
-
-    /// The retry or dead letter that a verdict asks for, still without its services.
-    private func production(_ slot: Int32, _ state: ServiceState) -> Production {
-        var production = Production(slot: events.id(of: slot), kind: .deadLetter, services: PushServiceSet())
-        production.attempts = state.attempts
-        production.status = state.status
-        production.decidedAt = state.decidedAt
-        switch state.verdict {
-        case .retry(let delay, let due, let reason):
-            production.kind = .retry
-            production.delay = delay
-            production.dueAt = due
-            production.retryReason = reason
-        case .dead(let reason): production.deadLetterReason = reason
-        case .expired: production.deadLetterReason = .expired
-        case .none, .delivered, .duplicate, .cancelled: preconditionFailure("only what failed goes on")
-        }
-        return production
     }
 
     mutating func complete(partition: Int32, offset: Int64) {
@@ -116,23 +89,37 @@ extension ServiceState {
 }
 
 extension ServiceState.Verdict {
-    /// The final outcome, if this is one.
-    var outcome: Outcome? {
+    /// How the event ended for the push service, if it did.
+    var final: FinalOutcome? {
         switch self {
         case .delivered: .delivered
-        case .duplicate: .duplicate
+        case .duplicate(let first): .duplicate(of: first)
         case .expired: .expired
         case .cancelled: .cancelled
-        case .dead: .deadLettered
+        case .dead(let reason): .deadLettered(reason)
         case .none, .retry: nil
         }
     }
 
-    /// Whether the event goes on as a retry or dead letter.
-    var goesOn: Bool {
+    /// The copy in which the event goes on, still for no push service; `nil` when it does not.
+    var copy: EventCopy? {
         switch self {
-        case .delivered, .duplicate, .cancelled: false
-        case .none, .expired, .dead, .retry: true
+        case .none, .delivered, .duplicate, .cancelled: nil
+        case .expired: EventCopy(destination: .deadLetter(.expired), services: PushServiceSet())
+        case .dead(let reason): EventCopy(destination: .deadLetter(reason), services: PushServiceSet())
+        case .retry(let delay, let due, let reason):
+            EventCopy(
+                destination: .retry(delay: delay, dueAt: due, reason: reason), services: PushServiceSet())
         }
+    }
+}
+
+extension EventCopy {
+    /// The retry of several push services is due when the last of them is.
+    fileprivate mutating func postpone(until verdict: ServiceState.Verdict) {
+        guard case .retry(let delay, let dueAt, let reason) = destination, case .retry(_, let due, _) = verdict,
+            due > dueAt
+        else { return }
+        destination = .retry(delay: delay, dueAt: due, reason: reason)
     }
 }

@@ -73,6 +73,10 @@ struct EventTable: ~Copyable, Sendable {
 
     func id(of slot: Int32) -> SlotID { SlotID(index: slot, generation: slots[Int(slot)].generation) }
 
+    func token(_ slot: Int32, _ service: Int) -> CallToken {
+        CallToken(slot: id(of: slot), service: UInt8(service))
+    }
+
     func isCurrent(_ id: SlotID) -> Bool {
         Int(id.index) < slots.count && slots[Int(id.index)].generation == id.generation
             && slots[Int(id.index)].phase != .free

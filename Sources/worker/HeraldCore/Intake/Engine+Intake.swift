@@ -147,7 +147,7 @@ extension Engine {
         if moment.milliseconds(since: now.wall) > Self.pauseBeyond {
             sources.pause(source, for: .farOff, actions: &actions)
             let ahead = moment.milliseconds(since: now.wall) - Self.resumeAhead
-            remind(of: .resume, events.id(of: slot), after: ahead, now: now)
+            schedule(.resume(events.id(of: slot)), after: ahead, now: now)
         }
     }
 
@@ -194,7 +194,7 @@ extension Engine {
     /// Keeps the event in memory until `moment`.
     mutating func wait(_ slot: Int32, until moment: WallTime, now: Moment) {
         events.wait(slot)
-        remind(of: .event, events.id(of: slot), after: moment.milliseconds(since: now.wall), now: now)
+        schedule(.event(events.id(of: slot)), after: moment.milliseconds(since: now.wall), now: now)
     }
 
     /// Lines the event up behind its user's other events, or its partition's; the first is called at once.

@@ -70,12 +70,13 @@ extension Engine {
         _ id: ProductionID, _ production: Production, _ failure: ProductionFailure, now: Moment
     ) {
         switch failure {
-        case .queueFull: offerAgain(id, after: Self.queueFullPause, now: now)
+        case .queueFull: schedule(.production(id), after: Self.queueFullPause, now: now)
         case .doesNotFit, .tooLarge:
             guard !makeSmaller(id.index, production, emits: true, now: now) else { return }
             giveUpShrinking(id)
-            offerAgain(id, after: Self.productionPause + Int64(id.index % 128) * Self.refusalSpread, now: now)
-        case .other: offerAgain(id, after: Self.productionPause, now: now)
+            schedule(
+                .production(id), after: Self.productionPause + Int64(id.index % 128) * Self.refusalSpread, now: now)
+        case .other: schedule(.production(id), after: Self.productionPause, now: now)
         }
     }
 
@@ -85,7 +86,7 @@ extension Engine {
         switch failure {
         case .queueFull:
             committer.withhold()
-            offerAgain(id, after: Self.queueFullPause, now: now)
+            schedule(.production(id), after: Self.queueFullPause, now: now)
             return
         case .doesNotFit:
             if makeSmaller(id.index, production, emits: true, now: now) { return }
@@ -103,9 +104,10 @@ extension Engine {
     /// Nothing more can be left out of a record.
     private mutating func giveUpShrinking(_ id: ProductionID) {
         actions.append(.notice(.recordRefused))
-        guard var whole = productions[id] else { return }
+        guard var whole = productions[id], case .copy(var copy) = whole.content else { return }
         // By the next try its topic may take all of it.
-        whole.omissions = []
+        copy.omissions = []
+        whole.content = .copy(copy)
         productions.replace(id.index, with: whole)
     }
 
@@ -115,32 +117,35 @@ extension Engine {
     private mutating func makeSmaller(
         _ index: Int32, _ production: Production, emits: Bool, now: Moment
     ) -> Bool {
+        guard case .copy(var copy) = production.content else { return false }
         var smaller = production
-        if smaller.omitMore() {
+        if copy.omitMore() {
+            smaller.content = .copy(copy)
             productions.replace(index, with: smaller)
             if emits { emit(production: index) }
             return true
         }
-        guard production.kind == .retry else { return false }
+        guard case .retry = copy.destination else { return false }
         // The delay topic takes less than the topic that it came from: then it can only be kept as a dead letter.
-        keepAsDeadLetter(index, production, emits: emits, now: now)
+        keepAsDeadLetter(index, production, copy.services, emits: emits, now: now)
         return true
     }
 
-    private mutating func keepAsDeadLetter(_ index: Int32, _ production: Production, emits: Bool, now: Moment) {
+    private mutating func keepAsDeadLetter(
+        _ index: Int32, _ production: Production, _ services: PushServiceSet, emits: Bool, now: Moment
+    ) {
+        let copy = EventCopy(destination: .deadLetter(.oversized), services: services)
         var letter = production
-        letter.kind = .deadLetter
-        letter.omissions = []
-        letter.deadLetterReason = .oversized
+        letter.content = .copy(copy)
         letter.decidedAt = now.wall
-        counters.count(letter)
+        counters.count(copy)
         productions.replace(index, with: letter)
         if emits { emit(production: index) }
-        for service in letter.services {
+        for service in services {
             let place = events.place(letter.slot.index, service)
             events.decideAnew(place, .oversized, now: now.wall)
             noteFate(place, .ended(.deadLettered))
-            let result = addResult(letter.slot.index, service, events.services[place], .deadLettered)
+            let result = addResult(letter.slot.index, service, events.services[place], .deadLettered(.oversized))
             if emits { emit(production: result) }
         }
     }
@@ -153,7 +158,7 @@ extension Engine {
         guard let refusals = events.setApart(production.slot.index, isHopeless: isHopeless) else { return }
         partitions.undecide(events[production.slot.index].offset, of: events[production.slot.index].partition)
         let pause = isHopeless ? min(Self.productionPause << min(refusals, 10), Self.longestProductionPause) : 0
-        remind(of: .refusedEvent, production.slot, after: pause, now: now)
+        schedule(.refusedEvent(production.slot), after: pause, now: now)
     }
 
     /// The event may be offered again that had a record refused: alone, when its turn comes.
@@ -167,9 +172,5 @@ extension Engine {
     mutating func productionIsDue(_ id: ProductionID) {
         guard productions[id] != nil, committer.offersAgain() else { return }
         emit(production: id.index)
-    }
-
-    private mutating func offerAgain(_ id: ProductionID, after pause: Int64, now: Moment) {
-        remind(of: .production, SlotID(index: id.index, generation: id.generation), after: pause, now: now)
     }
 }

@@ -38,10 +38,11 @@ private struct Diagnostics {
 extension Engine {
     /// The topic that a record goes to.
     public func topic(of production: Production) -> String {
-        switch production.kind {
-        case .result: configuration.topics.results
-        case .retry: configuration.topics.retryTopic(configuration.retryDelays[production.delay])
-        case .deadLetter: configuration.topics.deadLetter
+        switch production.content {
+        case .result: return configuration.topics.results
+        case .copy(let copy):
+            guard case .retry(let delay, _, _) = copy.destination else { return configuration.topics.deadLetter }
+            return configuration.topics.retryTopic(configuration.retryDelays[delay])
         }
     }
 
@@ -55,61 +56,63 @@ extension Engine {
         _ production: Production, keyByteCount: Int, value: RawSpan, headers original: HeaderList,
         into output: inout OutputRecord
     ) {
-        switch production.kind {
-        case .result:
+        switch production.content {
+        case .result(let final, let service):
             // No user is as long as that: such a key is nobody's, and a result is small whatever its event was.
             if keyByteCount > Omissions.longestKey { output.omissions = .key }
-            if production.outcome == .deadLettered {
+            if case .deadLettered = final {
                 output.diagnostics.removeAll()
                 withSlot(production.slot.index) { slot in
                     appendDetail(of: production, in: slot, to: &output.diagnostics.detail)
                 }
             }
-            writeResult(production, value: value, diagnostics: output.diagnostics, to: &output.value)
-        case .retry, .deadLetter:
+            writeResult(
+                final, service: service, production, value: value, diagnostics: output.diagnostics, to: &output.value)
+        case .copy(let copy):
             output.diagnostics.removeAll()
             withSlot(production.slot.index) { slot in
                 appendDetail(of: production, in: slot, to: &output.diagnostics.detail)
-                appendHistory(of: production, in: slot, value: value, to: &output.diagnostics)
+                appendHistory(of: copy, in: slot, value: value, to: &output.diagnostics)
                 output.omissions = writeHeaders(
-                    production, of: slot, keyByteCount: keyByteCount, value: value, original: original,
+                    copy, production, of: slot, keyByteCount: keyByteCount, value: value, original: original,
                     diagnostics: output.diagnostics, to: &output.headers)
             }
         }
     }
 
     private func writeResult(
-        _ production: Production, value: RawSpan, diagnostics: borrowing Diagnostics, to output: inout [UInt8]
+        _ final: FinalOutcome, service: Int?, _ production: Production, value: RawSpan,
+        diagnostics: borrowing Diagnostics, to output: inout [UInt8]
     ) {
         let slot = production.slot.index
-        let service = production.services.first
+        let first: Outcome? = if case .duplicate(let first) = final { first } else { nil }
+        let reason: DeadLetterReason? = if case .deadLettered(let reason) = final { reason } else { nil }
         let facts = ResultFacts(
-            outcome: production.outcome, firstOutcome: production.firstOutcome, pushService: service,
-            status: production.status == 0 ? nil : production.status, reason: production.deadLetterReason,
+            outcome: final.outcome, firstOutcome: first, pushService: service,
+            status: production.status == 0 ? nil : production.status, reason: reason,
             attempts: service == nil ? nil : production.attempts, firstAttemptAt: events[slot].firstAttemptAt,
             completedAt: production.decidedAt)
         ResultEncoder.append(
             facts, of: events[slot].event, value: value, recordTopic: partitions.topicName(of: events[slot].partition),
             pushServices: configuration.decoder.pushServices,
-            detail: production.outcome == .deadLettered ? diagnostics.detail.span.bytes : nil, to: &output)
+            detail: reason != nil ? diagnostics.detail.span.bytes : nil, to: &output)
     }
 
     private func writeHeaders(
-        _ production: Production, of slot: borrowing Slot, keyByteCount: Int, value: RawSpan, original: HeaderList,
-        diagnostics: borrowing Diagnostics, to output: inout HeaderList
+        _ copy: EventCopy, _ production: Production, of slot: borrowing Slot, keyByteCount: Int, value: RawSpan,
+        original: HeaderList, diagnostics: borrowing Diagnostics, to output: inout HeaderList
     ) -> Omissions {
         let destination: DeliveryHeaders.Destination =
-            if let reason = production.deadLetterReason {
-                .deadLetter(reason, at: production.decidedAt)
-            } else {
-                .retry(
-                    production.retryReason ?? Self.retryReason(in: original) ?? .transient, dueAt: production.dueAt)
+            switch copy.destination {
+            case .deadLetter(let reason): .deadLetter(reason, at: production.decidedAt)
+            case .retry(_, let dueAt, let reason):
+                .retry(reason ?? Self.retryReason(in: original) ?? .transient, dueAt: dueAt)
             }
         let facts = DeliveryHeaders(
-            destination: destination, pushServices: production.services, attempts: production.attempts,
+            destination: destination, pushServices: copy.services, attempts: production.attempts,
             originTimestamp: slot.event.originTimestamp ?? slot.timestamp ?? production.decidedAt,
             firstAttemptAt: slot.firstAttemptAt, status: production.status == 0 ? nil : production.status,
-            omissions: production.omissions)
+            omissions: copy.omissions)
         return facts.append(
             for: slot.event, keyByteCount: keyByteCount, value: value,
             recordTopic: partitions.topicName(of: slot.partition),
@@ -119,10 +122,10 @@ extension Engine {
     }
 
     private func appendHistory(
-        of production: Production, in slot: borrowing Slot, value: RawSpan, to diagnostics: inout Diagnostics
+        of copy: EventCopy, in slot: borrowing Slot, value: RawSpan, to diagnostics: inout Diagnostics
     ) {
         diagnostics.attempts.begin(with: slot.event.bytes(of: slot.event.history, value: value))
-        for index in slot.failures.indices where production.services.contains(Int(slot.failures[index].service)) {
+        for index in slot.failures.indices where copy.services.contains(Int(slot.failures[index].service)) {
             diagnostics.attempts.append(entry(slot.failures[index]))
         }
         if !diagnostics.attempts.isEmpty { diagnostics.attempts.write(to: &diagnostics.history) }
@@ -166,7 +169,7 @@ extension Engine {
         default:
             if production.status != 0 {
                 appendStatus(of: production, to: &detail)
-            } else if production.retryReason == .paused {
+            } else if case .copy(let copy) = production.content, case .retry(_, _, .paused) = copy.destination {
                 detail.append(contentsOf: "the campaign is paused".utf8)
             }
         }

@@ -7,25 +7,23 @@ struct DueQueue {
     /// One thing to be reminded of.
     struct Entry {
         var due: MonotonicTime
-        var slot: SlotID
-        var service: UInt8
         var purpose: Purpose
     }
 
     /// Why the engine wants to be reminded.
-    enum Purpose: UInt8 {
+    enum Purpose: Equatable {
         /// A quick retry of one push service may be called.
-        case quickRetry
+        case quickRetry(CallToken)
         /// An event that waited in memory may go on.
-        case event
+        case event(SlotID)
         /// A paused retry partition is fetched again.
-        case resume
+        case resume(SlotID)
         /// A record that the broker would not take is produced again.
-        case production
+        case production(ProductionID)
         /// An event that had a record refused is offered again.
-        case refusedEvent
+        case refusedEvent(SlotID)
         /// A call that was refused twice has waited for others' answers.
-        case suspect
+        case suspect(CallToken)
     }
 
     private var entries: [Entry] = []

@@ -50,7 +50,7 @@ extension Engine {
 
     private mutating func fire(_ timer: EngineTimer, now: Moment) {
         switch timer {
-        case .reminder: while let entry = due.takeDue(at: now.monotonic) { remind(entry, now: now) }
+        case .reminder: while let entry = due.takeDue(at: now.monotonic) { remind(of: entry.purpose, now: now) }
         case .copy:
             copying.done(now: now.monotonic)
             keepWhatStays(now: now)
@@ -65,25 +65,20 @@ extension Engine {
         }
     }
 
-    private mutating func remind(_ entry: DueQueue.Entry, now: Moment) {
-        switch entry.purpose {
-        case .quickRetry: quickRetryIsDue(entry, now: now)
-        case .event: eventIsDue(entry.slot, now: now)
-        case .resume: resumeIsDue(entry.slot)
-        case .production: productionIsDue(ProductionID(index: entry.slot.index, generation: entry.slot.generation))
-        case .refusedEvent: refusedEventIsDue(entry.slot, now: now)
-        case .suspect: suspectIsDue(CallToken(slot: entry.slot, service: entry.service), now: now)
+    private mutating func remind(of purpose: DueQueue.Purpose, now: Moment) {
+        switch purpose {
+        case .quickRetry(let token): quickRetryIsDue(token, now: now)
+        case .event(let id): eventIsDue(id, now: now)
+        case .resume(let id): resumeIsDue(id)
+        case .production(let id): productionIsDue(id)
+        case .refusedEvent(let id): refusedEventIsDue(id, now: now)
+        case .suspect(let token): suspectIsDue(token, now: now)
         }
     }
 
-    /// Notes what to do for a slot after so many milliseconds.
-    mutating func remind(
-        of purpose: DueQueue.Purpose, _ slot: SlotID, service: Int = 0, after milliseconds: Int64, now: Moment
-    ) {
-        due.add(
-            .init(
-                due: now.monotonic.advanced(byMilliseconds: milliseconds), slot: slot, service: UInt8(service),
-                purpose: purpose))
+    /// Has something done after so many milliseconds.
+    mutating func schedule(_ purpose: DueQueue.Purpose, after milliseconds: Int64, now: Moment) {
+        due.add(.init(due: now.monotonic.advanced(byMilliseconds: milliseconds), purpose: purpose))
     }
 
     /// When ``run(now:)`` or ``probe(now:)`` has something to begin.
@@ -96,11 +91,9 @@ extension Engine {
         return calls.hasRoom ? opens : calls.nextHanging.map { max($0, opens) }
     }
 
-    private mutating func quickRetryIsDue(_ entry: DueQueue.Entry, now: Moment) {
-        let slot = entry.slot.index
-        guard events.isCurrent(entry.slot), events.services[events.place(slot, Int(entry.service))].phase == .resting
-        else { return }
-        want(slot, Int(entry.service), now: now)
+    private mutating func quickRetryIsDue(_ token: CallToken, now: Moment) {
+        guard events.isCurrent(token.slot), events.services[events.service(token)].phase == .resting else { return }
+        want(token.slot.index, Int(token.service), now: now)
     }
 
     private mutating func eventIsDue(_ id: SlotID, now: Moment) {

@@ -34,7 +34,7 @@ extension LaneClients {
                 } catch {
                     logger.warning(
                         "\(failures.topic) could not be read: an event that failed before and comes again ends as a "
-                            + "duplicate: \(error); allow Read on it with kafka-acls if that is the reason")
+                            + "duplicate: \(error)" + error.advice(KafkaPermission(.read, on: .topic(failures.topic))))
                     return starts
                 }
             }

@@ -52,16 +52,7 @@ final class RecordProducer: @unchecked Sendable {
     func produce(
         _ production: Production, key: RawSpan?, value: RawSpan?, headers: HeaderList?, token: UInt64
     ) -> ProduceAnswer {
-        switch production.kind {
-        case .result: produce(to: results, key: key, value: value, headers: headers, token: token)
-        case .retry: produce(to: retries[production.delay], key: key, value: value, headers: headers, token: token)
-        case .deadLetter: produce(to: deadLetters, key: key, value: value, headers: headers, token: token)
-        }
-    }
-
-    private func produce(
-        to target: Target, key: RawSpan?, value: RawSpan?, headers: HeaderList?, token: UInt64
-    ) -> ProduceAnswer {
+        let target = target(of: production)
         let size = RecordSize.alone(
             keyByteCount: key?.byteCount, valueByteCount: value?.byteCount, headers: headers)
         guard size <= target.limit else { return .doesNotFit }
@@ -76,8 +67,16 @@ final class RecordProducer: @unchecked Sendable {
             client.produce(topic: target.topic, key: key, value: value, headers: list, token: token))
     }
 
+    private func target(of production: Production) -> Target {
+        guard case .copy(let copy) = production.content else { return results }
+        return switch copy.destination {
+        case .retry(let delay, _, _): retries[delay]
+        case .deadLetter: deadLetters
+        }
+    }
+
     private static func answer(_ error: KafkaError?) -> ProduceAnswer {
         guard let error else { return .taken }
-        return error.code == KafkaError.Code.messageSizeTooLarge ? .doesNotFit : .refused(error)
+        return error.kind == .tooLarge ? .doesNotFit : .refused(error)
     }
 }

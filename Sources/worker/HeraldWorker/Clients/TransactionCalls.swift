@@ -55,7 +55,7 @@ final class TransactionCalls: Sendable {
                     mailbox.post(.transaction(.ready))
                     return
                 } catch {
-                    let isPassing = error.isRetriable || error.code == KafkaError.Code.timedOut
+                    let isPassing = error.isRetriable || error.kind == .unreachable
                     mailbox.post(.transaction(isPassing ? .waiting(error) : .notReady(error)))
                     if !isPassing { return }
                 }
@@ -130,10 +130,10 @@ final class TransactionCalls: Sendable {
 
     /// What an error of a transactional call wants: the same call again, an abort, or a new producer.
     static func outcome(of error: KafkaError) -> CommitOutcome {
-        if error.isFatal { return .fatal(isFenced: error.code == KafkaError.Code.fenced) }
+        if error.isFatal { return .fatal(isFenced: error.kind == .fenced) }
         if error.isOfMembership { return .refused }
         if error.isAbortable { return .abortable }
-        if error.isRetriable || error.code == KafkaError.Code.timedOut { return .failedForNow }
+        if error.isRetriable || error.kind == .unreachable { return .failedForNow }
         // What librdkafka has no word for leaves the transaction in a state that nobody knows.
         return .fatal(isFenced: false)
     }

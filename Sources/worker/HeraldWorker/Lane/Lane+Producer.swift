@@ -18,7 +18,7 @@ extension Lane {
         let answer: ProduceAnswer = record.withValue { value in
             guard let value else { return .taken }
             output.removeAll()
-            if production.kind != .result {
+            if case .copy = production.content {
                 headers.removeAll()
                 record.forEachHeader { name, value in headers.append(name: name, value: value) }
             }
@@ -26,7 +26,7 @@ extension Lane {
                 engine.write(
                     production, keyByteCount: key?.byteCount ?? 0, value: value, headers: headers, into: &output)
                 let key = output.omissions.contains(.key) ? nil : key
-                if production.kind == .result {
+                if case .result = production.content {
                     let result = output.value
                     return io.produce(id, production, key: key, value: result.span.bytes, headers: nil)
                 }
@@ -86,7 +86,7 @@ extension Lane {
         carryOut(now: now)
         guard let error = io.producerError() else { return }
         if configuration.isAtomic, error.code != KafkaError.Code.clusterAuthorizationFailed {
-            engine.producerLost(isFenced: error.code == KafkaError.Code.fenced, now: now)
+            engine.producerLost(isFenced: error.kind == .fenced, now: now)
             carryOut(now: now)
         } else {
             end = .failed(

@@ -21,7 +21,7 @@ extension Lane {
         } catch {
             reportOnce(error, now: now)
             if error.isFatal {
-                engine.producerLost(isFenced: error.code == KafkaError.Code.fenced, now: now)
+                engine.producerLost(isFenced: error.kind == .fenced, now: now)
             } else {
                 engine.transactionFailed(now: now)
             }
