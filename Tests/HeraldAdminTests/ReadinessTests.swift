@@ -70,7 +70,7 @@ struct ReadinessTests {
     func outage(reason: OutageReason) throws {
         let report = Reports.ready { $0.lanes[0].outage = OutageReport(reason, status: 404) }
         let finding = try #require(Readiness(report, now: Self.now).findings.first)
-        #expect(finding.reason == .outage(reason) && finding.reason.word == "outage-\(reason.word)")
+        #expect(finding.reason == .outage(reason) && finding.reason.word == "outage-\(reason.rawValue)")
         #expect(finding.sentence == reason.sentence(status: 404) && finding.sentence.contains(": "))
         let page = ReadinessPage(report, now: Self.now).response
         #expect(page.status == 503 && String(decoding: page.body, as: UTF8.self).contains(finding.sentence))
@@ -141,7 +141,7 @@ struct ReadinessTests {
         let log = TroubleLog(warn: { text, fields in lines.withLock { $0.append("\(text) \(fields)") } })
         var counters = Counters(services: 1)
         let before = counters
-        counters.count(.refused, service: 0)
+        counters.count(.unanswered(.refused), service: 0)
         log.note(counters.troubles(since: before, services: 1), now: Self.now)
         for second in 1...59 {
             log.note(

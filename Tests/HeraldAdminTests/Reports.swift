@@ -23,7 +23,7 @@ enum Reports {
         lane.rateLimits = [500, nil]
         lane.counters.count(.delivered, service: 0, after: 20)
         lane.counters.count(.deadLettered, service: nil, after: 20)
-        lane.counters.count(.timeout, service: 1)
+        lane.counters.count(.unanswered(.timeout), service: 1)
         var cluster = ClusterReport()
         cluster.isReachable = true
         cluster.ends = [partition: 105, retry: 10]

@@ -58,7 +58,7 @@ struct AdaptiveRateTests {
         #expect(rate.limit == nil)
         for _ in 0..<40 { _ = rate.refusedCall(sentAt: now, isRetry: false, retryAfter: nil, now: now) }
         #expect(rate.limit == 97)
-        now = now.advanced(byMilliseconds: AdaptiveRate.forgottenAfter + 1)
+        now = now.advanced(byMilliseconds: AdaptiveRate.forgottenAfterMilliseconds + 1)
         let hasChanged = rate.grow(now: now)
         #expect(hasChanged)
         #expect(rate.limit == nil)

@@ -62,7 +62,7 @@ enum CompletionMapProperties {
         for taken in offset..<end {
             while let done = present, done.upperBound <= taken { present = range.next() }
             let isNamed = present?.contains(taken) == true
-            let outcome = tracker.take(taken)
+            let outcome = tracker.accept(taken)
             if outcome != (isNamed ? .doneBefore : .new) { return "an offset is taken for what it is not" }
             if !isNamed { tracker.complete(taken) }
         }

@@ -46,10 +46,12 @@ struct CountersTests {
         #expect(
             counters.notifications(.deadLettered, service: 0) + counters.notifications(.deadLettered, service: 1) == 1)
         #expect(counters.notifications(.deadLettered, service: nil) == 1)
-        #expect(counters.calls(.delivered, service: 0) + counters.calls(.delivered, service: 1) == 1)
-        #expect(counters.calls(.rejected, service: 0) + counters.calls(.rejected, service: 1) == 1)
+        #expect(
+            counters.calls(.answered(.delivered), service: 0) + counters.calls(.answered(.delivered), service: 1) == 1)
+        #expect(
+            counters.calls(.answered(.rejected), service: 0) + counters.calls(.answered(.rejected), service: 1) == 1)
         #expect(counters.deadLetters(.rejected) == 1 && counters.deadLetters(.malformed) == 1)
-        #expect(counters.calls(.throttled, service: 0) == 1 && counters.calls(.timeout, service: 0) == 1)
+        #expect(counters.calls(.throttled, service: 0) == 1 && counters.calls(.unanswered(.timeout), service: 0) == 1)
         #expect(counters.retried == 1 && counters.retries(.transient) == 1 && counters.retries(nil) == 0)
         #expect(counters.endToEnd.count == 3)
     }

@@ -31,7 +31,7 @@ struct EngineAssignmentTests {
 
     @Test("revoked while a call hangs: given up after the set time")
     func revokedWhileHanging() {
-        let harness = EngineHarness { $0.revokeTimeout = 3_000 }
+        let harness = EngineHarness { $0.revokeTimeoutMilliseconds = 3_000 }
         harness.event("a")
         harness.revoke()
         harness.pass(2_999)
@@ -42,7 +42,7 @@ struct EngineAssignmentTests {
 
     @Test("the last commit gets its time although the set time is over")
     func lateCommit() {
-        let harness = EngineHarness { $0.revokeTimeout = 3_000 }
+        let harness = EngineHarness { $0.revokeTimeoutMilliseconds = 3_000 }
         harness.event("a")
         harness.event("b")
         harness.answer(200)
@@ -197,7 +197,7 @@ struct EngineAssignmentTests {
 
     @Test("drain with a hanging backend: ends at its deadline")
     func drainDeadline() {
-        let harness = EngineHarness { $0.drainTimeout = 5_000 }
+        let harness = EngineHarness { $0.drainTimeoutMilliseconds = 5_000 }
         harness.event("a")
         harness.drain()
         harness.pass(5_000)
@@ -262,7 +262,7 @@ struct EngineAssignmentEdgeTests {
 
     @Test("the last commit gets its time, also when it had to wait for the one before until the deadline")
     func lateLastCommit() {
-        let harness = EngineHarness { $0.drainTimeout = 6_000 }
+        let harness = EngineHarness { $0.drainTimeoutMilliseconds = 6_000 }
         harness.event("a")
         harness.answer(200)
         harness.acknowledgeAll()

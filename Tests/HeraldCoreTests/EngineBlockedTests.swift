@@ -52,7 +52,7 @@ struct EngineBlockedTests {
 
     @Test("a service that rests before a quick retry is moved, one that is delivered is not")
     func resting() {
-        let harness = EngineHarness.atomic { $0.blockedAfter = 0 }
+        let harness = EngineHarness.atomic { $0.blockedAfterMilliseconds = 0 }
         harness.event("a", "apns,gcm")
         harness.answer(200)
         let token = harness.takeCall()

@@ -249,7 +249,7 @@ struct EngineRenewalTests {
         #expect(harness.takeOthers() == [.renewCredentials])
         harness.credentialsRenewed()
         harness.answer(401)
-        harness.pass(Engine.suspectPatience)
+        harness.pass(Engine.suspectPatienceMilliseconds)
         #expect(harness.takeOthers() == [.notice(.outageBegan(.credentials))])
     }
 

@@ -8,7 +8,7 @@ import Testing
 struct EngineDuplicateTests {
     private func harness(_ change: (inout EngineConfiguration) -> Void = { _ in }) -> EngineHarness {
         EngineHarness.atomic {
-            $0.duplicateWindow = 600_000
+            $0.duplicateWindowMilliseconds = 600_000
             $0.duplicateSize = 100
             change(&$0)
         }
@@ -237,7 +237,7 @@ struct EngineDuplicateTests {
     @Test("are not told at all unless that is asked for", arguments: [(0, 100), (600_000, 0)] as [(Int64, Int)])
     func off(window: Int64, size: Int) {
         let harness = harness {
-            $0.duplicateWindow = window
+            $0.duplicateWindowMilliseconds = window
             $0.duplicateSize = size
         }
         harness.record(json("1"))

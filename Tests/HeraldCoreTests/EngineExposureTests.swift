@@ -8,7 +8,7 @@ import Testing
 struct EngineExposureTests {
     private func harness(_ change: (inout EngineConfiguration) -> Void = { _ in }) -> EngineHarness {
         EngineHarness.atomic {
-            $0.maxUnrecorded = 1_000
+            $0.maxUnrecordedMilliseconds = 1_000
             change(&$0)
         }
     }
@@ -66,7 +66,7 @@ struct EngineExposureTests {
 
     @Test("without transactions, an acknowledgement that does not come stops the calls, too")
     func atLeastOnce() {
-        let harness = EngineHarness { $0.maxUnrecorded = 1_000 }
+        let harness = EngineHarness { $0.maxUnrecordedMilliseconds = 1_000 }
         harness.settle()
         harness.pass(1_000)
         harness.event("b")
@@ -95,7 +95,7 @@ struct EngineExposureTests {
         "a worker that stood still calls nothing before a commit that began afterwards was made",
         arguments: [true, false])
     func standstill(isAtomic: Bool) {
-        let harness = isAtomic ? harness() : EngineHarness { $0.maxUnrecorded = 1_000 }
+        let harness = isAtomic ? harness() : EngineHarness { $0.maxUnrecordedMilliseconds = 1_000 }
         harness.settle()
         if !isAtomic { harness.acknowledgeAll() }
         harness.pass(100)

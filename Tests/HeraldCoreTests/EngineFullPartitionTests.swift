@@ -131,7 +131,7 @@ struct EngineFullPartitionTests {
 
     @Test("does not stay paused when it goes", arguments: [true, false])
     func resumed(isLost: Bool) {
-        let harness = almostFull { $0.revokeTimeout = 0 }
+        let harness = almostFull { $0.revokeTimeoutMilliseconds = 0 }
         harness.event("late")
         _ = harness.takeOthers()
         if isLost {
@@ -172,7 +172,7 @@ struct CompletionRoomTests {
             let wide = random.next() % 50 == 0 ? Int64(random.next() % 400) : 0
             if open.count < size, random.next() % 10 < (isFilling ? 8 : 5), tracker.mayTake(next + wide) {
                 next += wide
-                if tracker.take(next) == .new { open.append(next) }
+                if tracker.accept(next) == .new { open.append(next) }
                 next += 1
             } else if open.count > 1 {
                 // The first one hangs.
@@ -209,7 +209,7 @@ struct CompletionRoomTests {
                 tracker.complete(open.remove(at: 1 + Int(random.next() % UInt64(open.count - 1))))
             }
             guard tracker.mayTake(offset) else { return #expect(Bool(false), "\(offset) is never taken") }
-            if tracker.take(offset) == .new { open.append(offset) }
+            if tracker.accept(offset) == .new { open.append(offset) }
             if offset % 1_000 == 0 { expectWhole(tracker) }
         }
         #expect(tracker.watermark == 0)
@@ -218,7 +218,7 @@ struct CompletionRoomTests {
     @Test("what is decided counts as done, and not any more when it is left out again")
     func decided() {
         var tracker = OffsetTracker(startingAt: 0)
-        for offset in Int64(0)..<2_000 { _ = tracker.take(offset) }
+        for offset in Int64(0)..<2_000 { _ = tracker.accept(offset) }
         let far = Int64(CompletionMap.payloadLimit * 8)
         #expect(!tracker.mayTake(far))
         for _ in 0..<1_500 { tracker.decide() }

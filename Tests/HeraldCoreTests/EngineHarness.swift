@@ -38,7 +38,7 @@ final class EngineHarness {
         configuration.retry = RetryPolicy(immediate: 1, delays: [1_000, 10_000])
         configuration.maxInFlight = 8
         // The broker is played by hand, and commits are seldom what a test is about.
-        configuration.maxUnrecorded = .max
+        configuration.maxUnrecordedMilliseconds = .max
         change(&configuration)
         engine = Engine(configuration: configuration)
         assign()

@@ -100,7 +100,7 @@ struct EngineLimitTests {
             $0.serviceCallsPerSecond = [2, nil, nil]
             $0.maxInFlight = 40
             $0.duplicateSize = 100
-            $0.duplicateWindow = 600_000
+            $0.duplicateWindowMilliseconds = 600_000
         }
         harness.reassign()
         harness.engine.unassigned(now: harness.now)

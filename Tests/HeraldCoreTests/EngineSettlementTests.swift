@@ -165,7 +165,7 @@ struct EngineSettlementTests {
         #expect(harness.takeOthers().isEmpty)
         harness.fail(id, .tooLarge)
         #expect(harness.takeOthers() == [.notice(.recordRefused)])
-        harness.pass(1_000 + 128 * Engine.refusalSpread)
+        harness.pass(1_000 + 128 * Engine.refusalSpreadMilliseconds)
         #expect(harness.produced.count == last + 2)
         #expect(harness.engine.load.events == 1)
     }

@@ -156,7 +156,7 @@ struct EngineTooLargeTests {
 
     @Test("when the partitions go it may be fixed until the deadline, and is given back then")
     func stopped() throws {
-        let harness = try hopeless { $0.revokeTimeout = 500 }
+        let harness = try hopeless { $0.revokeTimeoutMilliseconds = 500 }
         harness.abortEnds()
         harness.revoke()
         _ = harness.takeOthers()

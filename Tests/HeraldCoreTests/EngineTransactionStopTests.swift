@@ -46,7 +46,7 @@ struct EngineTransactionStopTests {
 
     @Test("the set time passes: what is settled is committed, the rest is given up")
     func deadline() {
-        let harness = EngineHarness.atomic { $0.revokeTimeout = 3_000 }
+        let harness = EngineHarness.atomic { $0.revokeTimeoutMilliseconds = 3_000 }
         harness.event("hangs")
         harness.event("quick")
         let hanging = harness.takeCall()
@@ -67,8 +67,8 @@ struct EngineTransactionStopTests {
     @Test("the set time passes with settled events that are not committed: they get their commit")
     func deadlineWithSettled() {
         let harness = EngineHarness.atomic {
-            $0.revokeTimeout = 3_000
-            $0.commitInterval = 60_000
+            $0.revokeTimeoutMilliseconds = 3_000
+            $0.commitIntervalMilliseconds = 60_000
         }
         harness.event("hangs")
         harness.settle(2)
@@ -82,7 +82,7 @@ struct EngineTransactionStopTests {
 
     @Test("the last commit does not come in its time: the partitions are given back without it")
     func commitTooLate() {
-        let harness = EngineHarness.atomic { $0.revokeTimeout = 3_000 }
+        let harness = EngineHarness.atomic { $0.revokeTimeoutMilliseconds = 3_000 }
         harness.settle()
         harness.revoke()
         harness.pass(0)
@@ -97,7 +97,7 @@ struct EngineTransactionStopTests {
         "what becomes of that commit later says nothing of what was assigned since",
         arguments: [CommitOutcome.acknowledged, .refused])
     func lateOutcome(outcome: CommitOutcome) {
-        let harness = EngineHarness.atomic { $0.revokeTimeout = 3_000 }
+        let harness = EngineHarness.atomic { $0.revokeTimeoutMilliseconds = 3_000 }
         harness.settle()
         harness.revoke()
         harness.pass(0)

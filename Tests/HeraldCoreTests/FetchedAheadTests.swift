@@ -11,10 +11,10 @@ struct FetchedAheadTests {
         var ahead = FetchedAhead(sources: 1)
         ahead.look(counts: [10], fetched: 10_000)
         #expect(ahead.total == 10_000 + 10 * beside)
-        for _ in 0..<9 { ahead.took(from: 0, bytes: 1_000) }
+        for _ in 0..<9 { ahead.consumed(from: 0, bytes: 1_000) }
         ahead.look(counts: [1], fetched: 10_000)
         #expect(ahead.total == 10_000 + 10 * beside, "one of them keeps the whole answer")
-        ahead.took(from: 0, bytes: 1_000)
+        ahead.consumed(from: 0, bytes: 1_000)
         ahead.look(counts: [0], fetched: 10_000)
         #expect(ahead.total == 0)
     }
@@ -24,7 +24,7 @@ struct FetchedAheadTests {
         var ahead = FetchedAhead(sources: 2)
         for turn in 1...5 {
             // A small record of the second source and a large one of the first, which is taken at once.
-            ahead.took(from: 0, bytes: 900_000)
+            ahead.consumed(from: 0, bytes: 900_000)
             ahead.look(counts: [0, turn], fetched: turn * 900_100)
         }
         #expect(ahead.held(by: 0) == 0)
@@ -36,7 +36,7 @@ struct FetchedAheadTests {
     @Test("records that were decompressed count by what those before them held")
     func compressed() {
         var ahead = FetchedAhead(sources: 1)
-        for _ in 0..<FetchedAhead.fewestSizes { ahead.took(from: 0, bytes: 500_000) }
+        for _ in 0..<FetchedAhead.fewestSizes { ahead.consumed(from: 0, bytes: 500_000) }
         ahead.look(counts: [0], fetched: 1_000)
         ahead.look(counts: [4], fetched: 2_000)
         #expect(ahead.total == 4 * (500_000 + beside))
@@ -45,8 +45,8 @@ struct FetchedAheadTests {
     @Test("a single large record among small ones does not count for all")
     func rare() {
         var ahead = FetchedAhead(sources: 1)
-        for _ in 0..<1_000 { ahead.took(from: 0, bytes: 200) }
-        ahead.took(from: 0, bytes: 900_000)
+        for _ in 0..<1_000 { ahead.consumed(from: 0, bytes: 200) }
+        ahead.consumed(from: 0, bytes: 900_000)
         ahead.look(counts: [0], fetched: 1_000_000)
         ahead.look(counts: [1_000], fetched: 1_200_000)
         #expect(ahead.total < 1_000 * (1_200 + beside))
@@ -75,8 +75,8 @@ struct FetchedAheadTests {
         for turn in 1...looks { ahead.look(counts: [turn, turn], fetched: turn * 1_000) }
         let all = looks * (1_000 + 2 * beside)
         #expect(ahead.total == all)
-        for _ in 0..<looks / 2 { ahead.took(from: 0, bytes: 500) }
-        for _ in 0..<looks / 2 { ahead.took(from: 1, bytes: 500) }
+        for _ in 0..<looks / 2 { ahead.consumed(from: 0, bytes: 500) }
+        for _ in 0..<looks / 2 { ahead.consumed(from: 1, bytes: 500) }
         ahead.look(counts: [looks / 2, looks / 2], fetched: looks * 1_000)
         #expect(ahead.total >= all / 2 && ahead.total < all)
     }

@@ -80,11 +80,11 @@ struct OffsetTrackerTests {
     @Test("forgets a commit only when the broker has acknowledged it")
     func acknowledged() {
         var tracker = OffsetTracker(startingAt: 0)
-        _ = tracker.take(0)
+        _ = tracker.accept(0)
         tracker.complete(0)
         #expect(tracker.hasUncommitted)
         let mark = tracker.mark
-        _ = tracker.take(1)
+        _ = tracker.accept(1)
         tracker.complete(1)
         tracker.acknowledge(mark)
         #expect(tracker.hasUncommitted)
@@ -132,6 +132,6 @@ struct OffsetTrackerTests {
 private func expectTake(
     _ tracker: inout OffsetTracker, _ offset: Int64, _ isNew: Bool, at location: SourceLocation = #_sourceLocation
 ) {
-    let taken = tracker.take(offset)
+    let taken = tracker.accept(offset)
     #expect((taken == .new) == isNew, sourceLocation: location)
 }

@@ -58,7 +58,7 @@ final class ScriptedIO: LaneIO {
     var nextDeadline: MonotonicTime? { nil }
     func entropy() -> UInt64 { 0 }
 
-    func takeMessages() -> [LaneMessage] {
+    func drainMessages() -> [LaneMessage] {
         defer { messages = [] }
         return messages
     }

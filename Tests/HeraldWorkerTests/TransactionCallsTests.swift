@@ -22,7 +22,7 @@ struct TransactionCallsTests {
     /// What was reported when all that was asked for is done.
     private func reports() -> [String] {
         queue.sync {}
-        return mailbox.take().compactMap { letter in
+        return mailbox.drain().compactMap { letter in
             guard case .message(.transaction(let report)) = letter else { return nil }
             switch report {
             case .ready: return "ready"

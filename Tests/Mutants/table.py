@@ -175,14 +175,14 @@ MUTANTS = [
     Mutant(
         "a drain is ignored",
         "Engine+Assignment.swift",
-        "stop(leaving: true, timeout: configuration.drainTimeout, now: now)",
+        "stop(leaving: true, timeout: configuration.drainTimeoutMilliseconds, now: now)",
         "break",
     ),
     Mutant(
         "a drain does not leave the group",
         "Engine+Assignment.swift",
-        "stop(leaving: true, timeout: configuration.drainTimeout, now: now)",
-        "stop(leaving: false, timeout: configuration.drainTimeout, now: now)",
+        "stop(leaving: true, timeout: configuration.drainTimeoutMilliseconds, now: now)",
+        "stop(leaving: false, timeout: configuration.drainTimeoutMilliseconds, now: now)",
     ),
     Mutant(
         "a stop does not wait for calls under way",
@@ -391,7 +391,7 @@ MUTANTS = [
     Mutant(
         "retries of refused calls speak for the push service",
         "AdaptiveRate.swift",
-        "!isRetry || now > lastFirstPass.advanced(byMilliseconds: Self.silenceOfRetries)",
+        "!isRetry || now > lastFirstPass.advanced(byMilliseconds: Self.silenceOfRetriesMilliseconds)",
         "true",
     ),
     # The lane: it carries out what the engine decides.

@@ -169,7 +169,7 @@ private final class FailingUsers: SimulatedIO {
 
     func entropy() -> UInt64 { 0 }
 
-    func takeMessages() -> [LaneMessage] {
+    func drainMessages() -> [LaneMessage] {
         defer { inbox.messages = [] }
         return inbox.messages
     }

@@ -21,7 +21,8 @@ extension Scenario {
         scenario.hasPlainEvents = chance.below(8) == 0
         scenario.chooseSettings(&chance)
         scenario.chooseCampaigns(&chance)
-        scenario.maxUnrecorded = max(2 * scenario.commitInterval, chance.pick([1_000, 1_000, 300, 5_000]))
+        scenario.maxUnrecordedMilliseconds = max(
+            2 * scenario.commitIntervalMilliseconds, chance.pick([1_000, 1_000, 300, 5_000]))
         return scenario
     }
 
@@ -29,9 +30,9 @@ extension Scenario {
         immediate = chance.below(4)
         chooseDelays(&chance)
         maxBufferedBytes = chance.pick([16 << 20, 16 << 20, 16 << 20, 2_000])
-        commitInterval = chance.pick([100, 100, 10, 1_000])
-        drainTimeout = chance.pick([30_000, 30_000, 2_000])
-        blockedAfter = chance.pick([15_000, 15_000, 3_000])
+        commitIntervalMilliseconds = chance.pick([100, 100, 10, 1_000])
+        drainTimeoutMilliseconds = chance.pick([30_000, 30_000, 2_000])
+        blockedAfterMilliseconds = chance.pick([15_000, 15_000, 3_000])
         callsPerSecond = chance.pick([nil, nil, nil, nil, 20, 200])
         serviceCallsPerSecond = chance.pick([[], [], [], [10, nil, nil], [nil, 100, 50]])
         breaker = BreakerRule(share: chance.pick([0.5, 0.8]), of: chance.pick([0, 10, 20, 100]))

@@ -88,12 +88,12 @@ package struct Scenario: Sendable {
     package var ordering = Ordering.key
     package var maxInFlight = 40
     package var maxBufferedBytes = 16 << 20
-    package var commitInterval: Int64 = 100
-    package var maxUnrecorded: Int64 = 1_000
-    package var drainTimeout: Int64 = 30_000
-    package var blockedAfter: Int64 = 15_000
+    package var commitIntervalMilliseconds: Int64 = 100
+    package var maxUnrecordedMilliseconds: Int64 = 1_000
+    package var drainTimeoutMilliseconds: Int64 = 30_000
+    package var blockedAfterMilliseconds: Int64 = 15_000
     /// For how long events are remembered (milliseconds), which all twins lie within.
-    package var duplicateWindow: Int64 = 24 * 3_600_000
+    package var duplicateWindowMilliseconds: Int64 = 24 * 3_600_000
     package var immediate = 2
     /// Calls a second of each engine, over all push services and to each.
     package var callsPerSecond: Double?
@@ -120,16 +120,16 @@ package struct Scenario: Sendable {
         configuration.ordering = ordering
         configuration.maxInFlight = maxInFlight
         configuration.maxBufferedBytes = maxBufferedBytes
-        configuration.commitInterval = commitInterval
-        configuration.maxUnrecorded = maxUnrecorded
-        configuration.drainTimeout = drainTimeout
-        configuration.blockedAfter = blockedAfter
+        configuration.commitIntervalMilliseconds = commitIntervalMilliseconds
+        configuration.maxUnrecordedMilliseconds = maxUnrecordedMilliseconds
+        configuration.drainTimeoutMilliseconds = drainTimeoutMilliseconds
+        configuration.blockedAfterMilliseconds = blockedAfterMilliseconds
         configuration.isAtomic = isAtomic
         configuration.callsPerSecond = callsPerSecond
         configuration.serviceCallsPerSecond = serviceCallsPerSecond
         configuration.breaker = breaker
         configuration.deadLetterBreaker = deadLetterBreaker
-        configuration.duplicateWindow = duplicateWindow
+        configuration.duplicateWindowMilliseconds = duplicateWindowMilliseconds
         configuration.duplicateSize = Self.duplicateSize
         configuration.retry = RetryPolicy(immediate: immediate, delays: delays.map(\.milliseconds))
         return configuration

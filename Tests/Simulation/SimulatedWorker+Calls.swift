@@ -60,7 +60,7 @@ extension SimulatedWorker {
         guard simulation.scenario.isAtomic else { return }
         unrecordedSince = unrecordedSince.filter { lane.engine.isDecided($0.key) }
         let age = unrecordedSince.values.min().map { simulation.now - $0 } ?? 0
-        if age >= configuration.maxUnrecorded {
+        if age >= configuration.maxUnrecordedMilliseconds {
             simulation.checkers.fail("promise 3: \(process) calls while others are not recorded for \(age) ms")
         }
     }

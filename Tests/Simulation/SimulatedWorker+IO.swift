@@ -19,7 +19,7 @@ extension SimulatedWorker: SimulatedIO {
 
     func entropy() -> UInt64 { simulation.chance.bits() }
 
-    func takeMessages() -> [LaneMessage] {
+    func drainMessages() -> [LaneMessage] {
         defer { inbox.messages = [] }
         return inbox.messages
     }

@@ -27,7 +27,7 @@ extension SimulatedWorker {
         case .revoked:
             guard !isZombie else { return }
             log("is to give its partitions back")
-            stop(timeout: configuration.revokeTimeout)
+            stop(timeout: configuration.revokeTimeoutMilliseconds)
             tell(.revoke([], lost: false))
         case .lost:
             guard isZombie, !isGivingBack else { return }

@@ -239,7 +239,7 @@ final class SimulatedWorker {
     /// SIGTERM.
     func drain() {
         log("drains")
-        stop(timeout: configuration.drainTimeout)
+        stop(timeout: configuration.drainTimeoutMilliseconds)
         simulation.schedule(.drainIsOver(process), after: Self.patience)
         simulation.inputs += 1
         tell(.drain)

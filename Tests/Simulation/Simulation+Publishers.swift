@@ -85,7 +85,7 @@ extension Simulation {
     func historyStart(of place: Place, committed: Int64?) -> Int64 {
         guard let committed, place.topic < scenario.topics.requests.count else { return committed ?? 0 }
         let records = cluster[place].records
-        let first = records.firstIndex { $0.timestamp >= now - scenario.duplicateWindow } ?? records.count
+        let first = records.firstIndex { $0.timestamp >= now - scenario.duplicateWindowMilliseconds } ?? records.count
         return min(committed, Int64(first))
     }
 }

@@ -3,7 +3,7 @@ import HeraldCore
 /// What becomes of a transactional producer's requests.
 extension Simulation {
     /// `transaction.timeout.ms`, and how often the broker looks for transactions that are older.
-    private static let transactionTimeout: Int64 = 10_000
+    private static let transactionTimeoutMilliseconds: Int64 = 10_000
 
     /// What befalls a request or its reply.
     private enum Passage {
@@ -134,7 +134,7 @@ extension Simulation {
     private func began(_ transaction: Int) {
         schedule(
             .expires(transaction: transaction),
-            after: Self.transactionTimeout + chance.between(0, Self.transactionTimeout))
+            after: Self.transactionTimeoutMilliseconds + chance.between(0, Self.transactionTimeoutMilliseconds))
     }
 
     func expire(_ transaction: Int) {

@@ -137,7 +137,7 @@ private func engine(answering result: CallResult, isAtomic: Bool = true) -> Engi
     var configuration = EngineConfiguration(decoder: RecordDecoder())
     configuration.isAtomic = isAtomic
     // The defaults of `delivery.dedupe`.
-    configuration.duplicateWindow = 600_000
+    configuration.duplicateWindowMilliseconds = 600_000
     configuration.duplicateSize = 1_000_000
     configuration.retryDelays = ["5s", "30s"].compactMap { DelayName($0) }
     if result.status != 200 {

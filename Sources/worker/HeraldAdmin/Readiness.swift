@@ -47,7 +47,7 @@ public struct Readiness: Sendable, Equatable {
             case .recordsRefused: "records-refused"
             case .commitsFailing: "commits-failing"
             case .backendUnreachable: "backend-unreachable"
-            case .outage(let reason): "outage-\(reason.word)"
+            case .outage(let reason): "outage-\(reason.rawValue)"
             }
         }
     }
@@ -60,12 +60,12 @@ public struct Readiness: Sendable, Equatable {
         public let sentence: String
     }
 
-    /// A lane whose loop has not turned for so long is stuck (milliseconds): it turns twice a second with nothing to do.
-    public static let stuckAfter: Int64 = 30_000
+    /// A lane whose loop has not turned for so long is stuck: it turns twice a second with nothing to do.
+    public static let stuckAfterMilliseconds: Int64 = 30_000
     /// So many calls in a row without an answer, and the backend counts as out of reach.
     static let silentCalls = 5
-    /// Commits that fail for no longer than this pass (milliseconds): a rebalance fails some.
-    static let commitPatience: Int64 = 15_000
+    /// Commits that fail for no longer than this pass: a rebalance fails some.
+    static let commitPatienceMilliseconds: Int64 = 15_000
 
     /// Everything that is in the way; empty when the worker is ready.
     public let findings: [Finding]
@@ -81,7 +81,7 @@ public struct Readiness: Sendable, Equatable {
         if report.isStopping {
             find(.stopping, "The worker was told to stop and finishes its calls in flight: nothing to do.")
         }
-        if let silence = Self.silence(of: report, now: now), silence > Self.stuckAfter {
+        if let silence = Self.silence(of: report, now: now), silence > Self.stuckAfterMilliseconds {
             find(.stuck, "A lane has not moved for \(silence / 1_000) s: restart the worker; nothing is lost.")
         }
         if cluster.isReachable == false, let error = cluster.error, error.isOfLogin {
@@ -124,7 +124,7 @@ public struct Readiness: Sendable, Equatable {
                     + "nothing is lost, Herald retries.")
         }
         if let trouble = lanes.compactMap(\.commitTrouble).first(where: {
-            now.milliseconds(since: $0.since) > Self.commitPatience
+            now.milliseconds(since: $0.since) > Self.commitPatienceMilliseconds
         }) {
             find(
                 .commitsFailing,
@@ -163,7 +163,7 @@ public struct Readiness: Sendable, Equatable {
 
     /// Whether the process works at all, whatever backend and brokers do; the sentence says why not.
     public static func stuckLane(_ report: WorkerReport, now: MonotonicTime) -> String? {
-        guard let silence = silence(of: report, now: now), silence > stuckAfter else { return nil }
+        guard let silence = silence(of: report, now: now), silence > stuckAfterMilliseconds else { return nil }
         return "A lane has not moved for \(silence / 1_000) s."
     }
 

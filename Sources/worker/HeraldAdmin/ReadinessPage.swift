@@ -37,7 +37,7 @@ struct ReadinessPage {
                 ]
             ),
             ("lag", lag),
-            ("outages", .array(report.outages.map { .string($0.reason.word) })),
+            ("outages", .array(report.outages.map { .string($0.reason.rawValue) })),
             ("brokers", .string(Self.word(report.cluster.isReachable))),
             ("backend", .string(Self.word(Readiness.isBackendReachable(report)))),
         ].object

@@ -8,9 +8,7 @@ extension WorkerMetrics {
 
     static let kafka: [Metric] =
         [
-            Metric("herald_partitions_assigned", .gauge, "Partitions assigned to this worker.") { source, writer in
-                writer.sample([], source.sum(\.partitions.count))
-            },
+            sum("herald_partitions_assigned", .gauge, "Partitions assigned to this worker.", \.partitions.count),
             Metric(
                 "herald_partitions_without_leader", .gauge,
                 "Partitions of Herald's topics without a leader, which nobody can write or read."
@@ -42,10 +40,9 @@ extension WorkerMetrics {
             ) { source, writer in
                 writer.histogram([], source.report.lanes.map(\.meter.transactionDurations), .ofCalls)
             },
-            Metric("herald_transaction_aborts", .counter, "Transactions that were aborted and written again.") {
-                source, writer in
-                writer.sample([], source.sum(\.meter.aborts))
-            },
+            sum(
+                "herald_transaction_aborts", .counter, "Transactions that were aborted and written again.",
+                \.meter.aborts),
         ] + clients
 
     /// What librdkafka says of itself every ten seconds.

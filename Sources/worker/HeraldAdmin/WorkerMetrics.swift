@@ -51,6 +51,13 @@ public enum WorkerMetrics {
         return writer.finish()
     }
 
+    /// A metric that is the sum over all lanes.
+    static func sum(
+        _ name: String, _ kind: MetricDeclaration.Kind, _ help: String, _ value: @escaping @Sendable (LaneReport) -> Int
+    ) -> Metric {
+        Metric(name, kind, help) { source, writer in writer.sample([], source.sum(value)) }
+    }
+
     // MARK: Delivery
 
     private static let delivery: [Metric] = [
@@ -105,24 +112,15 @@ public enum WorkerMetrics {
             }
             writer.sample(["hop"], source.sum { $0.counters.retries(nil) })
         },
-        Metric("herald_records_consumed", .counter, "Records consumed from request and retry topics.") {
-            source, writer in
-            writer.sample([], source.sum(\.counters.taken))
-        },
-        Metric("herald_tombstones", .counter, "Records without a value, which are skipped.") { source, writer in
-            writer.sample([], source.sum(\.counters.tombstones))
-        },
-        Metric(
+        sum("herald_records_consumed", .counter, "Records consumed from request and retry topics.", \.counters.taken),
+        sum("herald_tombstones", .counter, "Records without a value, which are skipped.", \.counters.tombstones),
+        sum(
             "herald_records_skipped", .counter,
-            "Records that were fetched again and skipped, because the commit says that they are done."
-        ) { source, writer in
-            writer.sample([], source.sum(\.counters.doneBefore))
-        },
-        Metric(
-            "herald_stale_answers", .counter, "Answers and acknowledgements for events that were abandoned meanwhile."
-        ) { source, writer in
-            writer.sample([], source.sum(\.counters.stale))
-        },
+            "Records that were fetched again and skipped, because the commit says that they are done.",
+            \.counters.doneBefore),
+        sum(
+            "herald_stale_answers", .counter, "Answers and acknowledgements for events that were abandoned meanwhile.",
+            \.counters.stale),
     ]
 
     // MARK: State
@@ -137,15 +135,12 @@ public enum WorkerMetrics {
         ) {
             source, writer in
             let outages = source.report.outages.map(\.reason)
-            for reason in OutageReason.allCases { writer.sample([reason.word], outages.contains(reason) ? 1 : 0) }
+            for reason in OutageReason.allCases { writer.sample([reason.rawValue], outages.contains(reason) ? 1 : 0) }
         },
-        Metric("herald_inflight", .gauge, "Calls in flight.") { source, writer in
-            writer.sample([], source.sum(\.calls))
-        },
-        Metric("herald_limit_inflight", .gauge, "Calls in flight at most, as the latency of the backend allows.") {
-            source, writer in
-            writer.sample([], source.sum(\.inFlightLimit))
-        },
+        sum("herald_inflight", .gauge, "Calls in flight.", \.calls),
+        sum(
+            "herald_limit_inflight", .gauge, "Calls in flight at most, as the latency of the backend allows.",
+            \.inFlightLimit),
         Metric(
             "herald_limit_calls_per_second", .gauge, labels: ["pns"],
             "The rate of calls that the backend accepts, as found by Herald (+Inf: it never asked for fewer)."
@@ -154,17 +149,11 @@ public enum WorkerMetrics {
                 writer.sample([name], source.report.lanes.reduce(0) { $0 + ($1.limit(service) ?? .infinity) })
             }
         },
-        Metric("herald_events_in_memory", .gauge, "Events consumed whose outcome is not durable yet.") {
-            source, writer in
-            writer.sample([], source.sum(\.events))
-        },
-        Metric("herald_records_unacknowledged", .gauge, "Results, retries and dead letters that are not durable yet.") {
-            source, writer in
-            writer.sample([], source.sum(\.records))
-        },
-        Metric("herald_backend_connections", .gauge, "Connections to the backend.") { source, writer in
-            writer.sample([], source.sum(\.connections))
-        },
+        sum("herald_events_in_memory", .gauge, "Events consumed whose outcome is not durable yet.", \.events),
+        sum(
+            "herald_records_unacknowledged", .gauge, "Results, retries and dead letters that are not durable yet.",
+            \.records),
+        sum("herald_backend_connections", .gauge, "Connections to the backend.", \.connections),
         Metric(
             "herald_consumer_lag", .gauge, labels: ["topic", "partition"],
             "Offsets of a partition of this worker that are not done; the ends of transactions count until passed."

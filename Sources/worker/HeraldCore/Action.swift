@@ -64,22 +64,22 @@ public enum Notice: Sendable, Equatable {
     case gaveUp(events: Int)
 }
 
-/// Why nothing is taken.
-public enum OutageReason: UInt8, Sendable, Equatable, CaseIterable {
+/// Why nothing is consumed, by the word in logs, metrics and readiness.
+public enum OutageReason: String, Sendable, CaseIterable {
     /// 401 or 403: the backend does not accept the credentials.
     case credentials
     /// There is no token to call with: the token endpoint gives none.
-    case tokenUnavailable
+    case tokenUnavailable = "token-unavailable"
     /// TLS failed or the other side is not who it should be.
     case tls
     /// The backend's name has no address.
-    case nameNotFound
+    case nameNotFound = "name-not-found"
     /// The proxy does not accept the credentials for it.
-    case proxyRefused
+    case proxyRefused = "proxy-refused"
     /// Circuit breaker: too many calls failed for now.
     case breaker
     /// Dead-letter breaker: too many answers would make dead letters with the same status.
-    case deadLetterBreaker
+    case deadLetterBreaker = "dead-letter-breaker"
 }
 
 /// What an answer was.

@@ -26,12 +26,14 @@ public struct Counters: Sendable, Equatable {
     /// By reason; the last place is of hops.
     private var retries = Array(repeating: 0, count: RetryReason.allCases.count + 1)
     private let services: Int
+    /// How many ways a call can end.
+    private let ends = CallEnd.allCases.count
 
     /// Nothing yet, with this many push services.
     public init(services: Int) {
         self.services = services
         outcomes = Array(repeating: 0, count: (services + 1) * Outcome.allCases.count)
-        callEnds = Array(repeating: 0, count: services * CallEnd.allCases.count)
+        callEnds = Array(repeating: 0, count: services * ends)
     }
 
     /// Notifications of a push service (`nil`: of events that name none) that ended in this way.
@@ -41,7 +43,7 @@ public struct Counters: Sendable, Equatable {
 
     /// Calls to a push service that ended in this way.
     public func calls(_ end: CallEnd, service: Int) -> Int {
-        callEnds[service * CallEnd.allCases.count + Int(end.rawValue)]
+        callEnds[service * ends + end.place]
     }
 
     /// Dead letters for this reason.
@@ -63,7 +65,7 @@ public struct Counters: Sendable, Equatable {
     }
 
     mutating func count(_ end: CallEnd, service: Int) {
-        callEnds[service * CallEnd.allCases.count + Int(end.rawValue)] += 1
+        callEnds[service * ends + end.place] += 1
     }
 
     mutating func count(_ copy: EventCopy) {
@@ -74,68 +76,46 @@ public struct Counters: Sendable, Equatable {
     }
 }
 
-/// How a call ended: the class of its answer, or why there was none.
-public enum CallEnd: UInt8, Sendable, CaseIterable {
-    /// The backend took the message.
-    case delivered
-    /// An answer that may be another one another time.
-    case transient
+/// How a call ended.
+public enum CallEnd: Hashable, Sendable, CaseIterable {
+    /// With an answer of this class.
+    case answered(AnswerClass)
     /// 429: the backend asks for less.
     case throttled
-    /// The backend does not accept who we are.
-    case credentials
-    /// It will never work.
-    case rejected
-    /// Nobody listens at the address.
-    case refused
-    /// The connection ended before the answer did.
-    case reset
-    /// The call's deadline passed.
-    case timeout
-    /// What came was not HTTP.
-    case brokenHTTP
-    /// The TLS handshake failed.
-    case tls
-    /// The backend's name has no address.
-    case nameNotFound
-    /// The proxy did not let us through.
-    case proxyRefused
+    /// Without an answer.
+    case unanswered(CallFailure)
+
+    /// All ends, by their places.
+    public static let allCases: [Self] =
+        [.answered(.delivered), .answered(.transient), .throttled, .answered(.credentials), .answered(.rejected)]
+        + CallFailure.allCases.map(Self.unanswered)
 
     init(_ result: CallResult, _ table: StatusTable) {
-        self =
-            switch result.failure {
-            case nil:
-                switch table[result.status] {
-                case .delivered: .delivered
-                case .transient: result.status == 429 ? .throttled : .transient
-                case .credentials: .credentials
-                case .rejected: .rejected
-                }
-            case .refused: .refused
-            case .reset: .reset
-            case .timeout: .timeout
-            case .brokenHTTP: .brokenHTTP
-            case .tls: .tls
-            case .nameNotFound: .nameNotFound
-            case .proxyRefused: .proxyRefused
-            }
+        if let failure = result.failure {
+            self = .unanswered(failure)
+        } else {
+            let meaning = table[result.status]
+            self = meaning == .transient && result.status == 429 ? .throttled : .answered(meaning)
+        }
     }
 
     /// The word for it in metrics.
     public var word: String {
         switch self {
-        case .delivered: "delivered"
-        case .transient: "transient"
+        case .answered(let meaning): meaning.rawValue
         case .throttled: "throttled"
-        case .credentials: "credentials"
-        case .rejected: "rejected"
-        case .refused: "refused"
-        case .reset: "reset"
-        case .timeout: "timeout"
-        case .brokenHTTP: "broken-http"
-        case .tls: "tls"
-        case .nameNotFound: "name-not-found"
-        case .proxyRefused: "proxy-refused"
+        case .unanswered(let failure): failure.label
+        }
+    }
+
+    fileprivate var place: Int {
+        switch self {
+        case .answered(.delivered): 0
+        case .answered(.transient): 1
+        case .throttled: 2
+        case .answered(.credentials): 3
+        case .answered(.rejected): 4
+        case .unanswered(let failure): 5 + Int(failure.rawValue)
         }
     }
 }

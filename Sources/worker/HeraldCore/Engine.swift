@@ -80,7 +80,8 @@ public struct Engine: ~Copyable, Sendable {
         readAhead = ReadAhead(maxBytes: configuration.maxFetchedBytes)
         events = EventTable(capacity: capacity, width: width)
         due = DueQueue(capacity: capacity)
-        duplicates = DuplicateWindow(size: configuration.duplicateSize, window: configuration.duplicateWindow)
+        duplicates = DuplicateWindow(
+            size: configuration.duplicateSize, window: configuration.duplicateWindowMilliseconds)
         calls = CallTracker(ceiling: configuration.maxInFlight)
         dispatcher = Dispatcher(configuration: configuration, width: width)
         health = BackendHealth(configuration: configuration, width: width)

@@ -30,31 +30,31 @@ public struct EngineConfiguration: Sendable {
     ///
     /// Default false: an offset is committed when the broker has the records.
     public var isAtomic = false
-    /// The broker ends a transaction by itself that is open for so long (milliseconds).
+    /// The broker ends a transaction by itself that is open for so long.
     ///
     /// Default 10 s.
-    public var transactionTimeout: Int64 = 10_000
-    /// Offsets are committed this often (milliseconds).
+    public var transactionTimeoutMilliseconds: Int64 = 10_000
+    /// Offsets are committed this often.
     ///
     /// Default 100.
-    public var commitInterval: Int64 = 100
-    /// No call begins while a decided one has waited longer for its commit (milliseconds).
+    public var commitIntervalMilliseconds: Int64 = 100
+    /// No call begins while a decided one has waited longer for its commit.
     ///
     /// Default 1 s.
-    public var maxUnrecorded: Int64 = 1_000
-    /// An event whose calls and quick retries take longer (milliseconds) goes to its delay topic instead of being called
+    public var maxUnrecordedMilliseconds: Int64 = 1_000
+    /// An event whose calls and quick retries take longer goes to its delay topic instead of being called
     /// again from memory, and so do those of its user behind it.
     ///
     /// Default 15 s.
-    public var blockedAfter: Int64 = 15_000
-    /// A drain ends after this long (milliseconds), done or not.
+    public var blockedAfterMilliseconds: Int64 = 15_000
+    /// A drain ends after this long, done or not.
     ///
     /// Default 30 s.
-    public var drainTimeout: Int64 = 30_000
-    /// When partitions are revoked, calls in flight are waited for this long (milliseconds).
+    public var drainTimeoutMilliseconds: Int64 = 30_000
+    /// When partitions are revoked, calls in flight are waited for this long.
     ///
     /// Default 10 s.
-    public var revokeTimeout: Int64 = 10_000
+    public var revokeTimeoutMilliseconds: Int64 = 10_000
     /// How often and when calls are repeated.
     public var retry = RetryPolicy()
     /// Calls a second at most, over all push services.
@@ -75,10 +75,10 @@ public struct EngineConfiguration: Sendable {
     ///
     /// Default 5.
     public var maxReplays = 5
-    /// An event that came before within so long (milliseconds) is a duplicate.
+    /// An event that came before within so long is a duplicate.
     ///
     /// Default 0: none is.
-    public var duplicateWindow: Int64 = 0
+    public var duplicateWindowMilliseconds: Int64 = 0
     /// So many events are remembered for that at most.
     ///
     /// Default 0.

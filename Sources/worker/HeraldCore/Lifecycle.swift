@@ -39,8 +39,8 @@ enum Membership: Sendable, Equatable {
 /// | `assigned`, `stopping`, `lastCommit` | the partitions are lost | `none`; drained: `left` |
 /// | `none` | the worker drains | `left` |
 struct Lifecycle: Sendable {
-    /// How long the last commit may take at least (milliseconds).
-    static let commitGrace: Int64 = 5_000
+    /// How long the last commit may take at least.
+    static let commitGraceMilliseconds: Int64 = 5_000
 
     private(set) var membership = Membership.none
 
@@ -73,7 +73,7 @@ struct Lifecycle: Sendable {
     /// However late it is: the last commit gets its time, or what was done would be done again.
     mutating func allowCommit(now: MonotonicTime) {
         guard case .lastCommit(var stop, let gaveUp) = membership else { return }
-        stop.deadline = max(stop.deadline, now.advanced(byMilliseconds: Self.commitGrace))
+        stop.deadline = max(stop.deadline, now.advanced(byMilliseconds: Self.commitGraceMilliseconds))
         membership = .lastCommit(stop, gaveUp: gaveUp)
     }
 

@@ -6,11 +6,11 @@ import HeraldTime
 /// Asks the brokers now and then, on a thread of its own, for what lanes do not see: whether any answers, which topics are
 /// gone, which partitions nobody leads, and how far partitions reach that are not fetched.
 final class ClusterWatch: Sendable {
-    /// Between two rounds of questions (milliseconds), and when no broker answered or partitions are new.
-    private static let interval: Int32 = 10_000
-    private static let shortInterval: Int32 = 2_000
-    /// How long one question may take (milliseconds): the worker's end waits for it.
-    private static let questionTimeout = 2_000
+    /// Between two rounds of questions, and when no broker answered or partitions are new.
+    private static let intervalMilliseconds: Int32 = 10_000
+    private static let shortIntervalMilliseconds: Int32 = 2_000
+    /// How long one question may take: the worker's end waits for it.
+    private static let questionTimeoutMilliseconds = 2_000
     /// Over so many rounds the growth of the lag is looked at.
     private static let rounds = 7
 
@@ -72,7 +72,7 @@ final class ClusterWatch: Sendable {
             ask(about: lanes.flatMap(\.partitions).map(\.partition))
             // An embedded broker, and one that does not let this user know, are not asked again.
             if limits.isKnown, !isStopping.withLock({ $0 }) {
-                _ = limits.ask(admin, about: requiredTopics, timeoutMilliseconds: Self.questionTimeout)
+                _ = limits.ask(admin, about: requiredTopics, timeoutMilliseconds: Self.questionTimeoutMilliseconds)
             }
             let known = latest
             let partitions = reports().flatMap(\.partitions)
@@ -84,7 +84,8 @@ final class ClusterWatch: Sendable {
                 report.producers = statistics.producers
             }
             let isComplete = !partitions.isEmpty && partitions.allSatisfy { known.ends[$0.partition] != nil }
-            let interval = isComplete && known.isReachable == true ? Self.interval : Self.shortInterval
+            let interval =
+                isComplete && known.isReachable == true ? Self.intervalMilliseconds : Self.shortIntervalMilliseconds
             _ = end.wait(for: .milliseconds(interval))
         }
     }
@@ -94,7 +95,7 @@ final class ClusterWatch: Sendable {
         defer { _ = admin.takeNotices() }
         do throws(KafkaError) {
             let names = Set(requiredTopics + partitions.map(\.topic)).sorted()
-            let topics = try admin.metadata(topics: names, timeoutMilliseconds: Self.questionTimeout).topics
+            let topics = try admin.metadata(topics: names, timeoutMilliseconds: Self.questionTimeoutMilliseconds).topics
             let led = topics.flatMap { topic in
                 topic.partitions.filter { $0.leader != nil }
                     .map { TopicPartition(topic: topic.name, partition: $0.id) }
@@ -116,7 +117,7 @@ final class ClusterWatch: Sendable {
     /// An embedded broker does not say.
     private func askEnds(of partitions: Set<TopicPartition>) {
         guard !partitions.isEmpty, !isStopping.withLock({ $0 }) else { return }
-        let ends = try? admin.ends(of: Array(partitions), timeoutMilliseconds: Self.questionTimeout)
+        let ends = try? admin.ends(of: Array(partitions), timeoutMilliseconds: Self.questionTimeoutMilliseconds)
         report.withLock { $0.ends = ends ?? [:] }
     }
 }
@@ -160,8 +161,8 @@ struct StatisticsSum {
                 producers.addCounts(of: news, since: producerOf.updateValue(news, forKey: lane.number))
             }
         }
-        consumers.takeLevels(of: consumerOf.values)
-        producers.takeLevels(of: producerOf.values)
+        consumers.setLevels(of: consumerOf.values)
+        producers.setLevels(of: producerOf.values)
     }
 }
 
@@ -179,7 +180,7 @@ extension ClientStatistics {
         }
     }
 
-    fileprivate mutating func takeLevels(of clients: some Sequence<Self>) {
+    fileprivate mutating func setLevels(of clients: some Sequence<Self>) {
         (recordsQueued, bytesFetchedAhead, brokersUp, brokersDown, slowestRoundTrip) = (0, 0, 0, 0, 0)
         for client in clients {
             recordsQueued += client.recordsQueued

@@ -1,19 +1,6 @@
 public import HeraldCore
 
 extension OutageReason {
-    /// The word for it in logs, metrics and readiness.
-    public var word: String {
-        switch self {
-        case .credentials: "credentials"
-        case .tokenUnavailable: "token-unavailable"
-        case .tls: "tls"
-        case .nameNotFound: "name-not-found"
-        case .proxyRefused: "proxy-refused"
-        case .breaker: "breaker"
-        case .deadLetterBreaker: "dead-letter-breaker"
-        }
-    }
-
     /// What happened and what to do, in one sentence: the same in the log and in readiness.
     ///
     /// - Parameter status: of the dead-letter breaker: the status that would have made too many dead letters; of the breaker: the latest

@@ -5,15 +5,15 @@ import HeraldTelemetry
 import HeraldTime
 
 extension Worker {
-    /// How long one question to the brokers may take at the start (milliseconds).
-    private static let questionTimeout = 5_000
+    /// How long one question to the brokers may take at the start.
+    private static let questionTimeoutMilliseconds = 5_000
 
     /// Waits for the brokers and checks that the topics exist; `nil` when the lanes may start.
     func checkTopics(_ admin: Admin, _ watch: ClusterWatch) -> WorkerEnd? {
-        var wasTold = false
+        var wasLogged = false
         while !isStopping {
             do throws(KafkaError) {
-                let metadata = try admin.metadata(timeoutMilliseconds: Self.questionTimeout)
+                let metadata = try admin.metadata(timeoutMilliseconds: Self.questionTimeoutMilliseconds)
                 watch.noteAnswer()
                 let present = Set(metadata.topics.map(\.name))
                 let missing = configuration.requiredTopics.filter { !present.contains($0) }
@@ -30,8 +30,8 @@ extension Worker {
                 let notices = admin.takeNotices().notices
                 watch.noteSilence(error, notices)
                 for notice in notices { troubles.kafka(notice, now: SystemClock.monotonic()) }
-                if !wasTold { logger.warning("no broker answers yet, retrying: \(error)") }
-                wasTold = true
+                if !wasLogged { logger.warning("no broker answers yet, retrying: \(error)") }
+                wasLogged = true
             }
         }
         return .stopped
@@ -41,7 +41,7 @@ extension Worker {
     private func checkLimits(_ admin: Admin) {
         guard let topics = configuration.lanes.first?.engine.topics, !isEmbedded(admin) else { return }
         let error = limits.ask(
-            admin, about: configuration.requiredTopics, timeoutMilliseconds: Self.questionTimeout)
+            admin, about: configuration.requiredTopics, timeoutMilliseconds: Self.questionTimeoutMilliseconds)
         if let error {
             logger.warning(
                 "how large records may be is not known, so a transaction may be refused for one and be written again "
@@ -65,7 +65,7 @@ extension Worker {
     }
 
     private func isEmbedded(_ admin: Admin) -> Bool {
-        admin.clusterID(timeoutMilliseconds: Self.questionTimeout)?.hasPrefix("mockCluster") == true
+        admin.clusterID(timeoutMilliseconds: Self.questionTimeoutMilliseconds)?.hasPrefix("mockCluster") == true
     }
 
     /// librdkafka's embedded broker answers to transactions, and throws their offsets away.

@@ -51,7 +51,7 @@ public final class Worker: Sendable {
     private struct State {
         var isStopping = false
         var mailboxes: [Mailbox] = []
-        var boards: [LaneSnapshot] = []
+        var snapshots: [LaneSnapshot] = []
         var watch: ClusterWatch?
         var failure: String?
     }
@@ -131,7 +131,7 @@ public final class Worker: Sendable {
         for mailbox in mailboxes { mailbox.post(.drain) }
     }
 
-    /// What it tells of itself; from any thread, at any time.
+    /// What it reports; from any thread, at any time.
     public var report: WorkerReport {
         let (watch, isStopping) = state.withLock { ($0.watch, $0.isStopping) }
         return WorkerReport(
@@ -141,7 +141,7 @@ public final class Worker: Sendable {
 
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    private var laneReports: [LaneReport] { state.withLock { $0.boards }.map(\.latest) }
+    private var laneReports: [LaneReport] { state.withLock { $0.snapshots }.map(\.latest) }
 
     private var pushServices: [String] { configuration.lanes.first?.engine.decoder.pushServices.names ?? [] }
 
@@ -159,28 +159,29 @@ public final class Worker: Sendable {
         _ lane: LaneConfiguration, _ credentials: CredentialSource, _ campaigns: CampaignWatch
     ) throws -> OwnThread {
         let mailbox = try Mailbox()
-        let board = LaneSnapshot(
+        let snapshot = LaneSnapshot(
             LaneReport(number: lane.number, at: SystemClock.monotonic(), services: pushServices.count))
         let mustDrain = state.withLock { state in
             state.mailboxes.append(mailbox)
-            state.boards.append(board)
+            state.snapshots.append(snapshot)
             return state.isStopping
         }
         if mustDrain { mailbox.post(.drain) }
         let lane = knowingLimits(lane)
-        return try OwnThread(name: "lane-\(lane.number)") { [self] in run(lane, mailbox, board, credentials, campaigns)
+        return try OwnThread(name: "lane-\(lane.number)") { [self] in
+            run(lane, mailbox, snapshot, credentials, campaigns)
         }
     }
 
     private func run(
-        _ lane: LaneConfiguration, _ mailbox: Mailbox, _ board: LaneSnapshot, _ credentials: CredentialSource,
+        _ lane: LaneConfiguration, _ mailbox: Mailbox, _ snapshot: LaneSnapshot, _ credentials: CredentialSource,
         _ campaigns: CampaignWatch
     ) {
         do {
             let logger = logger.with(["lane": .int(lane.number)])
             let clients = try LaneClients(
                 configuration: lane, mailbox: mailbox, credentials: credentials, campaigns: campaigns,
-                board: board, troubles: troubles, logger: logger)
+                snapshot: snapshot, troubles: troubles, logger: logger)
             let end = Lane(
                 number: lane.number, configuration: lane.engine, requestWeights: lane.requestWeights, io: clients,
                 logger: logger

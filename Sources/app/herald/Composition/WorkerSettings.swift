@@ -105,18 +105,19 @@ extension Settings {
             case .none: .none
             }
         engine.isAtomic = delivery.guarantee == .atomic
-        engine.transactionTimeout = KafkaClientSettings.transactionTimeoutMilliseconds(self)
-        engine.blockedAfter = max(engine.blockedAfter, backend.timeout.milliseconds * 3 / 2)
+        engine.transactionTimeoutMilliseconds = KafkaClientSettings.transactionTimeoutMilliseconds(self)
+        engine.blockedAfterMilliseconds = max(engine.blockedAfterMilliseconds, backend.timeout.milliseconds * 3 / 2)
         engine.maxBufferedBytes = max(limits.eventBytes, engine.maxBufferedBytes / delivery.lanes)
-        engine.duplicateWindow = delivery.dedupe.window.milliseconds
+        engine.duplicateWindowMilliseconds = delivery.dedupe.window.milliseconds
         engine.duplicateSize = delivery.dedupe.window == .zero ? 0 : delivery.dedupe.size / delivery.lanes
         engine.maxInFlight = maxInFlight
-        engine.commitInterval = delivery.commitInterval.milliseconds
+        engine.commitIntervalMilliseconds = delivery.commitInterval.milliseconds
         // Who commits rarely has calls unrecorded for as long: they would wait for every commit.
-        engine.maxUnrecorded = max(delivery.maxUnrecorded, delivery.commitInterval * 2).milliseconds
-        engine.drainTimeout = delivery.drainTimeout.milliseconds
+        engine.maxUnrecordedMilliseconds = max(delivery.maxUnrecorded, delivery.commitInterval * 2).milliseconds
+        engine.drainTimeoutMilliseconds = delivery.drainTimeout.milliseconds
         engine.retry = RetryPolicy(
-            immediate: retry.immediate, delays: delays.map(\.milliseconds), maxElapsed: retry.maxElapsed.milliseconds)
+            immediate: retry.immediate, delays: delays.map(\.milliseconds),
+            maxElapsedMilliseconds: retry.maxElapsed.milliseconds)
         engine.statuses = statusTable
         let lanes = delivery.lanes
         engine.callsPerSecond = limits.perSecond.map { Double($0) / Double(lanes) }

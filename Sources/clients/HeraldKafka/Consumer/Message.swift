@@ -70,7 +70,9 @@ public struct Message: RecordBytes, @unchecked Sendable {
         pointer.pointee.payload.map { UnsafeRawBufferPointer(start: $0, count: pointer.pointee.len) }
     }
 
-    /// Visits the headers in order; costs next to nothing when there are none. librdkafka copies them for each visit; it ends a name at a NUL byte.
+    /// Visits the headers in order.
+    ///
+    /// Costs next to nothing when there are none. librdkafka copies them for each visit; it ends a name at a NUL byte.
     public func forEachHeader(_ body: (_ name: RawSpan, _ value: RawSpan?) -> Void) {
         var headers: OpaquePointer?
         // NOENT for none, BAD_MSG when the broker sent bytes that are no headers: a record without any then. Taken from the
@@ -97,5 +99,6 @@ public struct Message: RecordBytes, @unchecked Sendable {
         }
     }
 
+    /// Gives the memory back.
     public func release() { rd_kafka_message_destroy(pointer) }
 }

@@ -28,6 +28,7 @@ public struct RetainedMessage: RecordBytes, @unchecked Sendable {
         message.release()
     }
 
+    /// The key, in the message or the copy.
     public var keyBytes: UnsafeRawBufferPointer? {
         switch place {
         case .message(let message): message.keyBytes
@@ -35,6 +36,7 @@ public struct RetainedMessage: RecordBytes, @unchecked Sendable {
         }
     }
 
+    /// The value, in the message or the copy.
     public var valueBytes: UnsafeRawBufferPointer? {
         switch place {
         case .message(let message): message.valueBytes
@@ -42,6 +44,7 @@ public struct RetainedMessage: RecordBytes, @unchecked Sendable {
         }
     }
 
+    /// Visits the headers in order.
     public func forEachHeader(_ body: (_ name: RawSpan, _ value: RawSpan?) -> Void) {
         switch place {
         case .message(let message): message.forEachHeader(body)
@@ -49,6 +52,7 @@ public struct RetainedMessage: RecordBytes, @unchecked Sendable {
         }
     }
 
+    /// Gives the memory back.
     public func release() {
         switch place {
         case .message(let message): message.release()

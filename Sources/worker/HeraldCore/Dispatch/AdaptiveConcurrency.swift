@@ -11,9 +11,9 @@ struct AdaptiveConcurrency: Sendable, Equatable {
     static let floor = 8
     /// Where it starts.
     static let start = 64
-    static let window: Int64 = 500
-    /// A median so much (milliseconds) above the unhurried one is no sign of too many calls.
-    static let slack = 100.0
+    static let windowMilliseconds: Int64 = 500
+    /// A median so much above the unhurried one is no sign of too many calls.
+    static let slackMilliseconds = 100.0
     static let shrink = 0.7
     /// A window with fewer answers says nothing.
     static let fewest = 10
@@ -53,7 +53,7 @@ struct AdaptiveConcurrency: Sendable, Equatable {
         answers += 1
         guard now >= windowEnds else { return }
         judge()
-        windowEnds = now.advanced(byMilliseconds: Self.window)
+        windowEnds = now.advanced(byMilliseconds: Self.windowMilliseconds)
     }
 
     private mutating func judge() {
@@ -65,7 +65,7 @@ struct AdaptiveConcurrency: Sendable, Equatable {
         guard answers >= Self.fewest else { return }
         let median = median
         unhurried = min(unhurried * 1.002, median)
-        if median > max(2 * unhurried, unhurried + Self.slack) {
+        if median > max(2 * unhurried, unhurried + Self.slackMilliseconds) {
             if lowered == 0 {
                 slowMedian = median
                 threshold = exact * Self.shrink

@@ -23,21 +23,21 @@ struct AdaptiveRate: Sendable, Equatable {
     static let floor = 1.0
     static let start = 10.0
     static let fewest = 50.0
-    /// After a refusal the limit stays for this long (milliseconds) at first, and for twice as long each time that the
+    /// After a refusal the limit stays for this long at first, and for twice as long each time that the
     /// next one comes at about the same rate.
-    static let firstRest: Int64 = 10_000
-    static let longestRest: Int64 = 60_000
-    /// A limit that met no refusal for so long (milliseconds) is forgotten.
-    static let forgottenAfter: Int64 = 600_000
-    /// What was sent before the last decrease says nothing about it, nor what was sent so soon (milliseconds) after it: a
+    static let firstRestMilliseconds: Int64 = 10_000
+    static let longestRestMilliseconds: Int64 = 60_000
+    /// A limit that met no refusal for so long is forgotten.
+    static let forgottenAfterMilliseconds: Int64 = 600_000
+    /// What was sent before the last decrease says nothing about it, nor what was sent so soon after it: a
     /// backend that counts the calls of a second refuses what is left of it.
-    static let settling: Int64 = 1_000
+    static let settlingMilliseconds: Int64 = 1_000
     /// When so many calls in a row are refused meanwhile, it takes none before the next second.
     static let silence = 10
-    /// Retries say nothing for so long (milliseconds) after a call that was none has got through.
-    static let silenceOfRetries: Int64 = 1_000
-    /// After so long without an answer (milliseconds) the calls begin anew.
-    static let idle: Int64 = 3_000
+    /// Retries say nothing for so long after a call that was none has got through.
+    static let silenceOfRetriesMilliseconds: Int64 = 1_000
+    /// After so long without an answer the calls begin anew.
+    static let idleMilliseconds: Int64 = 3_000
 
     /// What a trial may take back.
     private(set) var state = State()
@@ -61,14 +61,14 @@ struct AdaptiveRate: Sendable, Equatable {
     /// Whether refusals are a real share of the calls, and whether they are more than expected at a limit.
     private var crowd = RefusalSum()
     private var edge = RefusalSum()
-    /// The shortest pause that the refusals of ``crowd`` asked for (milliseconds); 0 when one of them did not.
-    private var pause: Int64 = 0
-    /// No pause is longer (milliseconds).
+    /// The shortest pause that the refusals of ``crowd`` asked for; 0 when one of them did not.
+    private var shortestPauseMilliseconds: Int64 = 0
+    /// No pause is longer.
     ///
     /// The first ones may have been asked for by events that a backend refuses for their own sake. It doubles while each pause is
     /// followed by a crowd of refusals.
-    private var longestPause = Self.firstPause
-    static let firstPause: Int64 = 5_000
+    private var longestPauseMilliseconds = Self.firstPauseMilliseconds
+    static let firstPauseMilliseconds: Int64 = 5_000
     private var trial: RateTrial?
     /// The calls since the limit was lowered last, and how many of them were refused.
     private var callsSince = 0
@@ -80,7 +80,7 @@ struct AdaptiveRate: Sendable, Equatable {
         var limit: Double?
         /// What got through when the limit was lowered.
         var borne = 0.0
-        var rest = AdaptiveRate.firstRest
+        var rest = AdaptiveRate.firstRestMilliseconds
         var loweredAt = MonotonicTime.distantPast
         var settledAt = MonotonicTime.distantPast
         /// Too little is known to stay anywhere: the limit doubles every second.
@@ -123,7 +123,7 @@ struct AdaptiveRate: Sendable, Equatable {
         guard sentAt >= state.settledAt else { return refusedWhileSettling(sentAt: sentAt, now) }
         guard speaks(isRetry: isRetry, now) else { return 0 }
         let asked = retryAfter ?? 0
-        pause = crowd.isEmpty ? asked : min(pause, asked)
+        shortestPauseMilliseconds = crowd.isEmpty ? asked : min(shortestPauseMilliseconds, asked)
         crowd.refused(allowing: expected.crowd)
         if state.limit != nil {
             edge.refused(allowing: expected.edge)
@@ -135,13 +135,14 @@ struct AdaptiveRate: Sendable, Equatable {
         if crowd.sum >= expected.crowdBound {
             // Who is being tried is not lowered again before the verdict, or a slow service would never hear it.
             if let trial, trial.isFair(at: state.limit) { return 0 }
-            let isAgain = now < resumedAt.advanced(byMilliseconds: RateTrial.longest)
-            longestPause = isAgain ? min(2 * longestPause, 3_600_000) : Self.firstPause
+            let isAgain = now < resumedAt.advanced(byMilliseconds: RateTrial.longestMilliseconds)
+            longestPauseMilliseconds =
+                isAgain ? min(2 * longestPauseMilliseconds, 3_600_000) : Self.firstPauseMilliseconds
             // As long as a good part gets through, a lower rate is enough.
             let asksForQuiet = crowd.share > RateTrial.nothing
             lowerForCrowd(now)
             guard asksForQuiet else { return 0 }
-            let quiet = min(pause, longestPause)
+            let quiet = min(shortestPauseMilliseconds, longestPauseMilliseconds)
             resume(at: now.advanced(byMilliseconds: quiet))
             return quiet
         }
@@ -153,7 +154,7 @@ struct AdaptiveRate: Sendable, Equatable {
 
     /// Whether an answer says something about the rate.
     private func speaks(isRetry: Bool, _ now: MonotonicTime) -> Bool {
-        !isRetry || now > lastFirstPass.advanced(byMilliseconds: Self.silenceOfRetries)
+        !isRetry || now > lastFirstPass.advanced(byMilliseconds: Self.silenceOfRetriesMilliseconds)
     }
 
     /// A call was refused that was sent after the last decrease, or before it.
@@ -182,7 +183,7 @@ struct AdaptiveRate: Sendable, Equatable {
     mutating func grow(now: MonotonicTime) -> Bool {
         guard let limit = state.limit else { return false }
         let quiet = (now.nanoseconds - state.loweredAt.nanoseconds) / 1_000_000
-        if quiet > Self.forgottenAfter {
+        if quiet > Self.forgottenAfterMilliseconds {
             state = State()
             trial = nil
             return true
@@ -204,7 +205,7 @@ struct AdaptiveRate: Sendable, Equatable {
     }
 
     private mutating func answered(_ now: MonotonicTime) {
-        if now > lastAnswer.advanced(byMilliseconds: Self.idle) { activeSince = now }
+        if now > lastAnswer.advanced(byMilliseconds: Self.idleMilliseconds) { activeSince = now }
         lastAnswer = now
     }
 
@@ -290,7 +291,7 @@ struct AdaptiveRate: Sendable, Equatable {
             // The last seconds were in part a pause, in which a backend that allows bursts has saved up for one.
             state.borne = max(through.average(now), keptAfterPause * limit, Self.floor)
             state.limit = max(Self.floor, Self.retreat * state.borne)
-            state.rest = Self.firstRest
+            state.rest = Self.firstRestMilliseconds
             state.isSearching = false
             lowered(now)
             return
@@ -323,7 +324,8 @@ struct AdaptiveRate: Sendable, Equatable {
         // What is refused whatever the rate is borne as well.
         let rate = rate / (1 - expected.share)
         state.rest =
-            abs(rate - state.borne) < 0.1 * state.borne ? min(state.rest * 2, Self.longestRest) : Self.firstRest
+            abs(rate - state.borne) < 0.1 * state.borne
+            ? min(state.rest * 2, Self.longestRestMilliseconds) : Self.firstRestMilliseconds
         // A few calls say hardly anything about the rate, and refusals of all of them nothing.
         state.isSearching = isFirst && (isEarly || rate < Self.fewest) || rate < 0.01 * refused.latest(now)
         state.borne = max(rate, state.isSearching && isFirst ? Self.start : Self.floor)
@@ -333,7 +335,7 @@ struct AdaptiveRate: Sendable, Equatable {
 
     private mutating func lowered(_ now: MonotonicTime) {
         state.loweredAt = now
-        state.settledAt = now.advanced(byMilliseconds: Self.settling)
+        state.settledAt = now.advanced(byMilliseconds: Self.settlingMilliseconds)
         grownAt = now
         wasReached = false
         startCounting()

@@ -27,7 +27,20 @@ public enum CallFailure: UInt8, Sendable, CaseIterable {
     /// The proxy on the way does not accept who we are (407).
     case proxyRefused
 
-    /// The word for it in records and logs.
+    /// The word for it in metrics and logs.
+    public var label: String {
+        switch self {
+        case .refused: "refused"
+        case .reset: "reset"
+        case .timeout: "timeout"
+        case .brokenHTTP: "broken-http"
+        case .tls: "tls"
+        case .nameNotFound: "name-not-found"
+        case .proxyRefused: "proxy-refused"
+        }
+    }
+
+    /// The words for it in records.
     public var word: String {
         switch self {
         case .refused: "connection refused"

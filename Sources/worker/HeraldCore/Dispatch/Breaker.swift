@@ -21,8 +21,8 @@ public struct BreakerRule: Sendable, Equatable {
 /// has got through since its event failed last. One push service or one request topic that fails alone, while another is
 /// well, breaks nothing: its events wait in the delay topics and the others go on.
 struct Breaker: Sendable {
-    /// The window is twice this long (milliseconds) at most: the half that is being filled, and the one before.
-    static let halfWindow: Int64 = 10_000
+    /// The window is twice this long at most: the half that is being filled, and the one before.
+    static let halfWindowMilliseconds: Int64 = 10_000
     /// A push service of a topic with fewer calls in the window says nothing about itself.
     static let fewest = 10
     /// So many failing users are told apart; with more of them some may count twice.
@@ -90,8 +90,8 @@ struct Breaker: Sendable {
 
     private mutating func turn(_ now: MonotonicTime) {
         guard now >= turnsAt else { return }
-        if now >= turnsAt.advanced(byMilliseconds: Self.halfWindow) { reset() }
-        turnsAt = now.advanced(byMilliseconds: Self.halfWindow)
+        if now >= turnsAt.advanced(byMilliseconds: Self.halfWindowMilliseconds) { reset() }
+        turnsAt = now.advanced(byMilliseconds: Self.halfWindowMilliseconds)
         half += 1
         current = width - current
         for place in 0..<width { counts[current + place] = Count() }

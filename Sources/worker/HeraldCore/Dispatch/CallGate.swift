@@ -15,7 +15,7 @@ struct CallGate: Sendable {
         var pausedUntil: MonotonicTime?
         /// When it was called last, by this engine or as far as records say that others have dealt with.
         var lastUse = MonotonicTime.distantPast
-        /// When calls come back that were put off because too many wait for this service.
+        /// When calls come back that were deferred because too many wait for this service.
         var deferrals: DeferralPlan?
     }
 
@@ -115,19 +115,19 @@ struct CallGate: Sendable {
         services[service].limit != nil || services[service].borne != nil || services[service].pausedUntil != nil
     }
 
-    /// The index of the delay by which a call is put off because too many wait for its push service.
+    /// The index of the delay by which a call is deferred because too many wait for its push service.
     ///
     /// - Parameters:
     ///   - queued: how many calls to it wait in memory.
     ///   - delays: the delays (milliseconds), rising; at least one.
-    mutating func putOff(_ service: Int, queued: Int, delays: [Int64], now: MonotonicTime) -> Int {
+    mutating func deferCall(_ service: Int, queued: Int, delays: [Int64], now: MonotonicTime) -> Int {
         let interval = max(services[service].limit?.interval ?? 0, services[service].borne?.interval ?? 0)
         let opens = opening(of: service)
         if services[service].deferrals == nil { services[service].deferrals = DeferralPlan(delays: delays) }
-        return services[service].deferrals?.putOff(queued: queued, interval: interval, opens: opens, now: now) ?? 0
+        return services[service].deferrals?.deferCall(queued: queued, interval: interval, opens: opens, now: now) ?? 0
     }
 
-    /// Other partitions come: what was put off comes back somewhere else.
+    /// Other partitions come: what was deferred comes back somewhere else.
     mutating func forgetDeferrals() {
         for service in services.indices { services[service].deferrals = nil }
     }

@@ -9,8 +9,8 @@ import HeraldTime
 ///
 /// A call *begins*, *hangs* perhaps when it is the oldest and was overtaken, and *ends*.
 struct CallTracker: Sendable {
-    /// No call hangs before it has taken so long (milliseconds).
-    static let hangsAfter: Int64 = 1_000
+    /// No call hangs before it has taken so long.
+    static let hangsAfterMilliseconds: Int64 = 1_000
     /// So many calls that began later must have been answered.
     static let overtakers = 16
 
@@ -86,12 +86,12 @@ struct CallTracker: Sendable {
     /// When the oldest call that was overtaken counts as hanging; `nil` when only an answer can change anything.
     var nextHanging: MonotonicTime? {
         guard let oldest = started.first, passed >= oldest.overtakenAt else { return nil }
-        return oldest.at.advanced(byMilliseconds: Self.hangsAfter)
+        return oldest.at.advanced(byMilliseconds: Self.hangsAfterMilliseconds)
     }
 
     /// Looks at the oldest calls, each until it has ended or hangs.
     mutating func findHanging(in events: inout EventTable, now: MonotonicTime) {
-        let latest = now.advanced(byMilliseconds: -Self.hangsAfter)
+        let latest = now.advanced(byMilliseconds: -Self.hangsAfterMilliseconds)
         while let oldest = started.first {
             let index = events.service(oldest.token)
             let isUnderWay =

@@ -11,8 +11,8 @@ struct DeadLetterBreaker: Sendable {
     /// Fewer users than this, or a quarter of the answers looked at, are no wrong path, however often they are rejected.
     static let fewestUsers = 10
     /// A source that was found to be bad by itself counts for nothing while somebody gets through this often
-    /// (milliseconds).
-    static let excuse: Int64 = 10_000
+    ///.
+    static let excuseMilliseconds: Int64 = 10_000
 
     private struct Answer: Sendable {
         /// The status that rejects; 0 when it does not.
@@ -50,7 +50,7 @@ struct DeadLetterBreaker: Sendable {
     /// - Parameter source: a hash of the event's topic and source; those without a source count as one.
     mutating func fail(status: Int, user: UInt64, source: UInt64, now: MonotonicTime) -> Bool {
         guard rule.of > 0 else { return false }
-        if excused == source, now < lastPass.advanced(byMilliseconds: Self.excuse) { return false }
+        if excused == source, now < lastPass.advanced(byMilliseconds: Self.excuseMilliseconds) { return false }
         let status = UInt16(clamping: status)
         inARow = status == rowStatus ? inARow + 1 : 1
         rowStatus = status

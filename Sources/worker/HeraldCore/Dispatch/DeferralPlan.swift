@@ -1,16 +1,16 @@
 import HeraldTime
 
-/// When calls that were put off come back through the delay topics, so that their push service always has some to call.
+/// When calls that were deferred come back through the delay topics, so that their push service always has some to call.
 ///
-/// A call is put off by one whole delay: any other wait is a chain of hops. It gets the longest delay that is over before the
-/// push service could run out of calls, and so the backlog comes back in time for being called or put off once more. It is counted by the
+/// A call is deferred by one whole delay: any other wait is a chain of hops. It gets the longest delay that is over before the
+/// push service could run out of calls, and so the backlog comes back in time for being called or deferred once more. It is counted by the
 /// second in which it comes back, not as time, so that another rate changes nothing about the plan.
 struct DeferralPlan: Sendable {
-    /// No call is put off for longer at once (milliseconds), unless even the shortest delay is longer: when the rate rises, the
-    /// push service waits for no more than what was put off last.
-    static let longest: Int64 = 1_800_000
-    /// So much earlier than it is needed a call comes back (milliseconds).
-    static let margin: Int64 = 1_000
+    /// No call is deferred for longer at once, unless even the shortest delay is longer: when the rate rises, the
+    /// push service waits for no more than what was deferred last.
+    static let longestMilliseconds: Int64 = 1_800_000
+    /// So much earlier than it is needed a call comes back.
+    static let marginMilliseconds: Int64 = 1_000
     private static let second: Int64 = 1_000_000_000
 
     private let delays: [Int64]
@@ -20,23 +20,23 @@ struct DeferralPlan: Sendable {
 
     /// - Parameter delays: the delays (milliseconds), rising; at least one.
     init(delays: [Int64]) {
-        let usable = delays.filter { $0 <= Self.longest }
+        let usable = delays.filter { $0 <= Self.longestMilliseconds }
         self.delays = usable.isEmpty ? [delays[0]] : usable
         counts = Array(repeating: 0, count: Int((self.delays.last ?? 0) / 1_000) + 2)
     }
 
-    /// The index of the delay by which one more call is put off.
+    /// The index of the delay by which one more call is deferred.
     ///
     /// - Parameters:
     ///   - queued: how many calls wait in memory.
     ///   - interval: the time between two calls (nanoseconds).
     ///   - opens: when the next one may be made.
-    mutating func putOff(queued: Int, interval: Int64, opens: MonotonicTime, now: MonotonicTime) -> Int {
+    mutating func deferCall(queued: Int, interval: Int64, opens: MonotonicTime, now: MonotonicTime) -> Int {
         move(to: now.nanoseconds / Self.second)
         var busyUntil = max(opens, now).nanoseconds
         func work(_ calls: Int) -> Int64 { Int64(min(Double(calls) * Double(interval), 1e18)) }
         busyUntil += work(queued)
-        let enough = now.advanced(byMilliseconds: (delays.last ?? 0) + Self.margin).nanoseconds
+        let enough = now.advanced(byMilliseconds: (delays.last ?? 0) + Self.marginMilliseconds).nanoseconds
         // What was planned for this second has come back already, or does so at any moment.
         var second = current + 1
         var place = self.place(second)
@@ -47,7 +47,7 @@ struct DeferralPlan: Sendable {
             place = place + 1 == count ? 0 : place + 1
             second += 1
         }
-        let busyFor = (busyUntil - now.nanoseconds) / 1_000_000 - Self.margin
+        let busyFor = (busyUntil - now.nanoseconds) / 1_000_000 - Self.marginMilliseconds
         let index = delays.lastIndex { $0 <= busyFor } ?? 0
         counts[self.place(now.advanced(byMilliseconds: delays[index]).nanoseconds / Self.second)] += 1
         return index

@@ -6,8 +6,8 @@ import HeraldTime
 /// A wanted call waits in the queue until its push service is *open*: not limited, not paused. A push service for which too many
 /// wait while others go on is *deferred*: what comes more for it waits in the retry topics.
 struct Dispatcher: Sendable {
-    /// A push service that was not called for longer than this (milliseconds) is none that could go on.
-    static let recently: Int64 = 600_000
+    /// A push service that was not called for longer than this is none that could go on.
+    static let recentlyMilliseconds: Int64 = 600_000
 
     private let maxInFlight: Int
     private let delays: [Int64]
@@ -111,14 +111,14 @@ extension Dispatcher {
         guard queue.count(ofClass: number, toService: service) >= room || deferredCount >= maxInFlight else {
             return nil
         }
-        return gate.putOff(service, queued: queue.count(toService: service), delays: delays, now: now)
+        return gate.deferCall(service, queued: queue.count(toService: service), delays: delays, now: now)
     }
 
     /// Finds the push services that have to wait while others go on.
     mutating func findDeferred(now: MonotonicTime) {
         guard gate.isLimited || !deferred.isEmpty else { return }
         deferred = PushServiceSet()
-        let recent = now.advanced(byMilliseconds: -Self.recently)
+        let recent = now.advanced(byMilliseconds: -Self.recentlyMilliseconds)
         for service in queue.services {
             guard gate.isLimited(service) else { continue }
             let othersGoOn = gate.services.indices.contains { other in

@@ -3,8 +3,8 @@ import HeraldTime
 
 /// Credentials that are refused: by the backend to everybody, or to one user.
 extension Engine {
-    /// So long (milliseconds) others may take to show that the credentials are accepted.
-    static let suspectPatience: Int64 = 1_000
+    /// So long others may take to show that the credentials are accepted.
+    static let suspectPatienceMilliseconds: Int64 = 1_000
 
     /// There is no token to call with; a call would be refused.
     ///
@@ -71,7 +71,7 @@ extension Engine {
 
     private mutating func suspect(_ token: CallToken, _ result: CallResult, now: Moment) {
         credentials.suspect(SuspectCall(token: token, result: result))
-        schedule(.suspect(token), after: Self.suspectPatience, now: now)
+        schedule(.suspect(token), after: Self.suspectPatienceMilliseconds, now: now)
         let most = Credentials.mostSuspects
         if credentials.suspects.count >= most, suspectUsers.count >= most { blameCredentials(now: now) }
     }

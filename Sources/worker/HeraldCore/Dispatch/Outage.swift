@@ -5,13 +5,13 @@ import HeraldTime
 /// A broken password or certificate is no event's fault: what was taken waits, burns no attempt and becomes no retry and
 /// no dead letter.
 public struct Outage: Sendable, Equatable {
-    /// The first probe comes after this long (milliseconds); the wait doubles with each that fails.
-    public static let firstProbe: Int64 = 1_000
-    /// No probe waits longer than this (milliseconds).
-    public static let slowestProbe: Int64 = 30_000
-    /// So long after a probe that was rejected the next user is asked (milliseconds): the backend is well, and rejecting costs it
+    /// The first probe comes after this long; the wait doubles with each that fails.
+    public static let firstProbeMilliseconds: Int64 = 1_000
+    /// No probe waits longer than this.
+    public static let slowestProbeMilliseconds: Int64 = 30_000
+    /// So long after a probe that was rejected the next user is asked: the backend is well, and rejecting costs it
     /// next to nothing.
-    static let rejectedProbe: Int64 = 250
+    static let rejectedProbeMilliseconds: Int64 = 250
     /// So many events more of each class are taken during an outage, and twice as many with each probe that fails, so that there
     /// is another user to probe with, also behind many who fail.
     static let probeCandidates = 16
@@ -26,7 +26,7 @@ public struct Outage: Sendable, Equatable {
     public internal(set) var status: Int
     /// Dead-letter breaker: the source whose answer blew it.
     var source: UInt64
-    var probeDelay = Self.firstProbe
+    var probeDelay = Self.firstProbeMilliseconds
     /// When somebody is asked again who was asked before.
     var nextProbe: MonotonicTime
     /// When somebody else is asked.
@@ -47,14 +47,14 @@ public struct Outage: Sendable, Equatable {
         self.reason = reason
         self.status = status
         self.source = source
-        nextProbe = now.advanced(byMilliseconds: Self.firstProbe)
+        nextProbe = now.advanced(byMilliseconds: Self.firstProbeMilliseconds)
         nextOther = nextProbe
         room = Array(repeating: Self.probeCandidates, count: classes)
     }
 
     /// Something changed for the better, perhaps: the next probe is due now, and the waits begin anew.
     mutating func probeSoon(now: MonotonicTime) {
-        probeDelay = Self.firstProbe
+        probeDelay = Self.firstProbeMilliseconds
         nextProbe = now
         nextOther = now
     }
@@ -80,14 +80,14 @@ public struct Outage: Sendable, Equatable {
     mutating func probeFailed(ofClass number: Int, now: MonotonicTime) {
         probe = nil
         room[number] += Self.probeCandidates << min(probes, 6)
-        probeDelay = min(probeDelay * 2, Self.slowestProbe)
+        probeDelay = min(probeDelay * 2, Self.slowestProbeMilliseconds)
         nextProbe = now.advanced(byMilliseconds: probeDelay)
         // A failing user may be the reason: others are asked without growing waits. But credentials that are shown too often lock
         // an account.
         nextOther =
             switch reason {
-            case .deadLetterBreaker: now.advanced(byMilliseconds: Self.rejectedProbe)
-            case .breaker: now.advanced(byMilliseconds: Self.firstProbe)
+            case .deadLetterBreaker: now.advanced(byMilliseconds: Self.rejectedProbeMilliseconds)
+            case .breaker: now.advanced(byMilliseconds: Self.firstProbeMilliseconds)
             default: isOneUsers ? now : nextProbe
             }
     }

@@ -8,9 +8,9 @@ struct RateTrial: Sendable, Equatable {
     /// So many calls, in ``shortest`` at least, are enough, or as many as have ``telling`` refusals.
     static let enough = 100.0...1_000
     static let telling = 10.0
-    /// How long it takes at least, and at most if there were ``fewest`` calls (milliseconds).
-    static let shortest: Int64 = 1_000
-    static let longest: Int64 = 20_000
+    /// How long it takes at least, and at most if there were ``fewest`` calls.
+    static let shortestMilliseconds: Int64 = 1_000
+    static let longestMilliseconds: Int64 = 20_000
     static let fewest = 20
     /// A limit above this share of what was offered is not low enough to make a difference.
     static let fair = 0.9
@@ -82,7 +82,7 @@ struct RateTrial: Sendable, Equatable {
         guard calls >= Self.fewest else { return false }
         let elapsed = now.milliseconds(since: begins)
         let enough = min(max(Self.telling / refusedShare, Self.enough.lowerBound), Self.enough.upperBound)
-        return elapsed >= Self.longest || elapsed >= Self.shortest && Double(calls) >= enough
+        return elapsed >= Self.longestMilliseconds || elapsed >= Self.shortestMilliseconds && Double(calls) >= enough
     }
 
     /// Whether the limit is low enough to make a difference.

@@ -4,13 +4,13 @@ public import HeraldTime
 ///
 /// Pure: time and chance come in as arguments.
 ///
-/// At most `1 + immediate + delays.count` calls are made for each push service, within `maxElapsed`. Immediate
+/// At most `1 + immediate + delays.count` calls are made for each push service, within `maxElapsedMilliseconds`. Immediate
 /// retries follow the first call only; then each delay gets one call.
 public struct RetryPolicy: Sendable {
-    /// The first quick retry comes after at most this long (milliseconds); the bound doubles with each.
-    public static let quickBase: Int64 = 200
-    /// No quick retry waits longer than this (milliseconds).
-    public static let quickLimit: Int64 = 2_000
+    /// The first quick retry comes after at most this long; the bound doubles with each.
+    public static let quickBaseMilliseconds: Int64 = 200
+    /// No quick retry waits longer than this.
+    public static let quickLimitMilliseconds: Int64 = 2_000
 
     /// Quick retries in memory after the first call.
     ///
@@ -23,17 +23,17 @@ public struct RetryPolicy: Sendable {
     /// No call is made later than this after the first one (milliseconds).
     ///
     /// Default 24 h.
-    public var maxElapsed: Int64
+    public var maxElapsedMilliseconds: Int64
 
     /// A policy with these bounds; `delays` must be rising.
     public init(
         immediate: Int = 2, delays: [Int64] = [5_000, 30_000, 300_000, 1_800_000, 7_200_000],
-        maxElapsed: Int64 = 86_400_000
+        maxElapsedMilliseconds: Int64 = 86_400_000
     ) {
         precondition(zip(delays, delays.dropFirst()).allSatisfy { $0 < $1 }, "delays rise")
         self.immediate = immediate
         self.delays = delays
-        self.maxElapsed = maxElapsed
+        self.maxElapsedMilliseconds = maxElapsedMilliseconds
     }
 
     /// The longest wait that a `Retry-After` is allowed to ask for (milliseconds): an hour, or the longest delay.
@@ -52,7 +52,7 @@ public struct RetryPolicy: Sendable {
         case delayed(by: Int64)
         /// All calls are used up.
         case attemptsExhausted
-        /// The next call would come later than `maxElapsed` after the first.
+        /// The next call would come later than `maxElapsedMilliseconds` after the first.
         case timeExhausted
         /// The next call would come after the event's expiry.
         case expired
@@ -93,7 +93,8 @@ public struct RetryPolicy: Sendable {
         let wait: Int64
         let quick = failure.isFirstStay && failure.attempts <= immediate && failure.retryAfter == nil
         if quick && quickAllowed {
-            let bound = min(Self.quickBase << Int64(min(failure.attempts - 1, 10)), Self.quickLimit)
+            let bound = min(
+                Self.quickBaseMilliseconds << Int64(min(failure.attempts - 1, 10)), Self.quickLimitMilliseconds)
             wait = Int64(entropy % UInt64(bound + 1))
         } else {
             let index = max(0, failure.attempts - 1 - immediate)
@@ -102,7 +103,7 @@ public struct RetryPolicy: Sendable {
         }
         let due = now.advanced(byMilliseconds: wait)
         if let expiresAt = failure.expiresAt, due >= expiresAt { return .expired }
-        if due.milliseconds(since: failure.firstAttemptAt) > maxElapsed { return .timeExhausted }
+        if due.milliseconds(since: failure.firstAttemptAt) > maxElapsedMilliseconds { return .timeExhausted }
         return quick && quickAllowed ? .quick(after: wait) : .delayed(by: wait)
     }
 

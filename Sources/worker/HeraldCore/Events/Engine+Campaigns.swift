@@ -3,10 +3,10 @@ import HeraldTime
 
 /// Campaigns that do not run: a cancelled one's events end, a paused one's wait in the retry topics.
 extension Engine {
-    /// A suspended event comes back to see whether its campaign goes on after this long at the latest (milliseconds).
-    static let longestParking: Int64 = 300_000
-    /// Without retry topics it waits in memory, and looks this often (milliseconds).
-    static let parkingInMemory: Int64 = 1_000
+    /// A suspended event comes back to see whether its campaign goes on after this long at the latest.
+    static let longestSuspensionMilliseconds: Int64 = 300_000
+    /// Without retry topics it waits in memory, and looks this often.
+    static let suspensionInMemoryMilliseconds: Int64 = 1_000
 
     /// News of a campaign.
     ///
@@ -60,10 +60,10 @@ extension Engine {
     private mutating func suspend(_ slot: Int32, _ service: Int, since: WallTime, now: Moment) {
         guard let shortest = configuration.retry.delays.first else {
             events.rest(events.place(slot, service))
-            schedule(.quickRetry(events.token(slot, service)), after: Self.parkingInMemory, now: now)
+            schedule(.quickRetry(events.token(slot, service)), after: Self.suspensionInMemoryMilliseconds, now: now)
             return
         }
-        let wait = max(shortest, min(now.wall.milliseconds(since: since), Self.longestParking))
+        let wait = max(shortest, min(now.wall.milliseconds(since: since), Self.longestSuspensionMilliseconds))
         decide(
             slot, service,
             .retry(

@@ -45,9 +45,10 @@ extension Engine {
         let letter = EventCopy(destination: .deadLetter(reason), services: PushServiceSet())
         counters.count(letter)
         counters.count(.deadLettered, service: nil, after: age(of: slot, at: now.wall))
-        for content in [.copy(letter), .result(.deadLettered(reason), service: nil)] as [Production.Content] {
-            productions.add(Production(slot: events.id(of: slot), content: content, decidedAt: now.wall))
-        }
+        let id = events.id(of: slot)
+        productions.add(Production(slot: id, content: .copy(letter), decidedAt: now.wall))
+        productions.add(
+            Production(slot: id, content: .result(.deadLettered(reason), service: nil), decidedAt: now.wall))
         send(slot, now: now)
     }
 

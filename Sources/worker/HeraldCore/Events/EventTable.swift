@@ -7,7 +7,7 @@ import HeraldTime
 ///
 /// | phase of a slot | when | then |
 /// |---|---|---|
-/// | `free` | ``take(_:topic:number:value:headers:decoder:now:)`` | `active` |
+/// | `free` | ``add(_:topic:number:value:headers:decoder:now:)`` | `active` |
 /// | `active` | it has to wait for its moment | `waiting` |
 /// | `active` | lined up behind another event of its user | `behindUser` |
 /// | `waiting` | its moment has come, or its campaign is over | `active` |
@@ -108,7 +108,7 @@ extension EventTable {
     }
 
     /// Decodes a record into the next free slot, of which there is one.
-    mutating func take(
+    mutating func add(
         _ arrival: Arrival, topic: String, number: Int32, value: RawSpan, headers: HeaderList,
         decoder: borrowing RecordDecoder, now: Moment
     ) -> Int32 {

@@ -120,7 +120,7 @@ package struct CompletionMap: Equatable {
         // Counted from the offset, or a sum could be too large for its type.
         var position: Int64 = 0
         while !rest.isEmpty {
-            guard let open = Self.takeNumber(&rest), let length = Self.takeNumber(&rest), length > 0,
+            guard let open = Self.parseNumber(&rest), let length = Self.parseNumber(&rest), length > 0,
                 open < UInt64(Self.farthest), length < UInt64(Self.farthest),
                 position + Int64(open) + Int64(length) < Self.farthest
             else { return false }
@@ -140,7 +140,7 @@ package struct CompletionMap: Equatable {
         bytes.append(UInt8(rest))
     }
 
-    private static func takeNumber(_ bytes: inout ArraySlice<UInt8>) -> UInt64? {
+    private static func parseNumber(_ bytes: inout ArraySlice<UInt8>) -> UInt64? {
         var number: UInt64 = 0
         var shift: UInt64 = 0
         while let byte = bytes.popFirst(), shift < 63 {

@@ -8,8 +8,8 @@ import HeraldTime
 /// failed is called. One whose first one is under way waits behind it: in memory while that is in memory, else in the
 /// retry topic that the first one is in, whose partition it shares. Whoever consumes that remembers both as well.
 extension Engine {
-    /// How often an event looks whether its first one is decided that no order keeps it behind (milliseconds).
-    private static let followInterval: Int64 = 1_000
+    /// How often an event looks whether its first one is decided that no order keeps it behind.
+    private static let followIntervalMilliseconds: Int64 = 1_000
     /// So many copies of one event are looked at to find the one before it.
     private static let longestSearch = 8
 
@@ -107,7 +107,7 @@ extension Engine {
             }
         }
         if events[slot].isDecided { return true }
-        if waits { wait(slot, until: now.wall.advanced(byMilliseconds: Self.followInterval), now: now) }
+        if waits { wait(slot, until: now.wall.advanced(byMilliseconds: Self.followIntervalMilliseconds), now: now) }
         return waits
     }
 

@@ -2,10 +2,10 @@ public import HeraldEvents
 public import HeraldTime
 
 extension Engine {
-    /// A retry partition whose first record is due later than this (milliseconds) is not fetched meanwhile.
-    static let pauseBeyond: Int64 = 10_000
-    /// It is fetched again this long before (milliseconds), because a resumed partition takes up to a second.
-    static let resumeAhead: Int64 = 2_000
+    /// A retry partition whose first record is due later than this is not fetched meanwhile.
+    static let pauseBeyondMilliseconds: Int64 = 10_000
+    /// It is fetched again this long before, because a resumed partition takes up to a second.
+    static let resumeAheadMilliseconds: Int64 = 2_000
 
     /// The source to take the next record from, or `nil` when nothing should be taken now.
     public mutating func nextSource() -> Int? {
@@ -43,14 +43,14 @@ extension Engine {
             return .done
         }
         let size = keyCount + (value?.byteCount ?? 0) + headers.byteCount
-        readAhead.took(from: source, bytes: size)
+        readAhead.consumed(from: source, bytes: size)
         guard let index = sources.partition(partition, of: source) else {
             counters.stale += 1
             return .done
         }
         guard case .assigned = membership else { return .done }
         guard events.room > 0 else { return .noRoom }
-        switch partitions.take(offset, of: index) {
+        switch partitions.accept(offset, of: index) {
         case .new: committer.noteNews()
         case .doneBefore(let byOthers):
             committer.noteNews()
@@ -74,7 +74,7 @@ extension Engine {
         let arrival = EventTable.Arrival(
             source: source, callClass: sources[source].callClass, partition: index, offset: offset,
             timestamp: timestamp, isRetry: sources[source].delay != nil, bytes: size)
-        let slot = events.take(
+        let slot = events.add(
             arrival, topic: partitions.topicName(of: index), number: partition, value: value, headers: headers,
             decoder: configuration.decoder, now: now)
         let id = events.id(of: slot)
@@ -102,7 +102,7 @@ extension Engine {
     }
 
     /// Goes on with partitions whose map has room again.
-    mutating func takeFromFullAgain() {
+    mutating func resumeFullPartitions() {
         for partition in partitions.indices where partitions.hasRoomAgain(partition) {
             resumeFull(partition)
             actions.append(.rewind(partition: partition))
@@ -144,9 +144,9 @@ extension Engine {
         sources.block(source)
         noteFate(of: slot, .retrying(delay: delayIndex(of: slot)))
         wait(slot, until: moment, now: now)
-        if moment.milliseconds(since: now.wall) > Self.pauseBeyond {
+        if moment.milliseconds(since: now.wall) > Self.pauseBeyondMilliseconds {
             sources.pause(source, for: .farOff, actions: &actions)
-            let ahead = moment.milliseconds(since: now.wall) - Self.resumeAhead
+            let ahead = moment.milliseconds(since: now.wall) - Self.resumeAheadMilliseconds
             schedule(.resume(events.id(of: slot)), after: ahead, now: now)
         }
     }

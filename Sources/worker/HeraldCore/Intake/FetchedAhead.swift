@@ -53,7 +53,7 @@ struct FetchedAhead: Sendable {
     }
 
     /// A record of so many bytes was taken from the source's queue.
-    mutating func took(from source: Int, bytes: Int) {
+    mutating func consumed(from source: Int, bytes: Int) {
         flows[source].taken += 1
         flows[source].sizes.records += 1
         flows[source].sizes.bytes += bytes

@@ -85,7 +85,7 @@ struct OffsetTracker {
     var mark: Int { changes }
 
     /// Notes that `offset` was taken.
-    mutating func take(_ offset: Int64) -> Taken {
+    mutating func accept(_ offset: Int64) -> Taken {
         guard offset >= next else { return .repeated }
         if offset > next {
             changes += 1

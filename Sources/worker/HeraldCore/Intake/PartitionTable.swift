@@ -96,7 +96,7 @@ extension PartitionTable {
     }
 
     /// Whether a record may be taken now, or has to be read again later.
-    mutating func take(_ offset: Int64, of partition: Int32) -> Taking {
+    mutating func accept(_ offset: Int64, of partition: Int32) -> Taking {
         let place = Int(partition)
         if all[place].tracker == nil { all[place].tracker = OffsetTracker(startingAt: offset) }
         if let expected = all[place].expected {
@@ -108,7 +108,7 @@ extension PartitionTable {
             all[place].isFull = true
             return .noRoom
         }
-        let taken = all[place].tracker?.take(offset)
+        let taken = all[place].tracker?.accept(offset)
         guard taken == .new else {
             // What this worker took itself it knows better.
             return .doneBefore(byOthers: taken == .doneBefore || offset < all[place].start)

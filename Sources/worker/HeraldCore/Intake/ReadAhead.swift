@@ -13,9 +13,9 @@ struct ReadAhead: Sendable {
     static let recordLimit = 12_000
     /// With fewer than this another partition is fetched again.
     static let recordRoom = 4_000
-    /// A source that was paused for that is fetched again after this long (milliseconds) in any case, each in its turn: nobody's
+    /// A source that was paused for that is fetched again after this long in any case, each in its turn: nobody's
     /// backlog waits for the end of another's.
-    static let crowdedLimit: Int64 = 1_000
+    static let crowdedLimitMilliseconds: Int64 = 1_000
 
     private let maxBytes: Int
     /// What lies in the queues.
@@ -37,7 +37,7 @@ struct ReadAhead: Sendable {
     }
 
     /// A record of so many bytes was taken from the source's queue.
-    mutating func took(from source: Int, bytes: Int) { fetched.took(from: source, bytes: bytes) }
+    mutating func consumed(from source: Int, bytes: Int) { fetched.consumed(from: source, bytes: bytes) }
 
     /// So many records lie in each source's queue, and the client has fetched so many bytes in its life: pauses and resumes what
     /// that asks for.
@@ -123,7 +123,7 @@ struct ReadAhead: Sendable {
         _ source: Int, _ sources: inout SourceTable, now: MonotonicTime, actions: inout [Action]
     ) {
         sources.pause(source, for: .crowded, actions: &actions)
-        nextCrowded = now.advanced(byMilliseconds: Self.crowdedLimit)
+        nextCrowded = now.advanced(byMilliseconds: Self.crowdedLimitMilliseconds)
     }
 
     /// Fetches one more source again, each in its turn; without room none that has records yet.
@@ -135,7 +135,7 @@ struct ReadAhead: Sendable {
             let source = (lastResumed + step) % sources.count
             guard sources[source].pauses.contains(.crowded), hasRoom || !sources[source].isWaiting else { continue }
             lastResumed = source
-            nextCrowded = now.advanced(byMilliseconds: Self.crowdedLimit)
+            nextCrowded = now.advanced(byMilliseconds: Self.crowdedLimitMilliseconds)
             sources.resume(source, from: .crowded, partitions, actions: &actions)
             return
         }

@@ -5,10 +5,10 @@ import HeraldTime
 /// It knows who is in the transaction and who waits for the next, what the commit under way says, and for how long something
 /// waits for one. The engine carries out what it answers.
 struct Committer: Sendable {
-    /// After a commit that failed it is made again after this long (milliseconds).
-    static let pause: Int64 = 100
-    /// The longest wait between a transaction that failed and the next one (milliseconds).
-    static let longestPause: Int64 = 5_000
+    /// After a commit that failed it is made again after this long.
+    static let pauseMilliseconds: Int64 = 100
+    /// The longest wait between a transaction that failed and the next one.
+    static let longestPauseMilliseconds: Int64 = 5_000
 
     private let interval: Int64
     /// With so many members a transaction is committed early.
@@ -42,7 +42,7 @@ struct Committer: Sendable {
 
     init(configuration: EngineConfiguration) {
         state = configuration.isAtomic ? .atomic(.preparing(doubt: nil)) : .plain(.idle(afterFailure: false))
-        interval = configuration.commitInterval
+        interval = configuration.commitIntervalMilliseconds
         crowd = configuration.transactionRoom / 2
     }
 
@@ -135,7 +135,7 @@ extension Committer {
         state = .plain(.idle(afterFailure: true))
         exposure.commitFailed()
         hasNews = true
-        nextCommit = now.advanced(byMilliseconds: Self.pause)
+        nextCommit = now.advanced(byMilliseconds: Self.pauseMilliseconds)
     }
 
     /// The partitions are gone: of what is under way nothing must be committed any more.
@@ -287,7 +287,7 @@ extension Committer {
     /// What was asked for did not work; the same call has to be made again.
     mutating func askLater(now: MonotonicTime) {
         guard case .atomic(.ending(let attempt, let ending, _)) = state else { return }
-        state = .atomic(.ending(attempt, ending, askAgain: now.advanced(byMilliseconds: Self.pause)))
+        state = .atomic(.ending(attempt, ending, askAgain: now.advanced(byMilliseconds: Self.pauseMilliseconds)))
     }
 
     /// The same call is made again.
@@ -315,7 +315,7 @@ extension Committer {
             // The next one will not fail for a culprit, but for anything else perhaps.
             exposure.commitFailed()
             failures += 1
-            let pause = min(Self.pause << Int64(min(failures, 10) - 1), Self.longestPause)
+            let pause = min(Self.pauseMilliseconds << Int64(min(failures, 10) - 1), Self.longestPauseMilliseconds)
             nextBegin = now.advanced(byMilliseconds: pause)
         }
     }

@@ -87,7 +87,7 @@ extension Engine {
         if outcome == .acknowledged {
             partitions.acknowledge(committer.positions)
             committer.acknowledged(now: now.monotonic)
-            takeFromFullAgain()
+            resumeFullPartitions()
         } else {
             committer.failed(now: now.monotonic)
         }
@@ -101,20 +101,21 @@ extension Engine {
 }
 
 extension Engine {
-    /// Nothing was heard for this long (milliseconds) beyond what this engine had asked to wait: the process was stopped,
+    /// For this long nothing came beyond what this engine had asked to wait: the process was stopped,
     /// or its machine.
     ///
     /// The group may have given the partitions to others since. Nothing is called before a commit that begins now shows
     /// that it has not; who is no member any more has its commits refused.
     public mutating func stoodStill(for milliseconds: Int64) {
-        guard milliseconds >= configuration.maxUnrecorded, case .assigned = membership else { return }
+        guard milliseconds >= configuration.maxUnrecordedMilliseconds, case .assigned = membership else { return }
         committer.stoodStill()
     }
 
     /// Whether another call may begin: nothing that was called has waited for its commit for too long, and the partitions
     /// are this worker's.
     mutating func mayCall(now: Moment) -> Bool {
-        committer.allowsCall(recordsOut: productions.count, now: now.monotonic, within: configuration.maxUnrecorded)
+        committer.allowsCall(
+            recordsOut: productions.count, now: now.monotonic, within: configuration.maxUnrecordedMilliseconds)
     }
 
     /// Whether everything about the event is decided and it waits for its commit.

@@ -3,14 +3,14 @@ import HeraldTime
 
 /// Records on their way to the broker: what becomes of them, and of those that it does not take.
 extension Engine {
-    /// How long to wait before a refused record is offered again (milliseconds).
-    static let productionPause: Int64 = 1_000
-    /// The longest wait before a refused record is offered again, in a transaction (milliseconds).
-    static let longestProductionPause: Int64 = 60_000
-    /// How long to wait for room in the producer's queue (milliseconds).
-    static let queueFullPause: Int64 = 10
-    /// Records that were refused in one batch are offered again so far apart (milliseconds), each in a batch of its own.
-    static let refusalSpread: Int64 = 30
+    /// How long to wait before a refused record is offered again.
+    static let productionPauseMilliseconds: Int64 = 1_000
+    /// The longest wait before a refused record is offered again, in a transaction.
+    static let longestProductionPauseMilliseconds: Int64 = 60_000
+    /// How long to wait for room in the producer's queue.
+    static let queueFullPauseMilliseconds: Int64 = 10
+    /// Records that were refused in one batch are offered again so far apart, each in a batch of its own.
+    static let refusalSpreadMilliseconds: Int64 = 30
 
     /// The record that an action `produce` names; `nil` when its event was given up meanwhile.
     public func production(_ id: ProductionID) -> Production? { productions[id] }
@@ -70,13 +70,15 @@ extension Engine {
         _ id: ProductionID, _ production: Production, _ failure: ProductionFailure, now: Moment
     ) {
         switch failure {
-        case .queueFull: schedule(.production(id), after: Self.queueFullPause, now: now)
+        case .queueFull: schedule(.production(id), after: Self.queueFullPauseMilliseconds, now: now)
         case .doesNotFit, .tooLarge:
             guard !makeSmaller(id.index, production, emits: true, now: now) else { return }
             giveUpShrinking(id)
             schedule(
-                .production(id), after: Self.productionPause + Int64(id.index % 128) * Self.refusalSpread, now: now)
-        case .other: schedule(.production(id), after: Self.productionPause, now: now)
+                .production(id),
+                after: Self.productionPauseMilliseconds + Int64(id.index % 128) * Self.refusalSpreadMilliseconds,
+                now: now)
+        case .other: schedule(.production(id), after: Self.productionPauseMilliseconds, now: now)
         }
     }
 
@@ -86,7 +88,7 @@ extension Engine {
         switch failure {
         case .queueFull:
             committer.withhold()
-            schedule(.production(id), after: Self.queueFullPause, now: now)
+            schedule(.production(id), after: Self.queueFullPauseMilliseconds, now: now)
             return
         case .doesNotFit:
             if makeSmaller(id.index, production, emits: true, now: now) { return }
@@ -157,7 +159,9 @@ extension Engine {
         committer.noteCulprit()
         guard let refusals = events.setApart(production.slot.index, isHopeless: isHopeless) else { return }
         partitions.undecide(events[production.slot.index].offset, of: events[production.slot.index].partition)
-        let pause = isHopeless ? min(Self.productionPause << min(refusals, 10), Self.longestProductionPause) : 0
+        let pause =
+            isHopeless
+            ? min(Self.productionPauseMilliseconds << min(refusals, 10), Self.longestProductionPauseMilliseconds) : 0
         schedule(.refusedEvent(production.slot), after: pause, now: now)
     }
 

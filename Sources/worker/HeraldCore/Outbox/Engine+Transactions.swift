@@ -65,7 +65,7 @@ extension Engine {
         case .plain, .atomic(.preparing): return
         case .atomic(.closed), .atomic(.open), .atomic(.ending): break
         }
-        if isFenced, committer.isYoung(timeout: configuration.transactionTimeout, now: now.monotonic) {
+        if isFenced, committer.isYoung(timeout: configuration.transactionTimeoutMilliseconds, now: now.monotonic) {
             // The broker had no reason to end the transaction by itself: somebody else has this worker's name.
             actions.append(.notice(.rival))
             return
@@ -87,7 +87,7 @@ extension Engine {
         case .acknowledged:
             partitions.acknowledge(committer.positions)
             completeMembers()
-            takeFromFullAgain()
+            resumeFullPartitions()
             committer.acknowledged(now: now.monotonic)
         case .failedForNow: committer.askLater(now: now.monotonic)
         case .refused, .abortable:

@@ -53,7 +53,7 @@ extension Engine {
         case .reminder: while let entry = due.takeDue(at: now.monotonic) { remind(of: entry.purpose, now: now) }
         case .copy:
             copying.done(now: now.monotonic)
-            keepWhatStays(now: now)
+            copyWhatStays(now: now)
         case .sweep:
             sweeping.done(now: now.monotonic)
             sweep(now: now)

@@ -10,16 +10,16 @@ import HeraldTime
 ///
 /// A topic that there is not is looked for now and then: who sends no campaigns needs none.
 final class CampaignWatch: Sendable {
-    /// Between two looks for a topic that is missing (milliseconds).
-    private static let lookInterval: Int64 = 2_000
-    /// Partitions that were added are found within this time (milliseconds).
-    private static let countInterval: Int64 = 60_000
-    /// How long one wait for a record may take (milliseconds): the worker's end waits for it.
-    private static let turn: Int32 = 250
+    /// Between two looks for a topic that is missing.
+    private static let lookIntervalMilliseconds: Int64 = 2_000
+    /// Partitions that were added are found within this time.
+    private static let countIntervalMilliseconds: Int64 = 60_000
+    /// How long one wait for a record may take: the worker's end waits for it.
+    private static let turnMilliseconds: Int32 = 250
     /// The topic is quiet for hours: it is read anew from where it is after so long.
     private static let silence = Duration.seconds(30)
-    /// How long one question to the brokers may take (milliseconds).
-    private static let questionTimeout = 2_000
+    /// How long one question to the brokers may take.
+    private static let questionTimeoutMilliseconds = 2_000
     /// How long a start waits for what stands in the topic, and the reading for a step towards its end.
     private static let patience = Duration.seconds(10)
 
@@ -92,7 +92,7 @@ final class CampaignWatch: Sendable {
                 trouble = error
                 // Then there is nothing that a start should wait for.
                 if error.isOfTopic { state.withLock { $0.isRead = true } }
-                sleep(Self.lookInterval)
+                sleep(Self.lookIntervalMilliseconds)
             }
         }
     }
@@ -109,25 +109,25 @@ final class CampaignWatch: Sendable {
         let partitions = try partitionsOfTopic()
         let reader = try TopicReader(
             properties: configuration.readerProperties, silence: Self.silence, patience: Self.patience,
-            questions: .milliseconds(Self.questionTimeout))
+            questions: .milliseconds(Self.questionTimeoutMilliseconds))
         defer { reader.close() }
         try reader.begin(Dictionary(uniqueKeysWithValues: partitions.map { ($0, .beginning) }), to: .committed)
         // What is read on the way to the end has been overtaken by what comes later, perhaps.
         var states = CampaignStates()
         var hasReadAll = false
-        var nextCount = SystemClock.monotonic().advanced(byMilliseconds: Self.countInterval)
+        var nextCount = SystemClock.monotonic().advanced(byMilliseconds: Self.countIntervalMilliseconds)
         while !isStopping {
             pauseFailing()
             if SystemClock.monotonic() >= nextCount {
                 guard try partitionsOfTopic() == partitions else { return }
-                nextCount = SystemClock.monotonic().advanced(byMilliseconds: Self.countInterval)
+                nextCount = SystemClock.monotonic().advanced(byMilliseconds: Self.countIntervalMilliseconds)
             }
             _ = reader.consumer.takeNotices()
-            switch try reader.next(waitMilliseconds: Self.turn) {
+            switch try reader.next(waitMilliseconds: Self.turnMilliseconds) {
             case .nothing: break
             case .record(let message):
                 defer { message.release() }
-                take(message, into: &states)
+                receive(message, into: &states)
                 if hasReadAll { publish(states) }
             case .end:
                 hasReadAll = true
@@ -138,7 +138,9 @@ final class CampaignWatch: Sendable {
     }
 
     private func partitionsOfTopic() throws(KafkaError) -> [TopicPartition] {
-        let found = try admin.metadata(topics: [configuration.topic], timeoutMilliseconds: Self.questionTimeout).topics
+        let found = try admin.metadata(
+            topics: [configuration.topic], timeoutMilliseconds: Self.questionTimeoutMilliseconds
+        ).topics
         guard let topic = found.first, topic.error == nil, !topic.partitions.isEmpty else {
             throw found.first?.error
                 ?? KafkaError(code: KafkaError.Code.unknownTopicOrPartition, message: "the topic is missing")
@@ -146,7 +148,7 @@ final class CampaignWatch: Sendable {
         return topic.partitions.map { TopicPartition(topic: configuration.topic, partition: $0.id) }
     }
 
-    private func take(_ message: Message, into states: inout CampaignStates) {
+    private func receive(_ message: Message, into states: inout CampaignStates) {
         var problem: ContractError?
         message.withKey { key in
             guard let key else { return }
@@ -164,7 +166,7 @@ final class CampaignWatch: Sendable {
             ["partition": .int(Int(message.partition)), "offset": .int(Int(message.offset))])
     }
 
-    /// Tells the lanes what has changed.
+    /// Sends the lanes what has changed.
     private func publish(_ news: CampaignStates) {
         let running = CampaignControl(state: .running, at: WallTime(milliseconds: 0), by: "")
         let (changes, wasRead) = state.withLock { state in
@@ -182,10 +184,10 @@ final class CampaignWatch: Sendable {
             return (changes, state.isRead)
         }
         guard wasRead else { return }
-        for change in changes { tell(change.name, change.control) }
+        for change in changes { publish(change.name, change.control) }
     }
 
-    private func tell(_ name: String, _ control: CampaignControl) {
+    private func publish(_ name: String, _ control: CampaignControl) {
         var fields: LogFields = ["campaign": .string(name), "by": .string(control.by)]
         if let reason = control.reason { fields["reason"] = .string(reason) }
         switch control.state {
@@ -215,7 +217,7 @@ final class CampaignWatch: Sendable {
                     "the campaign could not be paused, retrying: \(error)",
                     ["campaign": .string(failures.campaign), "failed": .int(failures.failed), "of": .int(failures.of)])
                 state.withLock { $0.failures.append(failures) }
-                sleep(Self.lookInterval)
+                sleep(Self.lookIntervalMilliseconds)
             }
         }
     }
@@ -236,7 +238,7 @@ final class CampaignWatch: Sendable {
             throw error
         }
         var failure: KafkaError?
-        try producer.flush(timeoutMilliseconds: Self.questionTimeout * 5) { _, error in failure = error }
+        try producer.flush(timeoutMilliseconds: Self.questionTimeoutMilliseconds * 5) { _, error in failure = error }
         if let failure { throw failure }
     }
 }

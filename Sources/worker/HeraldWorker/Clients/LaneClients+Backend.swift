@@ -4,7 +4,7 @@ import HeraldHTTP
 import HeraldTelemetry
 import HeraldTime
 
-/// Calls of the backend, and what people are told of it.
+/// Calls of the backend, and what is logged of it.
 extension LaneClients {
     func call(
         _ token: CallToken, now: Moment, user: RawSpan, message: RawSpan, id: RawSpan, source: RawSpan?,
@@ -38,9 +38,9 @@ extension LaneClients {
             logger.error(
                 "outage: \(trouble.map { "there is no access token: \($0)." } ?? reason.sentence(status: outage?.status ?? 0)) "
                     + "Nothing is consumed and nothing is lost; the worker resumes by itself.",
-                ["outage": .string(reason.word)])
+                ["outage": .string(reason.rawValue)])
         case .outageEnded(let reason):
-            logger.info("the backend has recovered, resuming", ["outage": .string(reason.word)])
+            logger.info("the backend has recovered, resuming", ["outage": .string(reason.rawValue)])
         case .foreignMetadata(let topic, let partition):
             logger.warning(
                 "the group's offset carries metadata that is not Herald's, or damaged; it is ignored, and what was done "
@@ -76,7 +76,7 @@ struct LaneCredentials {
     }
 
     /// Takes what the process's credentials have become; what the lane has to know of it, if anything.
-    mutating func take(_ news: AccessNews, for calls: BackendCalls, now: MonotonicTime) -> LaneMessage? {
+    mutating func receive(_ news: AccessNews, for calls: BackendCalls, now: MonotonicTime) -> LaneMessage? {
         switch news {
         case .access(let fresh):
             let isOther = access?.revision != fresh.revision || access?.filesRevision != fresh.filesRevision

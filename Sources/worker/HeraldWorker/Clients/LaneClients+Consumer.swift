@@ -8,8 +8,8 @@ import HeraldTime
 
 /// The group and the records.
 extension LaneClients {
-    /// How long one question to the brokers may take (milliseconds).
-    private static let questionTimeout = 10_000
+    /// How long one question to the brokers may take.
+    private static let questionTimeoutMilliseconds = 10_000
 
     func subscribe() throws(KafkaError) { try consumer.subscribe(configuration.subscription) }
 
@@ -20,14 +20,15 @@ extension LaneClients {
         let engine = configuration.engine
         let history = History(
             topics: Set(engine.topics.requests),
-            begin: SystemClock.wall().advanced(byMilliseconds: -engine.duplicateWindow), size: engine.duplicateSize)
+            begin: SystemClock.wall().advanced(byMilliseconds: -engine.duplicateWindowMilliseconds),
+            size: engine.duplicateSize)
         let failures = FailedBefore(
             topic: engine.topics.deadLetter, properties: configuration.readerProperties,
             pushServices: engine.decoder.pushServices, begin: history.begin, most: history.size)
         helper.asyncAfter(deadline: .now() + .milliseconds(Int(pause))) { [mailbox, logger] in
             let result = Result<[StartPosition], KafkaError> { () throws(KafkaError) in
                 if partitions.isEmpty { return [] }
-                let committed = try queries.committed(partitions, timeoutMilliseconds: Self.questionTimeout)
+                let committed = try queries.committed(partitions, timeoutMilliseconds: Self.questionTimeoutMilliseconds)
                 let starts = try history.starts(of: committed, queries: queries)
                 do throws(KafkaError) {
                     return try failures.added(to: starts, queries: queries)
@@ -46,7 +47,8 @@ extension LaneClients {
         let queries = consumer.queries
         helper.async { [mailbox] in
             let range = Result<OffsetRange, KafkaError> { () throws(KafkaError) in
-                let (low, high) = try queries.watermarks(of: partition, timeoutMilliseconds: Self.questionTimeout)
+                let (low, high) = try queries.watermarks(
+                    of: partition, timeoutMilliseconds: Self.questionTimeoutMilliseconds)
                 return OffsetRange(low: low, high: high)
             }
             mailbox.post(.range(partition, reading: reading, range))

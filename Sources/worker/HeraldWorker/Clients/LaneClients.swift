@@ -29,7 +29,7 @@ final class LaneClients: LaneIO {
     let configuration: LaneConfiguration
     let logger: Logger
     let mailbox: Mailbox
-    let board: LaneSnapshot
+    let snapshot: LaneSnapshot
     let troubles: TroubleLog
     let campaigns: CampaignWatch
     /// The questions that block.
@@ -56,12 +56,12 @@ final class LaneClients: LaneIO {
     /// Makes the clients, on the lane's own thread.
     init(
         configuration: LaneConfiguration, mailbox: Mailbox, credentials: CredentialSource,
-        campaigns: CampaignWatch, board: LaneSnapshot, troubles: TroubleLog, logger: Logger
+        campaigns: CampaignWatch, snapshot: LaneSnapshot, troubles: TroubleLog, logger: Logger
     ) throws {
         self.configuration = configuration
         self.mailbox = mailbox
         self.campaigns = campaigns
-        self.board = board
+        self.snapshot = snapshot
         self.troubles = troubles
         self.logger = logger
         helper = DispatchQueue(label: "herald.lane.\(configuration.number).helper")
@@ -94,11 +94,11 @@ final class LaneClients: LaneIO {
 
     func entropy() -> UInt64 { jitter.next() }
 
-    func takeMessages() -> [LaneMessage] {
-        mailbox.take().compactMap { letter in
+    func drainMessages() -> [LaneMessage] {
+        mailbox.drain().compactMap { letter in
             switch letter {
             case .message(let message): message
-            case .access(let news): credentials.take(news, for: calls, now: SystemClock.monotonic())
+            case .access(let news): credentials.receive(news, for: calls, now: SystemClock.monotonic())
             }
         }
     }
@@ -140,9 +140,9 @@ final class LaneClients: LaneIO {
     }
 
     func leave(_ report: LaneReport) -> Bool {
-        takeStatistics()
-        producer.take(configuration.limits)
-        return board.leave(completed(report))
+        updateStatistics()
+        producer.use(configuration.limits)
+        return snapshot.leave(completed(report))
     }
 
     private func completed(_ report: LaneReport) -> LaneReport {
@@ -152,7 +152,7 @@ final class LaneClients: LaneIO {
         return report
     }
 
-    private func takeStatistics() {
+    private func updateStatistics() {
         if let text = consumer.takeStatistics() {
             statistics.consumer = text
             statistics.number += 1
@@ -175,7 +175,7 @@ final class LaneClients: LaneIO {
         calls.close()
         consumer.close()
         producer.client.close()
-        board.leaveLast(completed(report))
+        snapshot.leaveLast(completed(report))
     }
 }
 

@@ -37,7 +37,7 @@ final class Mailbox: Sendable {
     func close() { closed.withLock { $0 = true } }
 
     /// Takes everything that was left, on the lane's thread.
-    func take() -> [Letter] {
+    func drain() -> [Letter] {
         wakeup.drain()
         return letters.withLock { letters in
             defer { letters.removeAll() }

@@ -35,11 +35,11 @@ final class RecordProducer: @unchecked Sendable {
             retries.append(Target(topic: try client.topic(configuration.engine.topics.retryTopic(delay)), limit: .max))
         }
         self.retries = retries
-        take(configuration.limits)
+        use(configuration.limits)
     }
 
     /// Knows from now on what the topics take.
-    func take(_ limits: RecordLimits) {
+    func use(_ limits: RecordLimits) {
         guard !isCompressed else { return }
         results.limit = limits.limit(of: results.topic.name)
         deadLetters.limit = limits.limit(of: deadLetters.topic.name)

@@ -23,8 +23,8 @@ extension ConsumerQueries: CommittedOffsets {}
 
 /// The transactional calls of one producer, which block, one after another on a queue of their own.
 final class TransactionCalls: Sendable {
-    /// How long one try may take (milliseconds); what it does not finish is asked for again.
-    private static let timeout = 10_000
+    /// How long one try may take; what it does not finish is asked for again.
+    private static let timeoutMilliseconds = 10_000
 
     private let client: any TransactionClient
     private let queue: DispatchQueue
@@ -51,7 +51,7 @@ final class TransactionCalls: Sendable {
         queue.async { [self] in
             while !mailbox.isClosed {
                 do throws(KafkaError) {
-                    try client.initTransactions(timeoutMilliseconds: Self.timeout)
+                    try client.initTransactions(timeoutMilliseconds: Self.timeoutMilliseconds)
                     mailbox.post(.transaction(.ready))
                     return
                 } catch {
@@ -76,7 +76,7 @@ final class TransactionCalls: Sendable {
                 .committed(sequence: sequence, $0, $1)
             } after: { () throws(KafkaError) in
                 try sendOffsets()
-                try client.commitTransaction(timeoutMilliseconds: Self.timeout)
+                try client.commitTransaction(timeoutMilliseconds: Self.timeoutMilliseconds)
             }
         }
     }
@@ -87,7 +87,7 @@ final class TransactionCalls: Sendable {
             guard let group = commit.group else {
                 throw KafkaError(code: KafkaError.Code.assignmentLost, isAbortable: true)
             }
-            try client.sendOffsets(commit.positions, group: group, timeoutMilliseconds: Self.timeout)
+            try client.sendOffsets(commit.positions, group: group, timeoutMilliseconds: Self.timeoutMilliseconds)
         }
         underWay?.hasSentOffsets = true
     }
@@ -98,7 +98,7 @@ final class TransactionCalls: Sendable {
             report { error, outcome in
                 .aborted(error, outcome)
             } after: { () throws(KafkaError) in
-                try client.abortTransaction(timeoutMilliseconds: Self.timeout)
+                try client.abortTransaction(timeoutMilliseconds: Self.timeoutMilliseconds)
             }
         }
     }
@@ -107,7 +107,8 @@ final class TransactionCalls: Sendable {
     func lookUp(_ sequence: UInt64, _ positions: [CommitPosition], queries: any CommittedOffsets) {
         queue.async { [mailbox] in
             do throws(KafkaError) {
-                let present = try queries.committed(positions.map(\.partition), timeoutMilliseconds: Self.timeout)
+                let present = try queries.committed(
+                    positions.map(\.partition), timeoutMilliseconds: Self.timeoutMilliseconds)
                 let wasMade = !positions.isEmpty && positions.allSatisfy { present.contains($0) }
                 mailbox.post(
                     .transaction(.committed(sequence: sequence, nil, wasMade ? .acknowledged : .abortable)))

@@ -5,41 +5,41 @@ import HeraldTelemetry
 import HeraldThreads
 import HeraldTime
 
-/// Tells of what happens again and again: the first time at once, and then once a minute at most for each reason, with how
+/// Logs what happens again and again: the first time at once, and then once a minute at most for each reason, with how
 /// often it was.
 ///
 /// One for all lanes of a process, which see the same trouble.
 final class TroubleLog: Sendable {
-    /// Between two lines with the same reason (milliseconds).
-    static let interval: Int64 = 60_000
-    /// So many reasons are told apart; what librdkafka says beyond them is not told.
+    /// Between two lines with the same reason.
+    static let intervalMilliseconds: Int64 = 60_000
+    /// So many reasons are told apart; what librdkafka says beyond them is not logged.
     static let reasonLimit = 256
 
     /// What is counted.
     enum Reason: Hashable {
         case deadLetters(DeadLetterReason)
-        case unanswered(CallEnd)
+        case unanswered(CallFailure)
         /// What librdkafka said, without what is different each time.
         case kafka(String)
     }
 
     private struct Entry {
         var count = 0
-        var toldAt: MonotonicTime?
+        var loggedAt: MonotonicTime?
         var notice: ClientNotice?
     }
 
-    typealias Tell = @Sendable (_ text: String, _ fields: LogFields) -> Void
+    typealias Write = @Sendable (_ text: String, _ fields: LogFields) -> Void
 
-    private let warn: Tell
-    private let debug: Tell
+    private let warn: Write
+    private let debug: Write
     private let entries = Guarded<[Reason: Entry]>([:])
 
     convenience init(logger: Logger) {
         self.init(warn: { logger.warning($0, $1) }, debug: { logger.debug($0, $1) })
     }
 
-    init(warn: @escaping Tell, debug: @escaping Tell = { _, _ in }) {
+    init(warn: @escaping Write, debug: @escaping Write = { _, _ in }) {
         self.warn = warn
         self.debug = debug
     }
@@ -50,7 +50,7 @@ final class TroubleLog: Sendable {
             for (reason, count) in news { entries[reason, default: Entry()].count += count }
             return Self.takeDue(&entries, now: now)
         }
-        tell(due)
+        write(due)
     }
 
     /// Counts a line or an error of a client; its lanes' clients all say the same, some of it twice.
@@ -64,41 +64,60 @@ final class TroubleLog: Sendable {
             entries[reason]?.notice = notice
             return Self.takeDue(&entries, now: now)
         }
-        tell(due)
+        write(due)
     }
 
     private static func takeDue(_ entries: inout [Reason: Entry], now: MonotonicTime) -> [(Reason, Entry)] {
         var due: [(Reason, Entry)] = []
         for (reason, entry) in entries {
-            let isPast = entry.toldAt.map { now.milliseconds(since: $0) >= interval } ?? true
+            let isPast = entry.loggedAt.map { now.milliseconds(since: $0) >= intervalMilliseconds } ?? true
             guard isPast else { continue }
             guard entry.count > 0 else {
                 entries[reason] = nil
                 continue
             }
             due.append((reason, entry))
-            entries[reason] = Entry(toldAt: now)
+            entries[reason] = Entry(loggedAt: now)
         }
         return due
     }
 
-    private func tell(_ due: [(Reason, Entry)]) {
+    private func write(_ due: [(Reason, Entry)]) {
         for (reason, entry) in due {
             switch reason {
             case .deadLetters(let why):
                 warn(
                     "dead letters: herald dlq list shows them",
                     ["reason": .string(why.rawValue), "count": .int(entry.count)])
-            case .unanswered(let end):
+            case .unanswered(let failure):
                 warn(
                     "calls had no answer from the backend; their events are retried",
-                    ["reason": .string(end.word), "count": .int(entry.count)])
+                    ["reason": .string(failure.label), "count": .int(entry.count)])
             case .kafka:
                 // Its errors are warnings, because it fixes most of them by itself.
                 warn(
                     entry.notice?.text ?? "", ["part": "librdkafka", "count": .int(entry.count)])
             }
         }
+    }
+}
+
+extension Counters {
+    /// What has happened since that people want to know of.
+    func troubles(since before: Counters, services: Int) -> [(reason: TroubleLog.Reason, count: Int)] {
+        var troubles: [(reason: TroubleLog.Reason, count: Int)] = []
+        for reason in DeadLetterReason.allCases {
+            let count = deadLetters(reason) - before.deadLetters(reason)
+            if count > 0 { troubles.append((.deadLetters(reason), count)) }
+        }
+        for failure in [CallFailure.refused, .reset, .timeout, .brokenHTTP] {
+            let count = (0..<services).reduce(0) { sum, service in
+                sum + calls(.unanswered(failure), service: service)
+                    - before.calls(.unanswered(failure), service: service)
+            }
+            if count > 0 { troubles.append((.unanswered(failure), count)) }
+        }
+        return troubles
     }
 }
 

@@ -5,8 +5,8 @@ import HeraldTelemetry
 import HeraldTime
 
 extension Lane {
-    /// A question to the brokers that failed is asked again after this long (milliseconds).
-    private static var questionPause: Int64 { 1_000 }
+    /// A question to the brokers that failed is asked again after this long.
+    private static var questionPauseMilliseconds: Int64 { 1_000 }
 
     func handle(_ rebalance: Rebalance, now: Moment) {
         assignment += 1
@@ -41,7 +41,7 @@ extension Lane {
         switch result {
         case .failure(let error):
             logger.warning("what was committed is not known yet: \(error)")
-            io.findStarts(of: partitions, assignment: assignment, after: Self.questionPause)
+            io.findStarts(of: partitions, assignment: assignment, after: Self.questionPauseMilliseconds)
         case .success(let positions):
             pendingAssignment = nil
             begin(positions)

@@ -5,8 +5,8 @@ import HeraldTelemetry
 import HeraldTime
 
 extension Lane {
-    /// Lasting trouble is reported this often (milliseconds).
-    private static var troubleInterval: Int64 { 30_000 }
+    /// Lasting trouble is reported this often.
+    private static var troubleIntervalMilliseconds: Int64 { 30_000 }
 
     /// Offers a record that the engine wants to the producer, which copies it.
     func produce(_ id: ProductionID, now: Moment) {
@@ -66,7 +66,7 @@ extension Lane {
         refusal = .init(since: refusal?.since ?? now.monotonic, text: error.description)
         guard error.code != produceTrouble?.code || now.monotonic >= reportAgain else { return }
         produceTrouble = error
-        reportAgain = now.monotonic.advanced(byMilliseconds: Self.troubleInterval)
+        reportAgain = now.monotonic.advanced(byMilliseconds: Self.troubleIntervalMilliseconds)
         logger.error("the broker does not accept records, retrying: \(error)")
     }
 

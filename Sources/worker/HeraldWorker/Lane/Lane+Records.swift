@@ -9,7 +9,7 @@ extension Lane {
     private static var takesPerTurn: Int { 64 }
 
     /// Takes records as long as the engine wants any, for one turn of the loop.
-    func takeRecords(now: Moment) {
+    func pollRecords(now: Moment) {
         mayHaveMore = false
         if let (record, source) = aside {
             aside = nil
@@ -56,7 +56,7 @@ extension Lane {
     /// Serves what concerns the whole consumer: rebalances, errors, and records that came before their partition was
     /// forwarded.
     func serveConsumer() {
-        takeUnforwarded()
+        pollUnforwarded()
         while let rebalance = io.takeRebalance() {
             handle(rebalance, now: io.now)
             carryOut(now: io.now)
@@ -68,7 +68,7 @@ extension Lane {
 
     /// Takes the records that came before their partition was forwarded; before anything is taken from its queue, because
     /// what is taken late would count as dealt with.
-    func takeUnforwarded() {
+    func pollUnforwarded() {
         while let record = io.nextUnforwarded() {
             if record.isError {
                 receiveError(record)
@@ -196,7 +196,7 @@ extension Lane {
         for (queue, source) in engine.sourceList.enumerated() {
             for partition in source.partitions { io.forward(topicPartition(partition), to: queue) }
         }
-        takeUnforwarded()
+        pollUnforwarded()
     }
 
     /// One of the engine's partitions in the client's words.

@@ -4,14 +4,14 @@ import HeraldKafka
 import HeraldTime
 
 extension Lane {
-    /// How far partitions are is looked at this often (milliseconds).
-    private static var progressInterval: Int64 { 1_000 }
+    /// How far partitions are is looked at this often.
+    private static var progressIntervalMilliseconds: Int64 { 1_000 }
 
     /// Leaves a report for others.
     func leaveReport(now: MonotonicTime) {
         announceTroubles(now: now)
         if now >= nextProgress || partitionReports.count != engine.progress.count {
-            nextProgress = now.advanced(byMilliseconds: Self.progressInterval)
+            nextProgress = now.advanced(byMilliseconds: Self.progressIntervalMilliseconds)
             partitionReports = progress()
         }
         // Somebody reads: a turn later, then.

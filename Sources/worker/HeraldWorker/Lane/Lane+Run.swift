@@ -2,9 +2,17 @@ import HeraldCore
 import HeraldTelemetry
 import HeraldTime
 
+/// How a lane ended.
+package enum LaneEnd: Sendable, Equatable {
+    /// It drained and left the group; everything under way was finished or, if not `complete`, will be taken again.
+    case drained(complete: Bool)
+    /// It can't go on; the sentence says what happened and what to do.
+    case failed(String)
+}
+
 extension Lane {
-    /// How long the group may take to let it go (milliseconds).
-    private static var patience: Int64 { 10_000 }
+    /// How long the group may take to let it go.
+    private static var patienceMilliseconds: Int64 { 10_000 }
 
     /// Runs until the lane has drained or can't go on.
     func run() -> LaneEnd {
@@ -25,13 +33,13 @@ extension Lane {
     ///
     /// A static member keeps its place.
     private func leave(_ how: LaneEnd) -> LaneEnd {
-        let deadline = io.now.monotonic.advanced(byMilliseconds: Self.patience)
+        let deadline = io.now.monotonic.advanced(byMilliseconds: Self.patienceMilliseconds)
         do {
             try io.beginClosing()
             while !io.isClosed || isAborting, io.now.monotonic < deadline {
                 serveConsumer()
                 receiveMessages()
-                // An abort waits until its failed records were heard of.
+                // An abort waits until its failed records were received.
                 receiveDeliveries(now: io.now)
                 carryOut(now: io.now)
                 _ = io.wait(milliseconds: 10)

@@ -10,14 +10,14 @@ package import HeraldTime
 ///
 /// | file | part |
 /// |---|---|
-/// | `LaneIO.swift`, `LaneMessage.swift` | what it drives, and what it is told |
+/// | `LaneIO.swift`, `LaneMessage.swift` | what it drives, and what it receives |
 /// | `Lane+Run.swift` | the loop's end |
 /// | `Lane+Records.swift` | records that it takes |
 /// | `Lane+Assignments.swift` | partitions that come and go |
 /// | `Lane+Calls.swift` | calls of the backend |
 /// | `Lane+Producer.swift` | records that it writes |
 /// | `Lane+Commits.swift`, `Lane+Transactions.swift` | what makes them durable |
-/// | `Lane+Report.swift` | what it tells of itself |
+/// | `Lane+Report.swift` | what it reports |
 package final class Lane<IO: LaneIO> {
     package let io: IO
     let number: Int
@@ -55,13 +55,13 @@ package final class Lane<IO: LaneIO> {
     var isAborting = false
     /// Whether the broker has taken any record of this lane.
     var hasProduced = false
-    /// Why it takes none at the moment, as far as people were told.
+    /// Why it takes none at the moment, as far as was logged.
     var produceTrouble: KafkaError?
     var reportAgain = MonotonicTime.distantPast
 
     // What others may know of the lane.
     @exclusivity(unchecked) var meter: LaneMeter
-    /// What people were told of.
+    /// What was logged.
     var reported: Counters
     var refusal: LaneReport.Trouble?
     var commitTrouble: LaneReport.Trouble?
@@ -119,7 +119,7 @@ package final class Lane<IO: LaneIO> {
 
     // MARK: The loop
 
-    /// One turn of the loop: hear everybody, take what fits, carry out what was decided.
+    /// One turn of the loop: receive, poll what fits, carry out what was decided.
     ///
     /// - Parameter timeout: How long the lane was to wait for this turn at most (milliseconds).
     package func turn(_ events: LaneEvents, after timeout: Int64) {
@@ -138,7 +138,7 @@ package final class Lane<IO: LaneIO> {
         if now.monotonic >= nextLook || io.fetchedBytes - lookedBytes >= LaneIntervals.lookBytes { lookAhead(now: now) }
         engine.tick(now: now)
         carryOut(now: now)
-        takeRecords(now: now)
+        pollRecords(now: now)
         if now.monotonic >= nextReport { leaveReport(now: now.monotonic) }
     }
 
@@ -163,7 +163,7 @@ package final class Lane<IO: LaneIO> {
     }
 
     func receiveMessages() {
-        for message in io.takeMessages() {
+        for message in io.drainMessages() {
             let now = io.now
             switch message {
             case .drain:

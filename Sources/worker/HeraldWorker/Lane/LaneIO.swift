@@ -24,7 +24,7 @@ package protocol LaneIO: AnyObject {
     /// Random bits for jitter.
     func entropy() -> UInt64
     /// What others have said to the lane since the last time.
-    func takeMessages() -> [LaneMessage]
+    func drainMessages() -> [LaneMessage]
 
     // MARK: The group
 

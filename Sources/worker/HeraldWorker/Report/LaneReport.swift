@@ -2,7 +2,7 @@ public import HeraldCore
 public import HeraldKafka
 public import HeraldTime
 
-/// What a lane tells of itself: all that others may know of it, copied a few times a second.
+/// What a lane reports: all that others may know of it, copied a few times a second.
 public struct LaneReport: Sendable {
     /// The lane's number, from 0.
     public var number: Int

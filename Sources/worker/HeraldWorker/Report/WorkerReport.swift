@@ -1,6 +1,6 @@
 public import HeraldKafka
 
-/// What a worker tells of itself at one moment.
+/// What a worker reports at one moment.
 public struct WorkerReport: Sendable {
     /// The names of the push services, in the order of the counters.
     public var pushServices: [String]

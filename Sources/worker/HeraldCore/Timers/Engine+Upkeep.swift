@@ -1,19 +1,44 @@
 import HeraldEvents
 import HeraldTime
 
+/// What is done now and then.
+struct Upkeep: Sendable {
+    let intervalMilliseconds: Int64
+    private(set) var next = MonotonicTime.distantPast
+
+    init(every intervalMilliseconds: Int64) { self.intervalMilliseconds = intervalMilliseconds }
+
+    mutating func done(now: MonotonicTime) { next = now.advanced(byMilliseconds: intervalMilliseconds) }
+}
+
 extension Engine {
+    /// A record that stays longer than this is copied.
+    ///
+    /// Longer than a usual call and the commit behind it take, and short for how much is fetched meanwhile.
+    static let copiedAfterMilliseconds: Int64 = 500
+
+    /// Has the lane copy what stays in memory, because a message holds on to everything that was fetched with it.
+    mutating func copyWhatStays(now: Moment) {
+        let limit = now.monotonic.advanced(byMilliseconds: -Self.copiedAfterMilliseconds)
+        for index in events.slots.indices where !events.slots[index].isKept && events.slots[index].takenAt <= limit {
+            guard events.slots[index].phase != .free else { continue }
+            events.noteKept(Int32(index))
+            actions.append(.retainRecord(slot: Int32(index)))
+        }
+    }
+
     /// Looks for events that hold up others for too long, now and then.
     ///
     /// What they hold up is their partition's watermark and the events of their user, and with those the memory of all.
     mutating func sweep(now: Moment) {
         duplicates.evict(now: now.wall)
-        takeFromFullAgain()
+        resumeFullPartitions()
         for partition in partitions.indices where partitions.waitsForExpected(partition) {
             actions.append(.rewind(partition: partition))
         }
         // In an outage everybody waits for the backend, and nobody for an event.
         guard !health.isInOutage, let delay = configuration.retry.delays.first else { return }
-        let limit = now.monotonic.advanced(byMilliseconds: -configuration.blockedAfter)
+        let limit = now.monotonic.advanced(byMilliseconds: -configuration.blockedAfterMilliseconds)
         for index in events.slots.indices
         where events.slots[index].phase == .active && events.slots[index].activeSince <= limit {
             unblock(Int32(index), due: now.wall.advanced(byMilliseconds: delay), now: now)
