@@ -248,8 +248,8 @@ MUTANTS = [
     Mutant(
         "a part of a split event is lost",
         "Engine+Settlement.swift",
-        "guard !grouped.contains(service), var copy = state.verdict.copy else { continue }",
-        "guard grouped.isEmpty, var copy = state.verdict.copy else { continue }",
+        "guard !grouped.contains(service), var copy = state.verdict.copy(for: service) else { continue }",
+        "guard grouped.isEmpty, var copy = state.verdict.copy(for: service) else { continue }",
     ),
     # Duplicates.
     Mutant(
@@ -367,7 +367,9 @@ MUTANTS = [
         "what is cancelled of an event is settled again as a retry",
         "Engine+Settlement.swift",
         "        case .none, .delivered, .duplicate, .cancelled: nil\n        case .expired:",
-        "        case .none, .delivered, .duplicate: nil\n        case .cancelled, .expired:",
+        "        case .none, .delivered, .duplicate: nil\n        case .cancelled:\n            EventCopy(\n"
+        "                destination: .retry(delay: 0, dueAt: WallTime(milliseconds: 0), reason: nil), services: services)\n"
+        "        case .expired:",
     ),
     # Others' trouble: promise 7.
     Mutant(

@@ -20,9 +20,9 @@ extension Engine {
         for service in event {
             let state = events.services[events.place(slot, service)]
             if let outcome = state.verdict.final { addResult(slot, service, state, outcome) }
-            guard !grouped.contains(service), var copy = state.verdict.copy else { continue }
+            guard !grouped.contains(service), var copy = state.verdict.copy(for: service) else { continue }
             var attempts = state.attempts
-            for other in event where other >= service {
+            for other in event where other > service {
                 let candidate = events.services[events.place(slot, other)]
                 guard state.goesWith(candidate) else { continue }
                 copy.services.insert(other)
@@ -102,15 +102,15 @@ extension ServiceState.Verdict {
         }
     }
 
-    /// The copy in which the event goes on, still for no push service; `nil` when it does not.
-    var copy: EventCopy? {
-        switch self {
+    /// The copy in which the event goes on for a push service; `nil` when it does not.
+    func copy(for service: Int) -> EventCopy? {
+        let services = PushServiceSet(index: service)
+        return switch self {
         case .none, .delivered, .duplicate, .cancelled: nil
-        case .expired: EventCopy(destination: .deadLetter(.expired), services: PushServiceSet())
-        case .dead(let reason): EventCopy(destination: .deadLetter(reason), services: PushServiceSet())
+        case .expired: EventCopy(destination: .deadLetter(.expired), services: services)
+        case .dead(let reason): EventCopy(destination: .deadLetter(reason), services: services)
         case .retry(let delay, let due, let reason):
-            EventCopy(
-                destination: .retry(delay: delay, dueAt: due, reason: reason), services: PushServiceSet())
+            EventCopy(destination: .retry(delay: delay, dueAt: due, reason: reason), services: services)
         }
     }
 }
