@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""Runs every query of rules and dashboard on a real Prometheus that scrapes real workers.
+
+    Tests/Deploy/live.py HERALD
+
+A broker (of KAFKA_HOME), a reference backend that fails in several ways, two workers, and events of every outcome; then
+an outage. Everything is on loopback, on free ports, in a temporary folder, and gone at the end.
+"""
+
+import json
+import math
+import os
+import pathlib
+import re
+import sys
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+
+import check
+import queries
+
+sys.path.insert(0, str(check.ROOT / "Benchmarks"))
+from broker import Broker  # noqa: E402
+from processes import Processes, free_port, wait_for  # noqa: E402
+
+SETTINGS = """\
+kafka:
+  bootstrapServers: "{bootstrap}"
+  properties: {{statistics.interval.ms: "1000"}}
+topics: {{partitions: 4, replicationFactor: 1}}
+backend:
+  url: http://127.0.0.1:{backend}
+  auth: {{kind: basic, username: herald, password: herald}}
+retry: {{immediate: 0, delays: [1s, 1h]}}
+log: {{format: text}}
+"""
+MISBEHAVIOUR = ["user=wrong-*,status=400", "user=flaky-*,status=503,callsPerKey=1", "user=ill-*,status=503", "latency=1-20"]
+# Panels that are rightly empty: no backend here asks for fewer calls.
+EMPTY = {"Rate that the backend accepts"}
+# Grafana's interval, for a scrape each second.
+INTERVALS = {"$__rate_interval": "20s", "$__range": "5m", "$job": "herald", "$instance": ".*"}
+SECONDS = 15
+
+
+class Prometheus:
+    def __init__(self, processes, targets):
+        directory = processes.directory
+        self.address = f"127.0.0.1:{free_port()}"
+        # Alerts that have to last are not waited for.
+        rules = re.sub(r"^( +)for: .*$", r"\1for: 0s", check.RULES.read_text(), flags=re.M)
+        (directory / "rules.yaml").write_text(rules)
+        (directory / "prometheus.yml").write_text(json.dumps({
+            "global": {"scrape_interval": "1s", "evaluation_interval": "1s",
+                       "external_labels": {"runbooks": "https://git.example.org/"}},
+            "rule_files": ["rules.yaml"],
+            "scrape_configs": [{"job_name": "herald", "static_configs": [{"targets": targets}]}],
+        }))
+        self.process = processes.start(
+            ["prometheus", f"--config.file={directory}/prometheus.yml", f"--web.listen-address={self.address}",
+             f"--storage.tsdb.path={directory}/prometheus"], log="prometheus")
+        wait_for(lambda: self.reaches("/-/ready"), 30, "Prometheus was not ready")
+
+    def reaches(self, path):
+        try:
+            return self.get(path).status == 200
+        except OSError:
+            return False
+
+    def get(self, path):
+        return urllib.request.urlopen(f"http://{self.address}{path}", timeout=20)
+
+    def ask(self, path, **parameters):
+        """The data of an answer of the API, or the error in its own words."""
+        try:
+            with self.get(f"/api/v1/{path}?{urllib.parse.urlencode(parameters)}") as answer:
+                return json.load(answer)["data"]
+        except urllib.error.HTTPError as error:
+            raise queries.Unknown(json.load(error)["error"]) from None
+
+    def values(self, query):
+        """The samples of a query that are numbers."""
+        result = self.ask("query", query=query)["result"]
+        return [sample for sample in result if not math.isnan(float(sample["value"][1]))]
+
+
+def metrics(port):
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as page:
+            return page.read().decode()
+    except OSError:
+        return ""
+
+
+def misbehave(port, rules):
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/sandbox/misbehaviour", data=json.dumps(rules).encode(), method="PUT")
+    urllib.request.urlopen(request, timeout=5).close()
+
+
+def events(batch):
+    """One line of JSON for each event; of every outcome some."""
+    users = [f"user-{n}" for n in range(40)] + [f"wrong-{batch}", f"flaky-{batch}", f"ill-{batch}"]
+    for user in users:
+        yield json.dumps({"id": f"{batch}-{user}", "user": user, "pns": ["apns", "gcm", "wns"], "message": "Hello"})
+    yield json.dumps({"id": f"{batch}-late", "user": "late", "pns": ["apns"], "message": "Hello",
+                      "expiresAt": "2020-01-01T00:00:00Z"})
+
+
+class Scene:
+    def __init__(self, processes, herald):
+        self.processes = processes
+        self.herald = herald
+        directory = processes.directory
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("HERALD_")}
+        self.options = {"env": environment}
+        broker = Broker(processes, os.environ["KAFKA_HOME"], None)
+        self.backend = free_port()
+        self.start(["backend", "--port", self.backend, *[f"--misbehave={rule}" for rule in MISBEHAVIOUR]], "backend")
+        (directory / "herald.yaml").write_text(SETTINGS.format(bootstrap=broker.bootstrap, backend=self.backend))
+        self.run(["topics", "apply", "--yes"])
+        self.ports = [free_port(), free_port()]
+        for port in self.ports:
+            self.start(["worker", "--admin-listen", f"127.0.0.1:{port}"], f"worker-{port}", settings=True)
+        wait_for(lambda: all("\nherald_ready 1" in metrics(port) for port in self.ports), 60, "the workers were not ready")
+        self.prometheus = Prometheus(processes, [f"127.0.0.1:{port}" for port in self.ports])
+
+    def command(self, arguments, settings):
+        config = ["--config", self.processes.directory / "herald.yaml"] if settings else []
+        return [str(word) for word in [self.herald, *arguments, *config]]
+
+    def start(self, arguments, log, settings=False):
+        return self.processes.start(self.command(arguments, settings), log=log, **self.options)
+
+    def run(self, arguments):
+        return self.processes.run(self.command(arguments, True), **self.options)
+
+    def publish(self):
+        """Events for a while, a few each second."""
+        batch, end = 0, time.monotonic() + SECONDS
+        file = self.processes.directory / "events.jsonl"
+        while time.monotonic() < end:
+            batch += 1
+            file.write_text("\n".join(events(batch)))
+            self.run(["publish", "--quiet", "--file", str(file)])
+
+
+def faults(scene):
+    prometheus = scene.prometheus
+    done = ('sum(herald_notifications_total{outcome="delivered"}) > 0 and sum(herald_dead_letters_total) > 0'
+            " and sum(herald_retry_backlog) > 0 and sum(herald:slow:ratio_rate5m) >= 0")
+    wait_for(lambda: prometheus.values(done), 30, "Prometheus had no numbers of delivered, failed and waiting events")
+
+    # The labels' values, too, are those that a worker exports.
+    page = "".join(metrics(port) for port in scene.ports)
+    expressions = [check.substituted(query) for _, query, _ in check.dashboard_queries()]
+    expressions += [rule["expr"] for rule in check.rules()]
+    for expression in expressions:
+        for name, matchers in queries.selectors(queries.parse(expression)):
+            for label, op, value in matchers:
+                if name.startswith("herald_") and label not in ("job", "instance", "topic") and str(op) == str(queries.promql.MatchOp.Equal):
+                    if not re.search(rf'^{name}\{{[^}}]*\b{label}="{re.escape(value)}"', page, re.M):
+                        yield f"no worker exports {name} with {label}=\"{value}\": {expression}"
+
+    for panel, query, _ in check.dashboard_queries():
+        for variable, value in INTERVALS.items():
+            query = query.replace(variable, value)
+        try:
+            if not prometheus.values(query) and panel["title"] not in EMPTY:
+                yield f"the panel {panel['title']} shows nothing: {query}"
+        except queries.Unknown as error:
+            yield f"the panel {panel['title']}: Prometheus says {error}: {query}"
+
+    yield from faults_of_alerts(scene, "HeraldDeadLetters", {"rejected", "expired"})
+    misbehave(scene.backend, [{"status": 401}])
+    scene.publish()
+    yield from faults_of_alerts(scene, "HeraldOutage", {"credentials"})
+    for group in prometheus.ask("rules")["groups"]:
+        for rule in group["rules"]:
+            if rule["health"] != "ok":
+                yield f"the rule {rule['name']} is {rule['health']}: {rule.get('lastError')}"
+
+
+def faults_of_alerts(scene, name, reasons):
+    """Waits for an alert, and reads what it would send."""
+    wanted = f'ALERTS{{alertname="{name}",alertstate="firing"}}'
+    try:
+        wait_for(lambda: reasons <= {s["metric"]["reason"] for s in scene.prometheus.values(wanted)}, 20, "")
+    except SystemExit:
+        yield f"{name} does not fire for {', '.join(sorted(reasons))}"
+    for alert in scene.prometheus.ask("alerts")["alerts"]:
+        texts = alert["annotations"]
+        if any("<error" in text or "<no value>" in text for text in texts.values()):
+            yield f"{alert['labels']['alertname']} has a text that can't be made: {texts}"
+        if not texts["runbook_url"].startswith("https://git.example.org/docs/RUNBOOK.md#"):
+            yield f"{alert['labels']['alertname']} links to {texts['runbook_url']}"
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="herald-deploy-") as directory, Processes(pathlib.Path(directory)) as processes:
+        scene = Scene(processes, sys.argv[1])
+        scene.publish()
+        found = list(faults(scene))
+        panels = sum(1 for _ in check.dashboard_queries())
+    for fault in found:
+        print(f"check-deploy: {fault}", file=sys.stderr)
+    print(f"check-deploy: {panels} queries of the dashboard and {len(check.rules())} rules ran on Prometheus")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()
