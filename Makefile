@@ -22,7 +22,7 @@ CASES ?=
 export FILTER
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo check test simulate mutants soak soak-short bench micro lint sanitize fuzz clean
+.PHONY: help deps build demo check test simulate mutants soak soak-short bench micro lint check-deploy sanitize fuzz clean
 
 help: ## lists these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -76,6 +76,11 @@ benchmarks = swift build --configuration release --static-swift-stdlib --package
 
 lint: deps ## checks formats: Swift, shell scripts, Dockerfile, compose file, AsyncAPI document
 	@scripts/contained scripts/lint
+
+check-deploy: export CHECK_DEPLOY = yes
+check-deploy: deps ## checks alerts, runbook, dashboard, Kubernetes manifests and compose file; with KAFKA_HOME on workers
+	swift build --product herald
+	@scripts/contained scripts/check-deploy
 
 sanitize: deps ## runs the unit tests under the thread sanitizer and under the address sanitizer
 	@scripts/contained scripts/sanitize thread

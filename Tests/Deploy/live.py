@@ -3,15 +3,18 @@
 
     Tests/Deploy/live.py HERALD
 
-A broker (of KAFKA_HOME), a reference backend that fails in several ways, two workers, and events of every outcome; then
-an outage. Everything is on loopback, on free ports, in a temporary folder, and gone at the end.
+A broker (of KAFKA_HOME), a reference backend that fails in several ways, two workers with the permissions of
+deploy/kubernetes and no others, and events of every outcome; then an outage. Everything is on loopback, on free ports,
+in a temporary folder, and gone at the end.
 """
 
+import base64
 import json
 import math
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import tempfile
 import time
@@ -19,23 +22,14 @@ import urllib.parse
 import urllib.request
 
 import check
+import manifests
 import queries
 
 sys.path.insert(0, str(check.ROOT / "Benchmarks"))
-from broker import Broker  # noqa: E402
 from processes import Processes, free_port, wait_for  # noqa: E402
+from secured import Broker  # noqa: E402
 
-SETTINGS = """\
-kafka:
-  bootstrapServers: "{bootstrap}"
-  properties: {{statistics.interval.ms: "1000"}}
-topics: {{partitions: 4, replicationFactor: 1}}
-backend:
-  url: http://127.0.0.1:{backend}
-  auth: {{kind: basic, username: herald, password: herald}}
-retry: {{immediate: 0, delays: [1s, 1h]}}
-log: {{format: text}}
-"""
+USERS = ["herald", "herald-operator"]
 MISBEHAVIOUR = ["user=wrong-*,status=400", "user=flaky-*,status=503,callsPerKey=1", "user=ill-*,status=503", "latency=1-20"]
 # Panels that are rightly empty: no backend here asks for fewer calls.
 EMPTY = {"Rate that the backend accepts"}
@@ -95,7 +89,8 @@ def metrics(port):
 
 def misbehave(port, rules):
     request = urllib.request.Request(
-        f"http://127.0.0.1:{port}/sandbox/misbehaviour", data=json.dumps(rules).encode(), method="PUT")
+        f"http://127.0.0.1:{port}/sandbox/misbehaviour", data=json.dumps(rules).encode(), method="PUT",
+        headers={"Authorization": "Basic " + base64.b64encode(b"herald:herald").decode()})
     urllib.request.urlopen(request, timeout=5).close()
 
 
@@ -112,29 +107,48 @@ class Scene:
     def __init__(self, processes, herald):
         self.processes = processes
         self.herald = herald
-        directory = processes.directory
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("HERALD_")}
-        self.options = {"env": environment}
-        broker = Broker(processes, os.environ["KAFKA_HOME"], None)
+        self.options = {"env": {name: value for name, value in os.environ.items() if not name.startswith("HERALD_")}}
+        self.manifests = manifests.render(manifests.OVERLAYS / "strimzi")
+        self.broker = Broker(processes, os.environ["KAFKA_HOME"], USERS)
         self.backend = free_port()
-        self.start(["backend", "--port", self.backend, *[f"--misbehave={rule}" for rule in MISBEHAVIOUR]], "backend")
-        (directory / "herald.yaml").write_text(SETTINGS.format(bootstrap=broker.bootstrap, backend=self.backend))
-        self.run(["topics", "apply", "--yes"])
+        self.processes.start(
+            [herald, "backend", "--port", str(self.backend), *[f"--misbehave={rule}" for rule in MISBEHAVIOUR]],
+            log="backend", **self.options)
+        self.settle("admin", self.broker.open, {})
+        for user in manifests.of_kind(self.manifests, "KafkaUser"):
+            if user["metadata"]["name"] in USERS:
+                self.broker.allow(user["metadata"]["name"], user["spec"]["authorization"]["acls"])
+                self.settle(user["metadata"]["name"], self.broker.client, self.broker.login(user["metadata"]["name"]))
+        self.plan = json.loads(self.run("admin", ["topics", "plan", "-o", "json", "--topics-partitions", self.partitions(),
+                                                  "--topics-replication-factor", "3", "--retry-delays", "5s,30s,5m,30m,2h"]))
+        self.run("admin", ["topics", "apply", "--yes"])
         self.ports = [free_port(), free_port()]
         for port in self.ports:
-            self.start(["worker", "--admin-listen", f"127.0.0.1:{port}"], f"worker-{port}", settings=True)
-        wait_for(lambda: all("\nherald_ready 1" in metrics(port) for port in self.ports), 60, "the workers were not ready")
+            self.processes.start(
+                self.command("herald", ["worker", "--admin-listen", f"127.0.0.1:{port}"]), log=f"worker-{port}",
+                **self.options)
+        wait_for(lambda: all("\nherald_ready 1" in metrics(port) for port in self.ports), 60,
+                 "the workers were not ready")
         self.prometheus = Prometheus(processes, [f"127.0.0.1:{port}" for port in self.ports])
 
-    def command(self, arguments, settings):
-        config = ["--config", self.processes.directory / "herald.yaml"] if settings else []
-        return [str(word) for word in [self.herald, *arguments, *config]]
+    def partitions(self):
+        return str(check.ruamel.yaml.YAML(typ="safe").load(manifests.settings(self.manifests))["topics"]["partitions"])
 
-    def start(self, arguments, log, settings=False):
-        return self.processes.start(self.command(arguments, settings), log=log, **self.options)
+    def settle(self, user, bootstrap, login):
+        """Writes a user's settings."""
+        (self.processes.directory / f"{user}.yaml").write_text(json.dumps({
+            "kafka": {"bootstrapServers": bootstrap, "properties": {"statistics.interval.ms": "1000"} | login},
+            "topics": {"partitions": 4, "replicationFactor": 1},
+            "backend": {"url": f"http://127.0.0.1:{self.backend}",
+                        "auth": {"kind": "basic", "username": "herald", "password": "herald"}},
+            "retry": {"immediate": 0, "delays": ["1s", "1h"]}, "log": {"format": "text"},
+        }))
 
-    def run(self, arguments):
-        return self.processes.run(self.command(arguments, True), **self.options)
+    def command(self, user, arguments):
+        return [self.herald, *arguments, "--config", str(self.processes.directory / f"{user}.yaml")]
+
+    def run(self, user, arguments):
+        return self.processes.run(self.command(user, arguments), **self.options)
 
     def publish(self):
         """Events for a while, a few each second."""
@@ -143,7 +157,7 @@ class Scene:
         while time.monotonic() < end:
             batch += 1
             file.write_text("\n".join(events(batch)))
-            self.run(["publish", "--quiet", "--file", str(file)])
+            self.run("herald-operator", ["publish", "--quiet", "--file", str(file)])
 
 
 def faults(scene):
@@ -151,6 +165,9 @@ def faults(scene):
     done = ('sum(herald_notifications_total{outcome="delivered"}) > 0 and sum(herald_dead_letters_total) > 0'
             " and sum(herald_retry_backlog) > 0 and sum(herald:slow:ratio_rate5m) >= 0")
     wait_for(lambda: prometheus.values(done), 30, "Prometheus had no numbers of delivered, failed and waiting events")
+
+    yield from faults_of_topics(scene)
+    yield from faults_of_permissions(scene)
 
     # The labels' values, too, are those that a worker exports.
     page = "".join(metrics(port) for port in scene.ports)
@@ -180,6 +197,35 @@ def faults(scene):
         for rule in group["rules"]:
             if rule["health"] != "ok":
                 yield f"the rule {rule['name']} is {rule['health']}: {rule.get('lastError')}"
+
+
+def faults_of_topics(scene):
+    """What `herald topics plan` would create, and what the manifests have."""
+    planned = {}
+    for step in scene.plan:
+        wanted = dict(word.split("=") for word in step["wanted"].split())
+        planned[step["topic"]] = (wanted.pop("partitions"), wanted.pop("replication.factor"), wanted)
+    written = {
+        topic["metadata"]["name"]: (str(topic["spec"]["partitions"]), str(topic["spec"]["replicas"]),
+                                    {key: str(value) for key, value in topic["spec"]["config"].items()})
+        for topic in manifests.of_kind(scene.manifests, "KafkaTopic")}
+    for name in sorted(planned.keys() | written.keys()):
+        if planned.get(name) != written.get(name):
+            yield f"the topic {name} is to be {planned.get(name)}, and the manifest has {written.get(name)}"
+
+
+def faults_of_permissions(scene):
+    """What a worker or the broker said of things that are not allowed."""
+    for port in scene.ports:
+        log = (scene.processes.directory / f"worker-{port}.log").read_text(errors="replace")
+        for line in log.splitlines():
+            if re.search(r"authoriz|permission|ACL|grant|allow", line, re.I):
+                yield f"a worker lacks a permission: {line}"
+    doctor = subprocess.run(scene.command("herald-operator", ["doctor", "--only", "kafka", "-o", "jsonl"]),
+                            capture_output=True, text=True, **scene.options)
+    for line in map(json.loads, doctor.stdout.splitlines()):
+        if line["verdict"] == "failed":
+            yield f"doctor, as the operator: {line}"
 
 
 def faults_of_alerts(scene, name, reasons):

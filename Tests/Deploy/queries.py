@@ -21,8 +21,6 @@ def selectors(expression):
     def visit(node):
         if isinstance(node, promql.VectorSelector):
             found.append((node.name, [(m.name, m.op, m.value) for m in node.matchers.matchers]))
-        elif isinstance(node, promql.MatrixSelector):
-            visit(node.vector_selector)
 
     promql.walk(expression, visit)
     return found
