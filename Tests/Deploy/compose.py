@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that the parts of deploy/compose.yaml fit together; its form is checked by its schema, and nothing is started."""
+"""Checks that the parts of deploy/compose.yaml fit together; `make lint` checks its form. Nothing is started."""
 
 import re
 import sys

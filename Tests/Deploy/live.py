@@ -26,11 +26,12 @@ import manifests
 import queries
 
 sys.path.insert(0, str(check.ROOT / "Benchmarks"))
-from processes import Processes, free_port, wait_for  # noqa: E402
-from secured import Broker  # noqa: E402
+from processes import Processes, free_port  # noqa: E402
+from secured import Broker, wait_for  # noqa: E402
 
 USERS = ["herald", "herald-operator"]
-MISBEHAVIOUR = ["user=wrong-*,status=400", "user=flaky-*,status=503,callsPerKey=1", "user=ill-*,status=503", "latency=1-20"]
+MISBEHAVIOUR = [
+    "user=wrong-*,status=400", "user=flaky-*,status=503,callsPerKey=1", "user=ill-*,status=503", "latency=1-20"]
 # Panels that are rightly empty: no backend here asks for fewer calls.
 EMPTY = {"Rate that the backend accepts"}
 # Grafana's interval, for a scrape each second.
@@ -119,8 +120,9 @@ class Scene:
             if user["metadata"]["name"] in USERS:
                 self.broker.allow(user["metadata"]["name"], user["spec"]["authorization"]["acls"])
                 self.settle(user["metadata"]["name"], self.broker.client, self.broker.login(user["metadata"]["name"]))
-        self.plan = json.loads(self.run("admin", ["topics", "plan", "-o", "json", "--topics-partitions", self.partitions(),
-                                                  "--topics-replication-factor", "3", "--retry-delays", "5s,30s,5m,30m,2h"]))
+        self.plan = json.loads(self.run("admin", [
+            "topics", "plan", "-o", "json", "--topics-partitions", self.partitions(),
+            "--topics-replication-factor", "3", "--retry-delays", "5s,30s,5m,30m,2h"]))
         self.run("admin", ["topics", "apply", "--yes"])
         self.ports = [free_port(), free_port()]
         for port in self.ports:
@@ -164,7 +166,12 @@ def faults(scene):
     prometheus = scene.prometheus
     done = ('sum(herald_notifications_total{outcome="delivered"}) > 0 and sum(herald_dead_letters_total) > 0'
             " and sum(herald_retry_backlog) > 0 and sum(herald:slow:ratio_rate5m) >= 0")
-    wait_for(lambda: prometheus.values(done), 30, "Prometheus had no numbers of delivered, failed and waiting events")
+    try:
+        wait_for(lambda: prometheus.values(done), 30, "Prometheus saw no delivered, failed and waiting events")
+    except TimeoutError as error:
+        yield str(error)
+        yield from faults_of_permissions(scene)
+        return
 
     yield from faults_of_topics(scene)
     yield from faults_of_permissions(scene)
@@ -176,7 +183,8 @@ def faults(scene):
     for expression in expressions:
         for name, matchers in queries.selectors(queries.parse(expression)):
             for label, op, value in matchers:
-                if name.startswith("herald_") and label not in ("job", "instance", "topic") and str(op) == str(queries.promql.MatchOp.Equal):
+                names_one = op == queries.promql.MatchOp.Equal and label not in ("job", "instance", "topic")
+                if name.startswith("herald_") and names_one:
                     if not re.search(rf'^{name}\{{[^}}]*\b{label}="{re.escape(value)}"', page, re.M):
                         yield f"no worker exports {name} with {label}=\"{value}\": {expression}"
 
@@ -233,7 +241,7 @@ def faults_of_alerts(scene, name, reasons):
     wanted = f'ALERTS{{alertname="{name}",alertstate="firing"}}'
     try:
         wait_for(lambda: reasons <= {s["metric"]["reason"] for s in scene.prometheus.values(wanted)}, 20, "")
-    except SystemExit:
+    except TimeoutError:
         yield f"{name} does not fire for {', '.join(sorted(reasons))}"
     for alert in scene.prometheus.ask("alerts")["alerts"]:
         texts = alert["annotations"]
@@ -244,10 +252,14 @@ def faults_of_alerts(scene, name, reasons):
 
 
 def main():
-    with tempfile.TemporaryDirectory(prefix="herald-deploy-") as directory, Processes(pathlib.Path(directory)) as processes:
-        scene = Scene(processes, sys.argv[1])
-        scene.publish()
-        found = list(faults(scene))
+    with tempfile.TemporaryDirectory(prefix="herald-") as name, Processes(pathlib.Path(name)) as processes:
+        try:
+            scene = Scene(processes, sys.argv[1])
+            scene.publish()
+            found = list(faults(scene))
+        except TimeoutError as error:
+            logs = [log.stem for log in sorted(pathlib.Path(name).glob("*.log"))]
+            found = [str(error)] + [f"{log}: {processes.tail(log)}" for log in logs if log != "broker"]
         panels = sum(1 for _ in check.dashboard_queries())
     for fault in found:
         print(f"check-deploy: {fault}", file=sys.stderr)

@@ -29,7 +29,9 @@ MODELS = {
     "ScaledObject": keda.ScaledObject, "TriggerAuthentication": keda.TriggerAuthentication,
     "ServiceMonitor": operator.ServiceMonitor, "PrometheusRule": operator.PrometheusRule,
 }
-OPERATIONS = {"Read", "Write", "Create", "Delete", "Alter", "Describe", "AlterConfigs", "DescribeConfigs", "IdempotentWrite"}
+RESOURCES = {"topic", "group", "transactionalId"}
+OPERATIONS = {
+    "Read", "Write", "Create", "Delete", "Alter", "Describe", "AlterConfigs", "DescribeConfigs", "IdempotentWrite"}
 # Made by people (herald-backend) or by Strimzi (its cluster's authority, and one secret for each KafkaUser).
 SECRETS = {"herald-backend", "kafka-cluster-ca-cert"}
 
@@ -105,7 +107,7 @@ def faults_of_strimzi(document):
             resource = acl["resource"]
             if set(acl) != {"resource", "operations"} or set(resource) != {"type", "name", "patternType"}:
                 yield f"{kind} {name} has an ACL with other fields: {acl}"
-            elif resource["type"] not in ("topic", "group", "transactionalId") or not set(acl["operations"]) <= OPERATIONS:
+            elif resource["type"] not in RESOURCES or not set(acl["operations"]) <= OPERATIONS:
                 yield f"{kind} {name} has an ACL with unknown words: {acl}"
     else:
         yield f"there is no shape of a {kind}"
@@ -206,7 +208,7 @@ def faults_of_scaling(documents, values, deployment):
 
 
 def faults_of_settings(herald, documents):
-    """What `herald config check` says of the settings; the files that they name are there, with a certificate in them."""
+    """What `herald config check` says of the settings; the files that they name are made for it."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         text = settings(documents)
@@ -232,9 +234,11 @@ def main():
     for overlay in overlays():
         documents = render(overlay)
         faults = [fault for document in documents for fault in faults_of_schema(document)]
-        faults += faults_of_references(documents)
-        if len(sys.argv) > 1:
-            faults += faults_of_settings(sys.argv[1], documents)
+        # What has not its form may lack what the others look at.
+        if not faults:
+            faults += faults_of_references(documents)
+            if len(sys.argv) > 1:
+                faults += faults_of_settings(sys.argv[1], documents)
         found += [f"{overlay.name}: {fault}" for fault in faults]
         print(f"check-deploy: {overlay.name}: {len(documents)} resources")
     for fault in found:

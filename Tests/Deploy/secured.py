@@ -1,14 +1,15 @@
 """One node of Apache Kafka on loopback that asks who somebody is and what they may do.
 
-Two listeners: one without login, whose user may do everything, for what a cluster's operator does; and one with SASL/PLAIN
-for the users of deploy/kubernetes, each with the password of the same name.
+Two listeners: one without login, whose user may do everything, for what a cluster's operator does; and one with
+SASL/PLAIN for the users of deploy/kubernetes, each with the password of the same name.
 """
 
 import base64
 import concurrent.futures
 import secrets
+import time
 
-from processes import free_port, wait_for
+from processes import free_port
 
 SETTINGS = """\
 process.roles=broker,controller
@@ -19,7 +20,7 @@ listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL_PLA
 inter.broker.listener.name=PLAINTEXT
 controller.listener.names=CONTROLLER
 sasl.enabled.mechanisms=PLAIN
-listener.name.sasl_plaintext.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required {users};
+listener.name.sasl_plaintext.plain.sasl.jaas.config={plain} required {users};
 authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
 super.users=User:ANONYMOUS
 log.dirs={directory}/data
@@ -33,6 +34,15 @@ auto.create.topics.enable=false
 """
 
 
+def wait_for(condition, seconds, what):
+    """Polls until the condition holds, at most so many seconds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError(f"{what} within {seconds} s")
+        time.sleep(0.1)
+
+
 class Broker:
     def __init__(self, processes, home, users):
         self.processes = processes
@@ -41,10 +51,12 @@ class Broker:
         path = directory / "server.properties"
         path.write_text(SETTINGS.format(
             open=self.open.split(":")[1], client=self.client.split(":")[1], controller=free_port(), directory=directory,
+            plain="org.apache.kafka.common.security.plain.PlainLoginModule",
             users=" ".join(f'user_{user}="{user}"' for user in users)))
         # Kafka logs to standard output with any configuration that says so, and to nowhere without one.
         log = directory / "log4j2.properties"
-        log.write_text("appender.c.type=Console\nappender.c.name=C\nrootLogger.level=info\nrootLogger.appenderRef.c.ref=C\n")
+        log.write_text(
+            "appender.c.type=Console\nappender.c.name=C\nrootLogger.level=info\nrootLogger.appenderRef.c.ref=C\n")
         self.java = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
                      f"-Dlog4j2.configurationFile={log}", "-cp", f"{home}/libs/*"]
         cluster = "h" + base64.urlsafe_b64encode(secrets.token_bytes(16)).decode()[1:22].replace("-", "a")
