@@ -25,9 +25,9 @@ import check
 import manifests
 import queries
 
-sys.path.insert(0, str(check.ROOT / "Benchmarks"))
-from processes import Processes, free_port  # noqa: E402
-from secured import Broker, wait_for  # noqa: E402
+sys.path.insert(0, str(check.ROOT / "Soak"))
+from processes import Failure, Processes, free_ports, wait_for  # noqa: E402
+from secured import Broker  # noqa: E402
 
 USERS = ["herald", "herald-operator"]
 MISBEHAVIOUR = [
@@ -42,7 +42,7 @@ SECONDS = 15
 class Prometheus:
     def __init__(self, processes, targets):
         directory = processes.directory
-        self.address = f"127.0.0.1:{free_port()}"
+        self.address = f"127.0.0.1:{free_ports(1)[0]}"
         # Alerts that have to last are not waited for.
         rules = re.sub(r"^( +)for: .*$", r"\1for: 0s", check.RULES.read_text(), flags=re.M)
         (directory / "rules.yaml").write_text(rules)
@@ -108,13 +108,12 @@ class Scene:
     def __init__(self, processes, herald):
         self.processes = processes
         self.herald = herald
-        self.options = {"env": {name: value for name, value in os.environ.items() if not name.startswith("HERALD_")}}
         self.manifests = manifests.render(manifests.OVERLAYS / "strimzi")
         self.broker = Broker(processes, os.environ["KAFKA_HOME"], USERS)
-        self.backend = free_port()
+        self.backend, *self.ports = free_ports(3)
         self.processes.start(
-            [herald, "backend", "--port", str(self.backend), *[f"--misbehave={rule}" for rule in MISBEHAVIOUR]],
-            log="backend", **self.options)
+            [herald, "backend", "--port", self.backend, *[f"--misbehave={rule}" for rule in MISBEHAVIOUR]],
+            log="backend")
         self.settle("admin", self.broker.open, {})
         for user in manifests.of_kind(self.manifests, "KafkaUser"):
             if user["metadata"]["name"] in USERS:
@@ -124,11 +123,9 @@ class Scene:
             "topics", "plan", "-o", "json", "--topics-partitions", self.partitions(),
             "--topics-replication-factor", "3", "--retry-delays", "5s,30s,5m,30m,2h"]))
         self.run("admin", ["topics", "apply", "--yes"])
-        self.ports = [free_port(), free_port()]
         for port in self.ports:
             self.processes.start(
-                self.command("herald", ["worker", "--admin-listen", f"127.0.0.1:{port}"]), log=f"worker-{port}",
-                **self.options)
+                self.command("herald", ["worker", "--admin-listen", f"127.0.0.1:{port}"]), log=f"worker-{port}")
         wait_for(lambda: all("\nherald_ready 1" in metrics(port) for port in self.ports), 60,
                  "the workers were not ready")
         self.prometheus = Prometheus(processes, [f"127.0.0.1:{port}" for port in self.ports])
@@ -150,7 +147,7 @@ class Scene:
         return [self.herald, *arguments, "--config", str(self.processes.directory / f"{user}.yaml")]
 
     def run(self, user, arguments):
-        return self.processes.run(self.command(user, arguments), **self.options)
+        return self.processes.run(self.command(user, arguments))
 
     def publish(self):
         """Events for a while, a few each second."""
@@ -168,7 +165,7 @@ def faults(scene):
             " and sum(herald_retry_backlog) > 0 and sum(herald:slow:ratio_rate5m) >= 0")
     try:
         wait_for(lambda: prometheus.values(done), 30, "Prometheus saw no delivered, failed and waiting events")
-    except TimeoutError as error:
+    except Failure as error:
         yield str(error)
         yield from faults_of_permissions(scene)
         return
@@ -230,7 +227,7 @@ def faults_of_permissions(scene):
             if re.search(r"authoriz|permission|ACL|grant|allow", line, re.I):
                 yield f"a worker lacks a permission: {line}"
     doctor = subprocess.run(scene.command("herald-operator", ["doctor", "--only", "kafka", "-o", "jsonl"]),
-                            capture_output=True, text=True, **scene.options)
+                            capture_output=True, text=True, env=scene.processes.environment)
     for line in map(json.loads, doctor.stdout.splitlines()):
         if line["verdict"] == "failed":
             yield f"doctor, as the operator: {line}"
@@ -241,7 +238,7 @@ def faults_of_alerts(scene, name, reasons):
     wanted = f'ALERTS{{alertname="{name}",alertstate="firing"}}'
     try:
         wait_for(lambda: reasons <= {s["metric"]["reason"] for s in scene.prometheus.values(wanted)}, 20, "")
-    except TimeoutError:
+    except Failure:
         yield f"{name} does not fire for {', '.join(sorted(reasons))}"
     for alert in scene.prometheus.ask("alerts")["alerts"]:
         texts = alert["annotations"]
@@ -257,7 +254,7 @@ def main():
             scene = Scene(processes, sys.argv[1])
             scene.publish()
             found = list(faults(scene))
-        except TimeoutError as error:
+        except Failure as error:
             logs = [log.stem for log in sorted(pathlib.Path(name).glob("*.log"))]
             found = [str(error)] + [f"{log}: {processes.tail(log)}" for log in logs if log != "broker"]
         panels = sum(1 for _ in check.dashboard_queries())

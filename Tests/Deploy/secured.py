@@ -7,9 +7,8 @@ SASL/PLAIN for the users of deploy/kubernetes, each with the password of the sam
 import base64
 import concurrent.futures
 import secrets
-import time
 
-from processes import free_port
+from processes import Failure, free_ports, is_alive, wait_for
 
 SETTINGS = """\
 process.roles=broker,controller
@@ -34,23 +33,14 @@ auto.create.topics.enable=false
 """
 
 
-def wait_for(condition, seconds, what):
-    """Polls until the condition holds, at most so many seconds."""
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise TimeoutError(f"{what} within {seconds} s")
-        time.sleep(0.1)
-
-
 class Broker:
     def __init__(self, processes, home, users):
         self.processes = processes
         directory = processes.directory
-        self.open, self.client = [f"127.0.0.1:{port}" for port in (free_port(), free_port())]
+        self.open, self.client, controller = [f"127.0.0.1:{port}" for port in free_ports(3)]
         path = directory / "server.properties"
         path.write_text(SETTINGS.format(
-            open=self.open.split(":")[1], client=self.client.split(":")[1], controller=free_port(), directory=directory,
+            open=self.open.split(":")[1], client=self.client.split(":")[1], controller=controller.split(":")[1], directory=directory,
             plain="org.apache.kafka.common.security.plain.PlainLoginModule",
             users=" ".join(f'user_{user}="{user}"' for user in users)))
         # Kafka logs to standard output with any configuration that says so, and to nowhere without one.
@@ -62,10 +52,10 @@ class Broker:
         cluster = "h" + base64.urlsafe_b64encode(secrets.token_bytes(16)).decode()[1:22].replace("-", "a")
         processes.run(self.java + ["kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(path)])
         node = processes.start(self.java + ["kafka.Kafka", str(path)], log="broker")
-        wait_for(lambda: node.poll() is not None or b"Kafka Server started" in (directory / "broker.log").read_bytes(),
+        wait_for(lambda: not is_alive(node) or b"Kafka Server started" in processes.log("broker").read_bytes(),
                  90, "the broker was not up")
-        if node.poll() is not None:
-            raise SystemExit(f"check-deploy: the broker ended:\n{processes.tail('broker')}")
+        if not is_alive(node):
+            raise Failure(f"the broker ended:\n{processes.tail('broker')}")
 
     def allow(self, user, acls):
         """Grants what a KafkaUser's ACLs say; one program for each, two at a time."""
