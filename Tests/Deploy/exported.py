@@ -23,21 +23,21 @@ def samples():
     return found
 
 
-def words(file, after):
-    """The words of a Swift enumeration: `case .one: "word"`, in the property `after`."""
-    [path] = ROOT.glob(f"Sources/**/{file}")
-    text = path.read_text()
-    body = text[text.index(after):]
-    found = re.findall(r'case \.(?:\w+): "([\w-]+)"', body[:body.index("\n    }\n")])
-    if len(found) < 3:
-        raise SystemExit(f"check-deploy: {path} has no words that this understands")
-    return found
+def cases(enumeration, file="*.swift"):
+    """The words of a Swift enumeration: its raw values, or its cases' names in kebab case; those with a payload apart."""
+    for path in sorted(ROOT.glob(f"Sources/worker/**/{file}")):
+        found = re.search(rf"^( *)(?:public )?enum {enumeration}:.*?^\1}}", path.read_text(), re.M | re.S)
+        if found:
+            named = re.findall(r'^ +case (\w+)(?: = "([\w-]+)")?$', found[0], re.M)
+            if len(named) > 3:
+                return [word or re.sub(r"([A-Z])", r"-\1", name).lower() for name, word in named]
+    raise SystemExit(f"check-deploy: there is no enumeration {enumeration} that this understands")
 
 
 def outages():
-    return words("OutageReason+Words.swift", "public var word: String")
+    return cases("OutageReason")
 
 
 def reasons():
     """The reasons of /readyz, outages apart."""
-    return words("Readiness.swift", "public var word: String")
+    return cases("Reason", "Readiness.swift")

@@ -22,6 +22,7 @@ import urllib.parse
 import urllib.request
 
 import check
+import exported
 import manifests
 import queries
 
@@ -175,6 +176,8 @@ def faults(scene):
 
     # The labels' values, too, are those that a worker exports.
     page = "".join(metrics(port) for port in scene.ports)
+    if set(re.findall(r'^herald_outage\{reason="([^"]+)"', page, re.M)) != set(exported.outages()):
+        yield "the outages of a worker are not those that the runbook is held against"
     expressions = [check.substituted(query) for _, query, _ in check.dashboard_queries()]
     expressions += [rule["expr"] for rule in check.rules()]
     for expression in expressions:
@@ -257,11 +260,12 @@ def main():
         except Failure as error:
             logs = [log.stem for log in sorted(pathlib.Path(name).glob("*.log"))]
             found = [str(error)] + [f"{log}: {processes.tail(log)}" for log in logs if log != "broker"]
-        panels = sum(1 for _ in check.dashboard_queries())
+    panels = sum(1 for _ in check.dashboard_queries())
     for fault in found:
         print(f"check-deploy: {fault}", file=sys.stderr)
+    if found:
+        sys.exit(1)
     print(f"check-deploy: {panels} queries of the dashboard and {len(check.rules())} rules ran on Prometheus")
-    sys.exit(1 if found else 0)
 
 
 if __name__ == "__main__":
