@@ -48,7 +48,7 @@ package final class OutputFile {
 
     package var stream: Console.Stream { .descriptor(descriptor, name: name) }
 
-    /// Puts it where it belongs.
+    /// Puts the file where it belongs.
     package func finish() throws {
         guard let places else { return }
         guard fsync(descriptor) == 0, rename(places.temporary, places.path) == 0 else {

@@ -2,7 +2,6 @@ import HeraldText
 
 /// The effective value of each setting and where it came from: the file's, the environment's over it, a flag's over both.
 struct SettingsValues {
-    /// One setting's effective value.
     private struct Stored {
         let value: any Sendable
         let place: SettingsPlace

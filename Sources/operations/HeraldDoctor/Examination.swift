@@ -10,7 +10,6 @@ package protocol Examiner {
 
 /// Goes through the stages, the brokers' half and the backend's side by side.
 package struct Examination: Sendable {
-    /// Which halves are looked at.
     package enum Part: String, Sendable, CaseIterable {
         case kafka
         case backend

@@ -2,7 +2,6 @@ package import HeraldKafka
 
 /// Why a tool could not do what it was asked for, as sentences for people.
 package struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What kind of end it is.
     package enum Kind: Sendable {
         case failed
         case unreachable

@@ -6,7 +6,6 @@ package final class EmbeddedBroker: Sendable {
         "The embedded broker keeps nothing: its records and offsets are gone when this process ends, it drops the oldest "
         + "records beyond 5 MiB per partition, and it has no real transactions."
 
-    /// A topic to be made.
     package struct Topic: Sendable, Equatable {
         package var name: String
         package var partitions: Int

@@ -1,6 +1,5 @@
 /// A shell's completion of the whole program, made from its declarations.
 package enum CompletionScript {
-    /// The shells that are known.
     package enum Shell: String, Sendable, CaseIterable {
         case bash
         case zsh

@@ -43,7 +43,7 @@ package struct HelpPage {
         guard !command.examples.isEmpty else { return }
         section("Examples")
         for example in command.examples {
-            text += "  \(example.line)\n"
+            text += "  \(example.term)\n"
             for line in Wrapping.lines(example.summary, width: width - 6) { text += "      \(line)\n" }
         }
     }

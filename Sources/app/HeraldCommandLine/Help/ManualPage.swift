@@ -14,19 +14,19 @@ package enum ManualPage {
         }
         text += ".SH EXIT STATUS\n"
         for status in ExitStatus.allCases { text += ".TP\n.B \(status.rawValue)\n\(escaped(status.summary))\n" }
-        text += list("ENVIRONMENT", root.environment.map { ($0.name, $0.summary) })
+        text += list("ENVIRONMENT", root.environment)
         if !root.examples.isEmpty { text += ".SH EXAMPLES\n" + root.examples.map(example).joined() }
         return text
     }
 
-    private static func list(_ heading: String, _ entries: [(name: String, summary: String)]) -> String {
+    private static func list(_ heading: String, _ entries: [CommandDeclaration.Note]) -> String {
         guard !entries.isEmpty else { return "" }
         return ".SH \(heading)\n"
-            + entries.map { ".TP\n.B \(escaped($0.name))\n\(escaped($0.summary))\n" }.joined()
+            + entries.map { ".TP\n.B \(escaped($0.term))\n\(escaped($0.summary))\n" }.joined()
     }
 
-    private static func example(_ example: CommandDeclaration.Example) -> String {
-        ".PP\n\(escaped(example.summary))\n.PP\n.RS 4\n.nf\n\(escaped(example.line))\n.fi\n.RE\n"
+    private static func example(_ example: CommandDeclaration.Note) -> String {
+        ".PP\n\(escaped(example.summary))\n.PP\n.RS 4\n.nf\n\(escaped(example.term))\n.fi\n.RE\n"
     }
 
     private static func section(of path: CommandPath) -> String {

@@ -22,7 +22,6 @@ package struct CommandArgument<Value: Sendable>: Sendable {
 }
 
 extension CommandArgument {
-    /// It must be given.
     package static func required(_ type: ValueType<Value>, _ summary: String) -> Self {
         Self(
             declaration: ArgumentDeclaration(

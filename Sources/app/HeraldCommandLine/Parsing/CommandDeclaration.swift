@@ -1,28 +1,16 @@
 /// One command, or a group of commands: everything that parsing, help, completion and the manual page need.
 package struct CommandDeclaration: Sendable {
-    /// An example of use.
-    package struct Example: Sendable {
-        package let line: String
+    /// A line to type, or a variable of the environment, and what it does.
+    package struct Note: Sendable {
+        package let term: String
         package let summary: String
 
-        package init(_ line: String, _ summary: String) {
-            self.line = line
+        package init(_ term: String, _ summary: String) {
+            self.term = term
             self.summary = summary
         }
     }
 
-    /// A variable of the environment that the program reads.
-    package struct EnvironmentVariable: Sendable {
-        package let name: String
-        package let summary: String
-
-        package init(_ name: String, _ summary: String) {
-            self.name = name
-            self.summary = summary
-        }
-    }
-
-    /// The word that chooses it.
     package let name: String
     package let summary: String
     /// More, in paragraphs separated by empty lines; may be empty.
@@ -31,15 +19,15 @@ package struct CommandDeclaration: Sendable {
     package let arguments: [ArgumentDeclaration]
     /// Its own options; those of the groups above it are understood too.
     package private(set) var options: [OptionDeclaration]
-    package let examples: [Example]
+    package let examples: [Note]
     /// The environment variables that it and everything beneath it read, with what they do.
-    package let environment: [EnvironmentVariable]
+    package let environment: [Note]
     /// The commands of a group; a group itself does nothing.
     package let subcommands: [CommandDeclaration]
 
     package init(
         _ name: String, _ summary: String, details: String = "", arguments: [ArgumentDeclaration] = [],
-        options: [OptionDeclaration] = [], examples: [Example] = []
+        options: [OptionDeclaration] = [], examples: [Note] = []
     ) {
         self.name = name
         self.summary = summary
@@ -54,7 +42,7 @@ package struct CommandDeclaration: Sendable {
     /// A group of commands; its options are understood by all of them.
     package init(
         group name: String, _ summary: String, details: String = "", options: [OptionDeclaration] = [],
-        examples: [Example] = [], environment: [EnvironmentVariable] = [], subcommands: [CommandDeclaration]
+        examples: [Note] = [], environment: [Note] = [], subcommands: [CommandDeclaration]
     ) {
         self.name = name
         self.summary = summary
@@ -85,7 +73,6 @@ package struct CommandPath: Sendable {
 
     private init(_ declarations: [CommandDeclaration]) { self.declarations = declarations }
 
-    /// One level further down.
     package func descending(to command: CommandDeclaration) -> Self { Self(declarations + [command]) }
 
     /// The command that those words choose, without the program's own name; nil when one of them is unknown.

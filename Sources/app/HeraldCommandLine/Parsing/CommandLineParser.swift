@@ -3,7 +3,6 @@ import HeraldText
 /// Understands a command line by its declarations; options may stand anywhere before `--`, behind the command they
 /// belong to.
 package struct CommandLineParser {
-    /// What a command line asks for.
     package enum Request: Sendable {
         case run(ParsedCommand)
         /// The help of a command or group; of all its settings, or of those alone that it heeds.

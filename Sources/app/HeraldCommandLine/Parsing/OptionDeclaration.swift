@@ -1,6 +1,5 @@
 /// One option of a command, as parsing, help, completion and the manual page know it.
 package struct OptionDeclaration: Sendable {
-    /// What follows the option's name.
     package enum Form: Sendable {
         /// Nothing: given or not.
         case flag
@@ -72,7 +71,6 @@ package struct CommandOption<Value: Sendable>: Sendable {
 }
 
 extension CommandOption {
-    /// Present or not.
     package static func flag(_ name: String, short: Character? = nil, _ summary: String) -> Self where Value == Bool {
         Self(declaration: OptionDeclaration(name, short: short, form: .flag, summary), read: { !$0.isEmpty })
     }

@@ -3,7 +3,6 @@ import HeraldText
 
 /// What a command reads from and writes to: data on standard output, everything else on standard error.
 package struct Console: Sendable {
-    /// One of the two outputs.
     package struct Stream: Sendable {
         package let isTerminal: Bool
         /// Columns of the terminal; 80 when it is none.
@@ -69,7 +68,6 @@ package struct Console: Sendable {
     /// The next line of standard input; nil at its end.
     package func readInputLine() -> String? { line() }
 
-    /// A line of data.
     package func print(_ text: String) throws { try output.write(text + "\n") }
 
     /// Writes what a command has done, which nobody has to read: a reader that has gone changes nothing of it.

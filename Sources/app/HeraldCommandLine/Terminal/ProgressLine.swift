@@ -27,7 +27,6 @@ package struct ProgressLine {
         show(String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled) + " " + text())
     }
 
-    /// Takes the line away.
     package mutating func clear() {
         guard isShown, last != nil else { return }
         last = nil

@@ -27,7 +27,6 @@ package struct LibraryMistake: Sendable, Equatable {
 
 /// The three places that settings come from, the weakest first.
 package struct SettingsSources: Sendable {
-    /// The settings file.
     package enum File: Sendable {
         case path(String)
         /// Bytes that are already here, and the name for mistakes.

@@ -7,11 +7,9 @@ package enum Authentication: Sendable {
 
     /// What kind `oauth2` needs, and kind `oauthbearer` of the brokers.
     package struct OAuth2: Sendable, Hashable {
-        /// The token endpoint.
         package let tokenURL: String
         package let clientID: String
         package let clientSecret: SecretSource
-        /// What the token is for.
         package let scope: String?
         /// Where id and secret stand in a request.
         package let clientAuthentication: ClientAuthentication

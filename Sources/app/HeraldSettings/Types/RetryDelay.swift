@@ -2,7 +2,6 @@
 package struct RetryDelay: Sendable, Equatable {
     /// As the setting writes it, `5s`: the last part of the retry topic's name.
     package let text: String
-    /// How long it is.
     package let duration: Duration
 
     package init(text: String, duration: Duration) {

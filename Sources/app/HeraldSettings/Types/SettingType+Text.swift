@@ -74,7 +74,6 @@ struct TextRule: Sendable {
 }
 
 extension SettingType<String> {
-    /// Text that follows a rule.
     static func text(_ rule: TextRule, _ placeholder: String = "TEXT") -> Self {
         scalar(
             SettingTraits(

@@ -29,7 +29,6 @@ struct SettingTraits: Sendable {
 }
 
 extension SettingType {
-    /// How one scalar was understood.
     enum Parsed {
         case value(Value)
         /// Why not, to stand behind the quoted text: `is not a whole number`.

@@ -52,7 +52,6 @@ enum SendCommand: HeraldCommand {
         return status(answers.map(\.answer))
     }
 
-    /// What is to be sent.
     private enum Request {
         case greeting
         case notification(user: String, pushServices: [String], message: String, id: String)

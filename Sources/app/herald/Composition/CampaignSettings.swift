@@ -16,12 +16,6 @@ extension Settings {
 
     /// The partitions of the topics, from the cluster.
     func campaignLayout(_ context: CampaignContext, isWriting: Bool) throws -> CampaignContext.Layout {
-        let admin: HeraldKafka.Admin
-        do throws(KafkaError) {
-            admin = try HeraldKafka.Admin(properties: KafkaClientSettings.common(self))
-        } catch {
-            throw ToolFailure("\(error)")
-        }
-        return try context.layout(reach: clusterReach, admin: admin, isWriting: isWriting)
+        try context.layout(reach: clusterReach, admin: adminClient(), isWriting: isWriting)
     }
 }

@@ -25,7 +25,7 @@ extension Settings {
 
     /// Why what a tool publishes now will wait, as far as that can be found out within seconds.
     func workerTrouble() -> String? {
-        guard let admin = try? HeraldKafka.Admin(properties: KafkaClientSettings.common(self)) else { return nil }
+        guard let admin = try? adminClient() else { return nil }
         return WorkerSurvey.trouble(group: kafka.group, listen: adminAddress, admin: admin)
     }
 

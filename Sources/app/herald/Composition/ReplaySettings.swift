@@ -19,12 +19,6 @@ extension Settings {
     /// One who has looked at the topics.
     func replayer(environment: [String: String], isWriting: Bool) throws -> Replayer {
         let context = try replayContext(environment: environment)
-        let admin: HeraldKafka.Admin
-        do throws(KafkaError) {
-            admin = try HeraldKafka.Admin(properties: KafkaClientSettings.common(self))
-        } catch {
-            throw ToolFailure("\(error)")
-        }
-        return try Replayer(context, reach: clusterReach, admin: admin, isWriting: isWriting)
+        return try Replayer(context, reach: clusterReach, admin: adminClient(), isWriting: isWriting)
     }
 }

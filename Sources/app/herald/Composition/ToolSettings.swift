@@ -1,5 +1,6 @@
 import HeraldCommandLine
 import HeraldEvents
+import HeraldKafka
 import HeraldSettings
 import HeraldText
 import HeraldTools
@@ -15,6 +16,15 @@ extension Settings {
 
     var clusterReach: ClusterReach {
         ClusterReach(bootstrapServers: kafka.bootstrapServers)
+    }
+
+    /// A client that asks the cluster.
+    func adminClient() throws -> HeraldKafka.Admin {
+        do {
+            return try HeraldKafka.Admin(properties: KafkaClientSettings.common(self))
+        } catch {
+            throw ToolFailure("\(error)")
+        }
     }
 }
 

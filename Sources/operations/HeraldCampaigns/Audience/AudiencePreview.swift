@@ -2,14 +2,12 @@ internal import HeraldTools
 
 /// What a campaign would do, found by going through its audience once.
 package struct AudiencePreview: Sendable {
-    /// A line that is no recipient.
     package struct InvalidLine: Sendable, Equatable {
         /// Its number, from 1.
         package var line: Int
         package var reason: String
     }
 
-    /// A message as its recipient gets it.
     package struct Sample: Sendable, Equatable {
         package var user: String
         package var message: String

@@ -5,7 +5,6 @@ internal import HeraldTools
 
 /// Goes through an audience's records, and lends the fields that are asked for.
 struct AudienceReader {
-    /// What the next record is.
     enum Record {
         /// A record; its fields can be had until the next one.
         case good
@@ -83,7 +82,6 @@ struct AudienceReader {
         }
     }
 
-    /// The record's beginning, for people.
     func excerpt(byteCount: Int) -> String {
         var bytes = (givenUp.isEmpty ? window.bytes[record] : givenUp[...]).prefix(byteCount)
         while let last = bytes.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") { bytes.removeLast() }

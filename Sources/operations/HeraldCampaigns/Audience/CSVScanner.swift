@@ -13,7 +13,6 @@ struct CSVScanner {
         var hasDoubledQuotes = false
     }
 
-    /// What became of a record.
     enum Outcome: Equatable {
         /// Its fields are known; the next record begins at `end`, so many lines further on.
         case record(end: Int, lines: Int)
@@ -23,7 +22,6 @@ struct CSVScanner {
         case unfinished
     }
 
-    /// Why a record is no CSV.
     enum Problem: Equatable {
         case quoteInside
         case textBehindQuote
@@ -115,7 +113,6 @@ struct CSVScanner {
         return nil
     }
 
-    /// Appends a field's text.
     static func append(_ field: Field, of bytes: RawSpan, to output: inout [UInt8]) {
         guard field.hasDoubledQuotes else {
             output.append(copying: bytes.extracting(field.start..<field.end))

@@ -35,7 +35,6 @@ package final class InvalidLines {
         if piece.count >= Self.pieceBytes { try write() }
     }
 
-    /// Writes what is left.
     func finish() throws {
         try write()
         guard descriptor >= 0 else { return }

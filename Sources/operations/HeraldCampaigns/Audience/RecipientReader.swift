@@ -7,7 +7,6 @@ internal import HeraldTools
 ///
 /// One thread.
 package final class RecipientReader {
-    /// What comes next.
     package enum Item: Equatable {
         /// A recipient: ``id``, ``user``, ``message`` and ``event`` are his until the next call.
         case recipient

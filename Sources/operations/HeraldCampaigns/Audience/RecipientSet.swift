@@ -5,9 +5,7 @@
 /// taken for one, and the second of them is not notified, when these 76 bits agree: with n recipients that happens in a
 /// share of at most n²/2⁷⁷ of all campaigns, which is less than one in a billion for n = 10 000 000.
 package struct RecipientSet: Sendable {
-    /// What is known of a recipient.
     package struct Marks: OptionSet, Sendable {
-        /// The bits.
         package let rawValue: UInt8
 
         /// Marks with these bits.
@@ -38,7 +36,6 @@ package struct RecipientSet: Sendable {
         return former.subtracting(.taken)
     }
 
-    /// Takes marks from all recipients.
     mutating func removeFromAll(_ marks: Marks) {
         for index in tables.indices { tables[index].removeFromAll(marks) }
     }

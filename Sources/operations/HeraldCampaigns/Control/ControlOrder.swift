@@ -42,7 +42,6 @@ package enum ControlOrder: String, CaseIterable, Sendable {
                 pauseIfFailures: campaign.control?.pauseIfFailures))
     }
 
-    /// The key of the record.
     package func key(of campaign: String) -> [UInt8] {
         self == .cancel ? CampaignControl.cancellationKey(of: campaign) : CampaignControl.key(of: campaign)
     }

@@ -3,7 +3,6 @@ package import HeraldEvents
 
 /// What the campaigns topic says of each campaign; what is damaged, or of somebody else, is noted and ignored.
 package struct CampaignIndex: Sendable {
-    /// What is known of one campaign.
     package struct Campaign: Equatable, Sendable {
         package var name: String
         /// What it is; absent when only somebody's control record names it.
@@ -17,7 +16,6 @@ package struct CampaignIndex: Sendable {
         package var state: CampaignControl.State { control?.state ?? .running }
     }
 
-    /// A record that says nothing.
     package struct Damage: Equatable, Sendable {
         /// `PARTITION:OFFSET`.
         package var place: String

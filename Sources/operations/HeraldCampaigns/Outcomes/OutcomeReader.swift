@@ -6,7 +6,6 @@ internal import HeraldTools
 ///
 /// One thread.
 package final class OutcomeReader {
-    /// A campaign whose outcomes are counted.
     package struct Subject: Sendable {
         let name: String
         let pushServiceCount: Int

@@ -3,7 +3,6 @@ package import HeraldTools
 
 /// How far a publisher is.
 package struct PublishProgress: Sendable {
-    /// What it does.
     package enum Phase: Sendable, Equatable {
         case readingBack
         case publishing

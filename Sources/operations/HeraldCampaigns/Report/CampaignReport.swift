@@ -3,11 +3,9 @@ package import HeraldTime
 
 /// What is reported of a campaign, from its results one after the other, in bounded memory: pure.
 package struct CampaignReport: Sendable {
-    /// How something failed.
     package struct Failure: Hashable, Sendable {
         package var outcome: Outcome
         package var reason: DeadLetterReason?
-        /// The last status.
         package var status: Int?
         /// The push service; `nil` when the event failed as a whole.
         package var pushService: String?

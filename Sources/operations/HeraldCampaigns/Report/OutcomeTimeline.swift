@@ -2,7 +2,6 @@ package import HeraldTime
 
 /// When outcomes came, in a bounded number of equal spans, which grow as the time does: pure.
 package struct OutcomeTimeline: Equatable, Sendable {
-    /// What came in a span.
     package struct Span: Equatable, Sendable {
         package var delivered = 0
         package var failed = 0
@@ -37,7 +36,6 @@ package struct OutcomeTimeline: Equatable, Sendable {
 
     package init() {}
 
-    /// How long a span is.
     package var secondsPerSpan: Int64 { Self.widths[widthIndex] }
 
     /// Notes that something came at this moment.

@@ -80,7 +80,6 @@ package final class RetryBacklog {
         group.close()
     }
 
-    /// Where the workers' group is.
     private func committed() throws(KafkaError) -> [TopicPartition: TopicReader.Start] {
         var starts: [TopicPartition: TopicReader.Start] = [:]
         for position in try group.queries.committed(partitions, timeoutMilliseconds: Self.requestMilliseconds) {

@@ -123,7 +123,6 @@ struct TopicJudgement {
     private(set) var remarks: [String] = []
     private(set) var fixes: [String] = []
 
-    /// Looks at leaders and copies.
     mutating func judge(_ topic: ClusterMetadata.Topic, minimumInSync: Int?) {
         let leaderless = topic.leaderlessPartitions
         if !leaderless.isEmpty {

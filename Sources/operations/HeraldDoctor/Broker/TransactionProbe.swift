@@ -3,7 +3,6 @@ internal import HeraldTools
 
 /// Transactions that are begun and aborted: what they write no reader of committed records ever sees.
 final class TransactionProbe {
-    /// How one of them ended.
     struct Trial: Sendable {
         /// Why the broker would not have taken it; `nil` when it would.
         var refusal: KafkaError?

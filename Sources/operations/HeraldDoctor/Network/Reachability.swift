@@ -11,13 +11,11 @@ struct Reachability {
 
     let timeLeft: TimeLeft
 
-    /// What a connection came to.
     enum Connection: Sendable, Equatable {
         case connected(address: String, milliseconds: Int)
         case failed(String)
     }
 
-    /// The addresses of each name.
     func lookUp(_ endpoints: [Endpoint]) -> [SocketAddress.LookUp] {
         SideBySide.map(endpoints, milliseconds: timeLeft.milliseconds(atMost: Self.lookUpMilliseconds)) {
             SocketAddress.lookUp($0)
@@ -38,7 +36,6 @@ struct Reachability {
         }.map { $0 ?? .failed("no answer within \(milliseconds / 1_000) s") }
     }
 
-    /// Looks at each one's certificate.
     func handshake(
         _ targets: [(host: String, addresses: [SocketAddress])], trust: TLSHandshake.Trust
     ) -> [TLSHandshake.Outcome] {

@@ -6,7 +6,6 @@ struct SocketAddress: Sendable, Equatable {
     private let bytes: [UInt8]
     private let family: Int32
 
-    /// What the system says about a name.
     enum LookUp: Sendable, Equatable {
         case addresses([SocketAddress])
         case failed(String)

@@ -3,11 +3,9 @@ internal import Glibc
 
 /// A TLS handshake that is made only to look at the other side's certificate, also at one that is not to be trusted.
 struct TLSHandshake {
-    /// Whom to trust, and what to show.
     struct Trust: Sendable, Equatable {
         /// A file or a directory with authorities; `nil` for the system's.
         var authorities: String?
-        /// Authorities as PEM text.
         var authoritiesText: String?
         /// A certificate and its key to show, as PEM files.
         var certificateFile: String?
@@ -16,14 +14,12 @@ struct TLSHandshake {
         var checksName = true
     }
 
-    /// What came of it.
     enum Outcome: Sendable, Equatable {
         /// There is no certificate to look at, and why.
         case failed(String)
         case certificate(Certificate)
     }
 
-    /// What the other side showed.
     struct Certificate: Sendable, Equatable {
         /// Until when it is valid, in seconds since the Unix epoch.
         var expiresAt: Int64

@@ -23,7 +23,6 @@ package struct DeadLetterEntry: Sendable {
         self.decoder = decoder
     }
 
-    /// Takes a record over.
     mutating func fill(_ message: Message) {
         partition = message.partition
         offset = message.offset
@@ -38,7 +37,6 @@ package struct DeadLetterEntry: Sendable {
         isDecoded = false
     }
 
-    /// Takes a record's parts over.
     package mutating func fill(
         partition: Int32, offset: Int64, timestamp: WallTime, key: [UInt8]?, value: [UInt8]?, headers: HeaderList
     ) {

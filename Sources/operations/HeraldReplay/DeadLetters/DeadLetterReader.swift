@@ -101,7 +101,6 @@ package final class DeadLetterReader {
             of: partitions, at: max(0, moment.milliseconds), timeoutMilliseconds: Self.requestMilliseconds)
     }
 
-    /// Begins to read exactly this.
     package func start(_ ranges: Ranges) throws {
         var starts: [TopicPartition: TopicReader.Start] = [:]
         var ends: [TopicPartition: Int64] = [:]

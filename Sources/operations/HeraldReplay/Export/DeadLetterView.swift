@@ -3,7 +3,6 @@ package import HeraldTime
 
 /// A dead letter with everything that can be said of it, as texts for people and files; texts are as they came.
 package struct DeadLetterView: Sendable {
-    /// What became of it.
     package enum State: String, Sendable {
         case open
         case partlyReplayed = "partly-replayed"
@@ -20,7 +19,6 @@ package struct DeadLetterView: Sendable {
     package let user: String?
     package let pushServices: [String]
     package let reason: String?
-    /// The last status.
     package let status: Int64?
     package let attempts: Int64?
     /// How often it was replayed before it came here.

@@ -17,7 +17,6 @@ package struct GroupTable: Sendable {
         package var failedAgain = 0
         package var resolved = 0
         package var first: WallTime
-        /// When the last came.
         package var last: WallTime
         /// The place of one of them, one that nothing has been done about if there is one.
         package var sample: String
@@ -47,7 +46,6 @@ package struct GroupTable: Sendable {
         self.field = field
     }
 
-    /// Counts a dead letter.
     package mutating func add(_ entry: DeadLetterEntry, _ marks: MarkIndex?, _ outcomes: ReplayOutcomes) {
         let outcome = outcomes.outcome(of: entry, marks)
         let isResolved = marks?.isResolved(partition: entry.partition, offset: entry.offset) ?? false

@@ -19,7 +19,6 @@ package struct MarkIndex: Sendable {
 
     package init() {}
 
-    /// Takes what a record says.
     package mutating func add(_ record: MarkRecord) {
         var bits: UInt64?
         if record.state == .replayed { firstReplayAt = min(firstReplayAt ?? record.at, record.at) }

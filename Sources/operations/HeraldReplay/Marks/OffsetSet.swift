@@ -30,7 +30,6 @@ package struct OffsetSet: Sendable, Equatable {
         } == 1
     }
 
-    /// Takes the offset out.
     package mutating func remove(_ offset: Int64) {
         guard contains(offset) else { return }
         let bit = Int(offset % Self.bitsPerPage)

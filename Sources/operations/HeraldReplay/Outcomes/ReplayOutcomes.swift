@@ -4,7 +4,6 @@ package import HeraldEvents
 ///
 /// Memory is bounded: of what comes beyond that nothing is known.
 package struct ReplayOutcomes: Sendable {
-    /// What came of a dead letter's replay.
     package enum Outcome: String, CaseIterable, Sendable {
         /// Everything that was replayed of it is delivered, by this replay or by a later one of the same event.
         case delivered

@@ -9,7 +9,6 @@ package struct ReplayOptions: Sendable {
     package var rate: Double?
     /// How long a batch's outcomes are waited for.
     package var patience = Duration.seconds(600)
-    /// Why, for the audit.
     package var reason: String?
     /// Whether what was replayed before is replayed once more.
     package var isAgain = false

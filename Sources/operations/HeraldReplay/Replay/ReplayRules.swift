@@ -22,7 +22,6 @@ package struct ReplayRules: Sendable {
         self.requestTopics = requestTopics
     }
 
-    /// Why a dead letter is not replayed.
     package enum Omission: String, CaseIterable, Sendable {
         case replayed
         /// Somebody has dealt with it in another way.
@@ -40,13 +39,11 @@ package struct ReplayRules: Sendable {
         case unreadable
     }
 
-    /// What happens to a dead letter.
     package enum Decision: Sendable, Equatable {
         case replay(Replay)
         case leaveOut(Omission)
     }
 
-    /// How a dead letter is replayed.
     package struct Replay: Sendable, Equatable {
         package var topic: String
         package var origin: Origin

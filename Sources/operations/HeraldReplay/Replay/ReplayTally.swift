@@ -3,7 +3,6 @@ internal import HeraldTools
 
 /// How the replays of a job and of its present batch have ended: pure, fed with replays and results.
 struct ReplayTally: Sendable {
-    /// What came of the replays, in outcomes.
     struct Counts: Sendable, Equatable {
         var expected = 0
         var delivered = 0

@@ -61,7 +61,6 @@ package final class ResolveJob {
 }
 
 extension TransactionalWriter.WriteFailure {
-    /// As sentences.
     func toolFailure(_ work: String) -> ToolFailure {
         switch self {
         case .fenced: ToolFailure("another job has taken over; what was done is marked")

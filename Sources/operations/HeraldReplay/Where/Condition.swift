@@ -13,7 +13,6 @@ package indirect enum Condition: Equatable, Sendable {
     /// Those whose number, moment (epoch milliseconds) or hour is so.
     case number(NumberSource, NumberTest)
 
-    /// How two values of a comparison stand.
     package enum Relation: Equatable, Sendable {
         case less
         case atMost
@@ -35,7 +34,6 @@ package indirect enum Condition: Equatable, Sendable {
         case compared(Relation, Int64)
     }
 
-    /// Where a number comes from.
     package enum NumberSource: Equatable, Sendable {
         /// A header or a place.
         case field(WhereField)

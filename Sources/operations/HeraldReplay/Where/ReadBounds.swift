@@ -25,7 +25,6 @@ package struct ReadBounds: Equatable, Sendable {
 
     private static let nothing = ReadBounds(partitions: [])
 
-    /// What lies in both.
     func intersection(_ other: Self) -> Self {
         let low = max(offsets.lowerBound, other.offsets.lowerBound)
         let high = min(offsets.upperBound, other.offsets.upperBound)
@@ -43,7 +42,6 @@ package struct ReadBounds: Equatable, Sendable {
         return right.map { choose(left, $0) } ?? left
     }
 
-    /// The smallest bounds around both.
     func union(_ other: Self) -> Self {
         if partitions == [] { return other }
         if other.partitions == [] { return self }

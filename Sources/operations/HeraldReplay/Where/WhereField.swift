@@ -29,7 +29,6 @@ package enum WhereField: String, CaseIterable, Sendable {
     case partition
     case offset
 
-    /// What a field's values are.
     enum Kind {
         case text
         case reason

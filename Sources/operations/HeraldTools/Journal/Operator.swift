@@ -13,7 +13,6 @@ package enum Operator {
         return String(cString: name)
     }
 
-    /// This machine's name.
     package static func hostName() -> String {
         var buffer = [CChar](repeating: 0, count: 256)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "unknown" }

@@ -6,7 +6,6 @@ package import HeraldKafka
 /// Idempotent, acknowledged by all replicas, a user's events in their order in one partition; a bounded number is on its
 /// way at once. One thread.
 package final class EventPublisher {
-    /// An event that the broker has.
     package struct Publication: Sendable, Equatable {
         /// The event; its value is not kept.
         package var event: PreparedEvent

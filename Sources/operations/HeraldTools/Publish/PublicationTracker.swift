@@ -4,7 +4,6 @@ package import HeraldEvents
 package struct PublicationTracker: Sendable {
     /// An event for one push service, with its result or, at the end, without one.
     package struct Entry: Sendable, Equatable {
-        /// The event and its place.
         package var publication: EventPublisher.Publication
         package var pushService: String
         /// How it ended; `nil` when that is not known.

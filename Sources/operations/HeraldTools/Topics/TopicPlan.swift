@@ -5,7 +5,6 @@ package import HeraldKafka
 ///
 /// Nothing in it shrinks or deletes: what is more than wanted stays, and is only said.
 package struct TopicPlan: Sendable, Equatable {
-    /// What becomes of a difference.
     package enum Action: String, Sendable {
         case create
         case change
@@ -15,7 +14,6 @@ package struct TopicPlan: Sendable, Equatable {
         case none
     }
 
-    /// One line of the plan.
     package struct Step: Sendable, Equatable {
         package var topic: String
         package var property: TopicProperty

@@ -7,7 +7,6 @@ package struct TopicWishes: Sendable, Equatable {
     package var partitions: Int
     /// Copies of each partition; `nil` leaves them to the cluster.
     package var replication: Int?
-    /// How long records are kept.
     package var retentionMilliseconds: Int64
     /// How long after its first call an event may still be retried.
     package var maxElapsedMilliseconds: Int64

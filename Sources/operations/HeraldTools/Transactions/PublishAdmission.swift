@@ -13,7 +13,6 @@ package struct PublishAdmission: Sendable, Equatable {
     /// What the rate would have allowed meanwhile is made up for this long at most.
     private static let burstSeconds = 1.0
 
-    /// Why nothing may be published now.
     package enum Wait: Equatable, Sendable {
         case rate
         case outcomes
@@ -21,7 +20,6 @@ package struct PublishAdmission: Sendable, Equatable {
         case ramp
     }
 
-    /// What may be done.
     package enum Decision: Equatable, Sendable {
         case publish(Int)
         case wait(Wait)

@@ -5,7 +5,6 @@ package import HeraldKafka
 
 /// What a group's workers say of themselves at their admin ports.
 package struct WorkerSurvey: Sendable {
-    /// What one worker says.
     package enum State: Sendable, Equatable {
         case ready
         /// It does not, for these reasons, a sentence each.
@@ -14,7 +13,6 @@ package struct WorkerSurvey: Sendable {
         case silent(String)
     }
 
-    /// One worker's admin port.
     package struct Worker: Sendable, Equatable {
         /// As `host:port`.
         package var address: String

@@ -22,9 +22,7 @@ final class WorkerThread {
     /// How it ended; nil while it works.
     var end: WorkerEnd? { outcome.withLock { $0 } }
 
-    /// Lets it drain.
     func stop() { worker.stop() }
 
-    /// Waits for its end.
     func join() { thread.join() }
 }

@@ -4,7 +4,6 @@ import HeraldSandbox
 /// One kind of event of the demo: what is published, how the backend misbehaves towards its user, and what must come of
 /// it.
 struct DemoScene: Sendable {
-    /// How the event is written.
     enum Form {
         case json
         case structuredCloudEvent

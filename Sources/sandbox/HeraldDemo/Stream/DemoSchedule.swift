@@ -1,6 +1,5 @@
 /// When which event is published and when the demo is over, as a value; its time comes in.
 struct DemoSchedule {
-    /// The two ways to run it.
     enum Kind {
         /// Every scene once, as fast as it goes.
         case once
@@ -8,7 +7,6 @@ struct DemoSchedule {
         case live
     }
 
-    /// What to do at a moment.
     enum Step: Equatable {
         /// Publish so many of the next events, then ask again.
         case publish(Int)

@@ -2,7 +2,6 @@ import HeraldEvents
 
 /// How many outcomes of each kind there are, and how many there must be.
 struct OutcomeCounts {
-    /// One kind of outcome.
     struct Kind: Hashable {
         var outcome: Outcome
         var reason: DeadLetterReason?
@@ -10,7 +9,6 @@ struct OutcomeCounts {
         var status: Int?
     }
 
-    /// One line of the table.
     struct Row: Equatable {
         var kind: Kind
         var count = 0

@@ -3,7 +3,6 @@ import HeraldTime
 
 /// What the devices received; of each device and of the devices themselves only the newest are kept.
 struct Inbox {
-    /// One notification on a device.
     struct Entry: Equatable {
         var platform: PushPlatform
         var payload: String

@@ -9,6 +9,5 @@ enum JSONBytes {
         return output
     }
 
-    /// The same as text.
     static func text(_ text: String) -> String { String(decoding: string(text), as: UTF8.self) }
 }

@@ -3,7 +3,6 @@
 /// Rules are tried in their order for every authenticated call whose path matches. A rule with only a latency delays the
 /// answer and lets the next rules go on; the first rule with an ``effect`` that applies ends the search.
 package struct Misbehaviour: Sendable, Equatable {
-    /// What happens instead of the proper answer.
     package enum Effect: Sendable, Equatable {
         case respond(status: Int)
         /// Never answer; the connection stays open.

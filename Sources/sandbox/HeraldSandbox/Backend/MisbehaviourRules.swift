@@ -3,7 +3,6 @@ import HeraldTime
 
 /// The rules in force and what they have counted; a value, and its time and randomness come from outside.
 struct MisbehaviourRules {
-    /// What the rules look at.
     struct Call {
         var path: String
         var user: String?
@@ -11,7 +10,6 @@ struct MisbehaviourRules {
         var idempotencyKey: String?
     }
 
-    /// What happens to one call.
     struct Verdict: Equatable {
         var latencyMilliseconds = 0
         var effect: Misbehaviour.Effect?

@@ -153,7 +153,6 @@ struct CampaignPage {
         ]
     }
 
-    /// No wider than a line.
     func cut(_ text: String) -> String {
         text.displayWidth > width ? text.fitted(toColumns: width) : text
     }

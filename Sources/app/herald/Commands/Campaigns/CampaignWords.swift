@@ -11,7 +11,6 @@ enum CampaignWords {
         return "\(state.rawValue) since \(control.at.text)" + author(control) + cause(control)
     }
 
-    /// When, by whom and why.
     static func origin(of control: CampaignControl) -> String {
         "at \(control.at.text)" + author(control) + cause(control)
     }

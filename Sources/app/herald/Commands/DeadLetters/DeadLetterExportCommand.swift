@@ -5,7 +5,6 @@ import HeraldTools
 
 /// `herald dlq export`: dead letters as a file for other tools.
 enum DeadLetterExportCommand: HeraldCommand {
-    /// The files that there are.
     enum Format: String, CaseIterable, Sendable {
         case jsonl, csv
     }

@@ -6,7 +6,6 @@ import HeraldTools
 
 /// `herald dlq list`: dead letters in groups, or one by one.
 enum DeadLetterListCommand: HeraldCommand {
-    /// What the lines are.
     enum Grouping: String, CaseIterable, Sendable {
         case reason, status, pns, campaign, source, hour, none
     }

@@ -44,7 +44,7 @@ struct DeadLetterQuery {
         let end = ContinuousClock.now + outcomePatience
         let (outcomes, isWhole) = try replayer.outcomes(of: marks, since: selection.condition.bounds.earliest) {
             passed, total in
-            line.show(share: total > 0 ? Double(passed) / Double(total) : 1, "\(passed) of \(total) results read")
+            line.show(share: passed, of: total, "\(passed) of \(total) results read")
             return !stop.isMade && ContinuousClock.now < end
         }
         if !isWhole, !stop.isMade {
@@ -100,7 +100,7 @@ struct DeadLetterQuery {
         try replayer.scan(selection, reader) { passed, total in
             meter.note(passed)
             line.show(
-                share: total > 0 ? Double(passed) / Double(total) : 1,
+                share: passed, of: total,
                 "\(passed) of \(total) read, \(count) found\(meter.words(left: total - passed))")
             return !stop.isMade
         } _: { entry in

@@ -66,7 +66,7 @@ struct DeadLetterReplayRun {
         let plan = try replayer.plan(selection, rules, state) { passed, total in
             meter.note(passed)
             line.show(
-                share: share(passed, total),
+                share: passed, of: total,
                 "looking through \(passed) of \(total)\(meter.words(left: total - passed))")
             return !stop.isMade
         }
@@ -125,16 +125,12 @@ struct DeadLetterReplayRun {
                 }
                 meter.note(Int64(progress.replayed))
                 line.show(
-                    share: share(Int64(progress.replayed), Int64(progress.planned)),
+                    share: Int64(progress.replayed), of: Int64(progress.planned),
                     ReplayOutput.progressLine(progress, meter))
             })
         let report = job.runToEnd()
         line.clear()
         return report
-    }
-
-    private func share(_ part: Int64, _ whole: Int64) -> Double {
-        whole > 0 ? Double(part) / Double(whole) : 1
     }
 
     /// Says how it ended, and gives the exit status.

@@ -4,7 +4,6 @@ import HeraldTime
 
 /// What `herald publish` was asked for, with what does not go together refused.
 struct PublishRequest {
-    /// Where the events come from.
     enum Events {
         case one(NotificationEvent)
         /// A path, `-` for standard input.

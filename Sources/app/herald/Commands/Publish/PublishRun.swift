@@ -94,13 +94,7 @@ struct PublishRun {
     /// Makes sure that there are topics to write to and read from, before anything is sent.
     private func checkTopics() throws -> ResultsReader? {
         let names = [topic] + (request.wait == nil ? [] : [settings.topics.results])
-        let admin: Admin
-        do throws(KafkaError) {
-            admin = try Admin(properties: KafkaClientSettings.common(settings))
-        } catch {
-            throw ToolFailure("\(error)")
-        }
-        let topics = try settings.clusterReach.topics(names, admin).topics
+        let topics = try settings.clusterReach.topics(names, settings.adminClient()).topics
         for topic in topics {
             if let error = topic.error { throw missing(topic.name, error) }
         }

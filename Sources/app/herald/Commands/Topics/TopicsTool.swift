@@ -14,12 +14,7 @@ struct TopicsTool {
         self.invocation = invocation
         let settings = try invocation.settings(requiring: [.kafka])
         wishes = settings.topicWishes
-        do throws(KafkaError) {
-            administrator = TopicAdministrator(
-                admin: try Admin(properties: KafkaClientSettings.common(settings)), reach: settings.clusterReach)
-        } catch {
-            throw CommandFailure("\(error)")
-        }
+        administrator = TopicAdministrator(admin: try settings.adminClient(), reach: settings.clusterReach)
     }
 
     /// Asks the cluster, and shows what differs.
