@@ -35,7 +35,7 @@ let package = Package(
     name: "herald",
     products: [
         .executable(name: "herald", targets: ["herald"]),
-        .library(name: "HeraldEvents", targets: ["HeraldEvents"]),
+        .library(name: "HeraldEvents", targets: ["HeraldEvents", "HeraldText"]),
         .library(name: "HeraldBackend", targets: ["HeraldBackend", "HeraldText"]),
         .library(name: "HeraldKafka", targets: ["HeraldKafka"]),
         // For the micro-benchmarks, which are a package of their own; nothing about it is promised.
@@ -77,14 +77,13 @@ let package = Package(
             "worker", "HeraldWorker",
             [
                 "HeraldBackend", "HeraldBytes", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
-                "HeraldTelemetry",
-                "HeraldThreads", "HeraldTime",
+                "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime",
             ]),
         module(
             "worker", "HeraldAdmin",
             [
                 "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldTelemetry", "HeraldText",
-                "HeraldTime", "HeraldWorker",
+                "HeraldThreads", "HeraldTime", "HeraldWorker",
             ]),
 
         // What people and jobs do with a cluster.
@@ -143,7 +142,7 @@ let package = Package(
             swiftSettings: strict),
         tests("HeraldTimeTests", ["HeraldTime"]),
         tests("HeraldBytesTests", ["HeraldBytes"]),
-        tests("HeraldEventsTests", ["HeraldBytes", "HeraldEvents", "HeraldTime"]),
+        tests("HeraldEventsTests", ["HeraldBytes", "HeraldEvents", "HeraldText", "HeraldTime"]),
         tests("HeraldCoreTests", ["HeraldCore", "HeraldEvents", "HeraldTime"]),
         tests("HeraldKafkaTests", ["HeraldKafka"]),
         tests(

@@ -121,7 +121,7 @@ struct AdminServerTests {
     func taken() throws {
         let server = try Self.server()
         defer { server.stop() }
-        let error = #expect(throws: HTTPServerError.self) {
+        let error = #expect(throws: SystemError.self) {
             let configuration = WorkerConfiguration(
                 lanes: [], adminProperties: [], needsTransactions: false, requiredTopics: [],
                 campaigns: CampaignConfiguration(topic: "c", worker: "w", readerProperties: [], writerProperties: []))

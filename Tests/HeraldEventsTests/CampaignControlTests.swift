@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldText
 import HeraldTime
 import Testing
 
@@ -34,6 +35,6 @@ struct CampaignControlTests {
             #"{"state":"running","at":"2026-11-21T08:40:26Z","pauseIfFailures":"0.5"}"#,
         ])
     func damaged(text: String) {
-        #expect(throws: ContractError.self) { try CampaignControl(decoding: text.utf8.span.bytes) }
+        #expect(throws: InvalidArgument.self) { try CampaignControl(decoding: text.utf8.span.bytes) }
     }
 }

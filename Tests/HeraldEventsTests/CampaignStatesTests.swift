@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldText
 import HeraldTime
 import Testing
 
@@ -48,7 +49,7 @@ struct CampaignStatesTests {
         let (definition, broken) = (Array("a/definition".utf8), Array("{".utf8))
         try states.record(key: definition.span.bytes, value: broken.span.bytes)
         let key = CampaignControl.key(of: "a")
-        #expect(throws: ContractError.self) { try states.record(key: key.span.bytes, value: broken.span.bytes) }
+        #expect(throws: InvalidArgument.self) { try states.record(key: key.span.bytes, value: broken.span.bytes) }
         #expect(states.control(of: "a") == Self.control(.paused))
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import HeraldEvents
+import HeraldText
 import Testing
 
 @Suite("The contract's documents")
@@ -34,7 +35,7 @@ struct ContractDocumentsTests {
     @Test("The code refuses every result that the documents call invalid")
     func invalidResults() throws {
         for (name, bytes) in try examples("result/invalid") {
-            #expect(throws: ContractError.self, "\(name)") { try NotificationResult(decoding: bytes) }
+            #expect(throws: InvalidArgument.self, "\(name)") { try NotificationResult(decoding: bytes) }
         }
     }
 

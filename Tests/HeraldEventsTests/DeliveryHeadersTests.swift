@@ -1,5 +1,6 @@
 import HeraldBytes
 import HeraldEvents
+import HeraldText
 import HeraldTime
 import Testing
 
@@ -124,12 +125,12 @@ struct DeliveryHeadersTests {
     @Test("A record that is no dead letter is refused with the header that is wrong")
     func notDeadLetter() {
         var headers = HeaderList()
-        #expect(throws: ContractError("the dead letter has no herald-origin")) {
+        #expect(throws: InvalidArgument("the dead letter has no herald-origin")) {
             try DeadLetter(key: nil, value: [], headers: headers)
         }
         headers.append("herald-origin", "n/1/2")
         headers.append("herald-reason", "bored")
-        #expect(throws: ContractError("the dead letter's herald-reason is wrong: bored")) {
+        #expect(throws: InvalidArgument("the dead letter's herald-reason is wrong: bored")) {
             try DeadLetter(key: nil, value: [], headers: headers)
         }
     }

@@ -1,5 +1,6 @@
 import HeraldBytes
 import HeraldEvents
+import HeraldText
 import HeraldTime
 import Testing
 
@@ -80,7 +81,7 @@ struct ResultTests {
             #"{"id":1,"outcome":"delivered","completedAt":"1970-01-01T00:00:00Z","origin":{"topic":"n","partition":0,"offset":0}}"#,
         ])
     func refused(json: String) {
-        #expect(throws: ContractError.self) { try NotificationResult(decoding: Array(json.utf8)) }
+        #expect(throws: InvalidArgument.self) { try NotificationResult(decoding: Array(json.utf8)) }
     }
 
     @Test("An event that a service makes is read by the worker as it was meant")

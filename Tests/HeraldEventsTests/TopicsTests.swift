@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldText
 import Testing
 
 @Suite("Topics, delays and push services")
@@ -78,7 +79,7 @@ struct TopicsTests {
             ((0..<65).map { "s\($0)" }, [:]),
         ] as [([String], [String: String])])
     func badPushServices(names: [String], aliases: [String: String]) {
-        #expect(throws: ContractError.self) { try PushServices(names: names, aliases: aliases) }
+        #expect(throws: InvalidArgument.self) { try PushServices(names: names, aliases: aliases) }
     }
 
     @Test("64 push services fit into a set")

@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldText
 import HeraldTime
 import HeraldTools
 import Testing
@@ -19,7 +20,7 @@ struct ReplayRecordTests {
         var entry = entry
         let rules = ReplayRules(maximumReplays: 5, requestTopics: ["notifications"])
         guard case .replay(let replay) = rules.decision(for: &entry, MarkIndex(), now: SampleEntry.moment) else {
-            throw ContractError("left out")
+            throw InvalidArgument("left out")
         }
         return replay
     }

@@ -193,7 +193,7 @@ struct HTTPServerTests {
         let first = try HTTPServer(responding: { _ in .text("") })
         var configuration = HTTPServer.Configuration()
         configuration.port = first.port
-        let error = #expect(throws: HTTPServerError.self) {
+        let error = #expect(throws: SystemError.self) {
             try HTTPServer(configuration, responding: { _ in .text("") })
         }
         #expect(error?.isAddressInUse == true)

@@ -52,10 +52,10 @@ package struct SettingsTable: SettingsDeclarations {
         package let staticMembership = Setting(
             "kafka.staticMembership", .bool, default: "false",
             "Keep the partitions through a restart, under the name of kafka.instance.")
-        package let auth = Authentication()
         package let properties = Setting(
             "kafka.properties", .kafkaProperties, default: "",
             "Any other property of librdkafka, such as security.protocol; secrets among them are masked.")
+        package let auth = Authentication()
 
         package struct Authentication: SettingsDeclarations {
             package let kind = Setting(

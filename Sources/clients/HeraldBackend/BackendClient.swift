@@ -105,16 +105,6 @@ public struct ServiceAnswer: Sendable, Hashable {
     }
 }
 
-/// A setting or a notification that the backend's client refuses before any call.
-public struct InvalidArgument: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong and what is allowed, in one line, without secrets and the message's text.
-    public let description: String
-
-    init(_ description: String) {
-        self.description = description
-    }
-}
-
 /// Why a client's method has no answer to return.
 public enum BackendClientError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The client was closed before the answer came.

@@ -1,4 +1,5 @@
 public import HeraldHTTP
+public import HeraldText
 
 /// Where the backend is and how it is called, checked.
 public struct BackendConfiguration: Sendable {

@@ -1,4 +1,5 @@
 import HeraldBytes
+public import HeraldText
 public import HeraldTime
 
 /// A record of the dead-letter topic: the event's bytes as they came, and what happened to it.
@@ -41,7 +42,7 @@ public struct DeadLetter: Equatable, Sendable {
     public var omissions: Omissions
 
     /// Reads a record of the dead-letter topic.
-    public init(key: [UInt8]?, value: [UInt8], headers: HeaderList) throws(ContractError) {
+    public init(key: [UInt8]?, value: [UInt8], headers: HeaderList) throws(InvalidArgument) {
         self.key = key
         self.value = value
         id = try headers.text(.id)
@@ -61,7 +62,7 @@ public struct DeadLetter: Equatable, Sendable {
         source = try headers.text(.source)
         campaign = try headers.text(.campaign)
         guard let deadLetteredAt = try headers.time(.deadLetteredAt) else {
-            throw ContractError("the dead letter has no \(HeaderName.deadLetteredAt)")
+            throw InvalidArgument("the dead letter has no \(HeaderName.deadLetteredAt)")
         }
         self.deadLetteredAt = deadLetteredAt
         replays = Int(try headers.number(.replays, 0...Int64(Int32.max)) ?? 0)
@@ -88,30 +89,30 @@ extension DeadLetter {
 }
 
 extension HeaderList {
-    fileprivate func text(_ name: HeaderName) throws(ContractError) -> String? {
+    fileprivate func text(_ name: HeaderName) throws(InvalidArgument) -> String? {
         guard let value = lastValue(named: name.literal) else { return nil }
-        guard UTF8Text.isValid(value) else { throw ContractError("the dead letter's \(name) is not UTF-8") }
+        guard UTF8Text.isValid(value) else { throw InvalidArgument("the dead letter's \(name) is not UTF-8") }
         return value.text
     }
 
-    fileprivate func number(_ name: HeaderName, _ range: ClosedRange<Int64>) throws(ContractError) -> Int64? {
+    fileprivate func number(_ name: HeaderName, _ range: ClosedRange<Int64>) throws(InvalidArgument) -> Int64? {
         guard let value = lastValue(named: name.literal) else { return nil }
         guard let number = value.decimal, range.contains(number) else {
-            throw ContractError(
+            throw InvalidArgument(
                 "the dead letter's \(name) is no whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }
 
-    fileprivate func time(_ name: HeaderName) throws(ContractError) -> WallTime? {
+    fileprivate func time(_ name: HeaderName) throws(InvalidArgument) -> WallTime? {
         try number(name, 0...RFC3339.latest.milliseconds).map { WallTime(milliseconds: $0) }
     }
 
     fileprivate func required<Value>(
         _ name: HeaderName, _ make: (String) -> Value?
-    ) throws(ContractError) -> Value {
-        guard let text = try text(name) else { throw ContractError("the dead letter has no \(name)") }
-        guard let value = make(text) else { throw ContractError("the dead letter's \(name) is wrong: \(text)") }
+    ) throws(InvalidArgument) -> Value {
+        guard let text = try text(name) else { throw InvalidArgument("the dead letter has no \(name)") }
+        guard let value = make(text) else { throw InvalidArgument("the dead letter's \(name) is wrong: \(text)") }
         return value
     }
 }

@@ -1,4 +1,5 @@
 import HeraldBytes
+public import HeraldText
 
 /// The push services that events may name, with their aliases, looked up by bytes without making strings.
 public struct PushServices: Sendable {
@@ -30,28 +31,28 @@ public struct PushServices: Sendable {
     ///
     /// Refused are an empty list, more than 64 names, an empty name, one of more than 32 characters or with a comma, one
     /// that is there twice, and an alias of something that is not in the list or that is itself in the list.
-    public init(names: [String], aliases: [String: String] = [:]) throws(ContractError) {
+    public init(names: [String], aliases: [String: String] = [:]) throws(InvalidArgument) {
         let names = names.map { $0.lowercased() }
         guard !names.isEmpty, names.count <= Self.maximumCount else {
-            throw ContractError("there are \(names.count) push services; allowed are 1 to \(Self.maximumCount)")
+            throw InvalidArgument("there are \(names.count) push services; allowed are 1 to \(Self.maximumCount)")
         }
         guard Set(names).count == names.count else {
-            throw ContractError("a push service is named twice: \(names.joined(separator: ", "))")
+            throw InvalidArgument("a push service is named twice: \(names.joined(separator: ", "))")
         }
         var resolved: [String: Int] = [:]
         for (alias, name) in aliases {
             guard let index = names.firstIndex(of: name.lowercased()) else {
-                throw ContractError("the alias \(alias) stands for \(name), which is not a push service")
+                throw InvalidArgument("the alias \(alias) stands for \(name), which is not a push service")
             }
             guard resolved.updateValue(index, forKey: alias.lowercased()) == nil,
                 !names.contains(alias.lowercased())
-            else { throw ContractError("the alias \(alias) is a push service's name or another alias already") }
+            else { throw InvalidArgument("the alias \(alias) is a push service's name or another alias already") }
         }
         for name in names + resolved.keys
         where name.isEmpty || name.utf8.count > Self.maximumNameCount
             || !name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ",") })
         {
-            throw ContractError(
+            throw InvalidArgument(
                 "\"\(name)\" cannot name a push service; use 1 to \(Self.maximumNameCount) characters of visible ASCII "
                     + "without commas")
         }

@@ -2,9 +2,9 @@ internal import Glibc
 
 /// A system call that failed, and why.
 public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The call's name.
+    /// The call's name, or what was wanted of the system.
     public let call: String
-    /// The operating system's error number (errno).
+    /// The operating system's error number (errno); 0 when there is none.
     public let number: Int32
 
     /// The failure of `call` with this error number.
@@ -13,10 +13,11 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
         self.number = number
     }
 
+    /// Whether another program listens on the address already.
+    public var isAddressInUse: Bool { number == EADDRINUSE }
+
     /// The call and the error in words.
-    public var description: String {
-        "\(call): \(Self.text(of: number))"
-    }
+    public var description: String { number == 0 ? call : "\(call): \(Self.text(of: number))" }
 
     /// The operating system's words for an error number.
     public static func text(of number: Int32) -> String {

@@ -1,5 +1,6 @@
 public import HeraldHTTP
 import HeraldTelemetry
+public import HeraldThreads
 import HeraldTime
 public import HeraldWorker
 
@@ -56,7 +57,7 @@ public final class AdminServer: Sendable {
     ///   - token: `nil` when none is set.
     public init(
         host: String, port: UInt16, token: Token?, worker: Worker, facts: Facts
-    ) throws(HTTPServerError) {
+    ) throws(SystemError) {
         var configuration = HTTPServer.Configuration()
         configuration.host = host
         configuration.port = port

@@ -1,7 +1,8 @@
 extension SettingsRules {
     /// `kafka.auth.*` beside `kafka.properties`.
     mutating func checkKafkaAuthentication() {
-        guard let kind = values.valid(table.kafka.auth.kind), let properties = values.valid(table.kafka.properties) else {
+        guard let kind = values.valid(table.kafka.auth.kind), let properties = values.valid(table.kafka.properties)
+        else {
             return
         }
         guard kind != .none else {
@@ -71,7 +72,7 @@ extension SettingsRules {
         let auth = table.kafka.auth
         return [
             auth.username, auth.passwordFile, auth.tokenURL, auth.clientID, auth.clientSecretFile, auth.scope,
-            auth.clientAuthentication, auth.caFile, auth.certificateFile, auth.keyFile,
+            auth.caFile, auth.certificateFile, auth.keyFile,
         ]
     }
 

@@ -5,6 +5,7 @@ import HeraldKafka
 import HeraldSettings
 import HeraldTelemetry
 import HeraldText
+import HeraldThreads
 import HeraldWorker
 
 extension Settings {
@@ -17,7 +18,7 @@ extension Settings {
         let facts = AdminServer.Facts(
             version: Herald.version, kafkaVersion: KafkaLibrary.version,
             droppedLogLines: { writer.droppedLineCount })
-        do throws(HTTPServerError) {
+        do throws(SystemError) {
             return try AdminServer(host: host, port: port, token: token, worker: worker, facts: facts)
         } catch {
             let remedy =

@@ -1,3 +1,5 @@
+public import HeraldText
+
 /// What a notification must be like before a call is made for it.
 ///
 /// The user becomes a tag of Azure Notification Hubs: `[A-Za-z0-9_@#.:-]`, 1 to 111 characters. An empty tag, or one

@@ -1,4 +1,5 @@
 internal import HeraldHTTP
+public import HeraldText
 
 /// What a ``CredentialSource`` keeps up to date, and how it asks a token endpoint.
 public struct CredentialConfiguration: Sendable {
@@ -56,6 +57,14 @@ extension CredentialConfiguration.Owner {
         switch self {
         case .backend: "the backend's"
         case .brokers: "the brokers'"
+        }
+    }
+
+    /// The setting that has the client's secret.
+    var secretSetting: String {
+        switch self {
+        case .backend: "clientSecret"
+        case .brokers: "clientSecretFile"
         }
     }
 

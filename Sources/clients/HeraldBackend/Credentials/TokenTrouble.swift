@@ -19,7 +19,7 @@ public enum TokenTrouble: Sendable, Hashable, CustomStringConvertible {
             "the token endpoint can't be reached (\(detail)): check \(Self.settings(for: kind, owner))"
         case .refused(let status, let error, let detail, _):
             "the token endpoint answered \(status)\(detail.map { " (\($0))" } ?? ""): "
-                + Self.advice(status: status, error: error, in: owner.section)
+                + Self.advice(status: status, error: error, of: owner)
         case .noToken(let reason):
             "the token endpoint gave no Bearer token (\(reason)): check \(owner.section).tokenURL"
         }
@@ -47,10 +47,13 @@ public enum TokenTrouble: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    private static func advice(status: Int, error: String?, in section: String) -> String {
-        switch (error, status) {
+    private static func advice(
+        status: Int, error: String?, of owner: CredentialConfiguration.Owner
+    ) -> String {
+        let section = owner.section
+        return switch (error, status) {
         case ("invalid_client", _), (nil, 401), (nil, 403):
-            "check \(section).clientID, the client's secret and clientAuthentication"
+            "check \(section).clientID, \(owner.secretSetting) and clientAuthentication"
         case ("invalid_scope", _): "check \(section).scope"
         case ("unauthorized_client", _), ("unsupported_grant_type", _), ("access_denied", _):
             "allow the client credentials grant for this client there"

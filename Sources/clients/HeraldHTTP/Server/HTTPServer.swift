@@ -1,6 +1,6 @@
 import CMicroHTTPD
 import Glibc
-import HeraldThreads
+public import HeraldThreads
 
 /// An HTTP/1.1 server on libmicrohttpd, for health, metrics and the reference backend.
 ///
@@ -48,7 +48,7 @@ public final class HTTPServer: Sendable {
     }
 
     /// Starts the server; it serves when this returns.
-    public init(_ configuration: Configuration = Configuration(), handler: @escaping Handler) throws(HTTPServerError) {
+    public init(_ configuration: Configuration = Configuration(), handler: @escaping Handler) throws(SystemError) {
         let socket = try ListeningSocket(host: configuration.host, port: configuration.port)
         let address = "\(configuration.host):\(socket.port)"
         let parked: ParkedConnections
@@ -58,7 +58,7 @@ public final class HTTPServer: Sendable {
             thread = try OwnThread(name: "http-waiting") { [parked] in parked.run() }
         } catch {
             close(socket.descriptor)
-            throw HTTPServerError(address: address, step: "\(error)", code: 0)
+            throw SystemError(call: "cannot listen on \(address): \(error)", number: 0)
         }
         let service = Unmanaged.passRetained(
             ServerService(handler: handler, parked: parked, bodyLimitBytes: configuration.bodyLimitBytes))
@@ -79,7 +79,7 @@ public final class HTTPServer: Sendable {
             parked.stop()
             thread.join()
             service.release()
-            throw HTTPServerError(address: address, step: "libmicrohttpd did not start", code: code)
+            throw SystemError(call: "cannot listen on \(address): libmicrohttpd did not start", number: code)
         }
         self.parked = parked
         parkedThread = thread
@@ -90,7 +90,7 @@ public final class HTTPServer: Sendable {
     /// Starts a server whose handler always answers at once.
     public convenience init(
         _ configuration: Configuration = Configuration(), responding: @escaping @Sendable (HTTPRequest) -> HTTPResponse
-    ) throws(HTTPServerError) {
+    ) throws(SystemError) {
         try self.init(configuration) { .respond(responding($0)) }
     }
 

@@ -1,4 +1,5 @@
 import Glibc
+internal import HeraldThreads
 
 /// A listening TCP socket; made here and not by libmicrohttpd, so that a failure says which step failed and why.
 struct ListeningSocket {
@@ -7,9 +8,9 @@ struct ListeningSocket {
     let port: UInt16
 
     /// Listens on the first address of `host`, which is a name or an IPv4 or IPv6 address; port 0 takes a free one.
-    init(host: String, port: UInt16) throws(HTTPServerError) {
-        func failure(_ step: String, _ code: Int32) -> HTTPServerError {
-            HTTPServerError(address: "\(host):\(port)", step: step, code: code)
+    init(host: String, port: UInt16) throws(SystemError) {
+        func failure(_ step: String, _ code: Int32) -> SystemError {
+            SystemError(call: "cannot listen on \(host):\(port): \(step)", number: code)
         }
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

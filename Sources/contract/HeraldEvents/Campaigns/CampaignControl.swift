@@ -1,5 +1,5 @@
 import HeraldBytes
-import HeraldText
+public import HeraldText
 public import HeraldTime
 
 /// What a campaign is to do: a record of the campaigns topic, for workers and tools.
@@ -87,24 +87,24 @@ public struct CampaignControl: Equatable, Sendable {
     }
 
     /// Reads the value of a control record; members that are not known are ignored.
-    public init(decoding value: RawSpan) throws(ContractError) {
+    public init(decoding value: RawSpan) throws(InvalidArgument) {
         let object: JSONValue
         do throws(JSONError) {
             object = try JSONValue(value)
         } catch {
-            throw ContractError("the campaign's record \(error)")
+            throw InvalidArgument("the campaign's record \(error)")
         }
         guard let state = object["state"]?.string.flatMap(State.init(rawValue:)) else {
-            throw ContractError("the campaign's state has to be running, paused or cancelled")
+            throw InvalidArgument("the campaign's state has to be running, paused or cancelled")
         }
         guard let at = object["at"]?.time else {
-            throw ContractError("the campaign's record has no at, an RFC 3339 date-time")
+            throw InvalidArgument("the campaign's record has no at, an RFC 3339 date-time")
         }
         self.init(state: state, at: at, by: object["by"]?.string ?? "", reason: object["reason"]?.string)
         isByFailures = object["cause"]?.string == Self.failures
         if let member = object["pauseIfFailures"] {
             guard let share = member.double, share > 0, share <= 1 else {
-                throw ContractError("the campaign's pauseIfFailures is not above 0 and at most 1")
+                throw InvalidArgument("the campaign's pauseIfFailures is not above 0 and at most 1")
             }
             pauseIfFailures = share
         }

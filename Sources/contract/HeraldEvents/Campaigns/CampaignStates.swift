@@ -1,3 +1,5 @@
+public import HeraldText
+
 /// What each campaign is to do, from the control records of the campaigns topic in the order of the topic.
 public struct CampaignStates: Sendable {
     private var controls: [String: CampaignControl] = [:]
@@ -18,7 +20,7 @@ public struct CampaignStates: Sendable {
     ///
     /// - Parameter value: `nil` takes back what the key has said.
     /// - Throws: when it should be a control record and is none: as if it were not there.
-    public mutating func record(key: RawSpan, value: RawSpan?) throws(ContractError) {
+    public mutating func record(key: RawSpan, value: RawSpan?) throws(InvalidArgument) {
         guard let name = CampaignControl.campaign(ofKey: key) else { return }
         var control: CampaignControl?
         if let value { control = try CampaignControl(decoding: value) }

@@ -1,5 +1,5 @@
 import HeraldBytes
-import HeraldText
+public import HeraldText
 public import HeraldTime
 
 /// A record of the results topic: how an event ended for a push service.
@@ -36,7 +36,7 @@ public struct NotificationResult: Equatable, Sendable {
     public var origin: Origin
 
     /// Reads the value of a record of the results topic; fields that are not known are ignored.
-    public init(decoding value: RawSpan) throws(ContractError) {
+    public init(decoding value: RawSpan) throws(InvalidArgument) {
         let fields = try ResultFields(value)
         id = try fields.string("id")
         pushService = try fields.string("pns")
@@ -49,7 +49,7 @@ public struct NotificationResult: Equatable, Sendable {
         attempts = try fields.integer("attempts", 0...Int(Int32.max))
         firstAttemptAt = try fields.time("firstAttemptAt")
         guard let completedAt = try fields.time("completedAt") else {
-            throw ContractError("the result has no completedAt")
+            throw InvalidArgument("the result has no completedAt")
         }
         self.completedAt = completedAt
         source = try fields.string("source")
@@ -59,7 +59,7 @@ public struct NotificationResult: Equatable, Sendable {
     }
 
     /// Reads the value of a record of the results topic; fields that are not known are ignored.
-    public init(decoding value: [UInt8]) throws(ContractError) {
+    public init(decoding value: [UInt8]) throws(InvalidArgument) {
         try self.init(decoding: value.span.bytes)
     }
 }
@@ -68,22 +68,22 @@ public struct NotificationResult: Equatable, Sendable {
 private struct ResultFields {
     private let object: JSONValue
 
-    init(_ value: RawSpan) throws(ContractError) {
+    init(_ value: RawSpan) throws(InvalidArgument) {
         do throws(JSONError) {
             object = try JSONValue(value)
         } catch {
-            throw ContractError("the result \(error)")
+            throw InvalidArgument("the result \(error)")
         }
-        guard case .object = object else { throw ContractError("the result is not a JSON object") }
+        guard case .object = object else { throw InvalidArgument("the result is not a JSON object") }
     }
 
-    func string(_ name: String) throws(ContractError) -> String? {
+    func string(_ name: String) throws(InvalidArgument) -> String? {
         guard let member = object[name] else { return nil }
         guard let text = member.string else { throw wrong(name, "a string") }
         return text
     }
 
-    func integer(_ name: String, _ range: ClosedRange<Int>) throws(ContractError) -> Int? {
+    func integer(_ name: String, _ range: ClosedRange<Int>) throws(InvalidArgument) -> Int? {
         guard let member = object[name] else { return nil }
         guard let number = member.integer, range.contains(Int(number)) else {
             throw wrong(name, "a whole number from \(range.lowerBound) to \(range.upperBound)")
@@ -91,24 +91,24 @@ private struct ResultFields {
         return Int(number)
     }
 
-    func time(_ name: String) throws(ContractError) -> WallTime? {
+    func time(_ name: String) throws(InvalidArgument) -> WallTime? {
         guard let member = object[name] else { return nil }
         guard let time = member.time else { throw wrong(name, "an RFC 3339 date-time") }
         return time
     }
 
-    func named<Name>(_ name: String, _ make: (String) -> Name?) throws(ContractError) -> Name? {
+    func named<Name>(_ name: String, _ make: (String) -> Name?) throws(InvalidArgument) -> Name? {
         guard let text = try string(name) else { return nil }
         guard let value = make(text) else { throw wrong(name, "one of the contract's names") }
         return value
     }
 
-    func required<Name>(_ name: String, _ make: (String) -> Name?) throws(ContractError) -> Name {
-        guard let value = try named(name, make) else { throw ContractError("the result has no \(name)") }
+    func required<Name>(_ name: String, _ make: (String) -> Name?) throws(InvalidArgument) -> Name {
+        guard let value = try named(name, make) else { throw InvalidArgument("the result has no \(name)") }
         return value
     }
 
-    func origin() throws(ContractError) -> Origin {
+    func origin() throws(InvalidArgument) -> Origin {
         guard let origin = object["origin"], let topic = origin["topic"]?.string,
             let partition = origin["partition"]?.integer, let narrow = Int32(exactly: partition), narrow >= 0,
             let offset = origin["offset"]?.integer, offset >= 0, Topics.isName(topic)
@@ -116,7 +116,7 @@ private struct ResultFields {
         return Origin(topic: topic, partition: narrow, offset: offset)
     }
 
-    private func wrong(_ name: String, _ rule: String) -> ContractError {
-        ContractError("the result's \(name) is wrong; it has to be \(rule)")
+    private func wrong(_ name: String, _ rule: String) -> InvalidArgument {
+        InvalidArgument("the result's \(name) is wrong; it has to be \(rule)")
     }
 }

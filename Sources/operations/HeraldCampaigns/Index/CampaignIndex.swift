@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 package import HeraldEvents
+internal import HeraldText
 
 /// What the campaigns topic says of each campaign; what is damaged, or of somebody else, is noted and ignored.
 package struct CampaignIndex: Sendable {
@@ -86,7 +87,7 @@ package struct CampaignIndex: Sendable {
             progresses[name] = progress
         default:
             guard CampaignControl.campaign(ofKey: key.span.bytes) != nil else { return "its key is of no known kind" }
-            do throws(ContractError) {
+            do throws(InvalidArgument) {
                 if let value {
                     try states.record(key: key.span.bytes, value: value.span.bytes)
                 } else {

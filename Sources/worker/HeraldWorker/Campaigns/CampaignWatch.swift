@@ -2,6 +2,7 @@ import Glibc
 import HeraldEvents
 public import HeraldKafka
 import HeraldTelemetry
+import HeraldText
 import HeraldThreads
 import HeraldTime
 
@@ -149,11 +150,11 @@ final class CampaignWatch: Sendable {
     }
 
     private func receive(_ message: Message, into states: inout CampaignStates) {
-        var problem: ContractError?
+        var problem: InvalidArgument?
         message.withKey { key in
             guard let key else { return }
             message.withValue { value in
-                do throws(ContractError) {
+                do throws(InvalidArgument) {
                     try states.record(key: key, value: value)
                 } catch {
                     problem = error
