@@ -28,6 +28,13 @@ enum WorkerCommand: HeraldCommand {
         let admin = try settings.adminServer(of: worker, writer: writer)
         if let admin { logger.info("serving health and metrics", ["address": .string(admin.address)]) }
 
+        let manager: ServiceManager?
+        do {
+            manager = try ServiceManager(environment: invocation.environment, worker: worker)
+        } catch {
+            manager = nil
+            logger.warning("the service manager cannot be told anything: \(error)")
+        }
         try StopSignals.catchAll()
         let signals = try OwnThread(name: "signals") {
             _ = StopSignals.wait()
@@ -51,6 +58,7 @@ enum WorkerCommand: HeraldCommand {
         case .stopped: logger.info("stopped")
         case .failed(let sentence): logger.error("\(sentence)")
         }
+        manager?.stop()
         admin?.stop()
         _ = writer.close(within: .seconds(2))
         return end == .stopped ? .done : .failed

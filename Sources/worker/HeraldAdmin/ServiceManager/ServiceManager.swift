@@ -1,0 +1,58 @@
+internal import Glibc
+public import HeraldThreads
+import HeraldTime
+public import HeraldWorker
+
+/// Tells the manager that started the process (systemd, `Type=notify`) how the worker is; ``ServiceNews`` has the rules.
+///
+/// It looks at what the lanes have left, from a thread of its own: a manager that is slow or gone holds up nobody.
+public final class ServiceManager: Sendable {
+    private let worker: Worker
+    private let socket: NotifySocket
+    private let news: Guarded<ServiceNews>
+    private let pause: Duration
+    private let end: Wakeup
+    private let thread = Guarded<OwnThread?>(nil)
+
+    /// Begins to tell; `nil` when no manager wants to be told (`NOTIFY_SOCKET` is not set).
+    ///
+    /// - Throws: when the socket cannot be used.
+    public init?(environment: [String: String], worker: Worker) throws(SystemError) {
+        guard let name = environment["NOTIFY_SOCKET"], !name.isEmpty else { return nil }
+        self.worker = worker
+        socket = try NotifySocket(name)
+        let news = ServiceNews(watchdog: Self.watchdog(environment, process: getpid()))
+        pause = news.pause
+        self.news = Guarded(news)
+        end = try Wakeup()
+        let thread = try OwnThread(name: "service-manager") { [self] in
+            repeat { tell(worker.report) } while !end.wait(for: pause)
+        }
+        self.thread.withLock { $0 = thread }
+    }
+
+    /// Tells that the worker is over, and nothing after that.
+    public func stop() {
+        end.signal()
+        thread.withLock { $0 }?.join()
+        var report = worker.report
+        report.isStopping = true
+        tell(report)
+    }
+
+    /// What the manager did not accept is told again.
+    private func tell(_ report: WorkerReport) {
+        news.withLock { news in
+            var next = news
+            let lines = next.lines(for: report, now: SystemClock.monotonic())
+            if lines.isEmpty || socket.send(lines) { news = next }
+        }
+    }
+
+    /// How long the manager waits for a sign of life of this process; `nil` when for none, or of another.
+    static func watchdog(_ environment: [String: String], process: Int32) -> Duration? {
+        guard let microseconds = environment["WATCHDOG_USEC"].flatMap(Int64.init), microseconds > 0 else { return nil }
+        guard environment["WATCHDOG_PID"].flatMap(Int32.init) ?? process == process else { return nil }
+        return .microseconds(microseconds)
+    }
+}

@@ -1,0 +1,51 @@
+import HeraldTime
+import HeraldWorker
+
+/// What a service manager has not been told yet.
+///
+/// | line | when |
+/// |---|---|
+/// | `READY=1` | once: the lanes consume, or wait for brokers that do not answer, as they would later on |
+/// | `STATUS=…` | each time the sentence changes: "Delivering", or what is in the way and what to do |
+/// | `WATCHDOG=1` | twice in each interval of the watchdog, as long as every lane's loop turns |
+/// | `STOPPING=1` | once: the worker drains |
+struct ServiceNews {
+    private let watchdog: Duration?
+    private var isReady = false
+    private var isStopping = false
+    private var status = ""
+    private var nextSignOfLife: MonotonicTime?
+
+    /// - Parameter watchdog: how long the manager waits for a sign of life; `nil` when it waits for none.
+    init(watchdog: Duration?) {
+        self.watchdog = watchdog
+    }
+
+    /// How long to wait before the next look.
+    var pause: Duration { min(.seconds(1), (watchdog ?? .seconds(4)) / 4) }
+
+    /// What is to be told now; what it answers counts as told.
+    mutating func lines(for report: WorkerReport, now: MonotonicTime) -> [String] {
+        var lines: [String] = []
+        let findings = Readiness(report, now: now).findings
+        if !isReady, !report.isStopping, !findings.contains(where: { $0.reason == .starting }) {
+            isReady = true
+            lines.append("READY=1")
+        }
+        if report.isStopping, !isStopping {
+            isStopping = true
+            lines.append("STOPPING=1")
+        }
+        let sentence = findings.first?.sentence ?? "Delivering"
+        if sentence != status {
+            status = sentence
+            // A line is an assignment.
+            lines.append("STATUS=" + String(sentence.map { $0.isNewline ? " " : $0 }))
+        }
+        if let watchdog, now >= nextSignOfLife ?? now, Readiness.stuckLane(report, now: now) == nil {
+            nextSignOfLife = now.advanced(byMilliseconds: Int64(watchdog / .milliseconds(2)))
+            lines.append("WATCHDOG=1")
+        }
+        return lines
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import Glibc
+import HeraldCore
+import HeraldThreads
+import HeraldTime
+import HeraldWorker
+import Testing
+
+@testable import HeraldAdmin
+
+@Suite("What the service manager is told")
+struct ServiceManagerTests {
+    private static let now = Reports.now
+
+    private static func later(_ milliseconds: Int64) -> MonotonicTime { now.advanced(byMilliseconds: milliseconds) }
+
+    /// A worker whose lanes turned at this moment.
+    private static func alive(
+        at moment: MonotonicTime, _ change: (inout WorkerReport) -> Void = { _ in }
+    ) -> WorkerReport {
+        Reports.ready { report in
+            report.lanes[0].at = moment
+            change(&report)
+        }
+    }
+
+    @Test("It is ready once the lanes consume, says so once, and what it does when that changes")
+    func ready() {
+        var news = ServiceNews(watchdog: nil)
+        let starting = news.lines(for: Reports.ready { $0.lanes = [] }, now: Self.now)
+        #expect(starting.count == 1 && starting[0].hasPrefix("STATUS=The worker is starting"))
+        #expect(news.lines(for: Reports.ready { $0.lanes[0].isReady = false }, now: Self.now) == [])
+        #expect(news.lines(for: Reports.ready(), now: Self.now) == ["READY=1", "STATUS=Delivering"])
+        #expect(news.lines(for: Reports.ready(), now: Self.now) == [])
+        let unassigned = news.lines(for: Reports.ready { $0.lanes[0].phase = .unassigned }, now: Self.now)
+        #expect(unassigned.count == 1 && unassigned[0].hasPrefix("STATUS=The group has given out no partitions"))
+        #expect(news.lines(for: Reports.ready(), now: Self.now) == ["STATUS=Delivering"])
+    }
+
+    @Test("Brokers that do not answer are no reason to start it again: it is ready, and says what it waits for")
+    func brokersDown() {
+        var news = ServiceNews(watchdog: nil)
+        let report = Reports.ready { report in
+            report.lanes = []
+            report.cluster.isReachable = false
+            report.cluster.error = "_TRANSPORT:\ngone"
+        }
+        let lines = news.lines(for: report, now: Self.now)
+        #expect(lines.count == 2 && lines[0] == "READY=1")
+        #expect(lines[1].hasPrefix("STATUS=No broker answers (_TRANSPORT: gone)"), "each line is an assignment")
+    }
+
+    @Test("It tells once that it stops, also when it was never ready")
+    func stopping() {
+        var news = ServiceNews(watchdog: nil)
+        let report = Reports.ready { report in
+            report.lanes = []
+            report.isStopping = true
+        }
+        let lines = news.lines(for: report, now: Self.now)
+        #expect(lines.count == 2 && lines[0] == "STOPPING=1")
+        #expect(lines[1].hasPrefix("STATUS=The worker was told to stop"))
+        #expect(news.lines(for: report, now: Self.now) == [])
+    }
+
+    @Test("A sign of life comes twice in each interval, and not while a lane's loop does not turn")
+    func watchdog() {
+        var news = ServiceNews(watchdog: .seconds(60))
+        func isAlive(after milliseconds: Int64, lastTurn: Int64? = nil) -> Bool {
+            let report = Self.alive(at: Self.later(lastTurn ?? milliseconds))
+            return news.lines(for: report, now: Self.later(milliseconds)).contains("WATCHDOG=1")
+        }
+        #expect(isAlive(after: 0))
+        #expect(!isAlive(after: 29_000))
+        #expect(isAlive(after: 30_000))
+        #expect(!isAlive(after: 60_001, lastTurn: 30_000), "the lane has not turned for more than 30 s")
+        #expect(!isAlive(after: 95_000, lastTurn: 30_000))
+        #expect(isAlive(after: 96_000), "it turns again")
+        #expect(ServiceNews(watchdog: .milliseconds(200)).pause == .milliseconds(50))
+        #expect(ServiceNews(watchdog: .seconds(60)).pause == .seconds(1))
+        #expect(ServiceNews(watchdog: nil).pause == .seconds(1))
+    }
+
+    @Test("A watchdog is this process's own, and a time")
+    func watchdogSettings() {
+        func interval(_ microseconds: String?, _ process: String? = nil) -> Duration? {
+            ServiceManager.watchdog(
+                ["WATCHDOG_USEC": microseconds, "WATCHDOG_PID": process].compactMapValues(\.self), process: 17)
+        }
+        #expect(interval("60000000") == .seconds(60) && interval("60000000", "17") == .seconds(60))
+        #expect(interval("60000000", "18") == nil && interval(nil) == nil)
+        #expect(interval("0") == nil && interval("soon") == nil)
+    }
+
+    @Test("A message is one datagram to the socket, a path or an abstract name", arguments: [true, false])
+    func datagram(isAbstract: Bool) throws {
+        let name = UUID().uuidString
+        let path = isAbstract ? "@herald-\(name)" : NSTemporaryDirectory() + "herald-\(name)"
+        let receiver = try DatagramReceiver(path)
+        defer { receiver.close() }
+        let socket = try NotifySocket(path)
+        #expect(socket.send(["READY=1", "STATUS=Delivering"]))
+        #expect(receiver.receive() == "READY=1\nSTATUS=Delivering")
+    }
+
+    @Test("A socket that nobody listens at accepts nothing; a name that is no socket's is refused")
+    func badSockets() throws {
+        #expect(!(try NotifySocket("/no/such/socket").send(["READY=1"])))
+        for name in ["relative", "vsock:2:1234", "/" + String(repeating: "x", count: 107)] {
+            #expect(throws: SystemError(call: "NOTIFY_SOCKET", number: EINVAL)) { try NotifySocket(name) }
+        }
+    }
+}
+
+/// What a service manager listens with.
+private struct DatagramReceiver {
+    private let descriptor: Int32
+    private let path: String
+
+    init(_ path: String) throws {
+        self.path = path
+        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        var bytes = Array(path.utf8)
+        if path.hasPrefix("@") { bytes[0] = 0 }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
+        let status = withUnsafePointer(to: address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
+        }
+        try #require(status == 0)
+    }
+
+    func receive() -> String {
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+    }
+
+    func close() {
+        Glibc.close(descriptor)
+        if !path.hasPrefix("@") { unlink(path) }
+    }
+}
