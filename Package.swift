@@ -49,6 +49,7 @@ let package = Package(
         library("CYAML", pkgConfig: "yaml-0.1", package: "libyaml-dev"),
         library("CMicroHTTPD", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
         library("CSSL", pkgConfig: "openssl", package: "libssl-dev"),
+        .target(name: "CBuild", path: "Sources/c/CBuild"),
 
         // Bytes, time, threads, text: they know nothing of each other's users.
         module("foundation", "HeraldBytes"),
@@ -123,6 +124,7 @@ let package = Package(
         .executableTarget(
             name: "herald",
             dependencies: [
+                "CBuild",
                 "HeraldAdmin", "HeraldBackend", "HeraldCampaigns", "HeraldCommandLine", "HeraldCore", "HeraldDemo",
                 "HeraldDoctor", "HeraldEvents",
                 "HeraldHTTP",

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import herald
+
 @Suite("The program's own commands, as a process")
 struct ConfigCommandTests {
     private func herald(
@@ -166,7 +168,10 @@ struct ConfigCommandTests {
         let same = try await herald("help", "config", "show")
         #expect(same.output == help.output)
         let version = try await herald("--version")
-        #expect(version.status == 0 && version.output.hasPrefix("herald "))
+        #expect(version.status == 0 && version.output.hasPrefix("herald \(Herald.version) ("))
+        for library in ["librdkafka", "libcurl", "OpenSSL", "libmicrohttpd", "http_parser", "libyaml"] {
+            #expect(version.output.contains(try Regex("\n\(library) [0-9]+[.][0-9]+[.][0-9]+[^ ]*\n")), "\(library)")
+        }
         let mistake = try await herald("config", "shwo")
         #expect(mistake.status == 2 && mistake.output.isEmpty)
         #expect(mistake.error == "herald: unknown command \"shwo\"; did you mean show?\nTry: herald config --help\n")

@@ -20,7 +20,7 @@ enum Herald {
             case .help(let path, let allSettings):
                 let page = HelpPage.render(path, width: console.output.width, allSettings: allSettings)
                 try console.output.write(page)
-            case .version: try console.print("herald \(version)")
+            case .version: for line in VersionText.lines { try console.print(line) }
             case .run(let parsed):
                 console = Console.system(
                     environment: environment, isQuiet: parsed[GlobalOptions.quiet],
