@@ -22,7 +22,8 @@ CASES ?=
 export FILTER
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo check test simulate mutants soak soak-short bench micro lint check-deploy sanitize fuzz clean
+.PHONY: help deps build deb check-deb release demo check test simulate mutants soak soak-short bench micro lint \
+	check-deploy sanitize fuzz clean
 
 help: ## lists these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -32,6 +33,15 @@ deps: ## installs the Debian packages that are missing, and checks the version o
 
 build: deps ## builds the release binary, .build/release/herald
 	swift build --configuration release --static-swift-stdlib --product herald
+
+deb: build ## makes the package for Debian 13, .build/package/herald_VERSION_amd64.deb, and checks it with lintian (as root)
+	@scripts/contained scripts/make-deb
+
+check-deb: deb ## installs the package in a clean Debian 13; with KAFKA_HOME logs in to a secured broker in all ways (as root)
+	@scripts/contained scripts/debian13 clean scripts/check-package .build/package/herald_*_amd64.deb
+
+release: build ## makes what a release consists of in .build/dist: program, package, SBOM, checksums (as root)
+	@scripts/contained scripts/make-release
 
 demo: build ## shows every outcome live on an embedded broker; without a terminal once, checked, in under 30 seconds
 	@if [ -t 0 ] && [ -t 1 ]; then exec .build/release/herald demo; else exec .build/release/herald demo --once; fi
