@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import HeraldCore
+import HeraldKafka
 import HeraldThreads
 import HeraldTime
 import HeraldWorker
@@ -43,11 +44,12 @@ struct ServiceManagerTests {
         let report = Reports.ready { report in
             report.lanes = []
             report.cluster.isReachable = false
-            report.cluster.error = "_TRANSPORT:\ngone"
+            report.cluster.error = KafkaError(code: KafkaError.Code.transport)
         }
         let lines = news.lines(for: report, now: Self.now)
         #expect(lines.count == 2 && lines[0] == "READY=1")
-        #expect(lines[1].hasPrefix("STATUS=No broker answers (_TRANSPORT: gone)"), "each line is an assignment")
+        #expect(
+            lines[1].hasPrefix("STATUS=No broker answers (_TRANSPORT: gone for good)"), "each line is an assignment")
     }
 
     @Test("It tells once that it stops, also when it was never ready")

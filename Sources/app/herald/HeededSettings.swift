@@ -32,7 +32,8 @@ struct HeededSettings: Sendable, ExpressibleByArrayLiteral {
     static let events = pushServices + ["limits.eventBytes"]
 
     static let topicPlan: Self = [
-        "kafka.bootstrapServers", "kafka.auth", "kafka.properties", "topics", "retry.delays", "retry.maxElapsed", "limits.eventBytes",
+        "kafka.bootstrapServers", "kafka.auth", "kafka.properties", "topics", "retry.delays", "retry.maxElapsed",
+        "limits.eventBytes",
     ]
 
     /// What a client of the backend needs, but for the path.

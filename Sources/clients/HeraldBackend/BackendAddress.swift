@@ -1,5 +1,5 @@
 internal import Foundation
-public import HeraldText
+internal import HeraldText
 
 /// The backend's address, taken apart and checked.
 struct BackendAddress: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import HeraldHTTP
+internal import HeraldHTTP
 import HeraldTelemetry
 public import HeraldThreads
 import HeraldTime

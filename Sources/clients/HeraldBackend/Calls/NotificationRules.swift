@@ -1,4 +1,4 @@
-public import HeraldText
+internal import HeraldText
 
 /// What a notification must be like before a call is made for it.
 ///
