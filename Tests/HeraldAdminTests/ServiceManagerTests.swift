@@ -44,7 +44,7 @@ struct ServiceManagerTests {
         let report = Reports.ready { report in
             report.lanes = []
             report.cluster.isReachable = false
-            report.cluster.error = KafkaError(code: KafkaError.Code.transport)
+            report.cluster.error = KafkaError(code: KafkaError.Code.transport, message: "gone\nfor good")
         }
         let lines = news.lines(for: report, now: Self.now)
         #expect(lines.count == 2 && lines[0] == "READY=1")

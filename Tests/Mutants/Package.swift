@@ -24,14 +24,16 @@ let package = Package(
             name: "HeraldThreads", dependencies: ["CEpoll"], path: "Sources/foundation/HeraldThreads",
             swiftSettings: strict),
         .target(
+            name: "HeraldText", path: "Sources/foundation/HeraldText", swiftSettings: strict),
+        .target(
             name: "HeraldTelemetry", dependencies: ["HeraldThreads", "HeraldTime"],
             path: "Sources/foundation/HeraldTelemetry", swiftSettings: strict),
         .target(
-            name: "HeraldKafka", dependencies: ["CRDKafka", "HeraldThreads"], path: "Sources/clients/HeraldKafka",
-            swiftSettings: strict),
+            name: "HeraldKafka", dependencies: ["CRDKafka", "HeraldText", "HeraldThreads"],
+            path: "Sources/clients/HeraldKafka", swiftSettings: strict),
         .target(
-            name: "HeraldEvents", dependencies: ["HeraldBytes", "HeraldTime"], path: "Sources/contract/HeraldEvents",
-            swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]),
+            name: "HeraldEvents", dependencies: ["HeraldBytes", "HeraldText", "HeraldTime"],
+            path: "Sources/contract/HeraldEvents", swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]),
         .target(
             name: "HeraldCore", dependencies: ["HeraldEvents", "HeraldTime"], path: "Sources/worker/HeraldCore",
             swiftSettings: strict),

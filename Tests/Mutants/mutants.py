@@ -25,7 +25,8 @@ LANE = "Sources/worker/HeraldWorker/Lane"
 LINKS = [
     "Sources/c/CEpoll", "Sources/c/CRDKafka",
     "Sources/foundation/HeraldBytes", "Sources/foundation/HeraldTelemetry", "Sources/foundation/HeraldThreads",
-    "Sources/foundation/HeraldTime", "Sources/contract/HeraldEvents", "Sources/clients/HeraldKafka",
+    "Sources/foundation/HeraldText", "Sources/foundation/HeraldTime", "Sources/contract/HeraldEvents",
+    "Sources/clients/HeraldKafka",
     "Sources/worker/HeraldWorker/Report", "Sources/worker/HeraldWorker/OutageReason+Words.swift",
     "Tests/Simulation", "Tests/Simulate",
 ]

@@ -17,6 +17,8 @@ public final class MockCluster: @unchecked Sendable {
         case offsetCommit = 8
         /// Says that a member lives.
         case heartbeat = 12
+        /// Gives a producer its identity, for transactions too.
+        case initProducerID = 22
         /// Adds partitions to a transaction.
         case addPartitionsToTransaction = 24
         /// Ends a transaction.
@@ -52,6 +54,11 @@ public final class MockCluster: @unchecked Sendable {
     public func pushRequestErrors(_ kind: RequestKind, _ codes: [Int32]) {
         let errors = codes.map { rd_kafka_resp_err_t(rawValue: $0) }
         rd_kafka_mock_push_request_errors_array(cluster, kind.rawValue, errors.count, errors)
+    }
+
+    /// The brokers do not know requests of this kind, and say so to clients that connect from now on.
+    public func remove(_ kind: RequestKind) throws(KafkaError) {
+        try KafkaError.check(rd_kafka_mock_set_apiversion(cluster, kind.rawValue, -1, -1))
     }
 
     /// Metadata and transactions say this error of the topic from now on, 0 for none any more.

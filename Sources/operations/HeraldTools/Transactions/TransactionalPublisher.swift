@@ -94,7 +94,16 @@ package final class TransactionalPublisher {
         self.heartbeat = heartbeat
         self.goesOn = goesOn
         writer = try TransactionalWriter(properties: self.properties, goesOn: goesOn)
-        try writer.claim()
+        do {
+            try writer.claim()
+        } catch {
+            guard case .refused(let error) = error, error.kind == .unsupported else { throw error }
+            writer.close()
+            throw ToolFailure(
+                "the brokers have no transactions (\(error)), and this needs them: what is published and the mark that "
+                    + "it was are written together, so that nobody is notified twice. Workers can do without "
+                    + "(delivery.guarantee: at-least-once), replays and campaigns cannot.")
+        }
     }
 
     /// Writes all of them in one transaction, and returns when they are committed.
