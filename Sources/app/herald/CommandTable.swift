@@ -16,6 +16,7 @@ enum CommandTable {
         .command(RegisterCommand.self),
         .command(DemoCommand.self),
         .command(BackendCommand.self),
+        .command(SandboxCommand.self),
         .command(PublishCommand.self),
         .group(
             "campaign", "Notify a list of recipients, each of them once.",

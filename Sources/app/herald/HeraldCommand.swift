@@ -33,11 +33,21 @@ struct Invocation: Sendable {
         try loadedSettings(requiring: needs).settings
     }
 
+    /// The same with the command's own values in place of some, by the names of their flags.
+    func settings(requiring needs: SettingsNeeds, replacing flags: [String: [String]]) throws -> Settings {
+        try Settings.load(sources(replacing: flags), requiring: needs) { LibraryChecks.mistakes($0, requiring: needs) }
+            .settings
+    }
+
+    private func sources(replacing flags: [String: [String]] = [:]) -> SettingsSources {
+        SettingsSources(
+            file: parsed[GlobalOptions.config].map { .path($0) }, environment: environment,
+            flags: parsed.options.merging(flags) { $1 })
+    }
+
     /// The same, with where each value came from.
     func loadedSettings(requiring needs: SettingsNeeds = []) throws -> LoadedSettings {
-        let sources = SettingsSources(
-            file: parsed[GlobalOptions.config].map { .path($0) }, environment: environment, flags: parsed.options)
-        let loaded = try Settings.load(sources, requiring: needs) { LibraryChecks.mistakes($0, requiring: needs) }
+        let loaded = try Settings.load(sources(), requiring: needs) { LibraryChecks.mistakes($0, requiring: needs) }
         for warning in loaded.warnings { console.complain("warning: \(warning)") }
         return loaded
     }

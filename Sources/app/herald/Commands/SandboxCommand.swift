@@ -1,0 +1,147 @@
+import Glibc
+import HeraldAdmin
+import HeraldCommandLine
+import HeraldEvents
+import HeraldHTTP
+import HeraldSandbox
+import HeraldSettings
+import HeraldTelemetry
+import HeraldText
+import HeraldThreads
+import HeraldTime
+import HeraldWorker
+
+/// `herald sandbox`: broker, backend and worker in one process, for the tests of services that publish events.
+enum SandboxCommand: HeraldCommand {
+    private static let brokerPort = CommandOption.standard(
+        "broker-port", .wholeNumber(0...0, "PORT"), default: "0",
+        "The broker's port: always 0, a free one, because the embedded broker takes no other.")
+    private static let backendPort = CommandOption.standard(
+        "backend-port", .wholeNumber(0...65_535, "PORT"), default: "0", "The backend's port; 0 takes a free one.")
+    private static let partitions = CommandOption.standard(
+        "partitions", .wholeNumber(1...100), default: "3", "How many partitions each topic has.")
+
+    static let declaration = CommandDeclaration(
+        "sandbox", "Run broker, backend and worker in one process, for the tests of other services.",
+        details:
+            "It starts an embedded broker with Herald's topics, the reference backend, and an ordinary worker, writes their "
+            + "addresses in one line when a test can begin, and ends with 0 when its standard input is closed, so that it "
+            + "never outlives the test that started it. It ends on SIGTERM too. PUT /sandbox/misbehaviour on the backend "
+            + "makes calls fail, GET /sandbox/calls shows them (herald help backend). docs/TESTING.md has examples.\n\n"
+            + "The broker's group needs three seconds for its first member: events that are published before are delivered "
+            + "then. The broker keeps nothing and has no real transactions.",
+        options: [
+            brokerPort.declaration, backendPort.declaration, partitions.declaration, OutputFormat.option.declaration,
+        ],
+        examples: [
+            .init("herald sandbox -o json", "Write the addresses as one JSON object in one line."),
+            .init("herald sandbox -o json --retry-delays 100ms,200ms", "Retry soon, so that a test need not wait."),
+        ])
+    static let heeds: HeededSettings =
+        .topics("requests", "results", "retry", "deadLetter", "campaigns") + ["backend.statuses"] + .events + [
+            "delivery.ordering", "delivery.lanes", "delivery.maxInFlight", "delivery.dedupe", "retry", "limits",
+            "outages",
+            "log",
+        ]
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        try StopSignals.catchAll()
+        let wishes = try invocation.settings()
+        let delays = wishes.retry.delays.compactMap { DelayName($0.text) }
+        let names = wishes.topicNames
+        let count = invocation.parsed[partitions]
+        let broker = try EmbeddedBroker(
+            topics: (names.requests + [names.results, names.deadLetter, names.campaigns]
+                + delays.map { names.retryTopic($0) }).map { EmbeddedBroker.Topic($0, partitions: count) })
+        var configuration = ReferenceBackend.Configuration()
+        configuration.server.port = UInt16(clamping: invocation.parsed[backendPort])
+        let backend = try ReferenceBackend(configuration)
+        defer { backend.stop() }
+        let settings = try invocation.settings(
+            requiring: [.kafka, .backend],
+            replacing: [
+                "kafka-bootstrap-servers": [broker.bootstrapServers],
+                // The embedded broker holds a fetch back for this long although records have come.
+                "kafka-properties": ["fetch.wait.max.ms=100"], "kafka-auth-kind": ["none"],
+                "backend-url": [backend.url], "backend-path": ["/api/notifications"], "backend-auth-kind": ["basic"],
+                "backend-auth-username": ["herald"],
+                "backend-auth-password": ["herald"], "delivery-guarantee": ["at-least-once"],
+                "admin-listen": ["127.0.0.1:0"],
+            ])
+        let writer = try settings.logWriter(isColoured: false)
+        defer { writer.close(within: .seconds(1)) }
+        let worker = Worker(
+            configuration: try settings.workerConfiguration(descriptors: FileDescriptorLimit.raise()),
+            logger: Logger(writer, level: settings.logLevel))
+        let admin = try settings.adminServer(of: worker, writer: writer)
+        defer { admin?.stop() }
+
+        try stopAtTheEnd(worker)
+        try announce(
+            Addresses(
+                broker: broker.bootstrapServers, backend: backend.url, admin: "http://\(admin?.address ?? "")",
+                topics: names, retries: delays.map { names.retryTopic($0) }), worker, invocation)
+        switch worker.run() {
+        case .stopped: return .done
+        case .failed(let sentence): throw CommandFailure(sentence)
+        }
+    }
+
+    /// Where everything is.
+    private struct Addresses {
+        let broker: String
+        let backend: String
+        let admin: String
+        let topics: HeraldEvents.Topics
+        let retries: [String]
+
+        var lines: [String] { ["broker   \(broker)", "backend  \(backend)", "admin    \(admin)"] }
+
+        var members: [JSONValue.Member] {
+            let names: [JSONValue.Member] = [
+                .init("requests", .array(topics.requests.map { .string($0) })),
+                .init("results", .string(topics.results)),
+                .init("retry", .array(retries.map { .string($0) })), .init("deadLetter", .string(topics.deadLetter)),
+            ]
+            return [
+                .init("bootstrapServers", .string(broker)), .init("backendURL", .string(backend)),
+                .init("adminURL", .string(admin)), .init("topics", .object(names)),
+            ]
+        }
+    }
+
+    /// Writes the addresses as soon as the worker is past its start.
+    private static func announce(_ addresses: Addresses, _ worker: Worker, _ invocation: Invocation) throws {
+        let console = invocation.console
+        // Whoever reads wants one line, whatever the form of JSON.
+        let format: OutputFormat = invocation.parsed[OutputFormat.option] == .table ? .table : .jsonl
+        _ = try OwnThread(name: "announcement") {
+            while isStarting(worker) {
+                // Nothing tells when a lane is there.
+                usleep(10_000)
+            }
+            try? format.write(addresses.members, lines: addresses.lines, to: console)
+        }
+    }
+
+    private static func isStarting(_ worker: Worker) -> Bool {
+        Readiness(worker.report, now: SystemClock.monotonic()).findings.contains { $0.reason == .starting }
+    }
+
+    /// Stops the worker when standard input is closed, or on a signal; a second one ends the process at once.
+    private static func stopAtTheEnd(_ worker: Worker) throws {
+        _ = try OwnThread(name: "input") {
+            var bytes = [UInt8](repeating: 0, count: 4_096)
+            while true {
+                let count = read(STDIN_FILENO, &bytes, bytes.count)
+                guard count > 0 || (count < 0 && errno == EINTR) else { return worker.stop() }
+            }
+        }
+        _ = try OwnThread(name: "signals") {
+            _ = StopSignals.wait()
+            worker.stop()
+            _ = StopSignals.wait()
+            _exit(ExitStatus.failed.rawValue)
+        }
+    }
+}
