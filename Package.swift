@@ -146,7 +146,7 @@ let package = Package(
         tests("HeraldBytesTests", ["HeraldBytes"]),
         tests("HeraldEventsTests", ["HeraldBytes", "HeraldEvents", "HeraldText", "HeraldTime"]),
         tests("HeraldCoreTests", ["HeraldCore", "HeraldEvents", "HeraldTime"]),
-        tests("HeraldKafkaTests", ["HeraldKafka"]),
+        tests("HeraldKafkaTests", ["HeraldKafka", "HeraldText"]),
         tests(
             "HeraldWorkerTests",
             [

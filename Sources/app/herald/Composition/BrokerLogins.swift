@@ -139,7 +139,7 @@ extension BrokerLogin.Credential {
                 LoginToken(
                     value: token, endsAtMilliseconds: SystemClock.wall().advanced(byMilliseconds: left).milliseconds,
                     principal: "herald", extensions: extensions))
-        case .oauth2, .none: self = .unavailable("the token endpoint has not answered yet")
+        case .oauth2, .none: self = .pending
         }
     }
 }

@@ -14,6 +14,8 @@ public final class BrokerLogin: Sendable {
         case password(username: String, Secret)
         /// For OAUTHBEARER.
         case token(LoginToken)
+        /// It is on its way: the clients wait.
+        case pending
         /// There is none, and why, in one line: the clients wait, and say so.
         case unavailable(String)
     }
@@ -83,7 +85,7 @@ public final class BrokerLogin: Sendable {
                 if let error = configuration.set(name, value) { throw error }
             }
         case .unavailable(let reason): throw KafkaError(code: KafkaError.Code.authentication, message: reason)
-        case .token: return
+        case .token, .pending: return
         }
     }
 
@@ -93,8 +95,7 @@ public final class BrokerLogin: Sendable {
         let address = UInt(bitPattern: client)
         state.withLock { state in
             state.clients.append((address, notices))
-            // It may have become another one since the configuration was made. That there is no token yet is no news.
-            if case .unavailable = state.credential { return }
+            // It may have become another one since the configuration was made.
             Self.give(state.credential, to: address, usesTokens)
         }
     }
@@ -121,6 +122,7 @@ public final class BrokerLogin: Sendable {
             if let mistake = token.give(to: client) { rd_kafka_oauthbearer_set_token_failure(client, mistake) }
         case .unavailable(let reason):
             if usesTokens { rd_kafka_oauthbearer_set_token_failure(client, reason) }
+        case .pending: return
         }
     }
 }
