@@ -1,7 +1,6 @@
+import HeraldCore
 import HeraldEvents
 import HeraldTime
-
-@testable import HeraldCore
 
 /// What tests ask of a record, whatever it is.
 extension Production {
