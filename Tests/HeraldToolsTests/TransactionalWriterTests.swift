@@ -64,6 +64,20 @@ struct TransactionalWriterTests {
         #expect(throws: Never.self) { try writer.write([record]) }
     }
 
+    @Test("What was refused for good stays so when the coordinator has nothing to abort")
+    func nothingToAbort() throws {
+        let writer = try writer()
+        defer { writer.close() }
+        cluster.pushRequestErrors(.addPartitionsToTransaction, [KafkaError.Code.topicAuthorizationFailed])
+        cluster.pushRequestErrors(.endTransaction, [KafkaError.Code.invalidTransactionState])
+        let failure = #expect(throws: WriteFailure.self) { try writer.write([record]) }
+        guard case .refused(let error)? = failure else {
+            Issue.record("\(failure.map { "\($0)" } ?? "it was written")")
+            return
+        }
+        #expect(error.kind == .forbidden)
+    }
+
     @Test("Who cannot be sure claims the name again, and writes on; who can be sure does not")
     func claimedAgain() throws {
         let publisher = try TransactionalPublisher(

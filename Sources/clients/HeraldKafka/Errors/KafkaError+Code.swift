@@ -11,6 +11,8 @@ extension KafkaError {
         public static let fenced = RD_KAFKA_RESP_ERR__FENCED.rawValue
         /// Another consumer has joined with the same `group.instance.id`.
         public static let fencedInstanceID = RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID.rawValue
+        /// The coordinator has no transaction in the state that was asked for, such as one to abort.
+        public static let invalidTransactionState = RD_KAFKA_RESP_ERR_INVALID_TXN_STATE.rawValue
         /// The brokers are too old for what is asked.
         public static let unsupportedFeature = RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE.rawValue
         /// The brokers do not know this version of a request.

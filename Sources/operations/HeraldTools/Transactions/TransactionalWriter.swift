@@ -135,6 +135,9 @@ package final class TransactionalWriter {
                 }
             }
         } catch .refused(let error) {
+            // None of its partitions was admitted, so the coordinator has nothing to abort; the client cannot know that when
+            // some of them are refused together. What was refused for good stays refused.
+            if error.code == KafkaError.Code.invalidTransactionState, cause.isLasting { return }
             throw .inDoubt(error)
         }
     }
