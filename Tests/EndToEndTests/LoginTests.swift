@@ -51,10 +51,17 @@ struct LoginTests {
         }
     }
 
-    private static func start(_ login: SecureListener.Login, principal: String) async throws -> RealKafka {
-        try await RealKafka.start(
+    /// Runs a test on a broker of its own, where this user may do everything.
+    private static func run(
+        _ login: SecureListener.Login, principal: String, _ body: (Fixture, RealKafka) async throws -> Void
+    ) async throws {
+        let kafka = try await RealKafka.start(
             nodes: 1, settings: ["super.users": "User:ANONYMOUS;User:\(principal)"],
             secure: SecureListener(identity: TestCertificates.shared().good, login))
+        defer { kafka.stop() }
+        var plan = Fixture.Plan()
+        plan.kafka = kafka
+        try await Fixture.run(plan) { fixture in try await body(fixture, kafka) }
     }
 
     private static func settings(_ kafka: RealKafka, _ login: [String: String]) throws -> [String: String] {
@@ -68,11 +75,7 @@ struct LoginTests {
 
     @Test("A wrong password is named by readiness; the right one in the file lets the worker in without a restart")
     func passwordRotated() async throws {
-        let kafka = try await Self.start(.passwords(["herald": "right-canary"]), principal: "herald")
-        defer { kafka.stop() }
-        var plan = Fixture.Plan()
-        plan.kafka = kafka
-        try await Fixture.run(plan) { fixture in
+        try await Self.run(.passwords(["herald": "right-canary"]), principal: "herald") { fixture, kafka in
             let file = fixture.directory.appending(path: "password")
             try "wrong-canary\n".write(to: file, atomically: true, encoding: .utf8)
             let worker = try fixture.spawnWorker(
@@ -94,13 +97,9 @@ struct LoginTests {
 
     @Test("Tokens are renewed before they end, connections that end with them are made anew, and nothing is lost")
     func tokensRenewed() async throws {
-        let kafka = try await Self.start(.tokens(longestSessionMilliseconds: 4_000), principal: "herald")
-        defer { kafka.stop() }
         let realm = try Realm(lifetimeSeconds: 8, isOpen: false)
         defer { realm.stop() }
-        var plan = Fixture.Plan()
-        plan.kafka = kafka
-        try await Fixture.run(plan) { fixture in
+        try await Self.run(.tokens(longestSessionMilliseconds: 4_000), principal: "herald") { fixture, kafka in
             let file = fixture.directory.appending(path: "secret")
             try "secret-canary\n".write(to: file, atomically: true, encoding: .utf8)
             let worker = try fixture.spawnWorker(
@@ -128,12 +127,8 @@ struct LoginTests {
     @Test("A client certificate logs in")
     func certificate() async throws {
         let certificates = try TestCertificates.shared()
-        let kafka = try await Self.start(
-            .certificates(authorityFile: certificates.authorityFile), principal: "CN=client")
-        defer { kafka.stop() }
-        var plan = Fixture.Plan()
-        plan.kafka = kafka
-        try await Fixture.run(plan) { fixture in
+        let authority = SecureListener.Login.certificates(authorityFile: certificates.authorityFile)
+        try await Self.run(authority, principal: "CN=client") { fixture, kafka in
             _ = try await fixture.startWorker(
                 changing: Self.settings(
                     kafka,

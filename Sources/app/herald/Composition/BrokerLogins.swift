@@ -17,9 +17,7 @@ extension SettingsSection<SettingsTable.Kafka> {
             [("security.protocol", "ssl"), ("ssl.certificate.location", file), ("ssl.key.location", keyFile)]
         }
     }
-}
 
-extension SettingsSection<SettingsTable.Kafka> {
     /// Reads who Herald is to the brokers; nil when no login is needed, or the properties say it.
     fileprivate var loginCredentials: (@Sendable () throws -> Credentials)? {
         switch authentication {
@@ -46,8 +44,16 @@ extension SettingsSection<SettingsTable.Kafka> {
 ///
 /// Clients are made in many places and at many times, and each has to follow when a password or a token changes.
 enum BrokerLogins {
-    private final class Place {
-        weak var login: BrokerLogin?
+    /// Where a login is found as long as it lives; the source that it was made with reaches it so, too.
+    private final class Place: Sendable {
+        private struct Held { weak var login: BrokerLogin? }
+
+        private let held = Guarded(Held())
+
+        var login: BrokerLogin? {
+            get { held.withLock { $0.login } }
+            set { held.withLock { $0.login = newValue } }
+        }
     }
 
     /// What makes two logins the same.
@@ -63,45 +69,44 @@ enum BrokerLogins {
         guard let credentials = kafka.loginCredentials, let authentication = kafka.authentication else { return nil }
         let key = Key(authentication: authentication, extensions: kafka.tokenExtensions)
         return places.withLock { places in
-            let place = places[key] ?? Place()
-            if let login = place.login { return login }
-            var usesTokens = false
-            if case .token = authentication { usesTokens = true }
-            let login = make(usesTokens: usesTokens, credentials, extensions: key.extensions)
-            place.login = login
+            if let login = places[key]?.login { return login }
+            let usesTokens = if case .token = authentication { true } else { false }
+            let place = Place()
             places[key] = place
-            return login
+            return make(usesTokens: usesTokens, credentials, extensions: key.extensions, at: place)
         }
     }
 
     /// A login that follows its file, or gets tokens, until it is let go.
     private static func make(
-        usesTokens: Bool, _ credentials: @escaping @Sendable () throws -> Credentials, extensions: [String: String]
+        usesTokens: Bool, _ credentials: @escaping @Sendable () throws -> Credentials, extensions: [String: String],
+        at place: Place
     ) -> BrokerLogin {
         let read = { @Sendable in try CredentialConfiguration(brokers: try credentials()) }
-        let news = News()
         do {
             let configuration = try read()
             let source = try CredentialSource(configuration, readAgain: read) { notice in
-                news.login?.report(notice.sentence(of: .brokers), isTrouble: notice.isTrouble)
+                place.login?.report(notice.sentence(of: .brokers), isTrouble: notice.isTrouble)
             }
             let login = BrokerLogin(
                 usesTokens: usesTokens,
                 BrokerLogin.Credential(configuration.credentials, endsAt: nil, extensions: extensions),
                 keptBy: Keeper(source))
-            news.login = login
+            place.login = login
             source.listen { change in
                 switch change {
                 case .access(let access):
-                    news.login?.update(
+                    place.login?.update(
                         BrokerLogin.Credential(access.credentials, endsAt: access.endsAt, extensions: extensions))
-                case .unavailable(let trouble): news.login?.update(.unavailable(trouble.sentence(of: .brokers)))
+                case .unavailable(let trouble): place.login?.update(.unavailable(trouble.sentence(of: .brokers)))
                 }
             }
             try source.start()
             return login
         } catch {
-            return BrokerLogin(usesTokens: usesTokens, .unavailable("\(error)"))
+            let login = BrokerLogin(usesTokens: usesTokens, .unavailable("\(error)"))
+            place.login = login
+            return login
         }
     }
 
@@ -112,18 +117,6 @@ enum BrokerLogins {
         init(_ source: CredentialSource) { self.source = source }
 
         deinit { source.close() }
-    }
-
-    /// Where a source finds the login that it was made for; the login holds the source.
-    private final class News: @unchecked Sendable {
-        private struct Place { weak var login: BrokerLogin? }
-
-        private let place = Guarded(Place())
-
-        var login: BrokerLogin? {
-            get { place.withLock { $0.login } }
-            set { place.withLock { $0.login = newValue } }
-        }
     }
 }
 
