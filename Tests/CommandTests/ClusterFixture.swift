@@ -94,7 +94,7 @@ struct ClusterFixture: Sendable {
                     throw error
                 }
             }
-            try producer.flush(timeoutMilliseconds: 30_000)
+            try producer.flush(timeoutMilliseconds: Patience.milliseconds)
             producer.close()
         }
     }
@@ -107,6 +107,6 @@ struct ClusterFixture: Sendable {
     /// Removes what the program has made.
     func deleteTopics() async throws {
         let names = all
-        _ = try await Blocking.run { try kafka.admin().deleteTopics(names, timeoutMilliseconds: 30_000) }
+        _ = try await Blocking.run { try kafka.admin().deleteTopics(names, timeoutMilliseconds: Patience.milliseconds) }
     }
 }

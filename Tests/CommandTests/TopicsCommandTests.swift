@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Making topics, as a process on a real broker", .realKafka("Making topics, as a process on a real broker"))
 struct TopicsCommandTests {
-    private let timeout = 30_000
+    private let timeout = Patience.milliseconds
 
     private func configuration(_ fixture: ClusterFixture, of topic: String) async throws -> TopicConfiguration {
         let timeout = timeout
@@ -135,7 +135,7 @@ struct TopicsOnThreeBrokersTests {
         let areThere = try await eventually {
             let values = try await Blocking.run {
                 try kafka.admin().describeConfigs(
-                    topics: ["notifications", "notifications.dead-letter"], timeoutMilliseconds: 30_000
+                    topics: ["notifications", "notifications.dead-letter"], timeoutMilliseconds: Patience.milliseconds
                 ).map { [$0.value("min.insync.replicas"), $0.value("retention.ms")] }
             }
             return values == [["2", "604800000"], ["2", "604800000"]]

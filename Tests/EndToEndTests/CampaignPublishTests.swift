@@ -63,7 +63,7 @@ struct CampaignPublishTests {
                 let run = try fixture.startTool(words)
                 // The fault itself: a moment that nobody has chosen.
                 let more = Int.random(in: 1...6_000, using: &generator)
-                let isUnderWay = try await eventually(within: HeraldProcess.patience) {
+                let isUnderWay = try await eventually(within: Patience.seconds) {
                     !run.isRunning || fixture.count("notifications.bulk") >= before + more
                 }
                 #expect(isUnderWay && run.isRunning, "seed \(seed): \(run.output)")

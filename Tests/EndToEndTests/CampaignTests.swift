@@ -299,10 +299,10 @@ struct CampaignTests {
                 let producer = try Producer(properties: [
                     ("bootstrap.servers", servers), ("transactional.id", topic), ("transaction.timeout.ms", "60000"),
                 ])
-                try producer.initTransactions(timeoutMilliseconds: 30_000)
+                try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
                 try producer.beginTransaction()
                 for record in definition { try producer.publish(record, to: producer.topic(topic)) }
-                try producer.flush(timeoutMilliseconds: 30_000) { _, _ in }
+                try producer.flush(timeoutMilliseconds: Patience.milliseconds) { _, _ in }
                 return producer
             }
             try await fixture.wait("the records are there") {
@@ -314,7 +314,7 @@ struct CampaignTests {
             #expect(look.status == 1, "what is not committed is not there for who only looks")
             #expect(pause.isRunning)
             try await Blocking.run {
-                try producer.commitTransaction(timeoutMilliseconds: 30_000)
+                try producer.commitTransaction(timeoutMilliseconds: Patience.milliseconds)
                 producer.close()
             }
             #expect(try await pause.waitForExit() == 0, "\(pause.output)")

@@ -52,7 +52,7 @@ struct ClusterTests {
     /// The node that coordinates a group or a transactional id, found as brokers do: by Java's hash of its name.
     private static func coordinator(of name: String, in topic: String, _ kafka: RealKafka) throws -> Int {
         let hash = name.utf16.reduce(Int32(0)) { $0 &* 31 &+ Int32($1) }
-        let found = try kafka.admin().metadata(topics: [topic], timeoutMilliseconds: 30_000).topics
+        let found = try kafka.admin().metadata(topics: [topic], timeoutMilliseconds: Patience.milliseconds).topics
         let partitions = try #require(found.first).partitions
         let number = hash == .min ? 0 : abs(hash) % Int32(partitions.count)
         return Int(try #require(partitions.first { $0.id == number }?.leader))
@@ -71,7 +71,8 @@ struct ClusterTests {
             let admin = try kafka.admin()
             let name = fixture.topic("notifications")
             func partitions() throws -> [ClusterMetadata.Partition] {
-                try admin.metadata(topics: [name], timeoutMilliseconds: 30_000).topics.flatMap(\.partitions)
+                try admin.metadata(topics: [name], timeoutMilliseconds: Patience.milliseconds).topics.flatMap(
+                    \.partitions)
             }
             let lost = try #require(try partitions().first)
             let node = Int(try #require(lost.leader))

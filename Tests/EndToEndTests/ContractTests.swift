@@ -103,16 +103,16 @@ struct ContractTests {
                 ("bootstrap.servers", fixture.bootstrapServers), ("transactional.id", fixture.name), ("linger.ms", "0"),
                 ("retry.backoff.ms", "5"),
             ])
-            try producer.initTransactions(timeoutMilliseconds: 30_000)
+            try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
             try producer.beginTransaction()
             for publication in publications {
                 try producer.publish(publication, to: producer.topic(fixture.topic(publication.topic)))
             }
-            try producer.flush(timeoutMilliseconds: 30_000)
+            try producer.flush(timeoutMilliseconds: Patience.milliseconds)
             if commits {
-                try producer.commitTransaction(timeoutMilliseconds: 30_000)
+                try producer.commitTransaction(timeoutMilliseconds: Patience.milliseconds)
             } else {
-                try producer.abortTransaction(timeoutMilliseconds: 30_000)
+                try producer.abortTransaction(timeoutMilliseconds: Patience.milliseconds)
             }
             producer.close()
         }

@@ -16,9 +16,11 @@ struct LoadTests {
             let oracle = try await Oracle(fixture)
             oracle.expectResults(Batch.delivered(0..<4_000, attempts: nil))
             #expect(fixture.deadLetters.isEmpty)
-            // At the beginning nothing is known; a second's worth may be too much.
+            // At the beginning nothing is known: a second's worth is too much. And what was sent while a busy machine
+            // let the backend stand still comes to it at once: as much again, where one that does not adapt has
+            // several calls refused for each that is taken.
             let calls = fixture.backend.calls.count
-            #expect(calls < 4_000 + 500, "\(calls) calls")
+            #expect(calls < 4_000 + 2 * 500, "\(calls) calls")
         }
     }
 

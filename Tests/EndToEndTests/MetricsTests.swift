@@ -86,7 +86,7 @@ struct MetricsTests {
             let prometheus = try await Prometheus(scraping: try await worker.adminPort(), in: fixture.directory)
             defer { prometheus.stop() }
             var found: String?
-            _ = try await eventually(within: HeraldProcess.patience) {
+            _ = try await eventually(within: Patience.seconds) {
                 found = try? await prometheus.value(of: #"herald_notifications_total{pns="apns",outcome="delivered"}"#)
                 return found == "100"
             }

@@ -84,7 +84,7 @@ struct ReplaySafetyTests {
             let mark =
                 #"{"state":"replayed","job":"j","at":1,"partitions":{"\#(letter.partition)":"\#(letter.offset)"}}"#
             try await Blocking.run {
-                try producer.initTransactions(timeoutMilliseconds: 30_000)
+                try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
                 try producer.beginTransaction()
                 let topic = try producer.topic(state)
                 if let error = producer.produce(
@@ -92,12 +92,12 @@ struct ReplaySafetyTests {
                 {
                     throw error
                 }
-                try producer.flush(timeoutMilliseconds: 30_000)
+                try producer.flush(timeoutMilliseconds: Patience.milliseconds)
             }
             let run = try fixture.startDLQ(["replay", "--where", "status = 503", "--yes", "--wait", "0", "-o", "jsonl"])
             let hasEnded = try await eventually(within: 4) { !run.isRunning }
             #expect(!hasEnded && fixture.count("notifications") == 0, "\(run.output)")
-            try await Blocking.run { try producer.commitTransaction(timeoutMilliseconds: 30_000) }
+            try await Blocking.run { try producer.commitTransaction(timeoutMilliseconds: Patience.milliseconds) }
             #expect(try await run.waitForExit() == 0 && run.output.contains(#""skipped":1"#), "\(run.output)")
             #expect(try await fixture.replayCounts().count == 19)
             producer.close()
@@ -121,7 +121,7 @@ struct ReplaySafetyTests {
                         ("bootstrap.servers", fixture.bootstrapServers),
                         ("transactional.id", "herald-dlq-\(fixture.topic("notifications.dead-letter.state"))"),
                     ])
-                    try producer.initTransactions(timeoutMilliseconds: 30_000)
+                    try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
                     producer.close()
                 }
             }
@@ -185,7 +185,6 @@ struct ReplayPermissionTests {
                 "--add", "--deny-principal", "User:herald", "--operation", "Write",
                 "--topic", fixture.topic("notifications.audit"),
             ])
-            let start = ContinuousClock.now
             let run = try await fixture.dlq(
                 "replay", "--where", "status = 503", "--yes", "--wait", "0",
                 changing: [
@@ -196,7 +195,6 @@ struct ReplayPermissionTests {
                 ])
             #expect(run.status == 1 && run.output.contains("Write on"), "\(run.output)")
             #expect(run.output.contains(fixture.topic("notifications.audit")), "\(run.output)")
-            #expect(ContinuousClock.now - start < .seconds(30))
             #expect(try await fixture.replayCounts().isEmpty)
         }
     }

@@ -10,7 +10,7 @@ struct ConnectorTests {
     /// Connects in this slot, as a pool does.
     private func connect(_ connector: Connector, slot: Int, _ loop: EventLoop) throws -> Transport {
         #expect(connector.start(slot: slot, address: nil) == nil)
-        let end = ContinuousClock.now + .seconds(20)
+        let end = ContinuousClock.now + .seconds(Patience.seconds)
         while ContinuousClock.now < end {
             for index in 0..<loop.wait(timeoutMilliseconds: 10) {
                 let event = loop[index]

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Admin requests on a real broker", .realKafka("Admin requests on a real broker"))
 struct AdminTests {
-    private let timeout = 30_000
+    private let timeout = Patience.milliseconds
 
     @Test("A topic is made with its configuration; a second time it exists already")
     func create() async throws {

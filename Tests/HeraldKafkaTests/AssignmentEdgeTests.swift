@@ -64,7 +64,7 @@ struct AssignmentEdgeTests {
             TopicPartition(topic: topic, partition: 1): .beginning,
         ])
         try await says(reader, "changed from 0 to 2")
-        _ = try kafka.admin().deleteTopics([topic], timeoutMilliseconds: 30_000)
+        _ = try kafka.admin().deleteTopics([topic], timeoutMilliseconds: Patience.milliseconds)
         var noticed: KafkaError?
         _ = try await eventually {
             do throws(KafkaError) {
@@ -111,7 +111,7 @@ struct AssignmentEdgeTests {
         }
         #expect(member.errors.map(\.code) == [KafkaError.Code.autoOffsetReset])
         let refusal = #expect(throws: KafkaError.self) {
-            try member.consumer.seek([(both[0], offset: 0)], timeoutMilliseconds: 5_000)
+            try member.consumer.seek([(both[0], offset: 0)], timeoutMilliseconds: Patience.milliseconds)
         }
         #expect(refusal?.code == KafkaError.Code.state)
 
@@ -170,7 +170,7 @@ struct AssignmentEdgeTests {
         try producer.fill(topic, 0..<10)
         let member = try Member(kafka.bootstrapServers, group: topic)
         try member.consumer.assign([(TopicPartition(topic: topic, partition: 0), offset: 0)])
-        let patience = ContinuousClock.now + .seconds(10)
+        let patience = ContinuousClock.now + .seconds(Patience.seconds)
         var first: Message?
         while first == nil && ContinuousClock.now < patience { first = member.consumer.queue.next() }
         #expect(first?.offset == 0)
@@ -178,7 +178,7 @@ struct AssignmentEdgeTests {
         let queue = member.consumer.makeQueue()
         member.consumer.forward(TopicPartition(topic: topic, partition: 0), to: queue)
         try producer.fill(topic, 10..<20)
-        let end = ContinuousClock.now + .seconds(10)
+        let end = ContinuousClock.now + .seconds(Patience.seconds)
         while member.records.isEmpty && ContinuousClock.now < end { member.drain(queue) }
         #expect(member.records.first?.offset == 10, "who polls this queue first would skip what came before")
         member.drain(member.consumer.queue)

@@ -19,7 +19,7 @@ struct BrokerFaultTests {
         let hanging = #expect(throws: KafkaError.self) { try producer.flush(timeoutMilliseconds: 500) }
         #expect(hanging?.code == KafkaError.Code.timedOut)
         kafka.resume(node: 1)
-        try producer.flush(timeoutMilliseconds: 30_000) { _, error in #expect(error == nil) }
+        try producer.flush(timeoutMilliseconds: Patience.milliseconds) { _, error in #expect(error == nil) }
 
         kafka.kill(node: 1)
         #expect(try producer.produce(topic, partition: 0, value: Array("r-2".utf8)) == nil)

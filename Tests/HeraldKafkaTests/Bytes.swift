@@ -1,4 +1,5 @@
 import HeraldKafka
+import TestSupport
 
 /// What a test compares of a record.
 struct Record: Equatable {
@@ -66,7 +67,7 @@ extension Producer {
             }
         }
         var failed: KafkaError?
-        try flush(timeoutMilliseconds: 30_000) { _, error in failed = failed ?? error }
+        try flush(timeoutMilliseconds: Patience.milliseconds) { _, error in failed = failed ?? error }
         if let failed { throw failed }
     }
 }

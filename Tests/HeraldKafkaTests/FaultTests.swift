@@ -1,4 +1,5 @@
 import HeraldKafka
+import TestSupport
 import Testing
 
 @Suite("Refusals and injected errors on the embedded broker")
@@ -26,7 +27,7 @@ struct FaultTests {
         #expect(producer.outstanding == 0)
         #expect(try producer.produce("t", value: [1], headers: [.init(name: "h", value: [1])], token: 2) == nil)
         var tokens: [UInt64] = []
-        try producer.flush(timeoutMilliseconds: 10_000) { token, _ in tokens.append(token) }
+        try producer.flush(timeoutMilliseconds: Patience.milliseconds) { token, _ in tokens.append(token) }
         #expect(tokens == [2])
     }
 
@@ -36,7 +37,7 @@ struct FaultTests {
         #expect(try producer.produce("t", value: [1], token: 1) == nil)
         #expect(try producer.produce("t", value: [1], token: 2) == nil)
         #expect(try producer.produce("t", value: [1], token: 3)?.code == KafkaError.Code.queueFull)
-        try producer.flush(timeoutMilliseconds: 10_000)
+        try producer.flush(timeoutMilliseconds: Patience.milliseconds)
         #expect(try producer.produce("t", value: [1], token: 3) == nil)
     }
 
@@ -44,7 +45,7 @@ struct FaultTests {
     func unknownPartition() async throws {
         let producer = try producer([("message.timeout.ms", "5000")])
         var failure = try producer.produce("t", partition: 7, value: [1], token: 9)
-        try producer.flush(timeoutMilliseconds: 10_000) { token, error in
+        try producer.flush(timeoutMilliseconds: Patience.milliseconds) { token, error in
             #expect(token == 9)
             failure = error
         }
@@ -57,7 +58,7 @@ struct FaultTests {
         cluster.pushRequestErrors(.produce, [KafkaError.Code.topicAuthorizationFailed])
         #expect(try producer.produce("t", value: [1], token: 41) == nil)
         var seen: [(UInt64, KafkaError?)] = []
-        try producer.flush(timeoutMilliseconds: 10_000) { seen.append(($0, $1)) }
+        try producer.flush(timeoutMilliseconds: Patience.milliseconds) { seen.append(($0, $1)) }
         #expect(seen.map(\.0) == [41])
         #expect(seen.first?.1?.code == KafkaError.Code.topicAuthorizationFailed)
     }
@@ -96,7 +97,7 @@ struct FaultTests {
         producer.purge()
         var codes: Set<Int32?> = []
         var count = 0
-        try producer.flush(timeoutMilliseconds: 5_000) { _, error in
+        try producer.flush(timeoutMilliseconds: Patience.milliseconds) { _, error in
             codes.insert(error?.code)
             count += 1
         }
@@ -145,7 +146,7 @@ struct FaultTests {
     @Test("An admin request that the broker does not know times out and says so")
     func unknownAdminRequest() async throws {
         let admin = try Admin(properties: [("bootstrap.servers", cluster.bootstrapServers)])
-        let metadata = try admin.metadata(topics: ["t"], timeoutMilliseconds: 5_000)
+        let metadata = try admin.metadata(topics: ["t"], timeoutMilliseconds: Patience.milliseconds)
         #expect(metadata.brokers.count == 1)
         #expect(metadata.topics.map(\.name) == ["t"])
         #expect(metadata.topics.first?.partitions.count == 1)
@@ -161,7 +162,8 @@ struct FaultTests {
         try cluster.createTopic("two", partitions: 2)
         try cluster.setLeader(of: TopicPartition(topic: "two", partition: 1), broker: -1)
         let admin = try Admin(properties: [("bootstrap.servers", cluster.bootstrapServers)])
-        let topic = try #require(try admin.metadata(topics: ["two"], timeoutMilliseconds: 5_000).topics.first)
+        let topic = try #require(
+            try admin.metadata(topics: ["two"], timeoutMilliseconds: Patience.milliseconds).topics.first)
         #expect(topic.leaderlessPartitions == [1])
     }
 }

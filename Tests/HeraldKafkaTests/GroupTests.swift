@@ -46,7 +46,8 @@ struct GroupTests {
         }
         #expect(Set(one + other) == Set(all))
         #expect(one.count == 2 && other.count == 2)
-        #expect(try second.consumer.queries.committed([all[3]], timeoutMilliseconds: 5_000) == [position])
+        #expect(
+            try second.consumer.queries.committed([all[3]], timeoutMilliseconds: Patience.milliseconds) == [position])
         try first.answer()
         for member in [first, second] { member.consumer.close() }
     }
@@ -131,7 +132,7 @@ struct GroupTests {
         #expect(outcome.whole?.code == KafkaError.Code.offsetMetadataTooLarge)
         // librdkafka lays the one partition's error on all of them.
         #expect(refused.map(\.partition).contains(both[1]))
-        let stored = try member.consumer.queries.committed(both, timeoutMilliseconds: 5_000)
+        let stored = try member.consumer.queries.committed(both, timeoutMilliseconds: Patience.milliseconds)
         #expect(stored == [good, CommitPosition(partition: both[1], offset: Offset.none)])
         member.consumer.close()
     }
@@ -147,7 +148,7 @@ struct GroupTests {
         try await member.poll("the error comes") { !member.errors.isEmpty }
         #expect(member.errors.first?.code == KafkaError.Code.autoOffsetReset)
         let marks = try member.consumer.queries.watermarks(
-            of: TopicPartition(topic: topic, partition: 0), timeoutMilliseconds: 5_000)
+            of: TopicPartition(topic: topic, partition: 0), timeoutMilliseconds: Patience.milliseconds)
         #expect(marks.low == 0 && marks.high == 3)
     }
 

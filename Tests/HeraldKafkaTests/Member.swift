@@ -1,4 +1,5 @@
 import HeraldKafka
+import TestSupport
 import Testing
 
 /// A consumer that a test polls, and what came out of it.
@@ -54,7 +55,7 @@ final class Member {
 
     /// Takes the next record and holds on to it.
     func retained() async throws -> RetainedMessage {
-        let end = ContinuousClock.now + .seconds(30)
+        let end = ContinuousClock.now + .seconds(Patience.seconds)
         while true {
             if let message = consumer.queue.next() { return RetainedMessage(message) }
             try #require(ContinuousClock.now < end, "a record arrives")
@@ -79,13 +80,15 @@ final class Member {
 
     /// Polls until `condition` holds.
     func poll(
-        _ what: Comment, seconds: Int = 30, location: SourceLocation = #_sourceLocation, until condition: () -> Bool
+        _ what: Comment, seconds: Int = Patience.seconds, location: SourceLocation = #_sourceLocation,
+        until condition: () -> Bool
     ) async throws {
         try await Member.poll([self], what, seconds: seconds, location: location, until: condition)
     }
 
     static func poll(
-        _ members: [Member], _ what: Comment, seconds: Int = 30, location: SourceLocation = #_sourceLocation,
+        _ members: [Member], _ what: Comment, seconds: Int = Patience.seconds,
+        location: SourceLocation = #_sourceLocation,
         until condition: () -> Bool
     ) async throws {
         let end = ContinuousClock.now + .seconds(seconds)

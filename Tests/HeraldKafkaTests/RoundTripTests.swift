@@ -1,4 +1,5 @@
 import HeraldKafka
+import TestSupport
 import Testing
 
 @Suite("Records through the embedded broker")
@@ -31,7 +32,7 @@ struct RoundTripTests {
         let headers = headers.map { Record.Header(name: $0.0, value: $0.1) }
         let producer = try producer()
         #expect(try producer.produce("t", key: key, value: value, headers: headers.isEmpty ? nil : headers) == nil)
-        try producer.flush(timeoutMilliseconds: 10_000) { _, error in #expect(error == nil) }
+        try producer.flush(timeoutMilliseconds: Patience.milliseconds) { _, error in #expect(error == nil) }
         let member = try member()
         try member.assign("t", partitions: 0..<1)
         try await member.poll("the record arrives") { member.records.count == 1 }
@@ -54,7 +55,7 @@ struct RoundTripTests {
         let headers = headers.map { Record.Header(name: $0.0, value: $0.1) }
         let producer = try producer()
         #expect(try producer.produce("t", key: key, value: value, headers: headers) == nil)
-        try producer.flush(timeoutMilliseconds: 10_000) { _, error in #expect(error == nil) }
+        try producer.flush(timeoutMilliseconds: Patience.milliseconds) { _, error in #expect(error == nil) }
         let member = try member()
         try member.assign("t", partitions: 0..<1)
         var record = try await member.retained()
@@ -107,7 +108,7 @@ struct RoundTripTests {
         let tokens: [UInt64] = [0, 1, .max, 0x8000_0000_0000_0001]
         for token in tokens { #expect(try producer.produce("t", value: [1], token: token) == nil) }
         var delivered: [UInt64] = []
-        try producer.flush(timeoutMilliseconds: 10_000) { token, error in
+        try producer.flush(timeoutMilliseconds: Patience.milliseconds) { token, error in
             #expect(error == nil)
             delivered.append(token)
         }
@@ -127,7 +128,7 @@ struct RoundTripTests {
         for (key, _) in expected {
             #expect(try producer.produce("six", key: Array(key.utf8), value: Array(key.utf8)) == nil)
         }
-        try producer.flush(timeoutMilliseconds: 10_000)
+        try producer.flush(timeoutMilliseconds: Patience.milliseconds)
         let member = try member()
         try member.assign("six", partitions: 0..<6)
         try await member.poll("all records arrive") { member.records.count == expected.count }
@@ -213,15 +214,17 @@ struct RoundTripTests {
         try member.consumer.subscribe(["t"])
         try await member.poll("the group assigns") { !member.history.isEmpty }
         let partition = TopicPartition(topic: "t", partition: 0)
-        let none = try member.consumer.queries.committed([partition], timeoutMilliseconds: 5_000)
+        let none = try member.consumer.queries.committed([partition], timeoutMilliseconds: Patience.milliseconds)
         #expect(none == [CommitPosition(partition: partition, offset: Offset.none)])
         let position = CommitPosition(partition: partition, offset: 0, metadata: "bits=")
         let outcome = try await member.commit([position])
         #expect(outcome.whole == nil)
         #expect(outcome.parts.map(\.partition) == [partition])
         #expect(outcome.parts.allSatisfy { $0.offset == 0 && $0.error == nil })
-        #expect(try member.consumer.queries.committed([partition], timeoutMilliseconds: 5_000) == [position])
-        let marks = try member.consumer.queries.watermarks(of: partition, timeoutMilliseconds: 5_000)
+        #expect(
+            try member.consumer.queries.committed([partition], timeoutMilliseconds: Patience.milliseconds) == [position]
+        )
+        let marks = try member.consumer.queries.watermarks(of: partition, timeoutMilliseconds: Patience.milliseconds)
         #expect(marks.low == 0 && marks.high == 0)
         member.consumer.close()
     }

@@ -1,4 +1,5 @@
 import HeraldKafka
+import TestSupport
 import Testing
 
 @Suite("Reading a topic between bounds")
@@ -22,7 +23,7 @@ struct TopicReaderTests {
                 topic: topic, partition: partition, key: nil, value: [1].span.bytes, token: 0)
             #expect(refusal == nil)
         }
-        try producer.flush(timeoutMilliseconds: 10_000) { _, error in #expect(error == nil) }
+        try producer.flush(timeoutMilliseconds: Patience.milliseconds) { _, error in #expect(error == nil) }
         producer.close()
     }
 

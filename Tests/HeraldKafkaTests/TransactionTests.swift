@@ -56,21 +56,24 @@ struct TransactionTests {
         let topic = try kafka.makeTopic("moments")
         let partition = TopicPartition(topic: topic, partition: 0)
         let producer = try producer(kafka, id: topic)
-        try producer.initTransactions(timeoutMilliseconds: 30_000)
+        try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
         for _ in 0..<3 {
             try producer.beginTransaction()
             #expect(try producer.produce(topic, value: [1], token: 1) == nil)
-            _ = try await serving(producer) { try $0.commitTransaction(timeoutMilliseconds: 30_000) }
+            _ = try await serving(producer) { try $0.commitTransaction(timeoutMilliseconds: Patience.milliseconds) }
         }
         let member = try Member(
             kafka.bootstrapServers, group: topic, properties: [("isolation.level", "read_committed")])
         let queries = member.consumer.queries
         // Each record is followed by the end of its transaction.
         #expect(
-            try await eventually { try queries.ends(of: [partition], timeoutMilliseconds: 10_000) == [partition: 6] })
-        #expect(try queries.offsets(of: [partition], at: 0, timeoutMilliseconds: 10_000) == [partition: 0])
+            try await eventually {
+                try queries.ends(of: [partition], timeoutMilliseconds: Patience.milliseconds) == [partition: 6]
+            })
+        #expect(
+            try queries.offsets(of: [partition], at: 0, timeoutMilliseconds: Patience.milliseconds) == [partition: 0])
         let never = Int64(Date.distantFuture.timeIntervalSince1970) * 1_000
-        #expect(try queries.offsets(of: [partition], at: never, timeoutMilliseconds: 10_000).isEmpty)
+        #expect(try queries.offsets(of: [partition], at: never, timeoutMilliseconds: Patience.milliseconds).isEmpty)
     }
 
     @Test("Records and offsets become visible together; what was aborted is never read")
@@ -86,25 +89,28 @@ struct TransactionTests {
             partition: TopicPartition(topic: input, partition: 0), offset: 5, metadata: "AAE=")
 
         let producer = try producer(kafka, id: topic)
-        try producer.initTransactions(timeoutMilliseconds: 30_000)
+        try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
         try producer.beginTransaction()
         #expect(try producer.produce(topic, value: Array("aborted".utf8), token: 1) == nil)
-        _ = try await serving(producer) { try $0.abortTransaction(timeoutMilliseconds: 30_000) }
+        _ = try await serving(producer) { try $0.abortTransaction(timeoutMilliseconds: Patience.milliseconds) }
 
         try producer.beginTransaction()
         #expect(try producer.produce(topic, value: Array("first".utf8), token: 2) == nil)
         let deliveries = try await serving(producer) { producer in
-            try producer.sendOffsets([position], group: group, timeoutMilliseconds: 30_000)
-            try producer.commitTransaction(timeoutMilliseconds: 30_000)
+            try producer.sendOffsets([position], group: group, timeoutMilliseconds: Patience.milliseconds)
+            try producer.commitTransaction(timeoutMilliseconds: Patience.milliseconds)
         }
         #expect(deliveries.map(\.token) == [2])
         #expect(deliveries.allSatisfy { $0.error == nil })
         try producer.beginTransaction()
         #expect(try producer.produce(topic, value: Array("second".utf8), token: 3) == nil)
-        _ = try await serving(producer) { try $0.commitTransaction(timeoutMilliseconds: 30_000) }
+        _ = try await serving(producer) { try $0.commitTransaction(timeoutMilliseconds: Patience.milliseconds) }
 
         #expect(try await committed(kafka, topic, count: 2) == ["first", "second"])
-        #expect(try member.consumer.queries.committed([position.partition], timeoutMilliseconds: 10_000) == [position])
+        #expect(
+            try member.consumer.queries.committed([position.partition], timeoutMilliseconds: Patience.milliseconds) == [
+                position
+            ])
         member.consumer.close()
     }
 
@@ -113,15 +119,15 @@ struct TransactionTests {
         let kafka = try await RealKafka.shared()
         let topic = try kafka.makeTopic("fencing")
         let first = try producer(kafka, id: topic)
-        try first.initTransactions(timeoutMilliseconds: 30_000)
+        try first.initTransactions(timeoutMilliseconds: Patience.milliseconds)
         try first.beginTransaction()
         #expect(try first.produce(topic, value: Array("old".utf8)) == nil)
-        try first.flush(timeoutMilliseconds: 10_000)
+        try first.flush(timeoutMilliseconds: Patience.milliseconds)
         let second = try producer(kafka, id: topic)
-        try second.initTransactions(timeoutMilliseconds: 30_000)
+        try second.initTransactions(timeoutMilliseconds: Patience.milliseconds)
         var caught: KafkaError?
         do {
-            _ = try await serving(first) { try $0.commitTransaction(timeoutMilliseconds: 30_000) }
+            _ = try await serving(first) { try $0.commitTransaction(timeoutMilliseconds: Patience.milliseconds) }
         } catch let error as KafkaError {
             caught = error
         }
@@ -132,7 +138,7 @@ struct TransactionTests {
 
         try second.beginTransaction()
         #expect(try second.produce(topic, value: Array("new".utf8)) == nil)
-        _ = try await serving(second) { try $0.commitTransaction(timeoutMilliseconds: 30_000) }
+        _ = try await serving(second) { try $0.commitTransaction(timeoutMilliseconds: Patience.milliseconds) }
         #expect(try await committed(kafka, topic, count: 1) == ["new"])
     }
 
@@ -147,19 +153,19 @@ struct TransactionTests {
         member.consumer.close()
 
         let producer = try producer(kafka, id: topic)
-        try producer.initTransactions(timeoutMilliseconds: 30_000)
+        try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
         try producer.beginTransaction()
         #expect(try producer.produce(topic, value: Array("lost".utf8)) == nil)
         let position = CommitPosition(partition: TopicPartition(topic: topic, partition: 0), offset: 1)
         let error = #expect(throws: KafkaError.self) {
-            try producer.sendOffsets([position], group: group, timeoutMilliseconds: 30_000)
+            try producer.sendOffsets([position], group: group, timeoutMilliseconds: Patience.milliseconds)
         }
         #expect(error?.isAbortable == true)
         #expect(error?.isFatal == false)
-        _ = try await serving(producer) { try $0.abortTransaction(timeoutMilliseconds: 30_000) }
+        _ = try await serving(producer) { try $0.abortTransaction(timeoutMilliseconds: Patience.milliseconds) }
         try producer.beginTransaction()
         #expect(try producer.produce(topic, value: Array("kept".utf8)) == nil)
-        _ = try await serving(producer) { try $0.commitTransaction(timeoutMilliseconds: 30_000) }
+        _ = try await serving(producer) { try $0.commitTransaction(timeoutMilliseconds: Patience.milliseconds) }
         #expect(try await committed(kafka, topic, count: 1) == ["kept"])
     }
 
@@ -168,7 +174,7 @@ struct TransactionTests {
         let kafka = try await RealKafka.shared()
         let topic = try kafka.makeTopic("outside")
         let producer = try producer(kafka, id: topic)
-        try producer.initTransactions(timeoutMilliseconds: 30_000)
+        try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
         #expect(try producer.produce(topic, value: [1])?.code == KafkaError.Code.state)
     }
 }

@@ -36,7 +36,7 @@ struct CampaignWatchTests {
         let (key, value) = (CampaignControl.key(of: campaign), control.encoded())
         let topic = try producer.topic(Self.topic)
         #expect(producer.produce(topic: topic, key: key.span.bytes, value: value.span.bytes, token: 0) == nil)
-        try producer.flush(timeoutMilliseconds: 10_000) { _, error in #expect(error == nil) }
+        try producer.flush(timeoutMilliseconds: Patience.milliseconds) { _, error in #expect(error == nil) }
     }
 
     private func listen() {
@@ -114,9 +114,7 @@ struct CampaignWatchTests {
         cluster.setError(ofTopic: Self.topic, KafkaError.Code.unknownTopicOrPartition)
         listen()
         try await following {
-            let began = ContinuousClock.now
-            watch.waitUntilRead()
-            #expect(ContinuousClock.now - began < .seconds(8))
+            #expect(watch.waitUntilRead())
             cluster.setError(ofTopic: Self.topic, 0)
             try write(.paused, of: "spring")
             #expect(await hears("spring paused by somebody"))

@@ -1,6 +1,16 @@
+/// How long tests wait for what has to happen.
+///
+/// A shared machine stands still for seconds now and then; a test that passes never waits that long.
+public enum Patience {
+    /// In seconds.
+    public static let seconds = 60
+    /// In milliseconds.
+    public static let milliseconds = seconds * 1_000
+}
+
 /// Whether `condition` comes to hold within this time; for what only asking again can tell.
 public func eventually(
-    within seconds: Int = 20, _ condition: () async throws -> Bool
+    within seconds: Int = Patience.seconds, _ condition: () async throws -> Bool
 ) async throws -> Bool {
     let end = ContinuousClock.now + .seconds(seconds)
     while try await !condition() {

@@ -26,7 +26,7 @@ public final class PlainHTTP {
     private var received: [UInt8] = []
 
     /// Connects to this port of 127.0.0.1; every read waits at most `timeoutSeconds`.
-    public init(port: UInt16, timeoutSeconds: Int = 20) throws {
+    public init(port: UInt16, timeoutSeconds: Int = Patience.seconds) throws {
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var limit = timeval(tv_sec: timeoutSeconds, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))

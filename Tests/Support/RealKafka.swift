@@ -206,15 +206,15 @@ public final class RealKafka: Sendable {
     /// Makes these topics and waits until the brokers serve them.
     public func makeTopics(_ topics: [NewTopic]) throws {
         let admin = try admin()
-        for result in try admin.createTopics(topics, timeoutMilliseconds: 30_000) {
+        for result in try admin.createTopics(topics, timeoutMilliseconds: Patience.milliseconds) {
             if let error = result.error { throw error }
             madeTopics.withLock { $0.append(result.topic) }
         }
         // The controller has made them; a broker hears of it a moment later.
         let names = topics.map(\.name)
-        let end = ContinuousClock.now + .seconds(30)
+        let end = ContinuousClock.now + .seconds(Patience.seconds)
         while ContinuousClock.now < end {
-            let seen = try admin.metadata(topics: names, timeoutMilliseconds: 10_000).topics
+            let seen = try admin.metadata(topics: names, timeoutMilliseconds: Patience.milliseconds).topics
             if seen.allSatisfy({ $0.error == nil && !$0.partitions.isEmpty && $0.leaderlessPartitions.isEmpty }) {
                 return
             }
@@ -225,7 +225,7 @@ public final class RealKafka: Sendable {
 
     private func deleteTopics() {
         let names = madeTopics.withLock { $0 }
-        _ = try? admin().deleteTopics(names, timeoutMilliseconds: 10_000)
+        _ = try? admin().deleteTopics(names, timeoutMilliseconds: Patience.milliseconds)
     }
 
     /// Ends a node (from 1) as a crash does, and waits until it is gone.

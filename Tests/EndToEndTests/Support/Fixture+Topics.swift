@@ -15,10 +15,12 @@ extension Fixture {
     /// Deletes a topic and waits until the brokers say that it is gone.
     func deleteTopic(_ shortName: String) async throws {
         let name = topic(shortName)
-        try await administer { try $0.deleteTopics([name], timeoutMilliseconds: 30_000) }
+        try await administer { try $0.deleteTopics([name], timeoutMilliseconds: Patience.milliseconds) }
         let admin = try kafka.admin()
         let isGone = try await eventually {
-            try admin.metadata(topics: [name], timeoutMilliseconds: 10_000).topics.allSatisfy { $0.error != nil }
+            try admin.metadata(topics: [name], timeoutMilliseconds: Patience.milliseconds).topics.allSatisfy {
+                $0.error != nil
+            }
         }
         guard isGone else { throw WorldError("\(name) is still there") }
     }
@@ -32,13 +34,15 @@ extension Fixture {
     /// Gives a topic more partitions.
     func grow(_ shortName: String, to partitions: Int) async throws {
         let name = topic(shortName)
-        try await administer { try $0.createPartitions([(name, partitions)], timeoutMilliseconds: 30_000) }
+        try await administer {
+            try $0.createPartitions([(name, partitions)], timeoutMilliseconds: Patience.milliseconds)
+        }
     }
 
     /// Changes a topic's configuration.
     func configure(_ shortName: String, _ entries: [String: String]) async throws {
         let name = topic(shortName)
-        try await administer { try $0.alterConfigs([(name, entries)], timeoutMilliseconds: 30_000) }
+        try await administer { try $0.alterConfigs([(name, entries)], timeoutMilliseconds: Patience.milliseconds) }
     }
 
     /// Runs one of Kafka's own tools against the cluster; needs `KAFKA_HOME`.

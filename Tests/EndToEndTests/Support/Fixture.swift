@@ -207,7 +207,7 @@ final class Fixture: Sendable {
 
     /// Waits until `condition` holds.
     func wait(
-        _ what: String, within seconds: Int = HeraldProcess.patience, until condition: () throws -> Bool
+        _ what: String, within seconds: Int = Patience.seconds, until condition: () throws -> Bool
     ) async throws {
         guard try await eventually(within: seconds, condition) else {
             throw WorldError("after \(seconds) s it was not so: \(what)")
@@ -216,15 +216,15 @@ final class Fixture: Sendable {
 
     /// Waits until `condition` holds, looking with `look` before each time.
     func wait(_ what: String, until condition: () -> Bool, meanwhile look: () async throws -> Void) async throws {
-        let isTrue = try await eventually(within: HeraldProcess.patience) {
+        let isTrue = try await eventually(within: Patience.seconds) {
             try await look()
             return condition()
         }
-        guard isTrue else { throw WorldError("after \(HeraldProcess.patience) s it was not so: \(what)") }
+        guard isTrue else { throw WorldError("after \(Patience.seconds) s it was not so: \(what)") }
     }
 
     /// Waits until there are this many results.
-    func waitForResults(_ expected: Int, within seconds: Int = HeraldProcess.patience) async throws {
+    func waitForResults(_ expected: Int, within seconds: Int = Patience.seconds) async throws {
         do {
             try await wait("\(expected) results", within: seconds) { count("notifications.results") >= expected }
         } catch {
@@ -242,27 +242,29 @@ final class Fixture: Sendable {
     func written(_ shortName: String) async throws -> Int {
         let wanted = partitions.filter { $0.topic == topic(shortName) }
         return try await Blocking.run { [openQueries] in
-            try wanted.reduce(0) { $0 + Int(try openQueries.watermarks(of: $1, timeoutMilliseconds: 30_000).high) }
+            try wanted.reduce(0) {
+                $0 + Int(try openQueries.watermarks(of: $1, timeoutMilliseconds: Patience.milliseconds).high)
+            }
         }
     }
 
     /// Whether somebody has written to a topic what is neither committed nor aborted.
     func hasOpenTransaction(_ shortName: String) throws -> Bool {
         let wanted = partitions.filter { $0.topic == topic(shortName) }
-        let committed = try queries.ends(of: wanted, timeoutMilliseconds: 30_000)
-        let written = try openQueries.ends(of: wanted, timeoutMilliseconds: 30_000)
+        let committed = try queries.ends(of: wanted, timeoutMilliseconds: Patience.milliseconds)
+        let written = try openQueries.ends(of: wanted, timeoutMilliseconds: Patience.milliseconds)
         return wanted.contains { committed[$0] ?? 0 < written[$0] ?? 0 }
     }
 
     private func ends(of partitions: [TopicPartition]) async throws -> [TopicPartition: Int64] {
         try await Blocking.run { [queries, name, bootstrapServers] in
-            let end = ContinuousClock.now + .seconds(HeraldProcess.patience)
+            let end = ContinuousClock.now + .seconds(Patience.seconds)
             var queries = queries
             var ends: [TopicPartition: Int64] = [:]
             for partition in partitions {
                 while ends[partition] == nil {
                     do throws(KafkaError) {
-                        ends[partition] = try queries.watermarks(of: partition, timeoutMilliseconds: 30_000).high
+                        ends[partition] = try queries.watermarks(of: partition, timeoutMilliseconds: 10_000).high
                     } catch {
                         // A leader that has moved; librdkafka goes on asking the former one, a new client does not.
                         guard ContinuousClock.now < end else { throw error }
@@ -291,7 +293,7 @@ final class Fixture: Sendable {
     private func commits() async throws -> [TopicPartition: CommitPosition] {
         let consumed = consumed
         let positions = try await Blocking.run { [queries] in
-            try queries.committed(consumed, timeoutMilliseconds: 30_000)
+            try queries.committed(consumed, timeoutMilliseconds: Patience.milliseconds)
         }
         return Dictionary(positions.map { ($0.partition, $0) }, uniquingKeysWith: { $1 })
     }
@@ -301,7 +303,7 @@ final class Fixture: Sendable {
     func waitForCommits(of shortName: String) async throws {
         var seen = try await commits().filter { $0.key.topic == topic(shortName) }
         var missing = seen.mapValues { _ in 2 }
-        let end = ContinuousClock.now + .seconds(HeraldProcess.patience)
+        let end = ContinuousClock.now + .seconds(Patience.seconds)
         while !missing.isEmpty {
             guard ContinuousClock.now < end else { throw WorldError("no commits in \(missing.keys.map(\.partition))") }
             for (partition, position) in try await commits() where seen[partition].map({ $0 != position }) ?? false {
@@ -313,7 +315,7 @@ final class Fixture: Sendable {
 
     /// Waits until the group has committed everything that there is.
     func waitUntilAllIsCommitted() async throws {
-        let end = ContinuousClock.now + .seconds(HeraldProcess.patience)
+        let end = ContinuousClock.now + .seconds(Patience.seconds)
         while true {
             let (ends, committed) = (try await ends(of: consumed), try await committed())
             let open = ends.filter { $0.value != committed[$0.key] ?? 0 }
@@ -333,7 +335,7 @@ final class Fixture: Sendable {
             if let error = consumer.commit(positions, token: 1, reportTo: outcomes) { throw error }
             var failure: KafkaError?
             var isDone = false
-            let end = ContinuousClock.now + .seconds(30)
+            let end = ContinuousClock.now + .seconds(Patience.seconds)
             while !isDone, ContinuousClock.now < end {
                 outcomes.commits { _, error, parts in
                     isDone = true

@@ -37,7 +37,7 @@ extension HeraldProcess {
         var last = ""
         guard
             try await eventually(
-                within: Self.patience,
+                within: Patience.seconds,
                 {
                     let answer = try await page("/readyz")
                     last = answer.text
@@ -52,7 +52,7 @@ extension HeraldProcess {
         func names(_ sentence: String?) -> Bool { sentence.map { part.map($0.contains) ?? true } ?? false }
         var last = ""
         var sentence: String?
-        _ = try await eventually(within: Self.patience) {
+        _ = try await eventually(within: Patience.seconds) {
             let answer = try await page("/readyz")
             last = answer.text
             guard answer.status == 503 else { return false }

@@ -12,9 +12,6 @@ final class HeraldProcess: Sendable {
         var text: String
     }
 
-    /// How long anything may take that only a hanging process does not do, in seconds.
-    static let patience = 60
-
     private let process: ChildProcess
     private let log: URL
 
@@ -51,7 +48,7 @@ final class HeraldProcess: Sendable {
 
     /// Waits for a line whose message contains `part`.
     @discardableResult
-    func waitForLog(_ part: String, count: Int = 1, within seconds: Int = patience) async throws -> LogLine {
+    func waitForLog(_ part: String, count: Int = 1, within seconds: Int = Patience.seconds) async throws -> LogLine {
         var found: [LogLine] = []
         _ = try await eventually(within: seconds) {
             found = logLines.filter { $0.message.contains(part) }
@@ -64,7 +61,7 @@ final class HeraldProcess: Sendable {
     }
 
     /// Waits for the end: its exit status, or 128 and the signal.
-    func waitForExit(within seconds: Int = patience) async throws -> Int32 {
+    func waitForExit(within seconds: Int = Patience.seconds) async throws -> Int32 {
         guard try await eventually(within: seconds, { !process.isRunning }) else {
             throw WorldError("the process has not ended within \(seconds) s:\n\(tail)")
         }

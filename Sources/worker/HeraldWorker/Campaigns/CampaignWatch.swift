@@ -62,17 +62,21 @@ final class CampaignWatch: Sendable {
     func stop() { state.withLock { $0.isStopping = true } }
 
     /// Waits until the topic was read to its end, or is known to be missing; not for ever, because one-time codes wait too.
-    func waitUntilRead() {
+    ///
+    /// - Returns: whether it is so; `false` when nothing was known in time.
+    @discardableResult
+    func waitUntilRead() -> Bool {
         let deadline = ContinuousClock.now + Self.patience
         while !state.withLock({ $0.isRead || $0.isStopping }) {
             guard ContinuousClock.now < deadline else {
                 logger.warning(
                     "\(configuration.topic) could not be read yet: campaigns that are paused or cancelled are delivered "
                         + "until it can be")
-                return
+                return false
             }
             usleep(20_000)
         }
+        return true
     }
 
     /// The thread's work.
