@@ -16,14 +16,16 @@ import shutil
 import signal
 import sys
 
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "scripts/shared"))
+
 import cases
 import refusals
 import report
 from broker import Broker
 from measure import Bench
-from processes import Processes
+from processes import Failure, Processes
 
-HERE = pathlib.Path(__file__).resolve().parent
 
 
 def missing():
@@ -75,6 +77,8 @@ def main():
         with Processes(directory) as processes:
             broker = Broker(processes, os.environ["KAFKA_HOME"], tools["kafka-bare"])
             run(Bench(processes, broker, f"{options.build}/herald", tools, options.events, options.profile), names)
+    except Failure as failure:
+        sys.exit(f"bench: {failure}")
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 

@@ -21,7 +21,8 @@ def produce(processes, bootstrap, topic, count):
             user, value = event(number)
             file.write(f"{user}\t{value}\n")
     processes.run(["kcat", "-P", "-b", bootstrap, "-t", topic, "-K\t", "-l", str(path),
-                   "-X", "partitioner=murmur2_random", "-X", "linger.ms=20", "-X", "queue.buffering.max.messages=1000000"])
+                   "-X", "partitioner=murmur2_random", "-X", "linger.ms=20", "-X", "queue.buffering.max.messages=1000000"],
+                  seconds=3_600)
     path.unlink()
 
 

@@ -6,9 +6,10 @@ import time
 
 import cases
 import events
-from processes import machine_seconds, progress, wait_for
+from processes import wait_for
 from stub import Nginx, Slow
-from worker import Workers
+from usage import machine_seconds, processor_seconds, progress
+from worker import Workers, numbers
 
 WRK_SECONDS = 3
 HANG_SECONDS = 45
@@ -105,7 +106,7 @@ class Bench:
         if wrk:
             wrk.add(self.nginx.wrk(self.script, case.connections, WRK_SECONDS, case.tls))
         before = backend.served()
-        spent = self.processes.processor_seconds(backend.process), self.processes.processor_seconds(self.broker.node)
+        spent = processor_seconds(backend.process), processor_seconds(self.broker.node)
         machine, start = machine_seconds(), time.monotonic()
         url = self.nginx.tls_url if case.tls else backend.url
         workers = self.workers(case, topic, url)
@@ -118,8 +119,8 @@ class Bench:
         workers.await_commits(topic, self.count)
         end, busy = time.monotonic(), machine_seconds() - machine
         processor, peak = workers.processor_seconds(), workers.peak_bytes()
-        ours = self.processes.processor_seconds(backend.process) - spent[0]
-        brokers = self.processes.processor_seconds(self.broker.node) - spent[1]
+        ours = processor_seconds(backend.process) - spent[0]
+        brokers = processor_seconds(self.broker.node) - spent[1]
         self.check_results(case, workers)
         workers.stop()
         if wrk:
@@ -143,7 +144,7 @@ class Bench:
     def paced(self, case):
         """How old events are when the backend gets them, at a pace that leaves the machine idle (milliseconds)."""
         progress(f"age-{case.name}: {cases.PACE} events a second for {cases.PACED_SECONDS} s")
-        topic = f"paced.{self.processes.next_number()}"
+        topic = f"paced.{next(numbers)}"
         self.broker.create(topic, case.partitions)
         backend = Slow(self.processes, self.tools["backend"], 0)
         workers = self.workers(case, topic, backend.url)
@@ -180,7 +181,7 @@ class Bench:
         """What a backend that takes CAPACITY calls a second gets: events a second, the share of refused calls, dead letters."""
         count = cases.LIMITED_EVENTS
         progress(f"limited: {count:,} events for a backend that takes {cases.CAPACITY} a second, {count // cases.CAPACITY} s")
-        topic = f"limited.{self.processes.next_number()}"
+        topic = f"limited.{next(numbers)}"
         self.broker.create(topic, cases.FIRST.partitions)
         events.produce(self.processes, self.broker.bootstrap, topic, count)
         case = dataclasses.replace(cases.FIRST, guarantee="at-least-once")
@@ -196,7 +197,7 @@ class Bench:
     def priority(self):
         """How old events of the first topic are when the backend gets them, beside a full second topic (milliseconds)."""
         progress(f"priority: {cases.URGENT_PACE} events a second beside a full topic, {cases.CAPACITY} calls a second")
-        bulk, urgent = self.backlog(cases.FIRST.partitions), f"urgent.{self.processes.next_number()}"
+        bulk, urgent = self.backlog(cases.FIRST.partitions), f"urgent.{next(numbers)}"
         self.broker.create(urgent, cases.FIRST.partitions)
         backend = Slow(self.processes, self.tools["backend"], 0)
         workers = self.workers(

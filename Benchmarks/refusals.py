@@ -5,8 +5,8 @@ import sys
 import time
 
 import cases
-from processes import progress
 from stub import Slow
+from usage import progress
 
 DELAY_MILLISECONDS = 20
 PATIENCE_SECONDS = 60

@@ -5,7 +5,8 @@ import time
 import urllib.request
 
 import cases
-from processes import free_port, wait_for
+from processes import free_ports, wait_for
+from usage import run_measured
 
 CONFIGURATION = """\
 daemon off;
@@ -87,7 +88,7 @@ class Nginx(Backend):
 
     def __init__(self, processes):
         self.asked = 0
-        port, tls_port, limited_port = free_port(), free_port(), free_port()
+        port, tls_port, limited_port = free_ports(3)
         directory = processes.directory
         self.authority = f"{directory}/certificate.pem"
         processes.run(
@@ -109,8 +110,9 @@ class Nginx(Backend):
 
     def wrk(self, script, connections, seconds, tls=False):
         """Requests, seconds and processor time of `wrk`."""
-        output, processor = self.processes.run_measured(
-            ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "-s", script, self.tls_url if tls else self.url])
+        url = self.tls_url if tls else self.url
+        output, processor = run_measured(
+            self.processes, ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "-s", script, url])
         requests, duration = re.search(r"(\d+) requests in ([\d.]+)s", output).groups()
         return int(requests), float(duration), processor
 
@@ -119,7 +121,7 @@ class Slow(Backend):
     """Our own: answers after so many milliseconds, or never (None); refuses what `options` say."""
 
     def __init__(self, processes, binary, milliseconds, options=()):
-        port = free_port()
+        [port] = free_ports(1)
         microseconds = -1 if milliseconds is None else milliseconds * 1_000
         super().__init__(processes, port, [binary, str(port), str(microseconds), *map(str, options)],
                          f"backend-{port}")

@@ -1,11 +1,15 @@
 """Herald's worker under measurement: its settings, its processes, its processor time and memory."""
 
-import os
+import itertools
 import pathlib
 import signal
 import sys
 
+import usage
 from processes import wait_for
+
+# Each group and topic of a run has a name of its own.
+numbers = itertools.count(1)
 
 SETTINGS = """\
 kafka: {{bootstrapServers: "{bootstrap}", group: {group}}}
@@ -26,7 +30,7 @@ class Workers:
 
     def __init__(self, processes, broker, herald, case, topics, url, authority=None, limits=""):
         self.processes, self.broker, self.case = processes, broker, case
-        self.group = f"bench.{processes.next_number()}"
+        self.group = f"bench.{next(numbers)}"
         for name in self.topics():
             broker.create(name, case.partitions)
         path = processes.directory / f"{self.group}.yaml"
@@ -34,11 +38,8 @@ class Workers:
             bootstrap=broker.bootstrap, group=self.group, topics=topics, limits=limits, url=url, connections=case.connections,
             in_flight=case.in_flight, lanes=case.lanes, guarantee=case.guarantee,
             tls=f"  tls: {{caFile: {authority}}}\n" if authority else ""))
-        # Its environment would be settings too.
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("HERALD_")}
         self.running = [
-            processes.start([herald, "worker", "--config", path], log=f"{self.group}-{number}",
-                            env=environment)
+            processes.start([herald, "worker", "--config", path], log=f"{self.group}-{number}")
             for number in range(case.workers)]
 
     def topics(self):
@@ -55,7 +56,7 @@ class Workers:
         if not self.are_alive():
             sys.exit(f"bench: a worker ended:\n{self.log()}")
         said = sum(
-            (self.processes.directory / f"{self.group}-{number}.log").read_text().count("partitions assigned")
+            self.processes.log(f"{self.group}-{number}").read_text().count("partitions assigned")
             for number in range(self.case.workers))
         return said >= self.case.workers * self.case.lanes
 
@@ -73,11 +74,11 @@ class Workers:
         wait_for(are_there, seconds, f"{self.group}: not all events came to an end")
 
     def processor_seconds(self):
-        return sum(self.processes.processor_seconds(worker) for worker in self.running)
+        return sum(usage.processor_seconds(worker) for worker in self.running)
 
     def peak_bytes(self):
         """Of the one that took most."""
-        return max(self.processes.peak_bytes(worker) for worker in self.running)
+        return max(usage.peak_bytes(worker) for worker in self.running)
 
     def stop(self, patience=60):
         """Lets them end by themselves, and takes their topics away."""

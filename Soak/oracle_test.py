@@ -1,9 +1,12 @@
 """The oracle finds what it is there to find: a sound history passes, and each way of breaking it is named."""
 
 import struct
+import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts/shared"))
 
 import logfiles
 from history import Call, History, Incident, Record, Request

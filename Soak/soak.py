@@ -22,19 +22,25 @@ import sys
 import time
 from typing import NamedTuple
 
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "scripts/shared"))
+
 import logfiles
 from chaos import BrokerChaos, WorkerChaos
 from cluster import Cluster
 from events import Publisher
 from history import REQUESTS, RETRY, Journal, collect
 from oracle import Oracle
-from processes import Failure, Processes, free_ports, say, wait_for
+from processes import Failure, Processes, free_ports, wait_for
 from workers import CALL_TIMEOUT_MS, FORMS, IMMEDIATE_RETRIES, Pool
 
-HERE = pathlib.Path(__file__).resolve().parent
 # Without a call for so long, something hangs; and with calls for so long, something goes round in circles.
 PATIENCE = 180
 LONGEST = 3_600
+
+
+def say(text):
+    print(f"soak: {time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 
 class Plan(NamedTuple):

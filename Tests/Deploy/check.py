@@ -7,7 +7,6 @@ With a herald binary the runbook's commands are held against its help texts.
 """
 
 import json
-import pathlib
 import re
 import subprocess
 import sys

@@ -26,9 +26,9 @@ import exported
 import manifests
 import queries
 
-sys.path.insert(0, str(check.ROOT / "Soak"))
-from processes import Failure, Processes, free_ports, wait_for  # noqa: E402
-from secured import Broker  # noqa: E402
+sys.path.insert(0, str(check.ROOT / "scripts/shared"))
+from processes import Failure, Processes, free_ports, wait_for
+from secured import Broker
 
 USERS = ["herald", "herald-operator"]
 MISBEHAVIOUR = [

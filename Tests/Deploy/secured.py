@@ -4,58 +4,33 @@ Two listeners: one without login, whose user may do everything, for what a clust
 SASL/PLAIN for the users of deploy/kubernetes, each with the password of the same name.
 """
 
-import base64
 import concurrent.futures
-import secrets
 
-from processes import Failure, free_ports, is_alive, wait_for
+from kafka import Node, cluster_id, java
+from processes import free_ports
 
-SETTINGS = """\
-process.roles=broker,controller
-node.id=1
-controller.quorum.voters=1@127.0.0.1:{controller}
-listeners=PLAINTEXT://127.0.0.1:{open},SASL_PLAINTEXT://127.0.0.1:{client},CONTROLLER://127.0.0.1:{controller}
-listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT
-inter.broker.listener.name=PLAINTEXT
-controller.listener.names=CONTROLLER
-sasl.enabled.mechanisms=PLAIN
-listener.name.sasl_plaintext.plain.sasl.jaas.config={plain} required {users};
-authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
-super.users=User:ANONYMOUS
-log.dirs={directory}/data
-offsets.topic.replication.factor=1
-offsets.topic.num.partitions=4
-transaction.state.log.replication.factor=1
-transaction.state.log.min.isr=1
-transaction.state.log.num.partitions=4
-group.initial.rebalance.delay.ms=500
-auto.create.topics.enable=false
-"""
+PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 
 
 class Broker:
     def __init__(self, processes, home, users):
         self.processes = processes
-        directory = processes.directory
+        self.java = java(processes, home)
         self.open, self.client, controller = [f"127.0.0.1:{port}" for port in free_ports(3)]
-        path = directory / "server.properties"
-        path.write_text(SETTINGS.format(
-            open=self.open.split(":")[1], client=self.client.split(":")[1], controller=controller.split(":")[1], directory=directory,
-            plain="org.apache.kafka.common.security.plain.PlainLoginModule",
-            users=" ".join(f'user_{user}="{user}"' for user in users)))
-        # Kafka logs to standard output with any configuration that says so, and to nowhere without one.
-        log = directory / "log4j2.properties"
-        log.write_text(
-            "appender.c.type=Console\nappender.c.name=C\nrootLogger.level=info\nrootLogger.appenderRef.c.ref=C\n")
-        self.java = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-                     f"-Dlog4j2.configurationFile={log}", "-cp", f"{home}/libs/*"]
-        cluster = "h" + base64.urlsafe_b64encode(secrets.token_bytes(16)).decode()[1:22].replace("-", "a")
-        processes.run(self.java + ["kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(path)])
-        node = processes.start(self.java + ["kafka.Kafka", str(path)], log="broker")
-        wait_for(lambda: not is_alive(node) or b"Kafka Server started" in processes.log("broker").read_bytes(),
-                 90, "the broker was not up")
-        if not is_alive(node):
-            raise Failure(f"the broker ended:\n{processes.tail('broker')}")
+        passwords = " ".join(f'user_{user}="{user}"' for user in users)
+        node = Node(
+            processes, self.java, 1,
+            {"PLAINTEXT": self.open, "SASL_PLAINTEXT": self.client, "CONTROLLER": controller}, {
+                "listener.security.protocol.map":
+                    "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT",
+                "sasl.enabled.mechanisms": "PLAIN",
+                "listener.name.sasl_plaintext.plain.sasl.jaas.config": f"{PLAIN} required {passwords};",
+                "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+                "super.users": "User:ANONYMOUS",
+                "group.initial.rebalance.delay.ms": 500,
+            }, cluster_id())
+        node.start()
+        node.wait_until_started()
 
     def allow(self, user, acls):
         """Grants what a KafkaUser's ACLs say; one program for each, two at a time."""

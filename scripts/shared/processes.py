@@ -6,17 +6,12 @@ import random
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 
 
 class Failure(Exception):
-    """The campaign cannot go on; the text is for people."""
-
-
-def say(text):
-    print(f"soak: {time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
+    """It cannot go on; the text is for people."""
 
 
 def now_ms():
@@ -92,6 +87,11 @@ class Processes:
         with self.lock:
             self.running = [other for other in self.running if other.poll() is None] + [process]
         return process
+
+    def end(self, process):
+        """Asks a program to end, and waits until it has."""
+        process.terminate()
+        process.wait(timeout=10)
 
     def run(self, command, seconds=120, may_fail=False, output=subprocess.PIPE):
         """Runs a program to its end; its standard output, or None when it failed and may."""
