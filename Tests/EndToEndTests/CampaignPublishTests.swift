@@ -84,7 +84,7 @@ struct CampaignPublishTests {
     func two() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             let count = 3_000
-            let words = fixture.startWords(try fixture.audience(count), ["--rate", "1000/s"])
+            let words = fixture.startWords(try fixture.audience(count), ["--rate", "150/s"])
             _ = try await fixture.startWorker()
             let first = try fixture.startTool(words)
             try await fixture.wait("it publishes") { fixture.count("notifications.bulk") > 100 }

@@ -104,9 +104,14 @@ struct HealthTests {
         plan.misbehaviour = expected.misbehaviour
         try await Fixture.run(plan) { fixture in
             var changes: [String: String] = [:]
-            // A backend that speaks no TLS.
+            // Answers in plain words to whoever speaks TLS.
+            let plain = try ScriptedServer { peer in
+                try peer.write("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+                _ = peer.readToEnd()
+            }
+            defer { plain.stop() }
             if expected.reason == "tls" {
-                changes["backend.url"] = fixture.backend.url.replacing("http:", with: "https:")
+                changes["backend.url"] = plain.origin.replacing("http:", with: "https:")
             }
             let worker = try await fixture.startWorker(changing: changes)
             try await fixture.publish(Batch.events(0..<600))

@@ -11,7 +11,7 @@ public struct TestCertificates: Sendable {
     public let good: ServerIdentity
     /// For another host.
     public let wrongHost: ServerIdentity
-    /// Not valid any more.
+    /// Valid until it was made: a moment that is now counts as past.
     public let expired: ServerIdentity
     /// By an authority that nobody trusts.
     public let ofUnknownAuthority: ServerIdentity
@@ -40,7 +40,7 @@ public struct TestCertificates: Sendable {
         let here = "subjectAltName=IP:127.0.0.1,DNS:localhost"
         good = try maker.identity("good", authority: "authority", extensions: here)
         wrongHost = try maker.identity("wrong", authority: "authority", extensions: "subjectAltName=DNS:example.org")
-        expired = try maker.identity("expired", authority: "authority", extensions: here, days: -1)
+        expired = try maker.identity("expired", authority: "authority", extensions: here, days: 0)
         ofUnknownAuthority = try maker.identity("unknown", authority: "other", extensions: here)
         client = try maker.identity("client", authority: "authority", extensions: "extendedKeyUsage=clientAuth")
     }
@@ -76,10 +76,14 @@ public struct TestCertificates: Sendable {
             process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
             process.arguments = ["openssl"] + arguments
             process.standardOutput = FileHandle.nullDevice
-            process.standardError = FileHandle.nullDevice
+            let errors = Pipe()
+            process.standardError = errors
             try process.run()
+            let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
             process.waitUntilExit()
-            guard process.terminationStatus == 0 else { throw POSIXError(.EINVAL) }
+            guard process.terminationStatus == 0 else { throw Failure(description: "openssl: \(text)") }
         }
+
+        struct Failure: Error, CustomStringConvertible { let description: String }
     }
 }
