@@ -30,7 +30,7 @@ struct MetricsTests {
                 metrics[lag] == 0 && metrics["herald_retry_backlog{delay=\"1s\"}"] == 0
                     && metrics["herald_inflight"] == 0
                     && metrics.filter { $0.key.hasPrefix("herald_consumer_lag") }.allSatisfy { $0.value == 0 }
-                    && metrics["herald_end_to_end_seconds_count"] == 241
+                    && metrics["herald_end_to_end_seconds_count{topic=\"\(fixture.topic("notifications"))\"}"] == 241
             } meanwhile: {
                 metrics = try await worker.metrics()
             }
@@ -55,6 +55,73 @@ struct MetricsTests {
             #expect(metrics["herald_commits_total{outcome=\"committed\"}"] ?? 0 >= 1)
             #expect(metrics["herald_transaction_duration_seconds_count"] ?? 0 >= 1)
             #expect(metrics["process_resident_memory_bytes"] ?? 0 > 1e6)
+        }
+    }
+
+    @Test("An event that fails for long makes its topic's oldest event older although all others are delivered")
+    func oldestEvent() async throws {
+        var plan = Fixture.Plan()
+        plan.partitions = 1
+        plan.settings = ["retry.delays": "[1s, 2s, 10m]", "outages.breaker.of": "0"]
+        plan.misbehaviour = [.status(503) { $0.user = "stubborn" }]
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            func ages() async throws -> [String: Double] {
+                let metrics = try await worker.metrics()
+                let name = "herald_oldest_event_age_seconds"
+                return Dictionary(
+                    uniqueKeysWithValues: ["notifications", "notifications.bulk"].compactMap { topic in
+                        metrics["\(name){topic=\"\(fixture.topic(topic))\"}"].map { (topic, $0) }
+                    })
+            }
+            #expect(try await ages() == ["notifications": 0, "notifications.bulk": 0], "nothing waits yet")
+            let published = ContinuousClock.now
+            try await fixture.publish([Publication(id: "stubborn", user: "stubborn")] + Batch.events(0..<100))
+            try await fixture.waitForResults(100)
+            var found: [String: Double] = [:]
+            // By then it lies in the longest delay topic, behind nobody's event, and no worker calls anything.
+            try await fixture.wait("its age grows") {
+                found["notifications"] ?? 0 >= 6 && fixture.count("notifications.retry.10m") == 1
+            } meanwhile: {
+                found = try await ages()
+            }
+            #expect(found["notifications"] ?? .infinity <= (ContinuousClock.now - published) / .seconds(1))
+            #expect(found["notifications.bulk"] == 0)
+            #expect(fixture.count("notifications.results") == 100)
+
+            // Another worker has its partition now, and never saw the event before.
+            worker.terminate()
+            #expect(try await worker.waitForExit() == 0)
+            let other = try await fixture.startWorker()
+            let name = "herald_oldest_event_age_seconds{topic=\"\(fixture.topic("notifications"))\"}"
+            var age = 0.0
+            try await fixture.wait("the other worker knows how old it is") {
+                age >= 6
+            } meanwhile: {
+                age = try await other.metrics()[name] ?? 0
+            }
+        }
+    }
+
+    @Test("The age of the oldest event falls once its outcome is durable")
+    func oldestEventEnds() async throws {
+        var plan = Fixture.Plan()
+        plan.settings = ["retry.delays": "[1s, 2s, 5s]", "outages.breaker.of": "0"]
+        plan.misbehaviour = [.status(503) { $0.user = "stubborn" }]
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            let name = "herald_oldest_event_age_seconds{topic=\"\(fixture.topic("notifications"))\"}"
+            try await fixture.publish([Publication(id: "stubborn", user: "stubborn")])
+            var oldest = 0.0
+            var age = 0.0
+            try await fixture.wait("it has its outcome, and nothing is old any more") {
+                fixture.count("notifications.results") == 1 && age == 0
+            } meanwhile: {
+                age = try await worker.metrics()[name] ?? .infinity
+                oldest = max(oldest, age)
+            }
+            #expect(oldest >= 4)
+            #expect(try fixture.results.first?.summary == "dead-lettered attempts-exhausted 503 attempts 4")
         }
     }
 

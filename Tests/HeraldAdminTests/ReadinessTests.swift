@@ -139,7 +139,7 @@ struct ReadinessTests {
     func troubleLog() {
         let lines = Guarded<[String]>([])
         let log = TroubleLog(warn: { text, fields in lines.withLock { $0.append("\(text) \(fields)") } })
-        var counters = Counters(services: 1)
+        var counters = Counters(services: 1, requestTopics: 1)
         let before = counters
         counters.count(.unanswered(.refused), service: 0)
         log.note(counters.troubles(since: before, services: 1), now: Self.now)
@@ -189,7 +189,7 @@ struct ReadinessTests {
     @Test("What clients have counted goes on when one is made anew, and their levels are the newest")
     func statistics() {
         var sum = StatisticsSum()
-        var lane = LaneReport(number: 0, at: Self.now, services: 1)
+        var lane = LaneReport(number: 0, at: Self.now, services: 1, requestTopics: 1)
         for (requests, queued) in [(10, 1), (15, 2), (3, 4)] {
             lane.statistics.producer = Array(#"{"tx":\#(requests),"msg_cnt":\#(queued)}"#.utf8)
             lane.statistics.number += 1

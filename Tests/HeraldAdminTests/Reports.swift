@@ -8,26 +8,32 @@ import HeraldWorker
 /// Reports as lanes leave them.
 enum Reports {
     static let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
+    static let wall = WallTime(milliseconds: 1_800_000_000_000)
     static let partition = TopicPartition(topic: "notifications", partition: 0)
     static let retry = TopicPartition(topic: "notifications.retry.5s", partition: 0)
 
     /// A worker that delivers.
     static func ready(_ change: (inout WorkerReport) -> Void = { _ in }) -> WorkerReport {
-        var lane = LaneReport(number: 0, at: now, services: 2)
+        var lane = LaneReport(number: 0, at: now, services: 2, requestTopics: 2)
         lane.isReady = true
         lane.phase = .taking
         lane.partitions = [
             PartitionReport(partition, done: 90), PartitionReport(retry, delay: "5s", done: 3),
         ]
+        lane.oldestEvents = [
+            wall.advanced(byMilliseconds: -4_000), wall.advanced(byMilliseconds: -90_500), nil,
+        ]
         lane.inFlightLimit = 40
         lane.rateLimits = [500, nil]
-        lane.counters.count(.delivered, service: 0, after: 20)
-        lane.counters.count(.deadLettered, service: nil, after: 20)
+        lane.counters.count(.delivered, service: 0, of: 0, after: 20)
+        lane.counters.count(.deadLettered, service: nil, of: 2, after: 20)
         lane.counters.count(.unanswered(.timeout), service: 1)
         var cluster = ClusterReport()
         cluster.isReachable = true
         cluster.ends = [partition: 105, retry: 10]
-        var report = WorkerReport(pushServices: ["apns", "gcm"], lanes: [lane], cluster: cluster)
+        var report = WorkerReport(
+            pushServices: ["apns", "gcm"], requestTopics: ["notifications", "notifications.bulk"], lanes: [lane],
+            cluster: cluster)
         change(&report)
         return report
     }

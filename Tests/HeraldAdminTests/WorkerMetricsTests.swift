@@ -1,11 +1,12 @@
 import Foundation
 import HeraldCore
 import HeraldTelemetry
-import HeraldWorker
+import HeraldTime
 import TestSupport
 import Testing
 
 @testable import HeraldAdmin
+@testable import HeraldWorker
 
 @Suite("The metrics of a worker")
 struct WorkerMetricsTests {
@@ -14,7 +15,8 @@ struct WorkerMetricsTests {
         usage: ProcessUsage.current())
 
     private func text(_ format: MetricsFormat, _ report: WorkerReport = Reports.ready()) -> String {
-        String(decoding: WorkerMetrics.text(report, Self.facts, format), as: UTF8.self)
+        let now = Moment(monotonic: Reports.now, wall: Reports.wall)
+        return String(decoding: WorkerMetrics.text(report, Self.facts, format, now: now), as: UTF8.self)
     }
 
     @Test(
@@ -22,8 +24,15 @@ struct WorkerMetricsTests {
         arguments: [
             #"herald_notifications_total{pns="apns",outcome="delivered"} 1"#,
             #"herald_notifications_total{pns="",outcome="dead-lettered"} 1"#,
-            #"herald_calls_total{pns="gcm",result="timeout"} 1"#, "herald_end_to_end_seconds_count 2",
-            "herald_end_to_end_seconds_sum 0.04", #"herald_end_to_end_seconds_bucket{le="0.025"} 2"#,
+            #"herald_calls_total{pns="gcm",result="timeout"} 1"#,
+            #"herald_end_to_end_seconds_count{topic="notifications"} 1"#,
+            #"herald_end_to_end_seconds_count{topic="notifications.bulk"} 0"#,
+            #"herald_end_to_end_seconds_count{topic=""} 1"#,
+            #"herald_end_to_end_seconds_sum{topic="notifications"} 0.02"#,
+            #"herald_end_to_end_seconds_bucket{topic="notifications",le="0.025"} 1"#,
+            #"herald_oldest_event_age_seconds{topic="notifications"} 4.0"#,
+            #"herald_oldest_event_age_seconds{topic="notifications.bulk"} 90.5"#,
+            #"herald_oldest_event_age_seconds{topic=""} 0.0"#,
             #"herald_consumer_lag{topic="notifications",partition="0"} 15"#, #"herald_retry_backlog{delay="5s"} 7"#,
             #"herald_outage{reason="dead-letter-breaker"} 1"#, #"herald_outage{reason="credentials"} 0"#,
             "herald_limit_inflight 40",
@@ -33,6 +42,26 @@ struct WorkerMetricsTests {
     func samples(line: String) {
         let report = Reports.ready { $0.lanes[0].outage = OutageReport(.deadLetterBreaker, status: 404) }
         #expect(text(.prometheusText, report).split(separator: "\n").contains(line[...]))
+    }
+
+    @Test("The oldest event is the oldest of all lanes, and of what no lane has consumed")
+    func oldestEvent() {
+        func age(_ change: (inout WorkerReport) -> Void) -> [Int64] {
+            Reports.ready(change).oldestEventAges(now: Moment(monotonic: Reports.now, wall: Reports.wall))
+        }
+        #expect(age { _ in } == [4_000, 90_500, 0])
+        #expect(age { $0.lanes = [] } == [0, 0, 0], "nothing is known before the lanes start")
+        let older = Reports.wall.advanced(byMilliseconds: -100_000)
+        #expect(age { $0.lanes.append($0.lanes[0]); $0.lanes[1].oldestEvents[1] = older } == [4_000, 100_000, 0])
+        // Seen for ten seconds, of which nothing was consumed.
+        let unread = PartitionReport(Reports.partition, done: 90)
+        #expect(
+            age {
+                $0.cluster.backlog.note(
+                    [unread], ends: [Reports.partition: 105], at: Reports.now.advanced(byMilliseconds: -10_000))
+            } == [10_000, 90_500, 0])
+        let ahead = Reports.wall.advanced(byMilliseconds: 5_000)
+        #expect(age { $0.lanes[0].oldestEvents = [ahead, nil, nil] } == [0, 0, 0], "clocks differ")
     }
 
     @Test(

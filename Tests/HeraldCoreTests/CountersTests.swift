@@ -30,6 +30,36 @@ struct CountersTests {
         }
     }
 
+    @Test("An event counts for its request topic, a retry for the one that it came from")
+    func requestTopics() {
+        let harness = EngineHarness()
+        func counts() -> [Int] {
+            let histograms = harness.engine.counters.endToEnd
+            return (0..<histograms.count).map { histograms[$0].count }
+        }
+        harness.event("a")
+        harness.answer(200)
+        harness.event("b", on: EngineHarness.bulk)
+        harness.answer(200)
+        #expect(counts() == [1, 1, 0])
+        harness.record("no JSON", on: EngineHarness.bulk)
+        #expect(counts() == [1, 2, 0])
+        for (origin, expected) in [
+            ("notifications.bulk/3/17", [1, 3, 0]), ("notifications/3/17", [2, 3, 0]),
+            ("of-last-year/0/4", [2, 3, 1]), ("notifications.bul/0/4", [2, 3, 2]),
+        ] {
+            harness.event("c", on: EngineHarness.oneSecond, headers: [("herald-origin", origin)])
+            harness.pass(1_000)
+            harness.answer(200)
+            #expect(counts() == expected, "\(origin)")
+        }
+        // Somebody wrote it there without saying where it came from.
+        harness.event("d", on: EngineHarness.oneSecond)
+        harness.pass(1_000)
+        harness.answer(200)
+        #expect(counts() == [2, 3, 3])
+    }
+
     @Test("Outcomes are counted by push service, calls by how they ended, records by their reasons")
     func engine() {
         let harness = EngineHarness()
@@ -53,6 +83,6 @@ struct CountersTests {
         #expect(counters.deadLetters(.rejected) == 1 && counters.deadLetters(.malformed) == 1)
         #expect(counters.calls(.throttled, service: 0) == 1 && counters.calls(.unanswered(.timeout), service: 0) == 1)
         #expect(counters.retried == 1 && counters.retries(.transient) == 1 && counters.retries(nil) == 0)
-        #expect(counters.endToEnd.count == 3)
+        #expect((0..<counters.endToEnd.count).map { counters.endToEnd[$0].count } == [3, 0, 0])
     }
 }

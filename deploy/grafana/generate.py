@@ -49,9 +49,9 @@ ROWS = [
         stat("Final per second", "1/s", "sum(rate(herald_notifications_total{WORKERS}[RATE]))",
              "Notifications that became final."),
         stat("Late", "%",
-             '1 - sum(rate(herald_end_to_end_seconds_bucket{WORKERS, le="10.0"}[RATE]))'
-             " / sum(rate(herald_end_to_end_seconds_count{WORKERS}[RATE]))",
-             "Final later than 10 s after their event was published.", [(0, GREEN), (0.01, ORANGE), (0.05, RED)]),
+             '1 - sum(rate(herald_end_to_end_seconds_bucket{WORKERS, topic=~"notifications", le="10.0"}[RATE]))'
+             ' / sum(rate(herald_end_to_end_seconds_count{WORKERS, topic=~"notifications"}[RATE]))',
+             "One-time codes that became final later than 10 s after their event was published.", [(0, GREEN), (0.01, ORANGE), (0.05, RED)]),
         stat("Dead letters", "#", "sum(increase(herald_dead_letters_total{WORKERS}[$__range]))",
              "In the time shown.", [(0, GREEN), (1, ORANGE)]),
     ]),
@@ -63,8 +63,11 @@ ROWS = [
                ("sum by (topic) (max by (topic, partition) ("
                 'herald_consumer_lag{WORKERS, topic!~".+[.]retry[.][^.]+"}))', "{{topic}}"),
                help="Events that wait in the request topics, those in progress included."),
-        series("From publication to the final outcome", "s", *quantiles("herald_end_to_end_seconds"),
-               help="Retries and waiting in Kafka included, of all request topics together."),
+        series("From publication to the final outcome", "s", *quantiles("herald_end_to_end_seconds", "topic"),
+               help="Retries and waiting in Kafka included, by request topic."),
+        series("The oldest event", "s",
+               ("max by (topic) (herald_oldest_event_age_seconds{WORKERS})", "{{topic}}"),
+               help="How long the oldest event that is not final has waited, as far as a worker knows."),
         series("Time until the lag is gone", "s",
                ("herald:request_lag:sum{job=~\"$job\"} / on (namespace, job) group_left ()"
                 " herald:records_consumed:rate10m{job=~\"$job\"}", "{{topic}}"),

@@ -1,3 +1,4 @@
+import HeraldCore
 internal import HeraldHTTP
 import HeraldTelemetry
 public import HeraldThreads
@@ -112,6 +113,8 @@ public final class AdminServer: Sendable {
         let process = ProcessFacts(facts: facts, usage: ProcessUsage.current())
         return HTTPResponse(
             status: 200, headers: ["Content-Type": format.contentType, "Vary": "Accept"],
-            body: WorkerMetrics.text(report, process, format))
+            body: WorkerMetrics.text(
+                report, process, format,
+                now: Moment(monotonic: SystemClock.monotonic(), wall: SystemClock.wall())))
     }
 }

@@ -27,7 +27,9 @@ public enum WorkerMetrics {
     struct Source: Sendable {
         let report: WorkerReport
         let process: ProcessFacts
-        let isReady: Bool
+        let now: Moment
+
+        var isReady: Bool { Readiness(report, now: now.monotonic).isReady }
 
         /// The sum over all lanes.
         func sum(_ value: (LaneReport) -> Int) -> Int { report.lanes.reduce(0) { $0 + value($1) } }
@@ -40,9 +42,10 @@ public enum WorkerMetrics {
     static let all: [Metric] = delivery + state + kafka + process
 
     /// The whole page.
-    static func text(_ report: WorkerReport, _ process: ProcessFacts, _ format: MetricsFormat) -> [UInt8] {
-        let source = Source(
-            report: report, process: process, isReady: Readiness(report, now: SystemClock.monotonic()).isReady)
+    static func text(
+        _ report: WorkerReport, _ process: ProcessFacts, _ format: MetricsFormat, now: Moment
+    ) -> [UInt8] {
+        let source = Source(report: report, process: process, now: now)
         var writer = MetricsWriter(format)
         for metric in all {
             writer.begin(metric.declaration)
@@ -91,10 +94,12 @@ public enum WorkerMetrics {
             }
         },
         Metric(
-            "herald_end_to_end_seconds", .histogram, unit: .seconds,
-            "From an event's first publication to the final outcome of each of its notifications."
+            "herald_end_to_end_seconds", .histogram, unit: .seconds, labels: ["topic"],
+            "From an event's first publication to the final outcome of each of its notifications, by request topic."
         ) { source, writer in
-            writer.histogram([], source.report.lanes.map(\.counters.endToEnd), .ofEvents)
+            for (place, topic) in source.topics.enumerated() {
+                writer.histogram([topic], source.report.lanes.map { $0.counters.endToEnd[place] }, .ofEvents)
+            }
         },
         Metric(
             "herald_dead_letters", .counter, labels: ["reason"], "Records written to the dead-letter topic, by reason."
@@ -164,6 +169,14 @@ public enum WorkerMetrics {
             }
         },
         Metric(
+            "herald_oldest_event_age_seconds", .gauge, unit: .seconds, labels: ["topic"],
+            "How long the oldest event that is not final has waited, as far as this worker knows, by request topic."
+        ) { source, writer in
+            for (topic, age) in zip(source.topics, source.report.oldestEventAges(now: source.now)) {
+                writer.sample([topic], Double(age) / 1_000)
+            }
+        },
+        Metric(
             "herald_retry_backlog", .gauge, labels: ["delay"],
             "The lag of this worker's partitions of a retry topic: about how many events wait there."
         ) { source, writer in
@@ -181,6 +194,9 @@ extension WorkerMetrics.Source {
     fileprivate var services: [(place: Int?, name: String)] {
         report.pushServices.enumerated().map { ($0, $1) } + [(nil, "")]
     }
+
+    /// The request topics by their places, the last of which is of events from others.
+    fileprivate var topics: [String] { report.requestTopics + [""] }
 }
 
 extension LaneReport {

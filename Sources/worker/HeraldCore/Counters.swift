@@ -15,8 +15,9 @@ public struct Counters: Sendable, Equatable {
     public internal(set) var calls = 0
     /// Answers and acknowledgements that belonged to an event that was given up.
     public internal(set) var stale = 0
-    /// From an event's first publication to a final outcome, one for each push service.
-    public private(set) var endToEnd = DurationHistogram.ofEvents
+    /// From an event's first publication to a final outcome, one for each push service; by the place of its request topic
+    /// (``RequestTopics``).
+    public private(set) var endToEnd: DurationHistograms
 
     /// By push service, and then by outcome; the last place is of events that name no service.
     private var outcomes: [Int]
@@ -29,9 +30,10 @@ public struct Counters: Sendable, Equatable {
     /// How many ways a call can end.
     private let ends = CallEnd.allCases.count
 
-    /// Nothing yet, with this many push services.
-    public init(services: Int) {
+    /// Nothing yet, with this many push services and request topics.
+    public init(services: Int, requestTopics: Int) {
         self.services = services
+        endToEnd = DurationHistograms(repeating: .ofEvents, count: requestTopics + 1)
         outcomes = Array(repeating: 0, count: (services + 1) * Outcome.allCases.count)
         callEnds = Array(repeating: 0, count: services * ends)
     }
@@ -58,10 +60,11 @@ public struct Counters: Sendable, Equatable {
     /// All duplicates.
     public var duplicates: Int { (0...services).reduce(0) { $0 + notifications(.duplicate, service: $1) } }
 
-    /// A final outcome, and how long after the event's publication (milliseconds).
-    mutating func count(_ outcome: Outcome, service: Int?, after milliseconds: Int64) {
+    /// A final outcome, the place of the event's request topic, and how long after its publication (milliseconds).
+    mutating func count(_ outcome: Outcome, service: Int?, of topic: Int, after milliseconds: Int64) {
         outcomes[(service ?? services) * Outcome.allCases.count + outcome.place] += 1
-        endToEnd.observe(microseconds: milliseconds.multipliedReportingOverflow(by: 1_000).partialValue)
+        endToEnd.observe(
+            microseconds: milliseconds.multipliedReportingOverflow(by: 1_000).partialValue, at: topic)
     }
 
     mutating func count(_ end: CallEnd, service: Int) {

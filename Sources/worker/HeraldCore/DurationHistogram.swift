@@ -37,10 +37,16 @@ public struct DurationHistogram: Sendable, Equatable {
     /// Counts one duration; a negative one counts as none at all.
     public mutating func observe(microseconds: Int64) {
         let duration = max(0, microseconds)
+        counts[bucket(of: duration)] += 1
+        sum &+= duration
+    }
+
+    /// The bucket that a duration belongs to, which is not negative (microseconds).
+    @inline(__always)
+    fileprivate func bucket(of duration: Int64) -> Int {
         var bucket = Int(firstBuckets[64 - duration.leadingZeroBitCount])
         while bucket < bounds.count, duration > bounds[bucket] { bucket += 1 }
-        counts[bucket] += 1
-        sum &+= duration
+        return bucket
     }
 
     /// Adds what another histogram with the same bounds has counted.
@@ -51,4 +57,45 @@ public struct DurationHistogram: Sendable, Equatable {
 
     /// How many there were.
     public var count: Int { counts.reduce(0, +) }
+
+    /// The same bounds with what was counted in them.
+    fileprivate func with(counts: [Int], sum: Int64) -> Self {
+        var other = self
+        other.counts = counts
+        other.sum = sum
+        return other
+    }
+}
+
+/// Histograms with the same bounds, by their places.
+///
+/// An observation costs as much as that of one histogram: their buckets lie in one array.
+public struct DurationHistograms: Sendable, Equatable {
+    private let empty: DurationHistogram
+    /// By place, and then by bucket.
+    private var counts: [Int]
+    private var sums: [Int64]
+
+    /// So many empty ones.
+    init(repeating empty: DurationHistogram, count: Int) {
+        self.empty = empty
+        counts = Array(repeating: 0, count: count * empty.counts.count)
+        sums = Array(repeating: 0, count: count)
+    }
+
+    /// How many histograms there are.
+    public var count: Int { sums.count }
+
+    /// The histogram at a place.
+    public subscript(place: Int) -> DurationHistogram {
+        let width = empty.counts.count
+        return empty.with(counts: Array(counts[place * width..<(place + 1) * width]), sum: sums[place])
+    }
+
+    /// Counts one duration; a negative one counts as none at all.
+    mutating func observe(microseconds: Int64, at place: Int) {
+        let duration = max(0, microseconds)
+        counts[place * (empty.bounds.count + 1) + empty.bucket(of: duration)] += 1
+        sums[place] &+= duration
+    }
 }

@@ -1,3 +1,5 @@
+public import HeraldTime
+
 /// Where one assigned partition stands.
 public struct PartitionProgress: Sendable, Equatable {
     /// Its topic.
@@ -26,6 +28,21 @@ extension Engine {
         partitions.all.map {
             PartitionProgress(topic: partitions.topics[$0.topic].name, number: $0.number, done: $0.tracker?.watermark)
         }
+    }
+
+    /// Since when the oldest event of each request topic waits of those that this engine knows of and that are not final,
+    /// by the topic's place (``RequestTopics``); `nil` without any.
+    ///
+    /// An event before its `notBefore` does not wait yet. Looks at every event in memory: to be asked now and then.
+    public func oldestEvents(now: Moment) -> [WallTime?] {
+        var oldest = (0...requestTopics.unknown).map { delayed.oldest(topic: $0, now: now.wall) }
+        events.forEachPresent { slot in
+            let taken = now.wall.advanced(byMilliseconds: -now.monotonic.milliseconds(since: events[slot].takenAt))
+            let since = events.waitsSince(slot) ?? taken
+            let place = Int(events[slot].requestTopic)
+            if since < now.wall { oldest[place] = min(oldest[place] ?? since, since) }
+        }
+        return oldest
     }
 
     /// What the lane is at.

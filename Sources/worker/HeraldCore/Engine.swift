@@ -20,6 +20,7 @@ import HeraldTime
 /// | `Events/` | ``EventTable`` | slots, their push services, users' order |
 /// | | ``Campaigns`` | campaigns that do not run, and how those do that may be paused |
 /// | `Intake/` | ``PartitionTable`` | what is done of each partition |
+/// | | ``RequestTopics`` | the place of each request topic |
 /// | | ``SourceTable`` | the queues, whose turn it is, and why one is paused |
 /// | | ``ReadAhead`` | how much is fetched ahead |
 /// | | ``DuplicateWindow`` | events that came before |
@@ -29,6 +30,7 @@ import HeraldTime
 /// | | ``Credentials`` | whether there are any, and who waits for others |
 /// | `Outbox/` | ``ProductionTable`` | records on their way |
 /// | | ``Committer`` | commits and transactions, and what waits for one |
+/// | | ``DelayedEvents`` | since when events wait that went into delay topics |
 /// | `Timers/` | ``DueQueue``, ``Upkeep`` | what waits for a moment; what is done now and then |
 ///
 /// Not copyable: whoever calls a method of an engine that an object keeps would copy all of it first, a reference count
@@ -52,6 +54,7 @@ public struct Engine: ~Copyable, Sendable {
     /// Events whose turn has come within this input.
     var activations: Ring<SlotID>
 
+    let requestTopics: RequestTopics
     var partitions = PartitionTable()
     var sources = SourceTable()
     var readAhead: ReadAhead
@@ -64,6 +67,7 @@ public struct Engine: ~Copyable, Sendable {
 
     var productions: ProductionTable
     var committer: Committer
+    var delayed: DelayedEvents
 
     var due: DueQueue
     /// Looking for events that block others.
@@ -76,7 +80,9 @@ public struct Engine: ~Copyable, Sendable {
         self.configuration = configuration
         let capacity = configuration.maxBuffered
         let width = max(1, configuration.decoder.pushServices.names.count)
-        counters = Counters(services: width)
+        requestTopics = RequestTopics(configuration.topics.requests)
+        counters = Counters(services: width, requestTopics: requestTopics.unknown)
+        delayed = DelayedEvents(delays: configuration.retry.delays, requestTopics: requestTopics.unknown)
         readAhead = ReadAhead(maxBytes: configuration.maxFetchedBytes)
         events = EventTable(capacity: capacity, width: width)
         due = DueQueue(capacity: capacity)

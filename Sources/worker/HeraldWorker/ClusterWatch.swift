@@ -77,9 +77,11 @@ final class ClusterWatch: Sendable {
             let known = latest
             let partitions = reports().flatMap(\.partitions)
             let lags = partitions.compactMap { known.lag(of: $0) }
-            trend.add(lags.reduce(0, +), at: SystemClock.monotonic())
+            let now = SystemClock.monotonic()
+            trend.add(lags.reduce(0, +), at: now)
             report.withLock { report in
                 report.lagPerSecond = trend.perSecond
+                report.backlog.note(partitions.filter { $0.delay == nil }, ends: report.ends, at: now)
                 report.consumers = statistics.consumers
                 report.producers = statistics.producers
             }

@@ -135,7 +135,7 @@ public final class Worker: Sendable {
     public var report: WorkerReport {
         let (watch, isStopping) = state.withLock { ($0.watch, $0.isStopping) }
         return WorkerReport(
-            pushServices: pushServices, lanes: laneReports, cluster: watch?.latest ?? ClusterReport(),
+            pushServices: pushServices, requestTopics: requestTopics, lanes: laneReports, cluster: watch?.latest ?? ClusterReport(),
             isStopping: isStopping)
     }
 
@@ -144,6 +144,8 @@ public final class Worker: Sendable {
     private var laneReports: [LaneReport] { state.withLock { $0.snapshots }.map(\.latest) }
 
     private var pushServices: [String] { configuration.lanes.first?.engine.decoder.pushServices.names ?? [] }
+
+    private var requestTopics: [String] { configuration.lanes.first?.engine.topics.requests ?? [] }
 
     /// The credentials that all lanes share; fetching a token takes place beside the questions to the brokers.
     private func startCredentials(_ backend: BackendConfiguration) throws -> CredentialSource {
@@ -160,7 +162,9 @@ public final class Worker: Sendable {
     ) throws -> OwnThread {
         let mailbox = try Mailbox()
         let snapshot = LaneSnapshot(
-            LaneReport(number: lane.number, at: SystemClock.monotonic(), services: pushServices.count))
+            LaneReport(
+                number: lane.number, at: SystemClock.monotonic(), services: pushServices.count,
+                requestTopics: requestTopics.count))
         let mustDrain = state.withLock { state in
             state.mailboxes.append(mailbox)
             state.snapshots.append(snapshot)

@@ -31,6 +31,10 @@ extension Engine {
                 attempts = max(attempts, candidate.attempts)
             }
             counters.count(copy)
+            if case .retry(let delay, let due, let reason) = copy.destination, reason != .paused {
+                // What waits because its campaign is paused does not wait for Herald.
+                noteDelayed(slot, delay: delay, due: due, now: now.wall)
+            }
             productions.add(
                 Production(
                     slot: events.id(of: slot), content: .copy(copy), attempts: attempts, status: state.status,
@@ -44,7 +48,8 @@ extension Engine {
         events.settleUndecodable(slot)
         let letter = EventCopy(destination: .deadLetter(reason), services: PushServiceSet())
         counters.count(letter)
-        counters.count(.deadLettered, service: nil, after: age(of: slot, at: now.wall))
+        counters.count(
+            .deadLettered, service: nil, of: Int(events[slot].requestTopic), after: age(of: slot, at: now.wall))
         let id = events.id(of: slot)
         productions.add(Production(slot: id, content: .copy(letter), decidedAt: now.wall))
         productions.add(
@@ -52,9 +57,15 @@ extension Engine {
         send(slot, now: now)
     }
 
+    private mutating func noteDelayed(_ slot: Int32, delay: Int, due: WallTime, now: WallTime) {
+        guard let since = events.waitsSince(slot) else { return }
+        delayed.note(delay: delay, due: due, topic: Int(events[slot].requestTopic), since: since, now: now)
+    }
+
     @discardableResult
     mutating func addResult(_ slot: Int32, _ service: Int, _ state: ServiceState, _ final: FinalOutcome) -> Int32 {
-        counters.count(final.outcome, service: service, after: age(of: slot, at: state.decidedAt))
+        counters.count(
+            final.outcome, service: service, of: Int(events[slot].requestTopic), after: age(of: slot, at: state.decidedAt))
         if events[slot].event.replays == 0, let pause = campaigns.count(final.outcome, of: events[slot].campaign) {
             actions.append(pause)
         }

@@ -87,6 +87,23 @@ struct EventTable: ~Copyable, Sendable {
         return now.wall >= expiresAt
     }
 
+    /// Since when an event waits for its outcome: since it was published first, or since the moment that it was given;
+    /// `nil` when no record says so.
+    func waitsSince(_ slot: Int32) -> WallTime? {
+        let place = Int(slot)
+        guard let published = slots[place].event.originTimestamp ?? slots[place].timestamp else { return nil }
+        return max(published, slots[place].event.notBefore ?? published)
+    }
+
+    /// Gives every event that is there, in no order.
+    func forEachPresent(_ body: (Int32) -> Void) {
+        var left = count
+        for index in slots.indices where left > 0 && slots[index].phase != .free {
+            left -= 1
+            body(Int32(index))
+        }
+    }
+
     /// There are so many classes of sources from now on; no event is there.
     mutating func divide(classes: Int) { bytesByClass = Array(repeating: 0, count: classes) }
 }
@@ -98,6 +115,8 @@ extension EventTable {
     struct Arrival {
         var source: Int
         var callClass: Int
+        /// The place of its request topic; that of a retry is in its headers.
+        var requestTopic: Int
         /// The index of its partition in the assignment.
         var partition: Int32
         var offset: Int64
@@ -119,6 +138,7 @@ extension EventTable {
         slots[place].partition = arrival.partition
         slots[place].source = Int32(arrival.source)
         slots[place].callClass = Int32(arrival.callClass)
+        slots[place].requestTopic = Int32(arrival.requestTopic)
         slots[place].offset = arrival.offset
         slots[place].timestamp = arrival.timestamp
         slots[place].firstAttemptAt = nil
@@ -136,6 +156,12 @@ extension EventTable {
         bytes += slots[place].bytes
         bytesByClass[arrival.callClass] += slots[place].bytes
         return slot
+    }
+
+    /// A retry's headers told its request topic.
+    mutating func findRequestTopic(_ slot: Int32, value: RawSpan, among topics: RequestTopics) {
+        let event = slots[Int(slot)].event
+        slots[Int(slot)].requestTopic = Int32(topics.place(of: event.bytes(of: event.originTopic, value: value)))
     }
 
     /// Decodes a request record into the next free slot without taking it; `nil` when it is no event or there is no slot.

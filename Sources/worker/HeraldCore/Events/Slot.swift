@@ -29,6 +29,8 @@ public struct Slot: Sendable {
     /// The index of its partition in the assignment.
     public internal(set) var partition: Int32 = 0
     var source: Int32 = 0
+    /// The place of the request topic that the event was published to (``RequestTopics``).
+    var requestTopic: Int32 = 0
     /// The class in which its calls wait: that of its source.
     var callClass: Int32 = 0
     /// The record's offset; ``noOffset`` when the topic that it was in is gone.

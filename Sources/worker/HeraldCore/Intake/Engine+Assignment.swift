@@ -13,7 +13,7 @@ extension Engine {
         precondition(partitions.isEmpty, "an assignment ends before the next begins (eager rebalances)")
         guard case .none = membership else { return }
         partitions.assign(assigned, of: topics, hashSeed: configuration.hashSeed, actions: &actions)
-        let weights = sources.assign(partitions)
+        let weights = sources.assign(partitions, requestTopics)
         dispatcher.assigned(width: events.width, weights: weights)
         health.assigned(width: events.width, classes: weights.count)
         events.divide(classes: weights.count)

@@ -72,11 +72,12 @@ extension Engine {
             return .done
         }
         let arrival = EventTable.Arrival(
-            source: source, callClass: sources[source].callClass, partition: index, offset: offset,
-            timestamp: timestamp, isRetry: sources[source].delay != nil, bytes: size)
+            source: source, callClass: sources[source].callClass, requestTopic: sources[source].requestTopic,
+            partition: index, offset: offset, timestamp: timestamp, isRetry: sources[source].delay != nil, bytes: size)
         let slot = events.add(
             arrival, topic: partitions.topicName(of: index), number: partition, value: value, headers: headers,
             decoder: configuration.decoder, now: now)
+        if arrival.isRetry { events.findRequestTopic(slot, value: value, among: requestTopics) }
         let id = events.id(of: slot)
         if let failure = events[slot].failure {
             settleUndecodable(slot, reason: failure.reason, now: now)

@@ -16,6 +16,8 @@ public struct Source: Sendable {
     /// Retry topics: how long their records wait (milliseconds).
     fileprivate(set) var delay: Int64?
     fileprivate(set) var weight: Int
+    /// The place of its topic among the request topics; no place's for retries, each of which tells its own.
+    fileprivate(set) var requestTopic: Int
     /// The class in which its events' calls wait; 0 for retries.
     fileprivate(set) var callClass = 0
     fileprivate var credit = 0
@@ -29,8 +31,9 @@ public struct Source: Sendable {
     /// From a partition's number to its index in the assignment; -1 for those of others.
     fileprivate var indices: [Int32] = []
 
-    fileprivate init(topic: Int, delay: Int64? = nil, weight: Int) {
+    fileprivate init(topic: Int, requestTopic: Int, delay: Int64? = nil, weight: Int) {
         self.topic = topic
+        self.requestTopic = requestTopic
         self.delay = delay
         self.weight = weight
     }
@@ -67,10 +70,10 @@ struct SourceTable: Sendable {
     /// A queue for each request topic, one for each partition of a retry topic.
     ///
     /// - Returns: The weight of each class in which wanted calls wait: one for all retries, and one for each request topic.
-    mutating func assign(_ partitions: PartitionTable) -> [Int] {
+    mutating func assign(_ partitions: PartitionTable, _ requestTopics: RequestTopics) -> [Int] {
         all = []
         cursor = 0
-        for index in partitions.all.indices { add(Int32(index), partitions) }
+        for index in partitions.all.indices { add(Int32(index), partitions, requestTopics) }
         var weights = [Self.retryWeight]
         for index in all.indices {
             if all[index].delay == nil {
@@ -85,15 +88,20 @@ struct SourceTable: Sendable {
         return weights
     }
 
-    private mutating func add(_ partition: Int32, _ partitions: PartitionTable) {
+    private mutating func add(_ partition: Int32, _ partitions: PartitionTable, _ requestTopics: RequestTopics) {
         let topic = partitions[partition].topic
         let number = Int(partitions[partition].number)
         let source: Int
         switch partitions.topics[topic].role {
         case .request(let weight):
-            source = all.firstIndex { $0.topic == topic } ?? append(Source(topic: topic, weight: max(1, weight)))
+            let name = partitions.topics[topic].name
+            let place = requestTopics.place(of: name.utf8.span.bytes)
+            source =
+                all.firstIndex { $0.topic == topic }
+                ?? append(Source(topic: topic, requestTopic: place, weight: max(1, weight)))
         case .retry(let delay):
-            source = append(Source(topic: topic, delay: delay, weight: Self.retryWeight))
+            source = append(
+                Source(topic: topic, requestTopic: requestTopics.unknown, delay: delay, weight: Self.retryWeight))
         }
         all[source].partitions.append(partition)
         while all[source].indices.count <= number { all[source].indices.append(-1) }

@@ -8,15 +8,16 @@ extension Lane {
     private static var progressIntervalMilliseconds: Int64 { 1_000 }
 
     /// Leaves a report for others.
-    func leaveReport(now: MonotonicTime) {
-        announceTroubles(now: now)
-        if now >= nextProgress || partitionReports.count != engine.progress.count {
-            nextProgress = now.advanced(byMilliseconds: Self.progressIntervalMilliseconds)
+    func leaveReport(now: Moment) {
+        announceTroubles(now: now.monotonic)
+        if now.monotonic >= nextProgress || partitionReports.count != engine.progress.count {
+            nextProgress = now.monotonic.advanced(byMilliseconds: Self.progressIntervalMilliseconds)
             partitionReports = progress()
+            oldestEvents = engine.oldestEvents(now: now)
         }
         // Somebody reads: a turn later, then.
-        guard io.leave(report(now: now)) else { return }
-        nextReport = now.advanced(byMilliseconds: intervals.report)
+        guard io.leave(report(now: now.monotonic)) else { return }
+        nextReport = now.monotonic.advanced(byMilliseconds: intervals.report)
     }
 
     /// Says what has become of events since the last time.
@@ -30,6 +31,7 @@ extension Lane {
         let now = io.now.monotonic
         announceTroubles(now: now)
         partitionReports = []
+        oldestEvents = []
         var last = report(now: now)
         last.hasEnded = true
         last.outage = nil
@@ -38,7 +40,8 @@ extension Lane {
 
     private func report(now: MonotonicTime) -> LaneReport {
         let services = configuration.decoder.pushServices.names.count
-        var report = LaneReport(number: number, at: now, services: services)
+        var report = LaneReport(
+            number: number, at: now, services: services, requestTopics: configuration.topics.requests.count)
         report.isReady = isSubscribed
         report.phase = engine.phase
         report.outage = engine.outage.map { OutageReport($0.reason, status: $0.status) }
@@ -48,6 +51,7 @@ extension Lane {
         report.meter = meter
         (report.calls, report.events, report.records) = engine.load
         report.partitions = partitionReports
+        report.oldestEvents = oldestEvents
         report.refusal = refusal
         report.commitTrouble = commitTrouble
         return report

@@ -66,6 +66,7 @@ package final class Lane<IO: LaneIO> {
     var refusal: LaneReport.Trouble?
     var commitTrouble: LaneReport.Trouble?
     var partitionReports: [PartitionReport] = []
+    var oldestEvents: [WallTime?] = []
     var nextReport = MonotonicTime.distantPast
     var nextProgress = MonotonicTime.distantPast
 
@@ -139,7 +140,7 @@ package final class Lane<IO: LaneIO> {
         engine.tick(now: now)
         carryOut(now: now)
         pollRecords(now: now)
-        if now.monotonic >= nextReport { leaveReport(now: now.monotonic) }
+        if now.monotonic >= nextReport { leaveReport(now: now) }
     }
 
     /// When the next turn has to begin at the latest.

@@ -32,6 +32,8 @@ public struct LaneReport: Sendable {
     public var records = 0
     /// Connections to the backend.
     public var connections = 0
+    /// Since when the oldest event that is not final waits, by the place of its request topic; `nil` without any.
+    public var oldestEvents: [WallTime?]
     /// Its partitions.
     public var partitions: [PartitionReport] = []
     /// Since when the brokers refuse its records, and what they say.
@@ -56,10 +58,11 @@ public struct LaneReport: Sendable {
     }
 
     /// A lane that has not begun.
-    public init(number: Int, at: MonotonicTime, services: Int) {
+    public init(number: Int, at: MonotonicTime, services: Int, requestTopics: Int) {
         self.number = number
         self.at = at
-        counters = Counters(services: max(1, services))
+        counters = Counters(services: max(1, services), requestTopics: requestTopics)
+        oldestEvents = Array(repeating: nil, count: requestTopics + 1)
         meter = LaneMeter(services: services)
     }
 }

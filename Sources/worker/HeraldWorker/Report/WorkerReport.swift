@@ -1,9 +1,13 @@
+public import HeraldCore
 public import HeraldKafka
+import HeraldTime
 
 /// What a worker reports at one moment.
 public struct WorkerReport: Sendable {
     /// The names of the push services, in the order of the counters.
     public var pushServices: [String]
+    /// The request topics, in the order of the counters.
+    public var requestTopics: [String]
     /// Its lanes; empty before they are started.
     public var lanes: [LaneReport]
     /// What is known of the brokers.
@@ -12,8 +16,12 @@ public struct WorkerReport: Sendable {
     public var isStopping: Bool
 
     /// A report.
-    public init(pushServices: [String], lanes: [LaneReport], cluster: ClusterReport, isStopping: Bool = false) {
+    public init(
+        pushServices: [String], requestTopics: [String], lanes: [LaneReport], cluster: ClusterReport,
+        isStopping: Bool = false
+    ) {
         self.pushServices = pushServices
+        self.requestTopics = requestTopics
         self.lanes = lanes
         self.cluster = cluster
         self.isStopping = isStopping
@@ -30,6 +38,27 @@ public struct WorkerReport: Sendable {
     public var lags: [(partition: PartitionReport, offsets: Int64?)] {
         lanes.flatMap(\.partitions).map { ($0, cluster.lag(of: $0)) }
     }
+
+    /// How long the oldest event of each request topic has waited of those that the worker knows of and that are not final
+    /// (milliseconds); 0 without any. The last is that of events whose request topic is not among ``requestTopics``.
+    ///
+    /// What a lane knows, in memory and of delay topics, counts from the event's publication; what lies unconsumed in a
+    /// request topic counts from when the worker first saw it there.
+    public func oldestEventAges(now: Moment) -> [Int64] {
+        var ages = Array(repeating: Int64(0), count: requestTopics.count + 1)
+        for lane in lanes {
+            for (place, since) in lane.oldestEvents.enumerated() {
+                if let since { ages[place] = max(ages[place], now.wall.milliseconds(since: since)) }
+            }
+            for report in lane.partitions {
+                guard let place = requestTopics.firstIndex(of: report.partition.topic),
+                    let since = cluster.backlog.since(report)
+                else { continue }
+                ages[place] = max(ages[place], now.monotonic.milliseconds(since: since))
+            }
+        }
+        return ages
+    }
 }
 
 /// What is known of the brokers, and what they know of the topics.
@@ -44,6 +73,8 @@ public struct ClusterReport: Sendable, Equatable {
     public var leaderless: [TopicPartition] = []
     /// The offset after the last of each partition.
     public var ends: [TopicPartition: Int64] = [:]
+    /// Since when what is not done of the request topics has been there.
+    var backlog = BacklogTimes()
     /// How much all lags together grow each second, over the last minute; `nil` before that is known.
     public var lagPerSecond: Double?
     /// What librdkafka says of all consumers together.

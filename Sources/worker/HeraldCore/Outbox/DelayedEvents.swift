@@ -1,0 +1,66 @@
+import HeraldTime
+
+/// Since when the oldest event waits that this engine has written into delay topics, for each request topic.
+///
+/// An event in a delay topic lies behind others until its delay is over, and whoever has that partition knows the first of
+/// them alone. So whoever writes an event remembers its age until it comes again: by then the event is in somebody's memory.
+/// It is remembered in one of ``buckets`` parts of the delay, of which only the oldest counts; so the memory does not grow
+/// with the events.
+///
+/// What a process wrote before its start it does not know. Nor does it learn of an event that comes again late.
+struct DelayedEvents: Sendable {
+    static let buckets = 64
+    /// An event counts so much longer than its delay: a partition that was paused is consumed a little late.
+    static let graceMilliseconds: Int64 = 2_000
+
+    /// The bounds of a bucket lie so far apart, by delay (milliseconds).
+    private let widths: [Int64]
+    private let delays: [Int64]
+    private let topics: Int
+    /// Which bucket it is, counted from the epoch, by delay and place.
+    private var numbers: [Int64]
+    /// Since when its oldest event waits, by delay, place and request topic.
+    private var oldest: [WallTime]
+    private static let none = WallTime(milliseconds: .max)
+
+    /// Nothing was written, to topics with these delays (milliseconds).
+    init(delays: [Int64], requestTopics: Int) {
+        self.delays = delays
+        // One bucket is the one that has begun, and one the one that the delay ends in.
+        widths = delays.map { max(1, $0 / Int64(Self.buckets - 2) + 1) }
+        topics = requestTopics + 1
+        numbers = Array(repeating: -1, count: delays.count * Self.buckets)
+        oldest = Array(repeating: Self.none, count: delays.count * Self.buckets * topics)
+    }
+
+    /// Notes that an event is written into a delay topic.
+    ///
+    /// - Parameters:
+    ///   - delay: The index of the delay topic that an event is written into.
+    ///   - due: When it is to go on; it comes again when its delay is over at the latest.
+    ///   - topic: The place of its request topic.
+    ///   - since: Since when it waits.
+    mutating func note(delay: Int, due: WallTime, topic: Int, since: WallTime, now: WallTime) {
+        let returns = min(due, now.advanced(byMilliseconds: delays[delay]))
+        guard since < returns, returns.milliseconds >= 0 else { return }
+        let number = returns.milliseconds / widths[delay]
+        let bucket = delay * Self.buckets + Int(number % Int64(Self.buckets))
+        if numbers[bucket] != number {
+            numbers[bucket] = number
+            for place in bucket * topics..<(bucket + 1) * topics { oldest[place] = Self.none }
+        }
+        oldest[bucket * topics + topic] = min(oldest[bucket * topics + topic], since)
+    }
+
+    /// Since when the oldest event of a request topic waits of which the delay is not over; `nil` without any.
+    func oldest(topic: Int, now: WallTime) -> WallTime? {
+        var found = Self.none
+        for bucket in numbers.indices {
+            let width = widths[bucket / Self.buckets]
+            let end = (numbers[bucket] + 1) * width
+            guard end + Self.graceMilliseconds > now.milliseconds else { continue }
+            found = min(found, oldest[bucket * topics + topic])
+        }
+        return found < now ? found : nil
+    }
+}
