@@ -3,6 +3,11 @@
     @testable import HeraldCore
 #endif
 
+extension PartitionIdentity {
+    /// The first partition of the first request topic, in a cluster that does not say its identity.
+    static let first = PartitionIdentity(cluster: "", topic: "notifications", partition: 0)
+}
+
 /// What holds of every text that a commit may have carried, whoever wrote it.
 enum CompletionMapProperties {
     /// Offsets that the text was committed with, by the input's first byte; those that no map can follow are among them.
@@ -18,12 +23,13 @@ enum CompletionMapProperties {
         let letter = first & 1 == 0 ? UInt8(ascii: "b") : UInt8(ascii: "r")
         return brokenProperty(of: String(decoding: rest, as: UTF8.self), committed: offset)
             ?? brokenProperty(
-                of: CompletionMap.text(letter: letter, payload: rest, committing: offset), committed: offset)
+                of: CompletionMap.text(letter: letter, payload: rest, committing: offset, of: .first),
+                committed: offset)
     }
 
     private static func brokenProperty(of text: String, committed offset: Int64) -> String? {
-        guard let map = CompletionMap(text: text, committed: offset) else { return nil }
-        if !text.isEmpty, offset < .max - 1, CompletionMap(text: text, committed: offset + 1) != nil {
+        guard let map = CompletionMap(text: text, committed: offset, of: .first) else { return nil }
+        if !text.isEmpty, offset < .max - 1, CompletionMap(text: text, committed: offset + 1, of: .first) != nil {
             return "it belongs to another offset too"
         }
         guard let first = map.done.first, let last = map.done.last else { return nil }
@@ -33,7 +39,7 @@ enum CompletionMapProperties {
         for (range, next) in zip(map.done, map.done.dropFirst()) where range.upperBound >= next.lowerBound {
             return "its ranges do not rise, or leave no gap"
         }
-        let again = CompletionMap(text: map.text(committing: offset), committed: offset)
+        let again = CompletionMap(text: map.text(committing: offset, of: .first), committed: offset, of: .first)
         // A text that is not written in the shortest way may not fit when it is: then its far end is left out.
         guard let again, Array(map.done.prefix(again.done.count)) == again.done else {
             return "it is not the same when it is written again"

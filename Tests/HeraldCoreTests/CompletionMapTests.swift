@@ -21,20 +21,20 @@ struct CompletionMapTests {
         ] as [[Range<Int64>]])
     func roundTrip(ranges: [Range<Int64>]) {
         let map = map(ranges)
-        let text = map.text(committing: 100)
+        let text = map.text(committing: 100, of: .first)
         #expect(text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F })
         #expect(text.utf8.count <= 4_096)
-        #expect(CompletionMap(text: text, committed: 100) == map)
+        #expect(CompletionMap(text: text, committed: 100, of: .first) == map)
     }
 
     @Test("is a bit set where that is shorter, and run lengths where those are")
     func forms() {
         let odd = stride(from: Int64(101), to: 501, by: 2)
         let scattered = map(odd.map { $0..<$0 + 1 })
-        #expect(scattered.text(committing: 100).hasPrefix("h1b"))
+        #expect(scattered.text(committing: 100, of: .first).hasPrefix("h2b"))
         let long = map([101..<1_000_000])
-        #expect(long.text(committing: 100).hasPrefix("h1r"))
-        #expect(long.text(committing: 100).utf8.count < 20)
+        #expect(long.text(committing: 100, of: .first).hasPrefix("h2r"))
+        #expect(long.text(committing: 100, of: .first).utf8.count < 20)
     }
 
     @Test("leaves the far end out when it does not fit, and never says more than is true")
@@ -47,9 +47,9 @@ struct CompletionMapTests {
             position = start + 1 + Int64(random.next() % 300)
             ranges.append(start..<position)
         }
-        let text = map(ranges).text(committing: 100)
+        let text = map(ranges).text(committing: 100, of: .first)
         #expect(text.utf8.count <= 4_096)
-        let read = CompletionMap(text: text, committed: 100)
+        let read = CompletionMap(text: text, committed: 100, of: .first)
         #expect(read.map { $0.done.count > 700 && Array(ranges.prefix($0.done.count)) == $0.done } == true)
     }
 
@@ -81,29 +81,43 @@ struct CompletionMapTests {
     @Test("refuses one that reaches too far, or was committed with an offset that none can follow")
     func tooFar() {
         let far = [UInt8](repeating: 0x80, count: 3) + [8, 1]
-        #expect(CompletionMap(text: CompletionMap.text(letter: 0x72, payload: far, committing: 5), committed: 5) == nil)
+        #expect(CompletionMap(text: CompletionMap.text(letter: 0x72, payload: far, committing: 5, of: .first), committed: 5, of: .first) == nil)
         for offset in [Int64.min, -1, .max] {
-            let text = CompletionMap.text(letter: 0x72, payload: [1, 1], committing: offset)
-            #expect(CompletionMap(text: text, committed: offset) == nil)
+            let text = CompletionMap.text(letter: 0x72, payload: [1, 1], committing: offset, of: .first)
+            #expect(CompletionMap(text: text, committed: offset, of: .first) == nil)
         }
     }
 
     @Test(
         "refuses what it did not write",
-        arguments: ["x", "h1", "h1r", "h1bAAAA", "h1rAAAAAAAA", "consumer-7@host", "h2bAAAAAAAAAA", "h1r====", "é"])
+        arguments: ["x", "h2", "h2r", "h2bAAAA", "h2rAAAAAAAA", "consumer-7@host", "h1bAAAAAAAAAA", "h2r====", "é"])
     func foreign(text: String) {
-        #expect(CompletionMap(text: text, committed: 100) == nil)
+        #expect(CompletionMap(text: text, committed: 100, of: .first) == nil)
+    }
+
+    @Test("refuses a map that a mirror has copied: of another cluster, topic or partition", arguments: ["", "MkU3OEVBNTcwNTJENDM2Qk"])
+    func mirrored(cluster: String) {
+        let own = PartitionIdentity(cluster: cluster, topic: "notifications", partition: 1)
+        let text = map([101..<120]).text(committing: 100, of: own)
+        #expect(CompletionMap(text: text, committed: 100, of: own)?.done == [101..<120])
+        for (name, topic, partition) in [
+            ("another", "notifications", Int32(1)), (cluster, "lost.notifications", 1), (cluster, "notifications", 0),
+            (cluster + "n", "otifications", 1), (cluster, "notifications", 257),
+        ] {
+            let other = PartitionIdentity(cluster: name, topic: topic, partition: partition)
+            #expect(CompletionMap(text: text, committed: 100, of: other) == nil, "\(name) \(topic) \(partition)")
+        }
     }
 
     @Test("refuses a map of another offset, and one in which a character changed")
     func damaged() {
-        let text = map([101..<120, 130..<131]).text(committing: 100)
-        #expect(CompletionMap(text: text, committed: 101) == nil)
+        let text = map([101..<120, 130..<131]).text(committing: 100, of: .first)
+        #expect(CompletionMap(text: text, committed: 101, of: .first) == nil)
         for index in text.utf8.indices {
             var bytes = Array(text.utf8)
             let place = text.utf8.distance(from: text.utf8.startIndex, to: index)
             bytes[place] = bytes[place] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
-            #expect(CompletionMap(text: String(decoding: bytes, as: UTF8.self), committed: 100) == nil)
+            #expect(CompletionMap(text: String(decoding: bytes, as: UTF8.self), committed: 100, of: .first) == nil)
         }
     }
 }

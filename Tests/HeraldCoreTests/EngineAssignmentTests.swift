@@ -90,6 +90,29 @@ struct EngineAssignmentTests {
         #expect(harness.calls.count == 1)
     }
 
+    @Test("offsets that a mirror copied from another cluster skip nothing, and what is committed is bound to this one")
+    func mirrored() {
+        let harness = EngineHarness()
+        harness.engine.unassigned(now: harness.now)
+        var map = CompletionMap()
+        map.add(1..<2)
+        harness.assign(metadata: map.text(committing: 0, of: .first), cluster: "the other region")
+        harness.pass(0)
+        #expect(harness.takeOthers() == [.notice(.foreignMetadata(topic: "notifications", partition: 0))])
+        harness.event("a")
+        harness.event("b")
+        #expect(harness.calls.count == 2)
+        let slow = harness.takeCall()
+        harness.answer(200)
+        harness.acknowledgeAll()
+        harness.pass(200)
+        let position = harness.engine.commitPositions
+        #expect(position.map(\.offset) == [0])
+        let own = PartitionIdentity(cluster: "the other region", topic: "notifications", partition: 0)
+        #expect(CompletionMap(text: position[0].metadata, committed: 0, of: own)?.done == [1..<2])
+        harness.answer(slow, CallResult(status: 200))
+    }
+
     @Test("lost: everything is dropped and nothing is committed")
     func lost() {
         let harness = EngineHarness()

@@ -210,7 +210,7 @@ struct EngineDuplicateTests {
         let harness = harness()
         var map = CompletionMap()
         map.add(1..<2)
-        harness.reassign(metadata: map.text(committing: 0))
+        harness.reassign(metadata: map.text(committing: 0, of: .first))
         harness.record(json("0"))
         harness.record(json("1"))
         harness.record(json("1"))

@@ -200,7 +200,7 @@ struct CompletionRoomTests {
             map.add(position..<position + length)
             position += length + Int64(1 + random.next() % 3)
         }
-        let whole = try #require(CompletionMap(text: map.text(committing: 0), committed: 0))
+        let whole = try #require(CompletionMap(text: map.text(committing: 0, of: .first), committed: 0, of: .first))
         #expect(whole == map)
         var tracker = OffsetTracker(startingAt: 0, done: map)
         var open: [Int64] = []
@@ -232,8 +232,8 @@ struct CompletionRoomTests {
 
     private func expectWhole(_ tracker: OffsetTracker, at location: SourceLocation = #_sourceLocation) {
         let map = tracker.completions
-        let text = map.text(committing: tracker.watermark)
+        let text = map.text(committing: tracker.watermark, of: .first)
         #expect(text.utf8.count <= CompletionMap.limit, sourceLocation: location)
-        #expect(CompletionMap(text: text, committed: tracker.watermark) == map, sourceLocation: location)
+        #expect(CompletionMap(text: text, committed: tracker.watermark, of: .first) == map, sourceLocation: location)
     }
 }

@@ -48,7 +48,9 @@ final class EngineHarness {
         Moment(monotonic: MonotonicTime(nanoseconds: time * 1_000_000), wall: WallTime(milliseconds: time))
     }
 
-    func assign(startingAt offset: Int64 = 0, metadata: String = "", failed: [Int64: PushServiceSet] = [:]) {
+    func assign(
+        startingAt offset: Int64 = 0, metadata: String = "", failed: [Int64: PushServiceSet] = [:], cluster: String = ""
+    ) {
         let topics = [
             ConsumedTopic(name: "notifications", role: .request(weight: 10)),
             ConsumedTopic(name: "notifications.bulk", role: .request(weight: 1)),
@@ -60,7 +62,7 @@ final class EngineHarness {
                 AssignedPartition(
                     topic: $0, number: 0, startOffset: $0 == 0 ? offset : 0, metadata: $0 == 0 ? metadata : "",
                     failed: $0 == 0 ? failed : [:])
-            }, topics: topics, now: now)
+            }, topics: topics, cluster: cluster, now: now)
         offsets = [Self.request: offset]
     }
 

@@ -129,7 +129,7 @@ struct EngineTooLargeTests {
                 {
                     let position = harness.engine.commitPositions[0]
                     #expect(position.offset == 0, "nothing is committed beyond it but in the map")
-                    let map = CompletionMap(text: position.metadata, committed: 0)
+                    let map = CompletionMap(text: position.metadata, committed: 0, of: .first)
                     #expect(map?.done == [1..<Int64(round) + 2])
                     harness.commitEnds(.acknowledged)
                 }

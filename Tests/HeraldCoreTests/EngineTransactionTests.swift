@@ -122,7 +122,7 @@ struct EngineTransactionTests {
         harness.pass(100)
         let position = harness.engine.commitPositions
         #expect(position.map(\.offset) == [0])
-        #expect(CompletionMap(text: position[0].metadata, committed: 0)?.done == [1..<2])
+        #expect(CompletionMap(text: position[0].metadata, committed: 0, of: .first)?.done == [1..<2])
         #expect(harness.engine.load == (1, 2, 1))
         harness.commitEnds(.acknowledged)
         #expect(harness.engine.load == (1, 1, 0))

@@ -121,8 +121,8 @@ struct OffsetTrackerTests {
             #expect(tracker.watermark == watermark)
         }
         for offset in start..<next { #expect(tracker.isDone(offset) == done.contains(offset)) }
-        let text = tracker.completions.text(committing: tracker.watermark)
-        #expect(CompletionMap(text: text, committed: tracker.watermark) == tracker.completions)
+        let text = tracker.completions.text(committing: tracker.watermark, of: .first)
+        #expect(CompletionMap(text: text, committed: tracker.watermark, of: .first) == tracker.completions)
         let completed = Set(tracker.completions.done.joined())
         #expect(completed == done.filter { $0 >= tracker.watermark })
     }

@@ -80,6 +80,7 @@ final class ScriptedIO: LaneIO {
     func unassign() { note("unassign") }
 
     func member() -> Int? { generation }
+    var clusterID: String? { nil }
 
     func commit(_ sequence: UInt64, _ positions: [CommitPosition]) -> KafkaError? {
         note("commit \(sequence): \(text(positions))")

@@ -188,6 +188,7 @@ private final class FailingUsers: SimulatedIO {
     }
 
     func member() -> Int? { nil }
+    var clusterID: String? { nil }
 
     func commit(_ sequence: UInt64, _ positions: [CommitPosition]) -> KafkaError? {
         inbox.commits.append((sequence, .acknowledged))

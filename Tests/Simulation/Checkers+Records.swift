@@ -157,7 +157,7 @@ extension Checkers {
             fail("promise 1: a commit passed \(text(RecordName(place: place, offset: passed))), which is not settled")
         }
         guard !position.metadata.isEmpty else { return }
-        guard let map = CompletionMap(text: position.metadata, committed: position.offset) else {
+        guard let map = map(of: position) else {
             fail("the metadata of a commit can't be read: \(position.metadata)")
             return
         }
@@ -169,13 +169,17 @@ extension Checkers {
         }
     }
 
+    private func map(of position: Position) -> CompletionMap? {
+        let identity = PartitionIdentity(
+            cluster: SimulatedCluster.identity, topic: topics[position.place.topic], partition: Int32(position.place.partition))
+        return CompletionMap(text: position.metadata, committed: position.offset, of: identity)
+    }
+
     /// What was settled with a commit has to be behind it, or its next owner would do it again.
     mutating func covers(_ effects: [(effect: Effect, name: RecordName)], _ positions: [Position]) {
         var done: [Place: (offset: Int64, map: CompletionMap?)] = [:]
         for position in positions {
-            done[position.place] = (
-                position.offset, CompletionMap(text: position.metadata, committed: position.offset)
-            )
+            done[position.place] = (position.offset, map(of: position))
         }
         for (effect, _) in effects {
             let name = effect.settles

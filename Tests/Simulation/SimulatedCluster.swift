@@ -34,6 +34,9 @@ struct SimulatedCluster {
         var isWaiting = true
     }
 
+    /// What its brokers say that it is.
+    static let identity = "simulated"
+
     let topics: [String]
     /// The first so many topics are consumed.
     let consumedTopics: Int

@@ -56,6 +56,7 @@ extension SimulatedWorker: SimulatedIO {
     }
 
     func member() -> Int? { generation }
+    var clusterID: String? { SimulatedCluster.identity }
 
     func commit(_ sequence: UInt64, _ positions: [CommitPosition]) -> KafkaError? {
         if simulation.scenario.isAtomic { misuse("a commit outside of a transaction") }

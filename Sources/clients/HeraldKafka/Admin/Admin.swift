@@ -48,11 +48,7 @@ public final class Admin: Sendable {
 
     /// The cluster's own identity; `nil` when no broker answers in time.
     public func clusterID(timeoutMilliseconds: Int) -> String? {
-        guard let raw = rd_kafka_clusterid(handle.client, ClientHandle.milliseconds(timeoutMilliseconds)) else {
-            return nil
-        }
-        defer { rd_kafka_mem_free(handle.client, raw) }
-        return String(cString: raw)
+        handle.clusterID(timeoutMilliseconds: timeoutMilliseconds)
     }
 
     /// Brokers and all topics that this user may see.

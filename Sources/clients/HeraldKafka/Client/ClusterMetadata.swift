@@ -66,6 +66,13 @@ extension ClusterMetadata.Topic {
 }
 
 extension ClientHandle {
+    /// The cluster's own identity; `nil` when no broker answers in time, and from brokers that have none.
+    func clusterID(timeoutMilliseconds: Int) -> String? {
+        guard let raw = rd_kafka_clusterid(client, Self.milliseconds(timeoutMilliseconds)) else { return nil }
+        defer { rd_kafka_mem_free(client, raw) }
+        return String(cString: raw)
+    }
+
     /// Blocks and asks for the brokers and one topic, all topics, or none.
     func metadata(
         of topic: TopicHandle?, allTopics: Bool, _ timeoutMilliseconds: Int

@@ -58,6 +58,10 @@ public final class ConsumerQueries: Sendable {
         self.handle = handle
     }
 
+    /// The identity of the cluster as brokers said it last, without asking them; `nil` before that, and from brokers that have
+    /// none.
+    public var clusterID: String? { handle.clusterID(timeoutMilliseconds: 0) }
+
     /// What the group has committed for these partitions, with the metadata; ``Offset/none`` where there is nothing.
     ///
     /// With an open transaction on them a `read_committed` consumer waits for its end, and times out.

@@ -1,15 +1,16 @@
 /// What is done beyond a committed offset, as the commit's metadata carries it from one owner of a partition to the next.
 ///
-/// The text is ASCII (librdkafka and brokers treat metadata as a string): `h1`, a letter, and base64 without padding of
+/// The text is ASCII (librdkafka and brokers treat metadata as a string): `h2`, a letter, and base64 without padding of
 /// a check sum and the payload. The letter is `b` for a bit set from the committed offset on, least significant bit first,
 /// or `r` for run lengths, alternately open and done, as LEB128 numbers; whichever is shorter. The check sum covers the
-/// committed offset too: a text that somebody else wrote, or that belongs to another offset, must never skip an event.
+/// committed offset and the partition too (``PartitionIdentity``): a text that somebody else wrote, or that belongs to another
+/// offset, partition or cluster, must never skip an event.
 package struct CompletionMap: Equatable {
     /// The most characters that a text has: the default of the broker's `offset.metadata.max.bytes`.
     static let limit = 4_096
     /// The most bytes of payload that fit into it, behind three letters and a check sum of four bytes.
     static let payloadLimit = (limit - 3) / 4 * 3 - 4
-    private static let version: [UInt8] = Array("h1".utf8)
+    private static let version: [UInt8] = Array("h2".utf8)
     /// No map reaches further than this, nor is one read that does: 2 MiB of bits.
     static let farthest: Int64 = 1 << 24
 
@@ -45,23 +46,26 @@ package struct CompletionMap: Equatable {
     /// The map as a text for a commit of `offset`; empty when nothing is done beyond it.
     ///
     /// What does not fit is left out from the far end: it would be done again, never lost.
-    func text(committing offset: Int64) -> String {
+    func text(committing offset: Int64, of partition: PartitionIdentity) -> String {
         guard !done.isEmpty else { return "" }
         let runs = runLengths(from: offset)
         let bits = bitSet(from: offset)
         let (letter, payload) =
             if let bits, bits.count <= runs.count { (UInt8(ascii: "b"), bits) } else { (UInt8(ascii: "r"), runs) }
-        return Self.text(letter: letter, payload: payload, committing: offset)
+        return Self.text(letter: letter, payload: payload, committing: offset, of: partition)
     }
 
     /// A payload with its letter and check sum.
-    static func text(letter: UInt8, payload: [UInt8], committing offset: Int64) -> String {
-        let sealed = checkSum(of: payload, letter: letter, offset: offset) + payload
+    static func text(
+        letter: UInt8, payload: [UInt8], committing offset: Int64, of partition: PartitionIdentity
+    ) -> String {
+        let sealed = checkSum(of: payload, letter, offset, partition) + payload
         return String(decoding: version + [letter] + Base64.encode(sealed), as: UTF8.self)
     }
 
-    /// Reads a text that was committed with `offset`; `nil` when it is foreign or damaged, to be reported and ignored.
-    package init?(text: String, committed offset: Int64) {
+    /// Reads a text that was committed with `offset` of a partition; `nil` when it is foreign or damaged, to be reported and
+    /// ignored.
+    package init?(text: String, committed offset: Int64, of partition: PartitionIdentity) {
         let characters = Array(text.utf8)
         if characters.isEmpty { return }
         guard offset >= 0, offset < .max - 2 * Self.farthest, characters.count > 3, characters.count <= Self.limit,
@@ -70,7 +74,7 @@ package struct CompletionMap: Equatable {
         else { return nil }
         let letter = characters[2]
         let payload = Array(bytes[4...])
-        guard Array(bytes[0..<4]) == Self.checkSum(of: payload, letter: letter, offset: offset) else { return nil }
+        guard Array(bytes[0..<4]) == Self.checkSum(of: payload, letter, offset, partition) else { return nil }
         switch letter {
         case UInt8(ascii: "b"): readBits(payload, from: offset)
         case UInt8(ascii: "r"): guard readRuns(payload, from: offset) else { return nil }
@@ -151,16 +155,46 @@ package struct CompletionMap: Equatable {
         return nil
     }
 
-    /// FNV-1a over letter, offset and payload, folded to four bytes: against accidents, not against attackers.
-    private static func checkSum(of payload: [UInt8], letter: UInt8, offset: Int64) -> [UInt8] {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        func add(_ byte: UInt8) {
-            hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3
-        }
-        add(letter)
-        for shift in stride(from: 0, to: 64, by: 8) { add(UInt8(truncatingIfNeeded: offset >> Int64(shift))) }
-        for byte in payload { add(byte) }
-        let folded = UInt32(truncatingIfNeeded: hash ^ (hash >> 32))
+    /// The partition, letter, offset and payload, folded to four bytes: against accidents, not against attackers.
+    private static func checkSum(
+        of payload: [UInt8], _ letter: UInt8, _ offset: Int64, _ partition: PartitionIdentity
+    ) -> [UInt8] {
+        var sum = partition.sum
+        sum.add(letter)
+        sum.add(offset)
+        for byte in payload { sum.add(byte) }
+        let folded = UInt32(truncatingIfNeeded: sum.hash ^ (sum.hash >> 32))
         return stride(from: 0, to: 32, by: 8).map { UInt8(truncatingIfNeeded: folded >> UInt32($0)) }
+    }
+}
+
+/// What tells a partition from all others, of its own cluster and of others, in the check sum of a ``CompletionMap``.
+///
+/// A mirror that copies a group's offsets to another cluster copies their metadata too, but a copied topic has offsets of
+/// its own: there a map would name events that nobody has done.
+package struct PartitionIdentity: Sendable, Equatable {
+    fileprivate let sum: FNV1a
+
+    /// - Parameter cluster: the cluster's own identity; empty where brokers do not say it.
+    package init(cluster: String, topic: String, partition: Int32) {
+        var sum = FNV1a()
+        // No name has a zero byte in it.
+        for text in [cluster, topic] {
+            for byte in text.utf8 { sum.add(byte) }
+            sum.add(UInt8(0))
+        }
+        sum.add(Int64(partition))
+        self.sum = sum
+    }
+}
+
+/// FNV-1a of 64 bits, as it is published.
+private struct FNV1a: Equatable {
+    private(set) var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    mutating func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+
+    mutating func add(_ number: Int64) {
+        for shift in stride(from: 0, to: 64, by: 8) { add(UInt8(truncatingIfNeeded: number >> Int64(shift))) }
     }
 }

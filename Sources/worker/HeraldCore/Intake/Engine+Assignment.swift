@@ -6,13 +6,16 @@ extension Engine {
     ///
     /// The lane then gives each of ``sourceList`` a queue.
     ///
-    /// - Parameter fetched: How many bytes the client has fetched in its life.
+    /// - Parameters:
+    ///   - cluster: The cluster's own identity; empty where brokers do not say it.
+    ///   - fetched: How many bytes the client has fetched in its life.
     public mutating func assigned(
-        _ assigned: [AssignedPartition], topics: [ConsumedTopic], fetched: Int = 0, now: Moment
+        _ assigned: [AssignedPartition], topics: [ConsumedTopic], cluster: String = "", fetched: Int = 0, now: Moment
     ) {
         precondition(partitions.isEmpty, "an assignment ends before the next begins (eager rebalances)")
         guard case .none = membership else { return }
-        partitions.assign(assigned, of: topics, hashSeed: configuration.hashSeed, actions: &actions)
+        partitions.assign(
+            assigned, of: topics, in: cluster, hashSeed: configuration.hashSeed, actions: &actions)
         let weights = sources.assign(partitions, requestTopics)
         dispatcher.assigned(width: events.width, weights: weights)
         health.assigned(width: events.width, classes: weights.count)

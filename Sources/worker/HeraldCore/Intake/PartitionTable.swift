@@ -12,6 +12,8 @@ struct PartitionTable: Sendable {
         fileprivate(set) var number: Int32
         /// Of its topic's name.
         fileprivate(set) var hash: UInt64
+        /// What its commits' metadata is bound to.
+        fileprivate(set) var identity: PartitionIdentity
         /// What lies below was dealt with before this assignment.
         fileprivate(set) var start: Int64
         /// `nil` until the first record tells where the partition begins.
@@ -47,25 +49,29 @@ struct PartitionTable: Sendable {
 
     /// An assignment begins; where the metadata of its offsets is foreign is told.
     mutating func assign(
-        _ assigned: [AssignedPartition], of topics: [ConsumedTopic], hashSeed: UInt64, actions: inout [Action]
+        _ assigned: [AssignedPartition], of topics: [ConsumedTopic], in cluster: String, hashSeed: UInt64,
+        actions: inout [Action]
     ) {
         self.topics = topics
         all = []
         for partition in assigned {
             let topic = topics[partition.topic].name
+            let identity = PartitionIdentity(cluster: cluster, topic: topic, partition: partition.number)
             all.append(
                 Partition(
                     topic: partition.topic, number: partition.number,
-                    hash: ByteHash.hash(topic.utf8.span.bytes, seed: hashSeed), start: partition.startOffset ?? 0,
-                    tracker: Self.tracker(of: partition, in: topic, actions: &actions), failed: partition.failed))
+                    hash: ByteHash.hash(topic.utf8.span.bytes, seed: hashSeed), identity: identity,
+                    start: partition.startOffset ?? 0,
+                    tracker: Self.tracker(of: partition, identity, in: topic, actions: &actions),
+                    failed: partition.failed))
         }
     }
 
     private static func tracker(
-        of partition: AssignedPartition, in topic: String, actions: inout [Action]
+        of partition: AssignedPartition, _ identity: PartitionIdentity, in topic: String, actions: inout [Action]
     ) -> OffsetTracker? {
         guard let offset = partition.startOffset else { return nil }
-        guard let map = CompletionMap(text: partition.metadata, committed: offset) else {
+        guard let map = CompletionMap(text: partition.metadata, committed: offset, of: identity) else {
             actions.append(.notice(.foreignMetadata(topic: topic, partition: partition.number)))
             return OffsetTracker(startingAt: offset)
         }
@@ -172,11 +178,10 @@ extension PartitionTable {
     /// What a commit has to say of a partition, as if the members of the transaction were complete already; `nil` when nothing.
     ///
     /// - Parameter isUnproven: what is known already shows as well that this worker is still a member.
-    static func position(
-        _ index: Int32, _ tracker: OffsetTracker?, mark: Int, isUnproven: Bool
-    ) -> CommittedPosition? {
+    func position(_ index: Int32, _ tracker: OffsetTracker?, isUnproven: Bool) -> CommittedPosition? {
         guard let tracker, tracker.hasUncommitted || isUnproven else { return nil }
-        let text = tracker.completions.text(committing: tracker.watermark)
+        let text = tracker.completions.text(committing: tracker.watermark, of: all[Int(index)].identity)
+        let mark = all[Int(index)].tracker?.mark ?? 0
         return CommittedPosition(partition: index, offset: tracker.watermark, metadata: text, mark: mark)
     }
 }

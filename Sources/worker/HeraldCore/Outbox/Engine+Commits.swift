@@ -57,9 +57,8 @@ extension Engine {
             if offset != Slot.noOffset { trackers[Int(events[id.index].partition)]?.complete(offset) }
         }
         for partition in partitions.indices {
-            let position = PartitionTable.position(
-                partition, trackers[Int(partition)], mark: partitions[partition].tracker?.mark ?? 0,
-                isUnproven: committer.isUnproven)
+            let position = partitions.position(
+                partition, trackers[Int(partition)], isUnproven: committer.isUnproven)
             if let position { committer.propose(position) }
         }
         return !committer.positions.isEmpty

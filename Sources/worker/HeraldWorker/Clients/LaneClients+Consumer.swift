@@ -64,6 +64,8 @@ extension LaneClients {
 
     func member() -> GroupMetadata? { consumer.groupMetadata() }
 
+    var clusterID: String? { consumer.queries.clusterID }
+
     func commit(_ sequence: UInt64, _ positions: [CommitPosition]) -> KafkaError? {
         consumer.commit(positions, token: sequence, reportTo: commits)
     }

@@ -70,7 +70,8 @@ extension Lane {
         member = io.member()
         read(known)
         guard end == nil else { return }
-        engine.assigned(assigned, topics: topics, fetched: io.fetchedBytes, now: io.now)
+        engine.assigned(
+            assigned, topics: topics, cluster: io.clusterID ?? "", fetched: io.fetchedBytes, now: io.now)
         guard engine.isTaking else { return }
         io.openQueues(engine.sourceList.count)
         hasQueues = true

@@ -40,6 +40,8 @@ package protocol LaneIO: AnyObject {
     func unassign() throws(KafkaError)
     /// Who this member is at the moment.
     func member() -> Member?
+    /// The own identity of the cluster that assigned the partitions; `nil` where brokers do not say it.
+    var clusterID: String? { get }
     /// Sends a commit without a transaction; its outcome comes through ``commitOutcomes(_:)``, or at once when it cannot be
     /// sent.
     func commit(_ sequence: UInt64, _ positions: [CommitPosition]) -> KafkaError?
