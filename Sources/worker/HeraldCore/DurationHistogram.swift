@@ -69,33 +69,33 @@ public struct DurationHistogram: Sendable, Equatable {
 
 /// Histograms with the same bounds, by their places.
 ///
-/// An observation costs as much as that of one histogram: their buckets lie in one array.
+/// An observation costs as much as that of one histogram: buckets and sums lie in one array.
 public struct DurationHistograms: Sendable, Equatable {
     private let empty: DurationHistogram
-    /// By place, and then by bucket.
-    private var counts: [Int]
-    private var sums: [Int64]
+    /// How many histograms there are.
+    public let count: Int
+    /// By place: the count of each bucket, and then the sum of the durations.
+    private var cells: [Int64]
+    private let width: Int
 
     /// So many empty ones.
     init(repeating empty: DurationHistogram, count: Int) {
         self.empty = empty
-        counts = Array(repeating: 0, count: count * empty.counts.count)
-        sums = Array(repeating: 0, count: count)
+        self.count = count
+        width = empty.counts.count + 1
+        cells = Array(repeating: 0, count: count * width)
     }
-
-    /// How many histograms there are.
-    public var count: Int { sums.count }
 
     /// The histogram at a place.
     public subscript(place: Int) -> DurationHistogram {
-        let width = empty.counts.count
-        return empty.with(counts: Array(counts[place * width..<(place + 1) * width]), sum: sums[place])
+        let own = cells[place * width..<(place + 1) * width]
+        return empty.with(counts: own.dropLast().map { Int($0) }, sum: own.last ?? 0)
     }
 
     /// Counts one duration; a negative one counts as none at all.
     mutating func observe(microseconds: Int64, at place: Int) {
         let duration = max(0, microseconds)
-        counts[place * (empty.bounds.count + 1) + empty.bucket(of: duration)] += 1
-        sums[place] &+= duration
+        cells[place * width + empty.bucket(of: duration)] += 1
+        cells[(place + 1) * width - 1] &+= duration
     }
 }

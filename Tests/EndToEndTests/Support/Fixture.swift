@@ -290,7 +290,8 @@ final class Fixture: Sendable {
         try await commits().mapValues { max($0.offset, 0) }
     }
 
-    private func commits() async throws -> [TopicPartition: CommitPosition] {
+    /// The same with its metadata.
+    func commits() async throws -> [TopicPartition: CommitPosition] {
         let consumed = consumed
         let positions = try await Blocking.run { [queries] in
             try queries.committed(consumed, timeoutMilliseconds: Patience.milliseconds)
@@ -327,11 +328,11 @@ final class Fixture: Sendable {
     }
 
     /// Commits offsets for the group, which has to be without members.
-    func commit(_ offsets: [TopicPartition: Int64]) async throws {
+    func commit(_ offsets: [TopicPartition: Int64], metadata: String = "") async throws {
         try await Blocking.run { [bootstrapServers, name] in
             let consumer = try Consumer(properties: [("bootstrap.servers", bootstrapServers), ("group.id", name)])
             let outcomes = consumer.makeEventQueue()
-            let positions = offsets.map { CommitPosition(partition: $0.key, offset: $0.value) }
+            let positions = offsets.map { CommitPosition(partition: $0.key, offset: $0.value, metadata: metadata) }
             if let error = consumer.commit(positions, token: 1, reportTo: outcomes) { throw error }
             var failure: KafkaError?
             var isDone = false

@@ -71,13 +71,14 @@ extension Engine {
             complete(partition: index, offset: offset)
             return .done
         }
+        let (callClass, requestTopic, isRetry) = sources.kind(of: source)
         let arrival = EventTable.Arrival(
-            source: source, callClass: sources[source].callClass, requestTopic: sources[source].requestTopic,
-            partition: index, offset: offset, timestamp: timestamp, isRetry: sources[source].delay != nil, bytes: size)
+            source: source, callClass: callClass, requestTopic: requestTopic, partition: index, offset: offset,
+            timestamp: timestamp, isRetry: isRetry, bytes: size)
         let slot = events.add(
             arrival, topic: partitions.topicName(of: index), number: partition, value: value, headers: headers,
             decoder: configuration.decoder, now: now)
-        if arrival.isRetry { events.findRequestTopic(slot, value: value, among: requestTopics) }
+        if isRetry { events.findRequestTopic(slot, value: value, among: requestTopics) }
         let id = events.id(of: slot)
         if let failure = events[slot].failure {
             settleUndecodable(slot, reason: failure.reason, now: now)

@@ -113,6 +113,12 @@ struct SourceTable: Sendable {
         return all.count - 1
     }
 
+    /// What an event is told of its queue, at once: each look at a source costs.
+    @inline(__always)
+    func kind(of source: Int) -> (callClass: Int, requestTopic: Int, isRetry: Bool) {
+        (all[source].callClass, all[source].requestTopic, all[source].delay != nil)
+    }
+
     /// The index in the assignment of a topic's partition; `nil` when it is another worker's.
     func partition(_ number: Int32, of source: Int) -> Int32? {
         guard Int(number) < all[source].indices.count else { return nil }

@@ -1,0 +1,160 @@
+import Foundation
+import HeraldKafka
+import HeraldSandbox
+import TestSupport
+import Testing
+
+/// docs/SCALING.md, *Two regions*, on two clusters, one test after another.
+@Suite("A region that is lost", .ownKafka("A region that is lost"), .serialized, .timeLimit(.minutes(20)))
+struct FailoverTests {
+    /// The region that is lost and comes back.
+    private static let lostCluster = Task { try await RealKafka.start(nodes: 1, controllerOutlivesBroker: true) }
+    /// The one that takes over.
+    private static let otherCluster = Task { try await RealKafka.start(nodes: 1) }
+
+    /// Runs a test in two regions, the second of which has a topic for the copies of the first one's requests.
+    private func inTwoRegions(
+        partitions: Int = 2, _ misbehaviour: [Misbehaviour], _ body: (_ lost: Fixture, _ other: Fixture) async throws -> Void
+    ) async throws {
+        var plan = Fixture.Plan()
+        plan.partitions = partitions
+        plan.kafka = try await Self.otherCluster.value
+        plan.more = [Self.copies]
+        var lostPlan = Fixture.Plan()
+        lostPlan.partitions = partitions
+        lostPlan.kafka = try await Self.lostCluster.value
+        lostPlan.misbehaviour = misbehaviour
+        try await Fixture.run(lostPlan) { lost in
+            try await Fixture.run(plan) { other in try await body(lost, other) }
+        }
+    }
+
+    private static let copies = "lost.notifications"
+
+    /// A worker that consumes the copies, in a group of this name.
+    private func startSuccessor(in other: Fixture, group: String) async throws -> HeraldProcess {
+        try await other.startWorker(changing: [
+            "kafka.group": group, "topics.requests": "[\(other.topic(Self.copies))]",
+        ])
+    }
+
+    /// The events that were called, by their ids.
+    private func called(_ calls: some Sequence<RecordedCall>) -> Set<String> {
+        Set(calls.compactMap { $0.notification.flatMap { $0.split(separator: ":").first.map(String.init) } })
+    }
+
+    private func ids(_ range: Range<Int>) -> Set<String> { Set(range.map { "e\($0)" }) }
+
+    /// Events whose calls hang until the backend is told to behave.
+    private func hanging(_ range: Range<Int>) -> [Publication] {
+        range.map { Publication(id: "e\($0)", user: "hanging-\($0)") }
+    }
+
+    @Test(
+        "What the mirror has copied is delivered by the other region: what was called since the chosen moment is called again, and nothing else; the rest waits for the lost region's return"
+    )
+    func takeover() async throws {
+        try await inTwoRegions([.hang { $0.user = "hanging-*" }]) { lost, other in
+            let worker = try await lost.startWorker()
+            try await lost.publish(Batch.events(0..<200))
+            try await lost.waitForResults(200)
+            let moment = Date.now.addingTimeInterval(0.001)
+            // A record's timestamp has milliseconds.
+            try await lost.wait("the moment is over") { Date.now > moment.addingTimeInterval(0.001) }
+            try await lost.publish(Batch.events(200..<500) + hanging(500..<530))
+            try await lost.waitForResults(500)
+            try await lost.wait("the others are being called") {
+                called(lost.backend.calls) == ids(0..<530)
+            }
+            let mirror = try Mirror(from: lost, "notifications", to: other, Self.copies)
+            try await other.wait("everything is copied") { other.count(Self.copies) == 530 }
+            mirror.stop()
+            try await lost.publish(hanging(530..<540))
+            worker.kill()
+            lost.kafka.kill(node: 1)
+            let before = lost.backend.calls
+
+            let group = "\(other.name)-takeover"
+            try await other.runTool(
+                "consumer.group.ConsumerGroupCommand",
+                [
+                    "--group", group, "--topic", other.topic(Self.copies), "--reset-offsets", "--to-datetime",
+                    moment.formatted(
+                        Date.ISO8601FormatStyle(includingFractionalSeconds: true).year().month().day()
+                            .time(includingFractionalSeconds: true)),
+                    "--execute",
+                ])
+            let successor = try await startSuccessor(in: other, group: group)
+            try await other.waitForResults(330)
+            successor.terminate()
+            #expect(try await successor.waitForExit() == 0)
+            let oracle = try await Oracle(other)
+            oracle.expectResults(Batch.delivered(200..<530))
+            oracle.expectCalls { _ in 1 }
+            #expect(called(before).intersection(called(oracle.calls)) == ids(200..<530), "called in both regions")
+            let keys = Set(before.compactMap(\.idempotencyKey))
+            #expect(oracle.calls.allSatisfy { $0.idempotencyKey.map(keys.contains) == true })
+
+            // What had no outcome when the region was lost is called again, and what nobody had copied is there.
+            lost.backend.misbehave([])
+            try await lost.kafka.revive(node: 1)
+            _ = try await lost.startWorker()
+            try await lost.waitForResults(540, within: 120)
+            let home = try await Oracle(lost)
+            home.expectResults(Batch.delivered(0..<540, attempts: nil))
+            #expect(called(home.calls.dropFirst(before.count)) == ids(500..<540))
+        }
+    }
+
+    @Test("Offsets that a mirror has translated skip nothing: their metadata is of another cluster, and one line says so")
+    func translatedOffsets() async throws {
+        try await inTwoRegions(partitions: 1, [.hang { $0.user = "hanging-*" }]) { lost, other in
+            let worker = try await lost.startWorker()
+            try await lost.publish(hanging(0..<1) + Batch.events(1..<50))
+            try await lost.waitForResults(49)
+            let request = TopicPartition(topic: lost.topic("notifications"), partition: 0)
+            var position: CommitPosition?
+            try await lost.wait("what is done behind the first event is committed") {
+                position?.metadata.isEmpty == false
+            } meanwhile: {
+                position = try await lost.commits()[request]
+            }
+            let committed = try #require(position)
+            #expect(committed.offset == 0)
+            let mirror = try Mirror(from: lost, "notifications", to: other, Self.copies)
+            try await other.wait("everything is copied") { other.count(Self.copies) == 50 }
+            mirror.stop()
+            worker.kill()
+
+            // As sync.group.offsets.enabled does it: the offset is the copy's, the metadata goes with it unchanged.
+            let copy = TopicPartition(topic: other.topic(Self.copies), partition: 0)
+            try await other.commit([copy: 0], metadata: committed.metadata)
+            let successor = try await startSuccessor(in: other, group: other.name)
+            try await other.waitForResults(50)
+            #expect(successor.logLines.count { $0.message.contains("metadata that is not Herald's") } == 1)
+            let oracle = try await Oracle(other)
+            oracle.expectResults(Batch.delivered(0..<50))
+            oracle.expectCalls { _ in 1 }
+        }
+    }
+}
+
+/// Tests/Mirror, copying one topic of a fixture into one of another.
+private final class Mirror: Sendable {
+    private let process: ChildProcess
+
+    init(from source: Fixture, _ topic: String, to target: Fixture, _ copy: String) throws {
+        guard let home = ProcessInfo.processInfo.environment["KAFKA_HOME"] else {
+            throw WorldError("KAFKA_HOME is not set")
+        }
+        let program = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../Mirror/Mirror.java").standardizedFileURL
+        process = try ChildProcess(
+            [
+                "java", "-XX:TieredStopAtLevel=1", "-cp", "\(home)/libs/*", program.path, source.bootstrapServers,
+                source.topic(topic), target.bootstrapServers, target.topic(copy),
+            ], output: target.directory.appending(path: "mirror.log"))
+    }
+
+    func stop() { process.kill() }
+}
