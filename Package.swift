@@ -56,7 +56,7 @@ let package = Package(
         module("foundation", "HeraldTime", ["HeraldBytes"]),
         module("foundation", "HeraldThreads", ["CEpoll"]),
         module("foundation", "HeraldText"),
-        module("foundation", "HeraldTelemetry", ["HeraldThreads", "HeraldTime"]),
+        module("foundation", "HeraldTelemetry", ["HeraldBytes", "HeraldThreads", "HeraldTime"]),
 
         // What records say.
         module(
@@ -71,6 +71,9 @@ let package = Package(
         module(
             "clients", "HeraldBackend",
             ["CSSL", "HeraldBytes", "HeraldHTTP", "HeraldText", "HeraldThreads", "HeraldTime"]),
+
+        module(
+            "clients", "HeraldTraces", ["HeraldHTTP", "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime"]),
 
         // What decides, what carries out, what shows it.
         module("worker", "HeraldCore", ["HeraldEvents", "HeraldTime"]),
@@ -125,12 +128,13 @@ let package = Package(
             name: "herald",
             dependencies: [
                 "CBuild",
-                "HeraldAdmin", "HeraldBackend", "HeraldCampaigns", "HeraldCommandLine", "HeraldCore", "HeraldDemo",
+                "HeraldAdmin", "HeraldBackend", "HeraldBytes", "HeraldCampaigns", "HeraldCommandLine", "HeraldCore",
+                "HeraldDemo",
                 "HeraldDoctor", "HeraldEvents",
                 "HeraldHTTP",
                 "HeraldKafka",
                 "HeraldSandbox", "HeraldSettings", "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime",
-                "HeraldReplay", "HeraldTools", "HeraldWorker",
+                "HeraldReplay", "HeraldTools", "HeraldTraces", "HeraldWorker",
             ],
             path: "Sources/app/herald", swiftSettings: strict),
 
@@ -159,7 +163,10 @@ let package = Package(
         tests("HeraldTextTests", ["HeraldText"]),
         tests("HeraldSettingsTests", ["HeraldSettings", "HeraldText"]),
         tests("HeraldCommandLineTests", ["HeraldCommandLine", "HeraldText", "HeraldThreads"]),
-        tests("HeraldTelemetryTests", ["HeraldTelemetry", "HeraldTime"]),
+        tests("HeraldTelemetryTests", ["HeraldBytes", "HeraldTelemetry", "HeraldThreads", "HeraldTime"]),
+        tests(
+            "HeraldTracesTests",
+            ["HeraldBytes", "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime", "HeraldTraces"]),
         tests(
             "HeraldAdminTests",
             [

@@ -12,7 +12,9 @@ struct LaneFixture {
     let io = ScriptedIO()
     let lane: Lane<ScriptedIO>
 
-    init(isAtomic: Bool = false, _ change: (inout EngineConfiguration) -> Void = { _ in }) {
+    init(
+        isAtomic: Bool = false, tracing: Tracing? = nil, _ change: (inout EngineConfiguration) -> Void = { _ in }
+    ) {
         var configuration = EngineConfiguration(decoder: RecordDecoder())
         configuration.topics.requests = [Self.topic]
         configuration.retryDelays = ["5s"].compactMap { DelayName($0) }
@@ -20,7 +22,12 @@ struct LaneFixture {
         configuration.isAtomic = isAtomic
         change(&configuration)
         lane = Lane(
-            number: 0, configuration: configuration, requestWeights: [1], io: io, logger: .silent, intervals: .never)
+            number: 0, configuration: configuration, requestWeights: [1], io: io, logger: .silent, intervals: .never,
+            tracer: tracing.map {
+                LaneTracer(
+                    $0, slots: configuration.maxBuffered, pushServices: configuration.decoder.pushServices.names,
+                    seed: 1)
+            })
     }
 
     /// One turn, so much later (milliseconds), in which everybody is heard; what the lane did.

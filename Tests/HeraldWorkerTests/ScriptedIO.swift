@@ -31,7 +31,11 @@ final class ScriptedIO: LaneIO {
     /// The lane's doings since the last look, in order.
     private var doings: [String] = []
     private(set) var calls: [CallToken] = []
+    /// The `traceparent` of each call.
+    private(set) var traceparents: [String] = []
     private(set) var productions: [ProductionID] = []
+    /// The headers of each record that was produced.
+    private(set) var producedHeaders: [[String: String]] = []
     private(set) var reports: [LaneReport] = []
 
     /// Takes what was noted.
@@ -129,6 +133,11 @@ final class ScriptedIO: LaneIO {
         let names = (0..<(headers?.count ?? 0)).compactMap { index -> String? in
             headers.map { text($0.name(at: index)) }
         }
+        producedHeaders.append(
+            Dictionary(
+                (0..<(headers?.count ?? 0)).compactMap { index in
+                    headers.map { (text($0.name(at: index)), text($0.value(at: index))) }
+                }, uniquingKeysWith: { "\($0)|\($1)" }))
         let kind =
             switch production.content {
             case .result: "result"
@@ -168,6 +177,7 @@ final class ScriptedIO: LaneIO {
         traceparent: RawSpan?
     ) {
         calls.append(token)
+        traceparents.append(text(traceparent))
         note("call service \(token.service) for \(text(user)): \(text(message)), id \(text(id))")
     }
 
@@ -226,12 +236,13 @@ final class ScriptedRecord: LaneRecord, RetainedRecord {
     let error: KafkaError?
     private let key: [UInt8]?
     private let value: [UInt8]?
+    private let headers: [(name: String, value: String)]
     private(set) var releases = 0
     private(set) var isKept = false
 
     init(
         _ topic: String, _ partition: Int32 = 0, _ offset: Int64, key: String? = nil, value: String? = nil,
-        error: Int32? = nil
+        error: Int32? = nil, headers: [(name: String, value: String)] = []
     ) {
         self.topic = topic
         self.partition = partition
@@ -239,14 +250,19 @@ final class ScriptedRecord: LaneRecord, RetainedRecord {
         self.key = key.map { Array($0.utf8) }
         self.value = value.map { Array($0.utf8) }
         self.error = error.map { KafkaError(code: $0) }
+        self.headers = headers
     }
 
     /// An event for one user.
-    convenience init(_ topic: String, at offset: Int64, user: String, services: [String] = ["apns"]) {
+    convenience init(
+        _ topic: String, at offset: Int64, user: String, services: [String] = ["apns"],
+        headers: [(name: String, value: String)] = []
+    ) {
         let names = services.map { "\"\($0)\"" }.joined(separator: ",")
         self.init(
             topic, 0, offset, key: user,
-            value: #"{"user":"\#(user)","message":"hello","id":"\#(user)-\#(offset)","pns":[\#(names)]}"#)
+            value: #"{"user":"\#(user)","message":"hello","id":"\#(user)-\#(offset)","pns":[\#(names)]}"#,
+            headers: headers)
     }
 
     var isError: Bool { error != nil }
@@ -264,7 +280,9 @@ final class ScriptedRecord: LaneRecord, RetainedRecord {
         return try body(value.span.bytes)
     }
 
-    func forEachHeader(_ body: (_ name: RawSpan, _ value: RawSpan?) -> Void) {}
+    func forEachHeader(_ body: (_ name: RawSpan, _ value: RawSpan?) -> Void) {
+        for header in headers { body(header.name.utf8.span.bytes, header.value.utf8.span.bytes) }
+    }
 
     var retained: ScriptedRecord { self }
     func keep() { isKept = true }

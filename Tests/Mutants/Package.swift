@@ -26,7 +26,7 @@ let package = Package(
         .target(
             name: "HeraldText", path: "Sources/foundation/HeraldText", swiftSettings: strict),
         .target(
-            name: "HeraldTelemetry", dependencies: ["HeraldThreads", "HeraldTime"],
+            name: "HeraldTelemetry", dependencies: ["HeraldBytes", "HeraldThreads", "HeraldTime"],
             path: "Sources/foundation/HeraldTelemetry", swiftSettings: strict),
         .target(
             name: "HeraldKafka", dependencies: ["CRDKafka", "HeraldText", "HeraldThreads"],
@@ -40,7 +40,9 @@ let package = Package(
         // The lane without a worker's clients.
         .target(
             name: "HeraldWorker",
-            dependencies: ["HeraldCore", "HeraldEvents", "HeraldKafka", "HeraldTelemetry", "HeraldTime"],
+            dependencies: [
+                "HeraldBytes", "HeraldCore", "HeraldEvents", "HeraldKafka", "HeraldTelemetry", "HeraldTime",
+            ],
             path: "Sources/worker/HeraldWorker",
             sources: ["Lane", "Report/LaneMeter.swift", "Report/LaneReport.swift", "OutageReason+Words.swift"],
             swiftSettings: strict),

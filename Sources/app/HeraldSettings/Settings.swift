@@ -13,6 +13,7 @@ package struct Settings: Sendable {
     package var outages: SettingsSection<SettingsTable.Outages> { section(\.outages) }
     package var log: SettingsSection<SettingsTable.Log> { section(\.log) }
     package var admin: SettingsSection<SettingsTable.Admin> { section(\.admin) }
+    package var traces: SettingsSection<SettingsTable.Traces> { section(\.traces) }
 
     private func section<Declarations>(_ path: KeyPath<SettingsTable, Declarations>) -> SettingsSection<Declarations> {
         SettingsSection(values: values, declarations: SettingsTable.declared[keyPath: path])

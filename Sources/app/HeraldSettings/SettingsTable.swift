@@ -27,6 +27,7 @@ package struct SettingsTable: SettingsDeclarations {
         ("outages", "When Herald stops consuming until the backend or the settings are fixed."),
         ("log", "The log on standard error."),
         ("admin", "Health and metrics."),
+        ("traces", "Spans of events and calls, sent to an OpenTelemetry collector."),
     ]
 
     let kafka = Kafka()
@@ -38,6 +39,7 @@ package struct SettingsTable: SettingsDeclarations {
     let outages = Outages()
     let log = Log()
     let admin = Admin()
+    let traces = Traces()
 
     package struct Kafka: SettingsDeclarations {
         package let bootstrapServers = Setting(
@@ -325,6 +327,25 @@ package struct SettingsTable: SettingsDeclarations {
             "The token that every request except health and metrics needs; required off loopback; better in a file.")
         package let tokenFile = Setting(
             "admin.tokenFile", optional: .file, "A file with that token; read again when it changes.")
+    }
+
+    package struct Traces: SettingsDeclarations {
+        package let url = Setting(
+            "traces.url", optional: .httpAddress,
+            "Where spans are sent (OTLP/HTTP with JSON), such as http://collector:4318/v1/traces; used as it is, as "
+                + "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT; absent makes none.")
+        package let sampleRatio = Setting(
+            "traces.sampleRatio", .ratio, default: "1",
+            "The share of events to record that come without a traceparent; one that has it is recorded if its sampled "
+                + "flag is set.")
+        package let serviceName = Setting(
+            "traces.serviceName", .text(.line(256)), default: "herald", "The service.name of the spans.")
+        package let headersFile = Setting(
+            "traces.headersFile", optional: .file,
+            "A file with headers for the collector, such as a key: lines of Name: value; read again for each request.")
+        package let caFile = Setting(
+            "traces.caFile", optional: .file,
+            "The authorities to trust (PEM) for the collector, in place of the system's; read again for each request.")
     }
 }
 

@@ -29,6 +29,9 @@ struct HeededSettings: Sendable, ExpressibleByArrayLiteral {
 
     static let pushServices: Self = ["backend.pushServices", "backend.aliases"]
 
+    /// What a command needs for the span of what it publishes.
+    static let traces: Self = ["traces.url", "traces.serviceName", "traces.headersFile", "traces.caFile"]
+
     static let events = pushServices + ["limits.eventBytes"]
 
     static let topicPlan: Self = [
@@ -47,7 +50,7 @@ struct HeededSettings: Sendable, ExpressibleByArrayLiteral {
         [
             "kafka", "topics.requests", "topics.results", "topics.retry", "topics.deadLetter", "topics.campaigns",
             "backend.path", "backend.connections",
-        ] + backendClient + pushServices + ["delivery", "retry", "limits", "outages", "log", "admin"]
+        ] + backendClient + pushServices + ["delivery", "retry", "limits", "outages", "log", "admin", "traces"]
 
     /// What is looked at for a worker, from outside.
     static let doctor: Self =

@@ -1,3 +1,4 @@
+package import HeraldBytes
 package import HeraldEvents
 package import HeraldKafka
 package import HeraldTools
@@ -13,6 +14,8 @@ package struct CampaignContext: Sendable {
     package var controlProperties: ClientProperties
     /// Who runs this: a user and a machine.
     package var operatorName: String
+    /// The span of the publisher, to which the events' spans link; `nil` without one.
+    package var trace: TraceContext?
 
     package init(
         topics: Topics, readerProperties: ClientProperties, writerProperties: ClientProperties,

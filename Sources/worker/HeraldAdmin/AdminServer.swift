@@ -1,6 +1,6 @@
 import HeraldCore
 internal import HeraldHTTP
-import HeraldTelemetry
+public import HeraldTelemetry
 public import HeraldThreads
 import HeraldTime
 public import HeraldWorker
@@ -27,12 +27,18 @@ public final class AdminServer: Sendable {
         public let kafkaVersion: String
         /// How many log lines were dropped so far.
         public let droppedLogLines: @Sendable () -> Int
+        /// What has become of spans so far.
+        public let spans: @Sendable () -> SpanQueue.Counts
 
         /// What the metrics say of the process.
-        public init(version: String, kafkaVersion: String, droppedLogLines: @escaping @Sendable () -> Int) {
+        public init(
+            version: String, kafkaVersion: String, droppedLogLines: @escaping @Sendable () -> Int,
+            spans: @escaping @Sendable () -> SpanQueue.Counts = { SpanQueue.Counts() }
+        ) {
             self.version = version
             self.kafkaVersion = kafkaVersion
             self.droppedLogLines = droppedLogLines
+            self.spans = spans
         }
     }
 

@@ -24,6 +24,14 @@ extension WorkerMetrics {
             source, writer in
             writer.sample([], source.process.facts.droppedLogLines())
         },
+        Metric(
+            "herald_trace_spans", .counter, labels: ["outcome"],
+            "Spans that the collector of traces.url took (exported), and that it never got (dropped)."
+        ) { source, writer in
+            let counts = source.process.facts.spans()
+            writer.sample(["exported"], counts.exported)
+            writer.sample(["dropped"], counts.dropped)
+        },
         usage("process_cpu_seconds", .counter, unit: .seconds, "Processor time.", \.processorSeconds),
         usage("process_resident_memory_bytes", .gauge, unit: .bytes, "Memory in use.") { Double($0.residentBytes) },
         usage("process_virtual_memory_bytes", .gauge, unit: .bytes, "Address space.") { Double($0.virtualBytes) },

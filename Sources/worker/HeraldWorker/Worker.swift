@@ -22,6 +22,8 @@ public struct WorkerConfiguration: Sendable {
     public var requiredTopics: [String]
     /// How campaigns are followed.
     public var campaigns: CampaignConfiguration
+    /// What spans are made with; `nil` when none are wanted.
+    public var tracing: Tracing?
 
     /// A worker's configuration.
     public init(
@@ -186,9 +188,14 @@ public final class Worker: Sendable {
             let clients = try LaneClients(
                 configuration: lane, mailbox: mailbox, credentials: credentials, campaigns: campaigns,
                 snapshot: snapshot, troubles: troubles, logger: logger)
+            let tracer = configuration.tracing.map { tracing in
+                LaneTracer(
+                    tracing, slots: lane.engine.maxBuffered, pushServices: pushServices,
+                    seed: .random(in: .min ... .max))
+            }
             let end = Lane(
                 number: lane.number, configuration: lane.engine, requestWeights: lane.requestWeights, io: clients,
-                logger: logger
+                logger: logger, tracer: tracer
             ).run()
             switch end {
             case .drained(let isComplete):

@@ -24,6 +24,7 @@ struct SettingsRules {
         checkRates()
         checkSecrets()
         checkTLS()
+        checkTraces()
         if needs.contains(.kafka) {
             requireKafka()
             requireKafkaAuthentication()

@@ -9,6 +9,7 @@ import HeraldTelemetry
 import HeraldText
 import HeraldThreads
 import HeraldTime
+import HeraldTraces
 import HeraldWorker
 
 /// `herald sandbox`: broker, backend and worker in one process, for the tests of services that publish events.
@@ -40,8 +41,7 @@ enum SandboxCommand: HeraldCommand {
     static let heeds: HeededSettings =
         .topics("requests", "results", "retry", "deadLetter", "campaigns") + ["backend.statuses"] + .events + [
             "delivery.ordering", "delivery.lanes", "delivery.maxInFlight", "delivery.dedupe", "retry", "limits",
-            "outages",
-            "log",
+            "outages", "log", "traces",
         ]
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
@@ -70,10 +70,13 @@ enum SandboxCommand: HeraldCommand {
             ])
         let writer = try settings.logWriter(isColoured: false)
         defer { writer.close(within: .seconds(1)) }
-        let worker = Worker(
-            configuration: try settings.workerConfiguration(descriptors: FileDescriptorLimit.raise()),
-            logger: Logger(writer, level: settings.logLevel))
-        let admin = try settings.adminServer(of: worker, writer: writer)
+        let logger = Logger(writer, level: settings.logLevel)
+        var workerConfiguration = try settings.workerConfiguration(descriptors: FileDescriptorLimit.raise())
+        let exporter = try settings.traceExporter(logger: logger)
+        defer { exporter?.close(within: .seconds(2)) }
+        workerConfiguration.tracing = exporter.flatMap { settings.tracing(into: $0.queue) }
+        let worker = Worker(configuration: workerConfiguration, logger: logger)
+        let admin = try settings.adminServer(of: worker, writer: writer, spans: exporter?.queue)
         defer { admin?.stop() }
 
         try stopAtTheEnd(worker)

@@ -4,6 +4,7 @@ import HeraldCommandLine
 import HeraldSettings
 import HeraldTelemetry
 import HeraldThreads
+import HeraldTraces
 import HeraldWorker
 
 /// `herald worker`: delivers.
@@ -16,16 +17,21 @@ enum WorkerCommand: HeraldCommand {
         examples: [.init("herald worker --config herald.yaml", "Run with a settings file.")])
     static let heeds: HeededSettings = .worker
 
+    /// For so long the last spans may keep a worker that has drained.
+    private static let traceFlush = Duration.seconds(2)
+
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let settings = try invocation.settings(requiring: [.kafka, .backend])
         MemoryArenas.limit(to: settings.delivery.lanes + 1)
         let descriptors = FileDescriptorLimit.raise()
-        let configuration = try settings.workerConfiguration(descriptors: descriptors)
+        var configuration = try settings.workerConfiguration(descriptors: descriptors)
         let writer = try settings.logWriter(isColoured: false)
         let logger = Logger(writer, level: settings.logLevel)
+        let exporter = try settings.traceExporter(logger: logger)
+        configuration.tracing = exporter.flatMap { settings.tracing(into: $0.queue) }
         let worker = Worker(configuration: configuration, logger: logger)
 
-        let admin = try settings.adminServer(of: worker, writer: writer)
+        let admin = try settings.adminServer(of: worker, writer: writer, spans: exporter?.queue)
         if let admin { logger.info("serving health and metrics", ["address": .string(admin.address)]) }
 
         let manager: ServiceManager?
@@ -58,6 +64,7 @@ enum WorkerCommand: HeraldCommand {
         case .stopped: logger.info("stopped")
         case .failed(let sentence): logger.error("\(sentence)")
         }
+        exporter?.close(within: traceFlush)
         manager?.stop()
         admin?.stop()
         _ = writer.close(within: .seconds(2))

@@ -1,6 +1,6 @@
 internal import CCurl
 
-/// One request with libcurl's whole HTTP client, for requests that are rare and made beside every loop: tokens, probes.
+/// One request with libcurl's whole HTTP client, for requests that are rare and made beside every loop: tokens, probes, traces.
 ///
 /// No redirect is followed and nothing is decompressed. Printed, logged or reflected it shows nothing.
 public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectable {
@@ -38,8 +38,11 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
         case head
         /// A GET whose body is wanted.
         case get
+        /// A POST of these bytes, of this media type, whose answer is to be JSON.
+        case post([UInt8], mediaType: String)
+
         /// A POST of a form, `name=value&…`, encoded.
-        case post(form: [UInt8])
+        public static func post(form: [UInt8]) -> Self { .post(form, mediaType: "application/x-www-form-urlencoded") }
     }
 
     /// As much of an answer's body, and of its headers, is accepted; a larger answer is none.
@@ -48,22 +51,37 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
     private let method: Method
     private let url: String
     private let authorization: String?
+    private let headers: [Header]
     private let timeoutMilliseconds: Int
     private let proxy: ProxyAddress?
     private let tls: TLSFiles
+
+    /// A header that only some requests have.
+    public struct Header: Sendable {
+        let name: String
+        let value: String
+
+        /// A name and a value, both checked: they are sent as they are.
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
 
     /// A request that is not made yet.
     ///
     /// - Parameters:
     ///   - authorization: the value of the `Authorization` header; `nil` leaves it out.
+    ///   - headers: further ones.
     ///   - timeoutMilliseconds: from the first query for the name to the answer's end.
     public init(
-        _ method: Method, url: String, authorization: String?, timeoutMilliseconds: Int, proxy: ProxyAddress?,
-        tls: TLSFiles
+        _ method: Method, url: String, authorization: String?, headers: [Header] = [], timeoutMilliseconds: Int,
+        proxy: ProxyAddress?, tls: TLSFiles
     ) {
         self.method = method
         self.url = url
         self.authorization = authorization
+        self.headers = headers
         self.timeoutMilliseconds = timeoutMilliseconds
         self.proxy = proxy
         self.tls = tls
@@ -94,15 +112,15 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
             return .failure(.connectFailed, detail: "libcurl has no memory left")
         }
         defer { curl_easy_cleanup(handle) }
-        return method.form.withUnsafeBytes { form in
+        return method.body.withUnsafeBytes { body in
             var codes = CurlLibrary.setRequest(
                 of: handle, url: url, headers: headers, timeoutMilliseconds: timeoutMilliseconds, errorText: errorText,
                 proxy: proxy, tls: tls)
             if case .post = method {
                 codes += [
                     herald_curl_set_long(handle, CURLOPT_POST, 1),
-                    herald_curl_set_long(handle, CURLOPT_POSTFIELDSIZE, form.count),
-                    herald_curl_set_pointer(handle, CURLOPT_POSTFIELDS, form.baseAddress),
+                    herald_curl_set_long(handle, CURLOPT_POSTFIELDSIZE, body.count),
+                    herald_curl_set_pointer(handle, CURLOPT_POSTFIELDS, body.baseAddress),
                 ]
             }
             codes.append(sink.attach(to: handle))
@@ -116,13 +134,13 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
 
     private var headerLines: [String] {
         var lines = ["User-Agent: herald"]
-        if case .post = method {
-            lines = ["Content-Type: application/x-www-form-urlencoded", "Accept: application/json"] + lines
+        if case .post(_, let mediaType) = method {
+            lines = ["Content-Type: \(mediaType)", "Accept: application/json"] + lines
             // No waiting for a "100 Continue".
             lines.append("Expect:")
         }
         if let authorization { lines.append("Authorization: \(authorization)") }
-        return lines
+        return lines + headers.map { "\($0.name): \($0.value)" }
     }
 
     private func outcome(
@@ -164,7 +182,7 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
 extension SingleRequest.Method {
     fileprivate var wantsBody: Bool { if case .head = self { false } else { true } }
 
-    fileprivate var form: [UInt8] { if case .post(let form) = self { form } else { [] } }
+    fileprivate var body: [UInt8] { if case .post(let body, _) = self { body } else { [] } }
 }
 
 /// Where libcurl puts what comes.

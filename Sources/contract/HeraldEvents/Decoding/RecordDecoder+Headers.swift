@@ -47,13 +47,13 @@ extension RecordDecoder {
 
     /// Keeps the first trace context that is well formed: the record's, or that of the CloudEvent.
     func keepTraceparent(_ headers: HeaderList, token: JSONToken, value: RawSpan, into event: inout DecodedEvent) {
-        if let text = headers.lastValue(named: HeaderName.traceparent.literal), TraceParent.isWellFormed(text) {
+        if let text = headers.lastValue(named: HeaderName.traceparent.literal), TraceContext(text) != nil {
             event.traceparent = event.keep(text)
         } else if let text = headers.lastValue(named: HeaderName.cloudEventsTraceparent.literal),
-            TraceParent.isWellFormed(text)
+            TraceContext(text) != nil
         {
             event.traceparent = event.keep(text)
-        } else if token.kind == .string, TraceParent.isWellFormed(value.extracting(token.range)) {
+        } else if token.kind == .string, TraceContext(value.extracting(token.range)) != nil {
             event.traceparent = event.field(token, in: value)
         }
     }

@@ -46,14 +46,17 @@ public struct HeaderName: Sendable, CustomStringConvertible {
     /// What the record leaves out because it would not have fit its topic, comma-separated: ``Omissions``.
     public static var omitted: Self { Self("herald-omitted") }
 
+    /// The span that wrote the record, as a `traceparent`: the spans of who consumes it link to that one.
+    public static var writtenBy: Self { Self("herald-traceparent") }
+
     /// Every header that Herald writes, and replaces on the records that it makes from others.
     public static let all: [HeaderName] = [
         .id, .pushServices, .attempts, .origin, .originTimestamp, .firstAttemptAt, .notBefore, .reason, .status,
-        .detail, .history, .source, .campaign, .deadLetteredAt, .replays, .key, .omitted,
+        .detail, .history, .source, .campaign, .deadLetteredAt, .replays, .key, .omitted, .writtenBy,
     ]
 
     /// The trace context that crosses over to the backend.
-    static var traceparent: Self { Self("traceparent") }
+    public static var traceparent: Self { Self("traceparent") }
     static var contentType: Self { Self("content-type") }
     static var cloudEventsSpecversion: Self { Self("ce_specversion") }
     static var cloudEventsID: Self { Self("ce_id") }

@@ -196,7 +196,8 @@ final class PublishSession {
                 // Somebody who was in nobody's preview.
                 guard former.contains(.seen) else { throw AudiencePreview.changed }
                 guard !former.contains(.published) else { continue }
-                let event = OutgoingRecord(topic: definition.topic, key: reader.user, value: reader.event)
+                var event = OutgoingRecord(topic: definition.topic, key: reader.user, value: reader.event)
+                if let trace = context.trace { event.link(to: trace) }
                 bytes += event.byteCount
                 events.append(event)
             }

@@ -1,3 +1,4 @@
+package import HeraldBytes
 package import HeraldEvents
 package import HeraldKafka
 package import HeraldTools
@@ -15,6 +16,8 @@ package struct ReplayContext: Sendable {
     /// How often an event may be replayed.
     package var maximumReplays: Int
     package var operatorName: String
+    /// The span of the replay, to which the events' spans link; without one they link to what wrote the dead letter.
+    package var trace: TraceContext?
 
     package init(
         topics: Topics, readerProperties: ClientProperties, writerProperties: ClientProperties,

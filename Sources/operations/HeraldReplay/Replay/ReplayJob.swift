@@ -182,7 +182,7 @@ package final class ReplayJob {
             let entry = reader.entry
             let freshKey = rules.hasFreshKey ? "\(journal.job)-\(entry.partition)-\(entry.offset)" : nil
             return Item(
-                record: OutgoingRecord(replay, of: entry, freshKey: freshKey), replay: replay,
+                record: OutgoingRecord(replay, of: entry, freshKey: freshKey, trace: context.trace), replay: replay,
                 partition: entry.partition, offset: entry.offset,
                 markCount: state.marks.replayCount(partition: entry.partition, offset: entry.offset))
         }

@@ -17,7 +17,9 @@ extension OutgoingRecord {
 
     /// The record of a request topic that replays a dead letter: its key, its bytes and its original headers, and what a
     /// worker honours of Herald's.
-    init(_ replay: ReplayRules.Replay, of entry: DeadLetterEntry, freshKey: String?) {
+    ///
+    /// - Parameter trace: the span of the replay.
+    init(_ replay: ReplayRules.Replay, of entry: DeadLetterEntry, freshKey: String?, trace: TraceContext? = nil) {
         var headers = HeaderList()
         headers.append(originalsOf: entry.headers)
         func copy(_ name: HeaderName) {
@@ -35,6 +37,8 @@ extension OutgoingRecord {
         copy(.campaign)
         headers.append(name: HeaderName.replays.literal, decimal: Int64(replay.replays))
         if let freshKey { headers.append("\(HeaderName.key)", freshKey) } else { copy(.key) }
+        if trace == nil { copy(.writtenBy) }
         self.init(topic: replay.topic, key: entry.key, value: entry.value, headers: headers)
+        if let trace { link(to: trace) }
     }
 }

@@ -1,3 +1,4 @@
+package import HeraldBytes
 package import HeraldEvents
 package import HeraldKafka
 
@@ -15,6 +16,11 @@ package struct OutgoingRecord: Sendable {
         self.key = key
         self.value = value
         self.headers = headers
+    }
+
+    /// Lets the spans of whoever consumes it link to this one.
+    package mutating func link(to writer: TraceContext) {
+        headers.append(name: HeaderName.writtenBy.literal, value: writer.bytes.span.bytes)
     }
 
     /// About how many bytes it takes.

@@ -8,6 +8,7 @@ extension Lane {
         guard let record = records[Int(token.slot.index)] else {
             return io.isBroken("a call for a slot without a record")
         }
+        let ownTraceparent = tracer?.beginCall(token, now: now.monotonic) ?? []
         record.withValue { value in
             guard let value else { return io.isBroken("a call for a record without a value") }
             engine.withSlot(token.slot.index) { slot in
@@ -20,8 +21,10 @@ extension Lane {
                         of: slot.event.replayKey.isPresent ? slot.event.replayKey : slot.event.id, value: value),
                     source: slot.event.source.isPresent
                         ? slot.event.bytes(of: slot.event.source, value: value) : nil,
-                    traceparent: slot.event.traceparent.isPresent
-                        ? slot.event.bytes(of: slot.event.traceparent, value: value) : nil)
+                    traceparent: !ownTraceparent.isEmpty
+                        ? ownTraceparent.span.bytes
+                        : slot.event.traceparent.isPresent
+                            ? slot.event.bytes(of: slot.event.traceparent, value: value) : nil)
             }
         }
     }
@@ -30,6 +33,7 @@ extension Lane {
     func receiveAnswers(now: Moment) {
         io.answers { token, answer in
             let result = result(of: answer, token, now: now)
+            tracer?.endCall(token, answer, now: now.monotonic)
             meter.callEnded(
                 result, service: Int(token.service), nanoseconds: answer.durationNanoseconds, now: now.monotonic)
             engine.answer(token, result, now: now, entropy: io.entropy())

@@ -25,6 +25,7 @@ extension Lane {
             return record.withKey { key -> ProduceAnswer in
                 engine.write(
                     production, keyByteCount: key?.byteCount ?? 0, value: value, headers: headers, into: &output)
+                if let tracer { trace(tracer, producing: production, now: now) }
                 let key = output.omissions.contains(.key) ? nil : key
                 if case .result = production.content {
                     let result = output.value
@@ -80,10 +81,10 @@ extension Lane {
                 refusal = nil
                 engine.delivered(id, now: now)
             }
-            if engine.actions.count > 256 { carryOut(now: now) }
+            if engine.actions.count > 256 { carryOut(now: now, isRecorded: true) }
         }
         // Before a record is taken: it may get a slot whose former record is not released yet.
-        carryOut(now: now)
+        carryOut(now: now, isRecorded: true)
         guard let error = io.producerError() else { return }
         if configuration.isAtomic, error.code != KafkaError.Code.clusterAuthorizationFailed {
             engine.producerLost(isFenced: error.kind == .fenced, now: now)

@@ -47,7 +47,10 @@ extension Lane {
                 keyCount: record.keyCount, now: now)
         }
         switch intake {
-        case .kept(let slot): records[Int(slot.index)] = record.retained
+        case .kept(let slot):
+            let retained = record.retained
+            records[Int(slot.index)] = retained
+            if let tracer { trace(tracer, taken: slot, retained, now: now) }
         case .done: record.release()
         case .noRoom: aside = (record, source)
         }

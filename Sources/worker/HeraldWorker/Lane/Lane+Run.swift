@@ -52,6 +52,7 @@ extension Lane {
 
     private func close(_ how: LaneEnd) -> LaneEnd {
         releaseEverything()
+        tracer?.handOver()
         io.close(lastReport())
         return how
     }

@@ -18,6 +18,7 @@ package import HeraldTime
 /// | `Lane+Producer.swift` | records that it writes |
 /// | `Lane+Commits.swift`, `Lane+Transactions.swift` | what makes them durable |
 /// | `Lane+Report.swift` | what it reports |
+/// | `Lane+Traces.swift`, `Traces/` | spans of events and calls |
 package final class Lane<IO: LaneIO> {
     package let io: IO
     let number: Int
@@ -26,6 +27,8 @@ package final class Lane<IO: LaneIO> {
     let requestWeights: [Int]
     let intervals: LaneIntervals
     let logger: Logger
+    /// Makes spans; `nil` when nobody wants any.
+    let tracer: LaneTracer?
 
     // What every record touches is the lane's thread's alone and never reached twice at once: the checks that a class's
     // properties get cost a twentieth of an event's time.
@@ -91,9 +94,10 @@ package final class Lane<IO: LaneIO> {
     /// - Parameters:
     ///   - number: The lane's number in its worker, from 0.
     ///   - requestWeights: The weight of each request topic.
+    ///   - tracer: `nil` when no spans are wanted.
     package init(
         number: Int, configuration: EngineConfiguration, requestWeights: [Int], io: IO, logger: Logger,
-        intervals: LaneIntervals = .usual
+        intervals: LaneIntervals = .usual, tracer: LaneTracer? = nil
     ) {
         self.number = number
         self.configuration = configuration
@@ -101,6 +105,7 @@ package final class Lane<IO: LaneIO> {
         self.io = io
         self.logger = logger
         self.intervals = intervals
+        self.tracer = tracer
         engine = Engine(configuration: configuration)
         reported = engine.counters
         meter = LaneMeter(services: configuration.decoder.pushServices.names.count)
@@ -141,6 +146,7 @@ package final class Lane<IO: LaneIO> {
         carryOut(now: now)
         pollRecords(now: now)
         if now.monotonic >= nextReport { leaveReport(now: now) }
+        tracer?.handOver()
     }
 
     /// When the next turn has to begin at the latest.
@@ -166,24 +172,29 @@ package final class Lane<IO: LaneIO> {
     func receiveMessages() {
         for message in io.drainMessages() {
             let now = io.now
+            var isRecorded = false
             switch message {
             case .drain:
                 logger.info("draining")
                 engine.drain(now: now)
             case .starts(let assignment, let result): answerAssignment(assignment, result)
             case .range(let partition, let reading, let result): judgeRange(of: partition, reading: reading, result)
-            case .transaction(let report): receive(report, now: now)
+            case .transaction(let report):
+                receive(report, now: now)
+                isRecorded = report.isCommitted
             case .campaign(let name, let control): engine.campaign(name, is: control, now: now)
             case .credentialsChanged: engine.credentialsChanged(now: now)
             case .credentialsUnavailable: engine.credentialsUnavailable(now: now)
             case .credentialsRenewed: engine.credentialsRenewed(now: now)
             }
-            carryOut(now: io.now)
+            carryOut(now: io.now, isRecorded: isRecorded)
         }
     }
 
     /// Carries out what the engine decided, in order; what that leads to at once is carried out too.
-    func carryOut(now: Moment) {
+    ///
+    /// - Parameter isRecorded: whether events are released because their outcome is durable now.
+    func carryOut(now: Moment, isRecorded: Bool = false) {
         var next = 0
         while next < engine.actions.count {
             let action = engine.actions[next]
@@ -191,7 +202,9 @@ package final class Lane<IO: LaneIO> {
             switch action {
             case .call(let token): call(token, now: now)
             case .produce(let id): produce(id, now: now)
-            case .release(let slot): release(slot)
+            case .release(let slot):
+                release(slot)
+                tracer?.end(slot, isRecorded: isRecorded, now: now.monotonic)
             case .retainRecord(let slot): keep(slot)
             case .commit(let sequence): commit(sequence, now: now)
             case .beginTransaction: beginTransaction(now: now)
@@ -235,7 +248,10 @@ package final class Lane<IO: LaneIO> {
     }
 
     func releaseEverything() {
-        for slot in records.indices where records[slot] != nil { release(Int32(slot)) }
+        for slot in records.indices where records[slot] != nil {
+            release(Int32(slot))
+            tracer?.end(Int32(slot), isRecorded: false, now: io.now.monotonic)
+        }
         aside?.record.release()
         aside = nil
     }

@@ -34,6 +34,11 @@ package enum TransactionReport: Sendable {
     case committed(sequence: UInt64, KafkaError?, CommitOutcome)
     /// An abort.
     case aborted(KafkaError?, CommitOutcome)
+
+    /// Whether a transaction's records are durable now.
+    var isCommitted: Bool {
+        if case .committed(_, _, .acknowledged) = self { true } else { false }
+    }
 }
 
 /// Where a partition of a coming assignment is taken up.

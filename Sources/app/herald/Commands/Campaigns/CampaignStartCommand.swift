@@ -63,7 +63,7 @@ enum CampaignStartCommand: HeraldCommand {
                 "Slowly, pausing on failures."),
         ])
     static let heeds: HeededSettings =
-        .cluster + .workers + .topics("requests", "results", "campaigns", "audit") + .events
+        .cluster + .workers + .topics("requests", "results", "campaigns", "audit") + .events + .traces
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let request = try CampaignStartRequest(invocation.parsed)

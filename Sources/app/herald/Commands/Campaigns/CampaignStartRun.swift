@@ -2,6 +2,7 @@ import HeraldCampaigns
 import HeraldCommandLine
 import HeraldEvents
 import HeraldSettings
+import HeraldTelemetry
 import HeraldText
 import HeraldTime
 import HeraldTools
@@ -78,13 +79,19 @@ struct CampaignStartRun {
             return .needsConfirmation
         }
         let screen = CampaignStartScreen(console)
+        let trace = ToolTrace(settings)
+        var context = cluster.context
+        context.trace = trace?.context
         let publisher = CampaignPublisher(
-            cluster.context, cluster.layout, order, audience: audience, preview: preview,
+            context, cluster.layout, order, audience: audience, preview: preview,
             recipients: consume recipients,
             isStopping: { stop.isMade }, onNews: { screen.report($0) },
             onProgress: { screen.show($0) })
         let (end, progress) = publisher.run()
         screen.clear()
+        trace?.end(
+            "publish", to: order.topic, count: progress.publishedNow,
+            [SpanAttribute("herald.campaign", order.text.name)], console)
         try console.report { console in try output.write(end, progress, console) }
         return screen.status(of: end, progress, name: request.name)
     }

@@ -44,7 +44,7 @@ enum DeadLetterReplayCommand: HeraldCommand {
         ])
     static let heeds: HeededSettings =
         .cluster + .workers + .topics("requests", "results", "deadLetter", "campaigns", "state", "audit") + .events
-        + ["retry.replays"]
+        + ["retry.replays"] + .traces
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let selection = try DeadLetterOptions.selection(invocation.parsed, needsChoice: true)

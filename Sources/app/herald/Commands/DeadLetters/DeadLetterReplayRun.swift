@@ -2,6 +2,7 @@ import HeraldCommandLine
 import HeraldEvents
 import HeraldReplay
 import HeraldSettings
+import HeraldTelemetry
 import HeraldText
 import HeraldTime
 import HeraldTools
@@ -109,8 +110,11 @@ struct DeadLetterReplayRun {
         var line = ProgressLine(console)
         var batch = 0
         var meter = ThroughputMeter()
+        let trace = ToolTrace(settings)
+        var context = replayer.context
+        context.trace = trace?.context
         let job = try ReplayJob(
-            replayer.context, replayer.layout, plan: plan, rules: rules, options: options, state: state,
+            context, replayer.layout, plan: plan, rules: rules, options: options, state: state,
             isStopping: { stop.isMade },
             onWait: { lease in
                 console.remark(
@@ -130,6 +134,8 @@ struct DeadLetterReplayRun {
             })
         let report = job.runToEnd()
         line.clear()
+        trace?.end(
+            "replay", to: nil, count: report.progress.replayed, [SpanAttribute("herald.replay", report.job)], console)
         return report
     }
 

@@ -1,0 +1,45 @@
+import HeraldHTTP
+
+/// What follows a request of spans (OpenTelemetry Protocol, "OTLP/HTTP Response", "Failures" and "Throttling").
+struct ExportPolicy {
+    /// What is to be done.
+    enum Verdict: Equatable {
+        /// The collector has them, but for so many that it refused.
+        case exported(refused: Int)
+        /// The same request is made again after a pause.
+        case again(afterMilliseconds: Int64)
+        /// The spans are given up.
+        case dropped
+    }
+
+    /// A batch is offered so often; meanwhile others wait.
+    static let attempts = 5
+    /// The pause after the first failure; it doubles with each further one.
+    static let firstPauseMilliseconds: Int64 = 1_000
+    /// No collector makes a batch wait for longer than this.
+    static let longestPauseMilliseconds: Int64 = 30_000
+
+    private var failures = 0
+
+    /// Judges an answer, or why there was none.
+    ///
+    /// - Parameter chance: between 0 and 1; pauses are up to a fifth longer, so that many workers do not come back at once.
+    mutating func judge(_ outcome: SingleRequest.Outcome, chance: Double) -> Verdict {
+        switch outcome {
+        case .response(let response) where (200..<300).contains(response.status):
+            return .exported(refused: ExportAnswer.refusedSpans(in: response.body))
+        case .response(let response):
+            guard [429, 502, 503, 504].contains(response.status) else { return .dropped }
+            return pause(wantedSeconds: response.retryAfterSeconds, chance: chance)
+        case .failure: return pause(wantedSeconds: 0, chance: chance)
+        }
+    }
+
+    private mutating func pause(wantedSeconds: Int64, chance: Double) -> Verdict {
+        failures += 1
+        guard failures < Self.attempts else { return .dropped }
+        let pause = Double(Self.firstPauseMilliseconds << Int64(failures - 1)) * (1 + chance / 5)
+        let wanted = min(wantedSeconds, Self.longestPauseMilliseconds / 1_000) * 1_000
+        return .again(afterMilliseconds: max(Int64(pause), wanted))
+    }
+}

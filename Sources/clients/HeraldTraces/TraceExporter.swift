@@ -1,0 +1,159 @@
+internal import HeraldHTTP
+public import HeraldTelemetry
+public import HeraldText
+public import HeraldThreads
+internal import HeraldTime
+
+/// Where spans go, and as whose.
+public struct TraceConfiguration: Sendable {
+    /// The collector's address for traces, used as it is.
+    public var url: String
+    /// The authorities that are trusted instead of the system's (PEM).
+    public var caFile: String?
+    /// Reads the headers that the collector wants; called for each request, because their file may change.
+    public var headers: @Sendable () throws -> [(name: String, value: Secret)]
+    /// What is known of this process.
+    public var resource: [SpanAttribute]
+    /// Herald's version.
+    public var version: String
+    /// How long spans wait for others to go with them.
+    public var interval: Duration
+
+    /// A collector; spans wait for 5 seconds, as OpenTelemetry's own processor of batches lets them.
+    public init(
+        url: String, caFile: String? = nil,
+        headers: @escaping @Sendable () throws -> [(name: String, value: Secret)] = { [] },
+        resource: [SpanAttribute], version: String, interval: Duration = .seconds(5)
+    ) {
+        self.url = url
+        self.caFile = caFile
+        self.headers = headers
+        self.resource = resource
+        self.version = version
+        self.interval = interval
+    }
+}
+
+/// Sends spans to a collector (OTLP/HTTP with JSON), from one thread of its own.
+///
+/// Whoever makes spans never waits for it. A collector that is away, slow or wrong costs the spans, which are counted;
+/// the log says when that begins and when it ends.
+public final class TraceExporter: Sendable {
+    /// How long one request may take.
+    private static let timeoutMilliseconds: Int64 = 10_000
+
+    /// Where spans are put.
+    public let queue: SpanQueue
+
+    private let configuration: TraceConfiguration
+    private let logger: Logger
+    private let writer: SpanJSON
+    private let closing: Wakeup
+    private let ended: Wakeup
+
+    /// Starts the thread; throws when descriptors or threads have run out.
+    public init(_ configuration: TraceConfiguration, logger: Logger) throws(SystemError) {
+        self.configuration = configuration
+        self.logger = logger
+        queue = try SpanQueue()
+        writer = SpanJSON(resource: configuration.resource, version: configuration.version)
+        closing = try Wakeup()
+        ended = try Wakeup()
+        // Not waited for: it ends with the queue, or stays behind in a request that takes too long.
+        _ = try OwnThread(name: "traces") { [self] in run() }
+    }
+
+    /// Exports what waits, but for no longer than the limit; afterwards spans are dropped.
+    public func close(within limit: Duration) {
+        let deadline = SystemClock.monotonic().advanced(byMilliseconds: Int64(limit / .milliseconds(1)))
+        queue.close(deadline: deadline)
+        closing.signal()
+        _ = ended.wait(for: limit + .milliseconds(100))
+    }
+
+    private func run() {
+        var troubles = ExportTroubles(logger)
+        while let batch = queue.next(within: configuration.interval) {
+            guard !batch.isEmpty else { continue }
+            if export(batch, &troubles) { continue }
+            if queue.deadline != nil { queue.dropAll() }
+        }
+        ended.signal()
+    }
+
+    /// Offers a batch until the collector has it, or it is given up; whether it was taken.
+    private func export(_ batch: [Span], _ troubles: inout ExportTroubles) -> Bool {
+        let body = writer.encoded(batch)
+        var policy = ExportPolicy()
+        while let timeout = millisecondsLeft() {
+            let outcome = request(body, timeout)
+            switch policy.judge(outcome, chance: .random(in: 0...1)) {
+            case .exported(let refused):
+                queue.note(exported: batch.count - min(refused, batch.count), dropped: min(refused, batch.count))
+                troubles.end(refused: refused)
+                return true
+            case .again(let pause):
+                troubles.begin(outcome, at: configuration.url)
+                guard !closing.wait(for: .milliseconds(pause)) else { return drop(batch) }
+            case .dropped:
+                troubles.begin(outcome, at: configuration.url)
+                return drop(batch)
+            }
+        }
+        return drop(batch)
+    }
+
+    private func drop(_ batch: [Span]) -> Bool {
+        queue.note(dropped: batch.count)
+        return false
+    }
+
+    private func request(_ body: [UInt8], _ timeoutMilliseconds: Int64) -> SingleRequest.Outcome {
+        let headers: [SingleRequest.Header]
+        do {
+            headers = try configuration.headers().map { .init(name: $0.name, value: $0.value.reveal()) }
+        } catch {
+            return .failure(.connectFailed, detail: "traces.headersFile: \(error)")
+        }
+        let request = SingleRequest(
+            .post(body, mediaType: "application/json"), url: configuration.url, authorization: nil, headers: headers,
+            timeoutMilliseconds: Int(timeoutMilliseconds), proxy: nil, tls: TLSFiles(caFile: configuration.caFile))
+        return request.perform(isCancelled: { [queue] in
+            queue.deadline.map { $0 <= SystemClock.monotonic() } ?? false
+        })
+    }
+
+    /// How long the next request may take; `nil` when the time to end is over.
+    private func millisecondsLeft() -> Int64? {
+        guard let deadline = queue.deadline else { return Self.timeoutMilliseconds }
+        let left = deadline.milliseconds(since: SystemClock.monotonic())
+        return left > 0 ? min(left, Self.timeoutMilliseconds) : nil
+    }
+}
+
+/// Says once that spans are lost, and once that they are not any more.
+private struct ExportTroubles {
+    private let logger: Logger
+    private var isLosing = false
+    private var isRefusing = false
+
+    init(_ logger: Logger) { self.logger = logger }
+
+    mutating func begin(_ outcome: SingleRequest.Outcome, at url: String) {
+        guard !isLosing else { return }
+        isLosing = true
+        let reason =
+            switch outcome {
+            case .response(let response): "it answers \(response.status)"
+            case .failure(_, let detail): SafeText.escaped(detail)
+            }
+        logger.warning("traces: the collector at \(url) takes no spans: \(reason). Deliveries are not affected.")
+    }
+
+    mutating func end(refused: Int) {
+        if isLosing { logger.info("traces: the collector takes spans again") }
+        isLosing = false
+        if refused > 0, !isRefusing { logger.warning("traces: the collector refuses spans", ["count": .int(refused)]) }
+        isRefusing = refused > 0
+    }
+}

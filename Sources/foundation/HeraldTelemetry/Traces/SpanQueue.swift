@@ -1,0 +1,110 @@
+public import HeraldThreads
+package import HeraldTime
+
+/// The bounded queue between those who make spans and the thread that exports them.
+///
+/// The lock is held only to move spans in or out, never while anything is sent; a lane does not even wait for that.
+public final class SpanQueue: Sendable {
+    /// What has become of spans so far.
+    public struct Counts: Sendable, Equatable {
+        /// Spans that the collector took.
+        public var exported = 0
+        /// Spans that it never got: they came too fast, or it was not there, or it refused them.
+        public var dropped = 0
+
+        /// None yet.
+        public init() {}
+    }
+
+    /// More spans than this never wait: as many as OpenTelemetry's own processor of batches takes.
+    public static let capacity = 2_048
+    /// So many are exported with one request at most.
+    public static let batchLimit = 512
+
+    struct State {
+        var waiting: [Span] = []
+        var counts = Counts()
+        var deadline: MonotonicTime?
+    }
+
+    let state = Guarded(State())
+    private let wakeup: Wakeup
+
+    /// An empty queue; throws when the process has no descriptor left.
+    public init() throws(SystemError) {
+        wakeup = try Wakeup()
+    }
+
+    /// What has become of spans so far; from any thread.
+    public var counts: Counts { state.withLock { $0.counts } }
+
+    /// Takes spans, and drops and counts those for which there is no room, unless another thread has the queue at this
+    /// moment: then nothing is taken, and this returns at once.
+    public func offer(_ spans: inout [Span], alreadyDropped: inout Int) {
+        let (offered, lost) = (spans, alreadyDropped)
+        let isFull = state.withLockIfFree { state in
+            Self.take(offered, lost, &state)
+            return state.waiting.count >= Self.batchLimit
+        }
+        guard let isFull else { return }
+        spans.removeAll(keepingCapacity: true)
+        alreadyDropped = 0
+        if isFull { wakeup.signal() }
+    }
+
+    private static func take(_ spans: [Span], _ lost: Int, _ state: inout State) {
+        let room = state.deadline == nil ? max(0, capacity - state.waiting.count) : 0
+        state.waiting += spans.prefix(room)
+        state.counts.dropped += lost + max(0, spans.count - room)
+    }
+
+    /// Adds one span, for those who may wait a moment.
+    public func add(_ span: Span) {
+        state.withLock { Self.take([span], 0, &$0) }
+    }
+
+    /// The next spans to export, as soon as there are enough for a request or the interval is over; none when the
+    /// interval has passed without any, `nil` when the queue is closed and empty.
+    package func next(within interval: Duration) -> [Span]? {
+        var isOver = false
+        while true {
+            let (batch, isClosed) = state.withLock { state -> ([Span], Bool) in
+                let isClosed = state.deadline != nil
+                guard isOver || isClosed || state.waiting.count >= Self.batchLimit else { return ([], false) }
+                let batch = Array(state.waiting.prefix(Self.batchLimit))
+                state.waiting.removeFirst(batch.count)
+                return (batch, isClosed)
+            }
+            if !batch.isEmpty { return batch }
+            if isClosed { return nil }
+            if isOver { return [] }
+            isOver = !wakeup.wait(for: interval)
+            wakeup.drain()
+        }
+    }
+
+    /// Notes what has become of spans that were taken out.
+    package func note(exported: Int = 0, dropped: Int = 0) {
+        state.withLock { state in
+            state.counts.exported += exported
+            state.counts.dropped += dropped
+        }
+    }
+
+    /// Takes no more spans; what waits may be exported until the deadline.
+    package func close(deadline: MonotonicTime) {
+        state.withLock { $0.deadline = $0.deadline ?? deadline }
+        wakeup.signal()
+    }
+
+    /// Gives up what waits, and counts it.
+    package func dropAll() {
+        state.withLock { state in
+            state.counts.dropped += state.waiting.count
+            state.waiting = []
+        }
+    }
+
+    /// Until when there is time to export; `nil` before it is closed.
+    package var deadline: MonotonicTime? { state.withLock { $0.deadline } }
+}

@@ -1,0 +1,146 @@
+import HeraldBytes
+import HeraldCore
+import HeraldEvents
+import HeraldTelemetry
+import HeraldTime
+
+/// A lane's spans: of each event that is recorded one from its record's arrival to its end, and below it one for each
+/// call and one for what made its outcome durable.
+///
+/// It belongs to the lane's thread, and never waits: spans that have ended are put into a queue in passing, and what
+/// there is no room for is dropped and counted. docs/TRACES.md has the tree.
+package final class LaneTracer {
+    /// So many spans wait here while another thread has the queue.
+    private static let patience = SpanQueue.batchLimit
+
+    private let tracing: Tracing
+    private let pushServices: [String]
+    /// The recorded event in each of the engine's slots.
+    private var events: [RecordedEvent?]
+    private var ended: [Span] = []
+    private var dropped = 0
+    private var random: SplitMix64
+
+    /// For a lane with this many slots.
+    ///
+    /// - Parameter seed: of the spans' ids.
+    package init(_ tracing: Tracing, slots: Int, pushServices: [String], seed: UInt64) {
+        self.tracing = tracing
+        self.pushServices = pushServices
+        events = Array(repeating: nil, count: slots)
+        random = SplitMix64(seed: seed)
+    }
+
+    // MARK: The event
+
+    /// What the record of an event says of its trace.
+    struct Origin {
+        /// The producer's span, or the event's first one: the parent of all that follow.
+        var parent: TraceContext?
+        /// The span that wrote the record.
+        var writer: TraceContext?
+    }
+
+    /// The context of an event that was taken, if it is to be recorded.
+    func context(after origin: Origin) -> TraceContext? {
+        let traceID = origin.parent?.traceID ?? TraceID(high: identifier(), low: identifier())
+        guard tracing.sampler.records(traceID, parent: origin.parent) else { return nil }
+        return TraceContext(traceID: traceID, spanID: identifier(), isSampled: true)
+    }
+
+    /// An event has arrived.
+    func begin(
+        _ slot: SlotID, _ context: TraceContext, after origin: Origin, _ facts: RecordedEvent.Facts, now: Moment
+    ) {
+        events[Int(slot.index)] = RecordedEvent(slot, context, after: origin, facts, now: now)
+    }
+
+    /// Its slot is given back.
+    ///
+    /// - Parameter isRecorded: whether what it came to is durable; else somebody takes it again.
+    func end(_ slot: Int32, isRecorded: Bool, now: MonotonicTime) {
+        guard let event = events[Int(slot)] else { return }
+        events[Int(slot)] = nil
+        for call in event.calls { add(call.span(of: event, tracing, pushServices, .abandoned, now: now)) }
+        if let settlement = event.settlement {
+            add(settlement.span(of: event, tracing, isRecorded: isRecorded, now: now))
+        }
+        add(event.span(tracing, isRecorded: isRecorded, now: now))
+    }
+
+    // MARK: Its calls
+
+    /// A call begins: the `traceparent` that the backend gets, `nil` when the event is not recorded.
+    func beginCall(_ token: CallToken, now: MonotonicTime) -> [UInt8]? {
+        guard let event = recorded(token.slot) else { return nil }
+        let call = RecordedCall(
+            spanID: identifier(), service: Int(token.service), resends: event.countCall(token.service), began: now)
+        event.calls.append(call)
+        return TraceContext(traceID: event.context.traceID, spanID: call.spanID, isSampled: true).bytes
+    }
+
+    /// A call has ended.
+    func endCall(_ token: CallToken, _ answer: BackendAnswer, now: MonotonicTime) {
+        guard let event = recorded(token.slot),
+            let index = event.calls.firstIndex(where: { $0.service == Int(token.service) })
+        else { return }
+        let call = event.calls.remove(at: index)
+        add(call.span(of: event, tracing, pushServices, .answered(answer), now: now))
+    }
+
+    // MARK: Its records
+
+    /// A record of the event is produced.
+    func note(_ production: Production, retryDelays: [DelayName], now: MonotonicTime) {
+        guard let event = recorded(production.slot) else { return }
+        let settlement = event.settlement ?? RecordedSettlement(spanID: identifier(), began: now)
+        settlement.note(production, pushServices: pushServices, retryDelays: retryDelays)
+        event.settlement = settlement
+    }
+
+    /// What a retry or a dead letter says of the trace, beside the original's headers.
+    ///
+    /// An event that came without a trace context gets one, so that all of its stays are one trace, or none.
+    func appendHeaders(_ slot: SlotID, isTraced: Bool, to headers: inout HeaderList) {
+        let event = recorded(slot)
+        if !isTraced {
+            let first =
+                event?.context
+                ?? TraceContext(
+                    traceID: TraceID(high: identifier(), low: identifier()), spanID: identifier(), isSampled: false)
+            headers.append(name: HeaderName.traceparent.literal, value: first.bytes.span.bytes)
+        }
+        guard let event, let settlement = event.settlement else { return }
+        let writer = TraceContext(traceID: event.context.traceID, spanID: settlement.spanID, isSampled: true)
+        headers.append(name: HeaderName.writtenBy.literal, value: writer.bytes.span.bytes)
+    }
+
+    // MARK: The way out
+
+    /// Puts what has ended into the queue, unless another thread has it at this moment.
+    func handOver() {
+        guard !ended.isEmpty || dropped > 0 else { return }
+        tracing.queue.offer(&ended, alreadyDropped: &dropped)
+    }
+
+    private func add(_ span: Span) {
+        if ended.count >= Self.patience {
+            dropped += 1
+        } else {
+            ended.append(span)
+        }
+    }
+
+    private func recorded(_ slot: SlotID) -> RecordedEvent? {
+        guard let event = events[Int(slot.index)], event.slot == slot else { return nil }
+        return event
+    }
+
+    /// Random, and not 0.
+    private func identifier() -> UInt64 {
+        while true {
+            let number = random.next()
+            if number != 0 { return number }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import HeraldThreads
+import TestSupport
+
+/// A span as a collector gets it, in OTLP's JSON.
+struct CollectedSpan: Sendable, Decodable {
+    struct Attribute: Sendable, Decodable {
+        struct Value: Sendable, Decodable {
+            var stringValue: String?
+            var intValue: String?
+        }
+
+        var key: String
+        var value: Value
+    }
+
+    struct Link: Sendable, Decodable {
+        var traceId: String
+        var spanId: String
+    }
+
+    var traceId: String
+    var spanId: String
+    var parentSpanId: String?
+    var name: String
+    var attributes: [Attribute]
+    var links: [Link]?
+
+    /// The value of an attribute as text.
+    subscript(key: String) -> String? {
+        attributes.first { $0.key == key }.flatMap { $0.value.stringValue ?? $0.value.intValue }
+    }
+}
+
+/// A collector of traces that keeps what it gets.
+final class StubCollector: Sendable {
+    private struct Request: Decodable {
+        struct Resource: Decodable { var scopeSpans: [Scope] }
+        struct Scope: Decodable { var spans: [CollectedSpan] }
+
+        var resourceSpans: [Resource]
+    }
+
+    private let server: ScriptedServer
+    private let collected = Guarded<[CollectedSpan]>([])
+
+    /// Answers each request with this; `nil` never answers.
+    init(answer: String? = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}") throws {
+        server = try ScriptedServer { [collected] peer in
+            let text = try peer.readRequest()
+            guard let answer else {
+                peer.readToEnd()
+                return
+            }
+            if let body = text.range(of: "\r\n\r\n") {
+                let request = try JSONDecoder().decode(Request.self, from: Data(text[body.upperBound...].utf8))
+                collected.withLock { $0 += request.resourceSpans.flatMap(\.scopeSpans).flatMap(\.spans) }
+            }
+            try peer.write(answer)
+        }
+    }
+
+    /// The value of `traces.url`.
+    var url: String { "\(server.origin)/v1/traces" }
+
+    /// How often somebody has connected.
+    var connectionCount: Int { server.acceptedCount }
+
+    /// The spans so far.
+    var spans: [CollectedSpan] { collected.withLock { $0 } }
+
+    /// The spans whose names begin like this.
+    func spans(_ prefix: String) -> [CollectedSpan] { spans.filter { $0.name.hasPrefix(prefix) } }
+
+    func stop() { server.stop() }
+}

@@ -1,0 +1,76 @@
+import HeraldBytes
+import HeraldThreads
+import HeraldTime
+import TestSupport
+import Testing
+
+@testable import HeraldTelemetry
+
+@Suite("The queue of spans")
+struct SpanQueueTests {
+    private static func spans(_ count: Int) -> [Span] {
+        (0..<count).map { number in
+            Span(
+                TraceContext(traceID: TraceID(high: 1, low: 1), spanID: UInt64(number + 1), isSampled: true),
+                parent: nil, name: "n", kind: .client, startNanoseconds: 0, endNanoseconds: 0, attributes: [])
+        }
+    }
+
+    private static func offer(_ count: Int, to queue: SpanQueue, alreadyDropped: Int = 0) {
+        var spans = spans(count)
+        var dropped = alreadyDropped
+        queue.offer(&spans, alreadyDropped: &dropped)
+        #expect(spans.isEmpty && dropped == 0)
+    }
+
+    @Test("It never holds more than it may; the rest is dropped and counted, and so is what was dropped before")
+    func bound() throws {
+        let queue = try SpanQueue()
+        Self.offer(2_000, to: queue)
+        Self.offer(100, to: queue, alreadyDropped: 7)
+        #expect(queue.counts.dropped == 52 + 7)
+        let sizes = (0..<5).map { _ in queue.next(within: .zero)?.count }
+        #expect(sizes == [512, 512, 512, 512, 0])
+    }
+
+    @Test("Spans leave in their order, when there are enough of them or the interval is over")
+    func order() throws {
+        let queue = try SpanQueue()
+        Self.offer(600, to: queue)
+        #expect(queue.next(within: .seconds(3_600))?.map(\.context.spanID) == (1...512).map { UInt64($0) })
+        #expect(queue.next(within: .milliseconds(1))?.count == 88)
+        #expect(queue.next(within: .milliseconds(1)) == [])
+    }
+
+    @Test("A closed queue takes nothing more, gives out what it has at once, and then ends")
+    func closing() throws {
+        let queue = try SpanQueue()
+        Self.offer(3, to: queue)
+        queue.close(deadline: SystemClock.monotonic())
+        Self.offer(2, to: queue)
+        #expect(queue.next(within: .seconds(3_600))?.count == 3)
+        #expect(queue.next(within: .seconds(3_600)) == nil)
+        #expect(queue.counts.dropped == 2)
+    }
+
+    @Test("While another thread has it, nothing is taken and nobody waits")
+    func busy() async throws {
+        let queue = try SpanQueue()
+        let (entered, leave) = (try Wakeup(), try Wakeup())
+        let holder = try OwnThread(name: "holder") {
+            queue.state.withLock { _ in
+                entered.signal()
+                _ = leave.wait(for: .seconds(60))
+            }
+        }
+        #expect(entered.wait(for: .seconds(60)))
+        var spans = Self.spans(1)
+        var dropped = 1
+        queue.offer(&spans, alreadyDropped: &dropped)
+        #expect(spans.count == 1 && dropped == 1)
+        leave.signal()
+        try await Blocking.run { holder.join() }
+        queue.offer(&spans, alreadyDropped: &dropped)
+        #expect(spans.isEmpty && queue.counts.dropped == 1)
+    }
+}

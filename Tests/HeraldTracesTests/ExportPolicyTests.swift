@@ -1,0 +1,63 @@
+import HeraldHTTP
+import Testing
+
+@testable import HeraldTraces
+
+@Suite("What follows a request of spans")
+struct ExportPolicyTests {
+    private func response(_ status: Int, retryAfter: Int64 = 0, _ body: String = "") -> SingleRequest.Outcome {
+        .response(.init(status: status, retryAfterSeconds: retryAfter, body: Array(body.utf8)))
+    }
+
+    @Test("A collector that takes them has them, but for those that it says it refused")
+    func taken() {
+        var policy = ExportPolicy()
+        #expect(policy.judge(response(200, "{}"), chance: 0) == .exported(refused: 0))
+        #expect(
+            policy.judge(response(200, #"{"partialSuccess":{"rejectedSpans":"3"}}"#), chance: 0)
+                == .exported(refused: 3))
+        #expect(
+            policy.judge(response(200, #"{"partialSuccess":{"rejectedSpans":4}}"#), chance: 0)
+                == .exported(refused: 4))
+        #expect(policy.judge(response(200, "no JSON"), chance: 0) == .exported(refused: 0))
+        #expect(
+            policy.judge(response(200, #"{"partialSuccess":{"rejectedSpans":"-7"}}"#), chance: 0)
+                == .exported(refused: 0))
+    }
+
+    @Test("What may work another time is tried again, with pauses that double", arguments: [429, 502, 503, 504])
+    func again(status: Int) {
+        var policy = ExportPolicy()
+        let verdicts = (1...5).map { _ in policy.judge(response(status), chance: 0) }
+        #expect(
+            verdicts == [
+                .again(afterMilliseconds: 1_000), .again(afterMilliseconds: 2_000), .again(afterMilliseconds: 4_000),
+                .again(afterMilliseconds: 8_000), .dropped,
+            ])
+    }
+
+    @Test("Chance lengthens a pause by a fifth at most")
+    func chance() {
+        var policy = ExportPolicy()
+        #expect(policy.judge(response(503), chance: 1) == .again(afterMilliseconds: 1_200))
+    }
+
+    @Test("Retry-After lengthens a pause, within reason")
+    func retryAfter() {
+        var policy = ExportPolicy()
+        #expect(policy.judge(response(429, retryAfter: 7), chance: 0) == .again(afterMilliseconds: 7_000))
+        #expect(policy.judge(response(429, retryAfter: 86_400), chance: 0) == .again(afterMilliseconds: 30_000))
+    }
+
+    @Test("No answer is tried again")
+    func noAnswer() {
+        var policy = ExportPolicy()
+        #expect(policy.judge(.failure(.timeout, detail: ""), chance: 0) == .again(afterMilliseconds: 1_000))
+    }
+
+    @Test("What will never work is given up at once", arguments: [301, 400, 401, 403, 404, 413, 500])
+    func dropped(status: Int) {
+        var policy = ExportPolicy()
+        #expect(policy.judge(response(status), chance: 0) == .dropped)
+    }
+}

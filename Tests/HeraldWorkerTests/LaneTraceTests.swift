@@ -1,0 +1,223 @@
+import HeraldBytes
+import HeraldCore
+import HeraldKafka
+import HeraldThreads
+import TestSupport
+import Testing
+
+@testable import HeraldTelemetry
+@testable import HeraldWorker
+
+@Suite("The spans of a lane")
+struct LaneTraceTests {
+    private static let trace = "0af7651916cd43dd8448eb211c80319c"
+    private static let producer = "00-\(trace)-b7ad6b7169203331-01"
+    private static let unsampled = "00-\(trace)-b7ad6b7169203331-00"
+
+    private let queue: SpanQueue
+    private let fixture: LaneFixture
+    private var io: ScriptedIO { fixture.io }
+
+    init() throws {
+        try self.init(ratio: 1)
+    }
+
+    private init(ratio: Double, isAtomic: Bool = false) throws {
+        let queue = try SpanQueue()
+        self.queue = queue
+        fixture = LaneFixture(
+            isAtomic: isAtomic,
+            tracing: Tracing(
+                sampler: TraceSampler(ratio: ratio), queue: queue, group: "herald",
+                url: "https://push.example.com/base", host: "push.example.com", port: 443, path: "/api/notifications"))
+        if isAtomic {
+            fixture.turn()
+            fixture.io.messages.append(.transaction(.ready))
+        }
+        fixture.assign()
+    }
+
+    /// The spans so far, in the order of their ends.
+    private func spans() -> [Span] { queue.next(within: .zero) ?? [] }
+
+    /// Lets one event come and be answered.
+    private func deliver(_ status: Int, headers: [(name: String, value: String)] = []) {
+        io.queues[0] = [ScriptedRecord(LaneFixture.topic, at: 0, user: "anna", headers: headers)]
+        fixture.turn()
+        fixture.answer(status)
+        fixture.turn(after: 3)
+    }
+
+    @Test("An event has a span, below it one for its call and one for its outcome; the producer's is its parent")
+    func tree() throws {
+        deliver(200, headers: [("traceparent", Self.producer)])
+        #expect(spans().map(\.name) == ["POST /api/notifications"], "nothing else has ended")
+        fixture.acknowledge()
+        fixture.turn(after: 2)
+        let rest = spans()
+        #expect(rest.map(\.name) == ["settle notifications", "process notifications"])
+        let (settle, process) = (rest[0], rest[1])
+        #expect(process.parent == SpanParent(spanID: 0xB7AD_6B71_6920_3331, isRemote: true))
+        #expect(settle.parent == SpanParent(spanID: process.context.spanID, isRemote: false))
+        #expect(settle.context.traceID == process.context.traceID && process.link == nil)
+        #expect(process.kind == .consumer && process.failure == nil && settle.failure == nil)
+        #expect(process.startNanoseconds == 1_700_000_000_000_000_000)
+        #expect(process.endNanoseconds - process.startNanoseconds == 5_000_000)
+        #expect(settle.endNanoseconds - settle.startNanoseconds == 2_000_000)
+        #expect(process.attributes.contains(SpanAttribute("messaging.kafka.offset", 0)))
+        #expect(process.attributes.contains(SpanAttribute("messaging.message.id", "anna-0")))
+        #expect(settle.attributes.contains(SpanAttribute("herald.outcomes", ["apns delivered"])))
+    }
+
+    @Test("The backend gets the call's own span, and nothing in it names the user")
+    func call() throws {
+        deliver(503, headers: [("traceparent", Self.producer)])
+        let call = try #require(spans().first)
+        #expect(io.traceparents == [String(decoding: call.context.bytes, as: UTF8.self)])
+        #expect(io.traceparents[0].hasPrefix("00-\(Self.trace)-") && io.traceparents[0] != Self.producer)
+        #expect(call.kind == .client && call.failure == "503")
+        #expect(call.endNanoseconds - call.startNanoseconds == 3_000_000)
+        #expect(
+            call.attributes == [
+                SpanAttribute("http.request.method", "POST"),
+                SpanAttribute("url.full", "https://push.example.com/base/api/notifications"),
+                SpanAttribute("server.address", "push.example.com"), SpanAttribute("server.port", 443),
+                SpanAttribute("herald.push_service", "apns"), SpanAttribute("http.response.status_code", 503),
+                SpanAttribute("error.type", "503"),
+            ])
+    }
+
+    @Test("A call without an answer says why")
+    func noAnswer() throws {
+        io.queues[0] = [ScriptedRecord(LaneFixture.topic, at: 0, user: "anna")]
+        fixture.turn()
+        fixture.answer(0, failure: .timeout)
+        fixture.turn(after: 3)
+        let call = try #require(spans().first)
+        #expect(call.failure == "timeout" && call.attributes.last == SpanAttribute("error.type", "timeout"))
+    }
+
+    @Test("A retry keeps the producer's context and names the span that wrote it")
+    func retry() throws {
+        deliver(503, headers: [("traceparent", Self.producer)])
+        let headers = try #require(io.producedHeaders.last)
+        #expect(headers["traceparent"] == Self.producer)
+        fixture.acknowledge()
+        fixture.turn()
+        let settle = try #require(spans().first { $0.name.hasPrefix("settle") })
+        #expect(headers["herald-traceparent"] == String(decoding: settle.context.bytes, as: UTF8.self))
+        #expect(settle.attributes.contains(SpanAttribute("herald.outcomes", ["apns retry 5s transient"])))
+    }
+
+    @Test("A dead letter makes the event's span a failed one")
+    func deadLetter() throws {
+        deliver(400, headers: [("traceparent", Self.producer)])
+        for id in io.productions { io.acknowledged.append((id, nil)) }
+        fixture.turn()
+        let process = try #require(spans().last)
+        #expect(process.name == "process notifications" && process.failure == "dead-letter rejected")
+    }
+
+    @Test("What a record's herald-traceparent names is linked")
+    func link() throws {
+        let writer = "00-\(Self.trace)-00000000000000ff-01"
+        deliver(200, headers: [("traceparent", Self.producer), ("herald-traceparent", writer)])
+        fixture.acknowledge()
+        fixture.turn()
+        let process = try #require(spans().last)
+        #expect(process.link?.spanID == 255 && process.parent?.spanID == 0xB7AD_6B71_6920_3331)
+    }
+
+    @Test("An event without a context is a trace of its own, and its retry belongs to it")
+    func root() throws {
+        deliver(503)
+        fixture.acknowledge()
+        fixture.turn()
+        let process = try #require(spans().last)
+        #expect(process.parent == nil)
+        #expect(io.producedHeaders.last?["traceparent"] == String(decoding: process.context.bytes, as: UTF8.self))
+    }
+
+    @Test("What its producer does not record leaves no span, and its context reaches the backend as it came")
+    func unsampled() throws {
+        deliver(503, headers: [("traceparent", Self.unsampled)])
+        fixture.acknowledge()
+        fixture.turn()
+        #expect(spans().isEmpty && io.traceparents == [Self.unsampled])
+        #expect(io.producedHeaders.last?["traceparent"] == Self.unsampled)
+        #expect(io.producedHeaders.last?["herald-traceparent"] == nil)
+    }
+
+    @Test("An event that is not chosen is not chosen in a later stay either")
+    func notChosen() throws {
+        let none = try Self(ratio: 0)
+        none.deliver(503)
+        #expect(none.io.traceparents == ["none"])
+        let traceparent = try #require(none.io.producedHeaders.last?["traceparent"])
+        #expect(traceparent.hasSuffix("-00") && TraceContext(traceparent.utf8.span.bytes) != nil)
+        none.fixture.acknowledge()
+        none.fixture.turn()
+        #expect(none.spans().isEmpty)
+    }
+
+    @Test("Without a tracer nothing is added to calls and records")
+    func off() throws {
+        let fixture = LaneFixture()
+        fixture.assign()
+        fixture.io.queues[0] = [
+            ScriptedRecord(LaneFixture.topic, at: 0, user: "anna"),
+            ScriptedRecord(LaneFixture.topic, at: 1, user: "bob", headers: [("traceparent", Self.producer)]),
+        ]
+        fixture.turn()
+        #expect(fixture.io.traceparents == ["none", Self.producer])
+        fixture.answer(503)
+        fixture.turn()
+        let headers = try #require(fixture.io.producedHeaders.last)
+        #expect(headers["traceparent"] == Self.producer && headers["herald-traceparent"] == nil)
+    }
+
+    @Test("With transactions an event ends with its commit, not before")
+    func transaction() throws {
+        let atomic = try Self(ratio: 1, isAtomic: true)
+        atomic.deliver(200)
+        #expect(atomic.spans().map(\.name) == ["POST /api/notifications"])
+        atomic.fixture.turn(after: 200)
+        #expect(atomic.spans().isEmpty)
+        atomic.io.messages.append(.transaction(.committed(sequence: 1, nil, .acknowledged)))
+        atomic.fixture.turn(after: 1)
+        let rest = atomic.spans()
+        #expect(rest.map(\.name) == ["settle notifications", "process notifications"])
+        #expect(rest.allSatisfy { $0.failure == nil })
+    }
+
+    @Test("Partitions that are lost end the spans of their events, as not recorded")
+    func lost() throws {
+        io.queues[0] = [ScriptedRecord(LaneFixture.topic, at: 0, user: "anna")]
+        fixture.turn()
+        io.rebalances.append(.revoke([LaneFixture.partition()], lost: true))
+        fixture.turn()
+        let ended = spans()
+        #expect(ended.map(\.name) == ["POST /api/notifications", "process notifications"])
+        #expect(ended.map(\.failure) == ["abandoned", "not recorded: the event is taken again"])
+    }
+
+    @Test("While another thread has the queue the lane goes on; what it can't keep is dropped and counted")
+    func busyQueue() async throws {
+        let io = io
+        let fixture = fixture
+        let queue = queue
+        queue.state.withLock { _ in
+            for offset in 0..<Int64(400) {
+                io.queues[0] = [ScriptedRecord(LaneFixture.topic, at: offset, user: "user-\(offset)")]
+                fixture.turn()
+                fixture.answer(200)
+                fixture.turn()
+                fixture.acknowledge()
+                fixture.turn()
+            }
+        }
+        fixture.turn()
+        #expect(spans().count == SpanQueue.batchLimit)
+        #expect(queue.counts.dropped == 3 * 400 - SpanQueue.batchLimit)
+    }
+}
