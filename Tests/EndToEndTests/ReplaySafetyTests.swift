@@ -25,10 +25,16 @@ struct ReplaySafetyTests {
                 "replay", "--where", "status = 503", "--yes", "--ramp", "all", "--wait", "0", "--rate", "100/s",
             ]
             var ended = 0
-            for _ in 0..<50 {
+            for number in 0..<50 {
+                let replayed = fixture.count("notifications")
                 let run = try fixture.startDLQ(words)
-                // The fault itself: a moment that nobody has chosen.
-                try await Task.sleep(for: .milliseconds(Int.random(in: 100...1_500, using: &generator)))
+                // The fault itself: a moment that nobody has chosen, of its beginning or of its work.
+                if number.isMultiple(of: 2) {
+                    try await Task.sleep(for: .milliseconds(Int.random(in: 100...1_500, using: &generator)))
+                } else {
+                    let more = Int.random(in: 1...50, using: &generator)
+                    _ = try await eventually { !run.isRunning || fixture.count("notifications") >= replayed + more }
+                }
                 if !run.isRunning { ended += 1 }
                 run.kill()
             }
