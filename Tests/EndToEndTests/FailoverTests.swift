@@ -19,7 +19,8 @@ struct FailoverTests {
         var plan = Fixture.Plan()
         plan.partitions = partitions
         plan.kafka = try await Self.otherCluster.value
-        plan.more = [Self.copies]
+        plan.more = [Self.copies] + ["1s", "2s"].map { "\(Self.retry).\($0)" }
+        plan.misbehaviour = [.status(503) { ($0.user, $0.callsPerKey) = ("flaky-*", 1) }]
         var lostPlan = Fixture.Plan()
         lostPlan.partitions = partitions
         lostPlan.kafka = try await Self.lostCluster.value
@@ -30,11 +31,13 @@ struct FailoverTests {
     }
 
     private static let copies = "lost.notifications"
+    private static let retry = "takeover.retry"
 
-    /// A worker that consumes the copies, in a group of this name.
+    /// A worker that consumes the copies, in a group of this name and with retry topics of its own.
     private func startSuccessor(in other: Fixture, group: String) async throws -> HeraldProcess {
         try await other.startWorker(changing: [
             "kafka.group": group, "topics.requests": "[\(other.topic(Self.copies))]",
+            "topics.retry": other.topic(Self.retry),
         ])
     }
 
@@ -45,9 +48,14 @@ struct FailoverTests {
 
     private func ids(_ range: Range<Int>) -> Set<String> { Set(range.map { "e\($0)" }) }
 
-    /// Events whose calls hang until the backend is told to behave.
+    /// Events whose calls hang in the lost region, until its backend is told to behave.
     private func hanging(_ range: Range<Int>) -> [Publication] {
         range.map { Publication(id: "e\($0)", user: "hanging-\($0)") }
+    }
+
+    /// Events whose first calls fail in the other region.
+    private func flaky(_ range: Range<Int>, _ name: String = "e") -> [Publication] {
+        range.map { Publication(id: "\(name)\($0)", user: "flaky-\(name)\($0)") }
     }
 
     @Test(
@@ -61,7 +69,7 @@ struct FailoverTests {
             let moment = Date.now.addingTimeInterval(0.001)
             // A record's timestamp has milliseconds.
             try await lost.wait("the moment is over") { Date.now > moment.addingTimeInterval(0.001) }
-            try await lost.publish(Batch.events(200..<500) + hanging(500..<530))
+            try await lost.publish(Batch.events(200..<470) + flaky(470..<500) + hanging(500..<530))
             try await lost.waitForResults(500)
             try await lost.wait("the others are being called") {
                 called(lost.backend.calls) == ids(0..<530)
@@ -74,6 +82,9 @@ struct FailoverTests {
             lost.kafka.kill(node: 1)
             let before = lost.backend.calls
 
+            // The other region has its own events and retries meanwhile.
+            _ = try await other.startWorker()
+            try await other.publish(flaky(0..<20, "own"))
             let group = "\(other.name)-takeover"
             try await other.runTool(
                 "consumer.group.ConsumerGroupCommand",
@@ -85,15 +96,21 @@ struct FailoverTests {
                     "--execute",
                 ])
             let successor = try await startSuccessor(in: other, group: group)
-            try await other.waitForResults(330)
+            try await other.waitForResults(330 + 20)
             successor.terminate()
             #expect(try await successor.waitForExit() == 0)
             let oracle = try await Oracle(other)
-            oracle.expectResults(Batch.delivered(200..<530))
-            oracle.expectCalls { _ in 1 }
+            var expected = Batch.delivered(200..<530)
+            for number in 470..<500 { expected["e\(number)"] = ["apns": "delivered 200 attempts 2"] }
+            for number in 0..<20 { expected["own\(number)"] = ["apns": "delivered 200 attempts 2"] }
+            oracle.expectResults(expected)
+            oracle.expectCalls { key in
+                expected[String(key.prefix { $0 != ":" })]?["apns"]?.hasSuffix("2") == true ? 2 : 1
+            }
             #expect(called(before).intersection(called(oracle.calls)) == ids(200..<530), "called in both regions")
             let keys = Set(before.compactMap(\.idempotencyKey))
-            #expect(oracle.calls.allSatisfy { $0.idempotencyKey.map(keys.contains) == true })
+            let repeated = oracle.calls.filter { $0.notification?.hasPrefix("own") == false }
+            #expect(repeated.allSatisfy { $0.idempotencyKey.map(keys.contains) == true })
 
             // What had no outcome when the region was lost is called again, and what nobody had copied is there.
             lost.backend.misbehave([])
