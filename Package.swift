@@ -179,7 +179,8 @@ let package = Package(
             ["HeraldCommandLine", "HeraldDemo", "HeraldEvents", "HeraldSandbox", "HeraldText", "HeraldTime"]),
         tests("HeraldToolsTests", ["HeraldEvents", "HeraldKafka", "HeraldText", "HeraldTime", "HeraldTools"]),
         tests(
-            "HeraldReplayTests", ["HeraldEvents", "HeraldReplay", "HeraldText", "HeraldTime", "HeraldTools"]),
+            "HeraldReplayTests",
+            ["HeraldBytes", "HeraldEvents", "HeraldReplay", "HeraldText", "HeraldTime", "HeraldTools"]),
         tests(
             "HeraldDoctorTests",
             ["HeraldDoctor", "HeraldHTTP", "HeraldKafka", "HeraldThreads", "HeraldTime", "HeraldTools"]),

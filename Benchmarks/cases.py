@@ -16,6 +16,8 @@ class Case:
     lanes: int = 1
     connections: int = 256
     in_flight: int = 1_000
+    # The share of events whose spans go to nginx; none without.
+    traces: float | None = None
 
     @property
     def limit(self):
@@ -38,6 +40,8 @@ THROUGHPUT = [
     Case("tls", "over TLS", tls=True),
     Case("workers-2", "two workers", workers=2),
     Case("lanes-2", "two lanes", lanes=2),
+    Case("traces-1%", "spans of 1 % of the events", traces=0.01),
+    Case("traces", "spans of all events", traces=1),
 ]
 
 

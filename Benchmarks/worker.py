@@ -22,7 +22,7 @@ backend:
 retry: {{delays: [5s]}}
 admin: {{listen: "127.0.0.1:0"}}
 limits: {{{limits}}}
-"""
+{traces}"""
 
 
 class Workers:
@@ -37,7 +37,8 @@ class Workers:
         path.write_text(SETTINGS.format(
             bootstrap=broker.bootstrap, group=self.group, topics=topics, limits=limits, url=url, connections=case.connections,
             in_flight=case.in_flight, lanes=case.lanes, guarantee=case.guarantee,
-            tls=f"  tls: {{caFile: {authority}}}\n" if authority else ""))
+            tls=f"  tls: {{caFile: {authority}}}\n" if authority else "",
+            traces=f"traces: {{url: {url}/v1/traces, sampleRatio: {case.traces}}}\n" if case.traces else ""))
         self.running = [
             processes.start([herald, "worker", "--config", path], log=f"{self.group}-{number}")
             for number in range(case.workers)]

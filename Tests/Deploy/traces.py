@@ -95,7 +95,7 @@ def exported(herald):
 
 
 def misbehave(url):
-    rules = json.dumps(["user=wrong,status=400", "user=flaky,status=503,callsPerKey=1"])
+    rules = json.dumps([{"user": "wrong", "status": 400}, {"user": "flaky", "status": 503, "callsPerKey": 1}])
     request = urllib.request.Request(
         f"{url}/sandbox/misbehaviour", data=rules.encode(), method="PUT",
         headers={"Authorization": "Basic " + base64.b64encode(b"herald:herald").decode()})

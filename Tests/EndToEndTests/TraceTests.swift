@@ -120,8 +120,8 @@ struct TraceTests {
         for url in [hanging.url, garbage.url, away] {
             try await Fixture.run(Self.plan(hanging) { $0.settings["traces.url"] = url }) { fixture in
                 let worker = try await fixture.startWorker()
-                try await fixture.publish(Batch.events(0..<1_000))
-                try await fixture.waitForResults(1_000)
+                try await fixture.publish(Batch.events(0..<4_000))
+                try await fixture.waitForResults(4_000)
                 try await fixture.waitUntilAllIsCommitted()
                 // More than fit the queue: they were dropped while nobody waited for anything.
                 let metrics = try await worker.metrics()
@@ -131,7 +131,7 @@ struct TraceTests {
                 #expect(try await worker.waitForExit() == 0)
                 let oracle = try await Oracle(fixture)
                 oracle.expectCalls { _ in 1 }
-                oracle.expectResults(Batch.delivered(0..<1_000))
+                oracle.expectResults(Batch.delivered(0..<4_000))
             }
         }
         #expect(hanging.connectionCount > 0 && garbage.connectionCount > 0)

@@ -1,3 +1,4 @@
+import HeraldBytes
 import HeraldEvents
 import HeraldText
 import HeraldTime
@@ -31,7 +32,7 @@ struct ReplayRecordTests {
             "herald-history": "[]", "herald-replays": "1", "herald-key": "k", "herald-campaign": "spring",
             "herald-origin-timestamp": "5", "herald-not-before": "9",
         ])
-        let record = OutgoingRecord(try replay(entry), of: entry, freshKey: nil)
+        let record = OutgoingRecord(try replay(entry), of: entry, freshKey: nil, trace: nil)
         #expect(record.topic == "notifications" && record.key == Array("ann".utf8) && record.value == entry.value)
         #expect(
             headers(record.headers) == [
@@ -44,14 +45,28 @@ struct ReplayRecordTests {
     @Test("A fresh key takes the place of a former one")
     func freshKey() throws {
         let entry = SampleEntry.make(["herald-key": "old"])
-        let record = OutgoingRecord(try replay(entry), of: entry, freshKey: "new")
+        let record = OutgoingRecord(try replay(entry), of: entry, freshKey: "new", trace: nil)
         #expect(headers(record.headers).filter { $0.hasPrefix("herald-key") } == ["herald-key=new"])
+    }
+
+    @Test("It is linked to the span of the replay, or without one to that of the dead letter")
+    func link() throws {
+        let deadLetter = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        let entry = SampleEntry.make(["herald-traceparent": deadLetter])
+        func links(_ trace: TraceContext?) throws -> [String] {
+            let record = OutgoingRecord(try replay(entry), of: entry, freshKey: nil, trace: trace)
+            return headers(record.headers).filter { $0.hasPrefix("herald-traceparent") }
+        }
+        #expect(try links(nil) == ["herald-traceparent=\(deadLetter)"])
+        let trace = TraceContext(traceID: TraceID(high: 0, low: 1), spanID: 2, isSampled: true)
+        let own = String(decoding: trace.bytes, as: UTF8.self)
+        #expect(try links(trace) == ["herald-traceparent=\(own)"])
     }
 
     @Test("A worker reads the replay as the event with what is left to do")
     func decoded() throws {
         let entry = SampleEntry.make()
-        let record = OutgoingRecord(try replay(entry), of: entry, freshKey: nil)
+        let record = OutgoingRecord(try replay(entry), of: entry, freshKey: nil, trace: nil)
         let value = record.value ?? []
         var event = DecodedEvent()
         let failure = RecordDecoder().decode(

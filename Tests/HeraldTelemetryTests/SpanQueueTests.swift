@@ -26,11 +26,11 @@ struct SpanQueueTests {
     @Test("It never holds more than it may; the rest is dropped and counted, and so is what was dropped before")
     func bound() throws {
         let queue = try SpanQueue()
-        Self.offer(2_000, to: queue)
-        Self.offer(100, to: queue, alreadyDropped: 7)
-        #expect(queue.counts.dropped == 52 + 7)
-        let sizes = (0..<5).map { _ in queue.next(within: .zero)?.count }
-        #expect(sizes == [512, 512, 512, 512, 0])
+        Self.offer(8_000, to: queue)
+        Self.offer(200, to: queue, alreadyDropped: 7)
+        #expect(queue.counts.dropped == 8 + 7)
+        let sizes = (0..<17).map { _ in queue.next(within: .zero)?.count }
+        #expect(sizes == Array(repeating: 512, count: 16) + [0])
     }
 
     @Test("Spans leave in their order, when there are enough of them or the interval is over")

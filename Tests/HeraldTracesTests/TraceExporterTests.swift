@@ -124,13 +124,13 @@ struct TraceExporterTests {
         let exporter = try TraceExporter(Self.configuration(server), logger: .silent)
         Self.offer(Self.spans(1), to: exporter.queue)
         #expect(try await eventually { server.acceptedCount == 1 })
-        Self.offer(Self.spans(5_000), to: exporter.queue)
-        #expect(exporter.queue.counts.dropped == 5_000 - SpanQueue.capacity)
+        Self.offer(Self.spans(10_000), to: exporter.queue)
+        #expect(exporter.queue.counts.dropped == 10_000 - SpanQueue.capacity)
         try await Blocking.run {
             exporter.close(within: .zero)
             // The request is given up within a second, and everything is counted.
             server.stop()
         }
-        #expect(try await eventually { exporter.queue.counts.dropped == 5_001 })
+        #expect(try await eventually { exporter.queue.counts.dropped == 10_001 })
     }
 }

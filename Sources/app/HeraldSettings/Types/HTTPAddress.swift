@@ -20,7 +20,7 @@ package struct HTTPAddress: Sendable, Equatable, CustomStringConvertible {
         let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
         let authority = rest[..<end]
         guard !authority.contains("@") else {
-            throw InputError("holds a user; credentials belong into backend.auth")
+            throw InputError("holds a user; credentials have settings of their own")
         }
         guard !rest.contains("?"), !rest.contains("#") else { throw InputError("has a query or a fragment") }
         guard let parts = HostAndPort(authority), parts.port != 0 else { throw InputError("has no valid host") }

@@ -40,7 +40,7 @@ struct ToolTrace {
             startNanoseconds: began.milliseconds * 1_000_000,
             endNanoseconds: SystemClock.wall().milliseconds * 1_000_000, attributes: facts + attributes)
         guard let exporter = try? settings.traceExporter(logger: .silent) else { return }
-        exporter.queue.add(span)
+        exporter.queue.add([span])
         exporter.close(within: Self.patience)
         if exporter.queue.counts.exported == 0 {
             console.remark("The collector of traces.url did not take this command's span.")

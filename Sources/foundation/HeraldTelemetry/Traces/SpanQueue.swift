@@ -16,8 +16,9 @@ public final class SpanQueue: Sendable {
         public init() {}
     }
 
-    /// More spans than this never wait: as many as OpenTelemetry's own processor of batches takes.
-    public static let capacity = 2_048
+    /// More spans than this never wait: four times as many as OpenTelemetry's own processor of batches takes, because a
+    /// commit ends hundreds of events at once.
+    public static let capacity = 8_192
     /// So many are exported with one request at most.
     public static let batchLimit = 512
 
@@ -42,25 +43,23 @@ public final class SpanQueue: Sendable {
     /// moment: then nothing is taken, and this returns at once.
     public func offer(_ spans: inout [Span], alreadyDropped: inout Int) {
         let (offered, lost) = (spans, alreadyDropped)
-        let isFull = state.withLockIfFree { state in
-            Self.take(offered, lost, &state)
-            return state.waiting.count >= Self.batchLimit
-        }
-        guard let isFull else { return }
+        guard let isFull = state.withLockIfFree({ Self.take(offered, lost, &$0) }) else { return }
         spans.removeAll(keepingCapacity: true)
         alreadyDropped = 0
         if isFull { wakeup.signal() }
     }
 
-    private static func take(_ spans: [Span], _ lost: Int, _ state: inout State) {
+    /// The same for those who may wait a moment: spans that nobody offers again.
+    public func add(_ spans: [Span], alreadyDropped: Int = 0) {
+        if state.withLock({ Self.take(spans, alreadyDropped, &$0) }) { wakeup.signal() }
+    }
+
+    /// True when there are enough for a request.
+    private static func take(_ spans: [Span], _ lost: Int, _ state: inout State) -> Bool {
         let room = state.deadline == nil ? max(0, capacity - state.waiting.count) : 0
         state.waiting += spans.prefix(room)
         state.counts.dropped += lost + max(0, spans.count - room)
-    }
-
-    /// Adds one span, for those who may wait a moment.
-    public func add(_ span: Span) {
-        state.withLock { Self.take([span], 0, &$0) }
+        return state.waiting.count >= batchLimit
     }
 
     /// The next spans to export, as soon as there are enough for a request or the interval is over; none when the

@@ -19,7 +19,7 @@ extension OutgoingRecord {
     /// worker honours of Herald's.
     ///
     /// - Parameter trace: the span of the replay.
-    init(_ replay: ReplayRules.Replay, of entry: DeadLetterEntry, freshKey: String?, trace: TraceContext? = nil) {
+    init(_ replay: ReplayRules.Replay, of entry: DeadLetterEntry, freshKey: String?, trace: TraceContext?) {
         var headers = HeaderList()
         headers.append(originalsOf: entry.headers)
         func copy(_ name: HeaderName) {

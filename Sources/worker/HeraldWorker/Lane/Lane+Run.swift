@@ -52,7 +52,7 @@ extension Lane {
 
     private func close(_ how: LaneEnd) -> LaneEnd {
         releaseEverything()
-        tracer?.handOver()
+        tracer?.close()
         io.close(lastReport())
         return how
     }

@@ -11,7 +11,7 @@ import HeraldTime
 /// there is no room for is dropped and counted. docs/TRACES.md has the tree.
 package final class LaneTracer {
     /// So many spans wait here while another thread has the queue.
-    private static let patience = SpanQueue.batchLimit
+    private static let patience = 4 * SpanQueue.batchLimit
 
     private let tracing: Tracing
     private let pushServices: [String]
@@ -123,12 +123,20 @@ package final class LaneTracer {
         tracing.queue.offer(&ended, alreadyDropped: &dropped)
     }
 
+    /// The lane ends: what is left goes, too.
+    func close() {
+        tracing.queue.add(ended, alreadyDropped: dropped)
+        (ended, dropped) = ([], 0)
+    }
+
     private func add(_ span: Span) {
-        if ended.count >= Self.patience {
+        guard ended.count < Self.patience else {
             dropped += 1
-        } else {
-            ended.append(span)
+            return
         }
+        ended.append(span)
+        // One commit may end thousands of events.
+        if ended.count.isMultiple(of: SpanQueue.batchLimit) { handOver() }
     }
 
     private func recorded(_ slot: SlotID) -> RecordedEvent? {

@@ -159,7 +159,7 @@ final class RecordedSettlement {
         let names = production.services.map { pushServices[$0] }.joined(separator: ",")
         let outcome: String
         switch production.content {
-        case .result(.deadLettered, _):
+        case .result(.deadLettered, _), .result(.expired, _):
             // The dead letter says it.
             return
         case .result(let final, _): outcome = final.outcome.rawValue
