@@ -14,7 +14,8 @@ struct FailoverTests {
 
     /// Runs a test in two regions, the second of which has a topic for the copies of the first one's requests.
     private func inTwoRegions(
-        partitions: Int = 2, _ misbehaviour: [Misbehaviour], _ body: (_ lost: Fixture, _ other: Fixture) async throws -> Void
+        partitions: Int = 2, _ misbehaviour: [Misbehaviour],
+        _ body: (_ lost: Fixture, _ other: Fixture) async throws -> Void
     ) async throws {
         var plan = Fixture.Plan()
         plan.partitions = partitions
@@ -123,7 +124,7 @@ struct FailoverTests {
         }
     }
 
-    @Test("Offsets that a mirror has translated skip nothing: their metadata is of another cluster, and one line says so")
+    @Test("Offsets that a mirror has translated skip nothing: their metadata is foreign, and one line says so")
     func translatedOffsets() async throws {
         try await inTwoRegions(partitions: 1, [.hang { $0.user = "hanging-*" }]) { lost, other in
             let worker = try await lost.startWorker()

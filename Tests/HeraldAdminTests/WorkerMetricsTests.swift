@@ -52,7 +52,11 @@ struct WorkerMetricsTests {
         #expect(age { _ in } == [4_000, 90_500, 0])
         #expect(age { $0.lanes = [] } == [0, 0, 0], "nothing is known before the lanes start")
         let older = Reports.wall.advanced(byMilliseconds: -100_000)
-        #expect(age { $0.lanes.append($0.lanes[0]); $0.lanes[1].oldestEvents[1] = older } == [4_000, 100_000, 0])
+        let twoLanes = age {
+            $0.lanes.append($0.lanes[0])
+            $0.lanes[1].oldestEvents[1] = older
+        }
+        #expect(twoLanes == [4_000, 100_000, 0])
         // Seen for ten seconds, of which nothing was consumed.
         let unread = PartitionReport(Reports.partition, done: 90)
         #expect(

@@ -81,7 +81,8 @@ struct CompletionMapTests {
     @Test("refuses one that reaches too far, or was committed with an offset that none can follow")
     func tooFar() {
         let far = [UInt8](repeating: 0x80, count: 3) + [8, 1]
-        #expect(CompletionMap(text: CompletionMap.text(letter: 0x72, payload: far, committing: 5, of: .first), committed: 5, of: .first) == nil)
+        let text = CompletionMap.text(letter: 0x72, payload: far, committing: 5, of: .first)
+        #expect(CompletionMap(text: text, committed: 5, of: .first) == nil)
         for offset in [Int64.min, -1, .max] {
             let text = CompletionMap.text(letter: 0x72, payload: [1, 1], committing: offset, of: .first)
             #expect(CompletionMap(text: text, committed: offset, of: .first) == nil)
@@ -95,7 +96,9 @@ struct CompletionMapTests {
         #expect(CompletionMap(text: text, committed: 100, of: .first) == nil)
     }
 
-    @Test("refuses a map that a mirror has copied: of another cluster, topic or partition", arguments: ["", "MkU3OEVBNTcwNTJENDM2Qk"])
+    @Test(
+        "refuses a map that a mirror has copied: of another cluster, topic or partition",
+        arguments: ["", "MkU3OEVBNTcwNTJENDM2Qk"])
     func mirrored(cluster: String) {
         let own = PartitionIdentity(cluster: cluster, topic: "notifications", partition: 1)
         let text = map([101..<120]).text(committing: 100, of: own)

@@ -171,7 +171,8 @@ extension Checkers {
 
     private func map(of position: Position) -> CompletionMap? {
         let identity = PartitionIdentity(
-            cluster: SimulatedCluster.identity, topic: topics[position.place.topic], partition: Int32(position.place.partition))
+            cluster: SimulatedCluster.identity, topic: topics[position.place.topic],
+            partition: Int32(position.place.partition))
         return CompletionMap(text: position.metadata, committed: position.offset, of: identity)
     }
 

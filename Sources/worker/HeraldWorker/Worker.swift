@@ -137,8 +137,8 @@ public final class Worker: Sendable {
     public var report: WorkerReport {
         let (watch, isStopping) = state.withLock { ($0.watch, $0.isStopping) }
         return WorkerReport(
-            pushServices: pushServices, requestTopics: requestTopics, lanes: laneReports, cluster: watch?.latest ?? ClusterReport(),
-            isStopping: isStopping)
+            pushServices: pushServices, requestTopics: requestTopics, lanes: laneReports,
+            cluster: watch?.latest ?? ClusterReport(), isStopping: isStopping)
     }
 
     var isStopping: Bool { state.withLock { $0.isStopping } }

@@ -65,7 +65,8 @@ extension Engine {
     @discardableResult
     mutating func addResult(_ slot: Int32, _ service: Int, _ state: ServiceState, _ final: FinalOutcome) -> Int32 {
         counters.count(
-            final.outcome, service: service, of: Int(events[slot].requestTopic), after: age(of: slot, at: state.decidedAt))
+            final.outcome, service: service, of: Int(events[slot].requestTopic),
+            after: age(of: slot, at: state.decidedAt))
         if events[slot].event.replays == 0, let pause = campaigns.count(final.outcome, of: events[slot].campaign) {
             actions.append(pause)
         }

@@ -39,10 +39,9 @@ public struct WorkerReport: Sendable {
         lanes.flatMap(\.partitions).map { ($0, cluster.lag(of: $0)) }
     }
 
-    /// How long the oldest event of each request topic has waited of those that the worker knows of and that are not final
-    /// (milliseconds); 0 without any. The last is that of events whose request topic is not among ``requestTopics``.
+    /// How long the oldest event of each request topic has waited of those that are not final (milliseconds); 0 without any.
     ///
-    /// What a lane knows, in memory and of delay topics, counts from the event's publication; what lies unconsumed in a
+    /// The last is that of events whose request topic is not among ``requestTopics``. What a lane knows, in memory and of delay topics, counts from the event's publication; what lies unconsumed in a
     /// request topic counts from when the worker first saw it there.
     public func oldestEventAges(now: Moment) -> [Int64] {
         var ages = Array(repeating: Int64(0), count: requestTopics.count + 1)
