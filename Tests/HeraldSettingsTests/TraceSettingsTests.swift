@@ -21,12 +21,26 @@ struct TraceSettingsTests {
             ("{sampleRatio: '-0.1'}", "is not a share"),
             ("{sampleRatio: many}", "is not a share; allowed: a share between 0 and 1, such as 0.01"),
             ("{serviceName: ''}", "traces.serviceName"),
-            ("{url: 'http://c', headersFile: /nonexistent/h}", "\"/nonexistent/h\" cannot be read"),
-            ("{url: 'http://c', caFile: /nonexistent/ca}", "\"/nonexistent/ca\" cannot be read"),
         ])
     func refused(traces: String, message: String) {
         let found = mistakes("traces: \(traces)")
         #expect(found.count == 1 && found[0].contains(message), "\(found)")
+    }
+
+    /// What a worker needs besides.
+    private static let worker = "kafka: {bootstrapServers: [b]}\nbackend: {url: 'http://b', auth: {kind: none}}\n"
+
+    @Test(
+        "Files that a worker's spans need must be readable; other commands do not look at them",
+        arguments: [("headersFile", "/nonexistent/h"), ("caFile", "/nonexistent/ca")])
+    func files(name: String, path: String) {
+        let yaml = Self.worker + "traces: {url: 'https://c', \(name): \(path)}"
+        let found = mistakes(yaml, requiring: [.kafka, .backend])
+        #expect(found.count == 1 && found[0].contains("traces.\(name): \"\(path)\" cannot be read"), "\(found)")
+        #expect(mistakes(yaml, requiring: .kafka) == [])
+        #expect(
+            mistakes(Self.worker + "traces: {\(name): \(path)}", requiring: [.kafka, .backend]) == [],
+            "without a collector")
     }
 
     @Test("Small and whole ratios are shares", arguments: [("0", 0), ("1", 1), ("0.0001", 0.0001)])
@@ -49,7 +63,8 @@ struct TraceSettingsTests {
         try withFile("A: b\n\(line)\n") { path in
             let error = #expect(throws: InputError.self) { try HeaderFile.read(path) }
             #expect(error?.line == 2 && error?.description.contains("canary") == false)
-            let found = mistakes("traces: {url: 'https://c', headersFile: \(path)}")
+            let found = mistakes(
+                Self.worker + "traces: {url: 'https://c', headersFile: \(path)}", requiring: [.kafka, .backend])
             #expect(found.count == 1 && found[0].contains("line 2: is no header"), "\(found)")
         }
     }

@@ -23,7 +23,8 @@ struct ExportPolicy {
 
     /// Judges an answer, or why there was none.
     ///
-    /// - Parameter chance: between 0 and 1; pauses are up to a fifth longer, so that many workers do not come back at once.
+    /// - Parameter chance: between 0 and 1; it lengthens pauses by up to a fifth, so that workers do not all come back at
+    ///   once.
     mutating func judge(_ outcome: SingleRequest.Outcome, chance: Double) -> Verdict {
         switch outcome {
         case .response(let response) where (200..<300).contains(response.status):

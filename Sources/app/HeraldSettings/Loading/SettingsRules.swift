@@ -30,7 +30,10 @@ struct SettingsRules {
             requireKafkaAuthentication()
         }
         if needs.contains(.backend) { requireBackend() }
-        if needs.contains(.kafka), needs.contains(.backend) { checkReadable(.adminToken) }
+        if needs.contains(.kafka), needs.contains(.backend) {
+            checkReadable(.adminToken)
+            checkTraceFiles()
+        }
     }
 
     mutating func refuse(_ setting: any AnySetting, _ message: String) {

@@ -1,6 +1,7 @@
 internal import CCurl
 
-/// One request with libcurl's whole HTTP client, for requests that are rare and made beside every loop: tokens, probes, traces.
+/// One request with libcurl's whole HTTP client, for requests that are rare and made beside every loop: tokens, probes,
+/// traces.
 ///
 /// No redirect is followed and nothing is decompressed. Printed, logged or reflected it shows nothing.
 public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectable {
