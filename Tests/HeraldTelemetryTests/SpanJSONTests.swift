@@ -11,14 +11,14 @@ struct SpanJSONTests {
         #"{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"herald"}}]},"#
         + #""scopeSpans":[{"scope":{"name":"herald","version":"1.2.3"},"spans":["#
 
-    private static func text(_ spans: [Span]) -> String {
+    private static func text(_ spans: [TraceSpan]) -> String {
         let writer = SpanJSON(resource: [SpanAttribute("service.name", "herald")], version: "1.2.3")
         return String(decoding: writer.encoded(spans), as: UTF8.self)
     }
 
     @Test("A root has no parent, ids are hexadecimal, and 64-bit numbers are strings")
     func root() {
-        let span = Span(
+        let span = TraceSpan(
             Self.context, parent: nil, name: "process notifications", kind: .consumer,
             startNanoseconds: 1_700_000_000_123_456_789, endNanoseconds: 1_700_000_001_000_000_000,
             attributes: [
@@ -39,11 +39,11 @@ struct SpanJSONTests {
 
     @Test("Parent, link and failure are there when a span has them")
     func others() {
-        let remote = Span(
+        let remote = TraceSpan(
             Self.context, parent: SpanParent(spanID: 1, isRemote: true), name: "n", kind: .client, startNanoseconds: 5,
             endNanoseconds: 4, attributes: [],
             link: TraceContext(traceID: TraceID(high: 0, low: 2), spanID: 3, isSampled: false), failure: "503")
-        let local = Span(
+        let local = TraceSpan(
             Self.context, parent: SpanParent(spanID: 255, isRemote: false), name: "n", kind: .producer,
             startNanoseconds: 0, endNanoseconds: 0, attributes: [])
         let ids = #"{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"b7ad6b7169203331""#

@@ -8,9 +8,9 @@ import Testing
 
 @Suite("The queue of spans")
 struct SpanQueueTests {
-    private static func spans(_ count: Int) -> [Span] {
+    private static func spans(_ count: Int) -> [TraceSpan] {
         (0..<count).map { number in
-            Span(
+            TraceSpan(
                 TraceContext(traceID: TraceID(high: 1, low: 1), spanID: UInt64(number + 1), isSampled: true),
                 parent: nil, name: "n", kind: .client, startNanoseconds: 0, endNanoseconds: 0, attributes: [])
         }

@@ -11,13 +11,13 @@ import Testing
 struct TraceExporterTests {
     private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
-    private static func span(_ number: UInt64) -> Span {
-        Span(
+    private static func span(_ number: UInt64) -> TraceSpan {
+        TraceSpan(
             TraceContext(traceID: TraceID(high: 1, low: 1), spanID: number, isSampled: true), parent: nil,
             name: "process notifications", kind: .consumer, startNanoseconds: 0, endNanoseconds: 1, attributes: [])
     }
 
-    private static func spans(_ count: UInt64) -> [Span] { (1...count).map(span) }
+    private static func spans(_ count: UInt64) -> [TraceSpan] { (1...count).map(span) }
 
     private static func configuration(
         _ server: ScriptedServer, headers: @escaping @Sendable () throws -> [(name: String, value: Secret)] = { [] },
@@ -29,7 +29,7 @@ struct TraceExporterTests {
     }
 
     /// Offers spans until the queue is free to take them.
-    private static func offer(_ spans: [Span], to queue: SpanQueue) {
+    private static func offer(_ spans: [TraceSpan], to queue: SpanQueue) {
         var spans = spans
         var dropped = 0
         while !spans.isEmpty { queue.offer(&spans, alreadyDropped: &dropped) }

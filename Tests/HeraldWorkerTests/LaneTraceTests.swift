@@ -38,7 +38,7 @@ struct LaneTraceTests {
     }
 
     /// The spans so far, in the order of their ends.
-    private func spans() -> [Span] { queue.next(within: .zero) ?? [] }
+    private func spans() -> [TraceSpan] { queue.next(within: .zero) ?? [] }
 
     /// Lets one event come and be answered.
     private func deliver(_ status: Int, headers: [(name: String, value: String)] = []) {

@@ -82,7 +82,7 @@ public final class TraceExporter: Sendable {
     }
 
     /// Offers a batch until the collector has it, or it is given up; whether it was taken.
-    private func export(_ batch: [Span], _ troubles: inout ExportTroubles) -> Bool {
+    private func export(_ batch: [TraceSpan], _ troubles: inout ExportTroubles) -> Bool {
         let body = writer.encoded(batch)
         var policy = ExportPolicy()
         while let timeout = millisecondsLeft() {
@@ -103,7 +103,7 @@ public final class TraceExporter: Sendable {
         return drop(batch)
     }
 
-    private func drop(_ batch: [Span]) -> Bool {
+    private func drop(_ batch: [TraceSpan]) -> Bool {
         queue.note(dropped: batch.count)
         return false
     }

@@ -35,7 +35,7 @@ struct ToolTrace {
             SpanAttribute("messaging.batch.message_count", Int64(count)),
         ]
         if let topic { facts.append(SpanAttribute("messaging.destination.name", topic)) }
-        let span = Span(
+        let span = TraceSpan(
             context, parent: nil, name: topic.map { "\(operation) \($0)" } ?? operation, kind: .producer,
             startNanoseconds: began.milliseconds * 1_000_000,
             endNanoseconds: SystemClock.wall().milliseconds * 1_000_000, attributes: facts + attributes)

@@ -30,7 +30,7 @@ public struct SpanJSON: Sendable {
     }
 
     /// An `ExportTraceServiceRequest` with these spans.
-    public func encoded(_ spans: [Span]) -> [UInt8] {
+    public func encoded(_ spans: [TraceSpan]) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(head.count + spans.count * 1_024)
         output += head
@@ -42,7 +42,7 @@ public struct SpanJSON: Sendable {
         return output
     }
 
-    private static func append(_ span: Span, to output: inout [UInt8]) {
+    private static func append(_ span: TraceSpan, to output: inout [UInt8]) {
         append(span.context, to: &output)
         if let parent = span.parent {
             output.append(text: #","parentSpanId":""#)

@@ -23,7 +23,7 @@ public final class SpanQueue: Sendable {
     public static let batchLimit = 512
 
     struct State {
-        var waiting: [Span] = []
+        var waiting: [TraceSpan] = []
         var counts = Counts()
         var deadline: MonotonicTime?
     }
@@ -41,7 +41,7 @@ public final class SpanQueue: Sendable {
 
     /// Takes spans, and drops and counts those for which there is no room, unless another thread has the queue at this
     /// moment: then nothing is taken, and this returns at once.
-    public func offer(_ spans: inout [Span], alreadyDropped: inout Int) {
+    public func offer(_ spans: inout [TraceSpan], alreadyDropped: inout Int) {
         let (offered, lost) = (spans, alreadyDropped)
         guard let isFull = state.withLockIfFree({ Self.take(offered, lost, &$0) }) else { return }
         spans.removeAll(keepingCapacity: true)
@@ -50,12 +50,12 @@ public final class SpanQueue: Sendable {
     }
 
     /// The same for those who may wait a moment: spans that nobody offers again.
-    public func add(_ spans: [Span], alreadyDropped: Int = 0) {
+    public func add(_ spans: [TraceSpan], alreadyDropped: Int = 0) {
         if state.withLock({ Self.take(spans, alreadyDropped, &$0) }) { wakeup.signal() }
     }
 
     /// True when there are enough for a request.
-    private static func take(_ spans: [Span], _ lost: Int, _ state: inout State) -> Bool {
+    private static func take(_ spans: [TraceSpan], _ lost: Int, _ state: inout State) -> Bool {
         let room = state.deadline == nil ? max(0, capacity - state.waiting.count) : 0
         state.waiting += spans.prefix(room)
         state.counts.dropped += lost + max(0, spans.count - room)
@@ -64,10 +64,10 @@ public final class SpanQueue: Sendable {
 
     /// The next spans to export, as soon as there are enough for a request or the interval is over; none when the
     /// interval has passed without any, `nil` when the queue is closed and empty.
-    package func next(within interval: Duration) -> [Span]? {
+    package func next(within interval: Duration) -> [TraceSpan]? {
         var isOver = false
         while true {
-            let (batch, isClosed) = state.withLock { state -> ([Span], Bool) in
+            let (batch, isClosed) = state.withLock { state -> ([TraceSpan], Bool) in
                 let isClosed = state.deadline != nil
                 guard isOver || isClosed || state.waiting.count >= Self.batchLimit else { return ([], false) }
                 let batch = Array(state.waiting.prefix(Self.batchLimit))

@@ -17,7 +17,7 @@ package final class LaneTracer {
     private let pushServices: [String]
     /// The recorded event in each of the engine's slots.
     private var events: [RecordedEvent?]
-    private var ended: [Span] = []
+    private var ended: [TraceSpan] = []
     private var dropped = 0
     private var random: SplitMix64
 
@@ -129,7 +129,7 @@ package final class LaneTracer {
         (ended, dropped) = ([], 0)
     }
 
-    private func add(_ span: Span) {
+    private func add(_ span: TraceSpan) {
         guard ended.count < Self.patience else {
             dropped += 1
             return

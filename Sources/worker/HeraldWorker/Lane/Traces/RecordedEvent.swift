@@ -57,7 +57,7 @@ final class RecordedEvent {
     }
 
     /// The span of its whole stay.
-    func span(_ tracing: Tracing, isRecorded: Bool, now: MonotonicTime) -> Span {
+    func span(_ tracing: Tracing, isRecorded: Bool, now: MonotonicTime) -> TraceSpan {
         var attributes = tracing.event
         attributes += [
             SpanAttribute("messaging.operation.name", "process"), SpanAttribute("messaging.operation.type", "process"),
@@ -67,7 +67,7 @@ final class RecordedEvent {
         if let campaign = facts.campaign { attributes.append(SpanAttribute("herald.campaign", campaign)) }
         if facts.attempts > 0 { attributes.append(SpanAttribute("herald.attempts", Int64(facts.attempts))) }
         if facts.replays > 0 { attributes.append(SpanAttribute("herald.replays", Int64(facts.replays))) }
-        return Span(
+        return TraceSpan(
             context, parent: origin.parent.map { SpanParent(spanID: $0.spanID, isRemote: true) },
             name: "process \(facts.topic)", kind: .consumer, startNanoseconds: wall(began), endNanoseconds: wall(now),
             attributes: attributes, link: origin.writer,
@@ -110,7 +110,7 @@ struct RecordedCall {
     /// Its span: from the request's first byte to the answer's end, or to the moment when nobody waited any more.
     func span(
         of event: RecordedEvent, _ tracing: Tracing, _ pushServices: [String], _ end: End, now: MonotonicTime
-    ) -> Span {
+    ) -> TraceSpan {
         var attributes = tracing.call
         attributes.append(SpanAttribute("herald.push_service", pushServices[service]))
         if resends > 0 { attributes.append(SpanAttribute("http.request.resend_count", Int64(resends))) }
@@ -130,7 +130,7 @@ struct RecordedCall {
         case .abandoned: failure = "abandoned"
         }
         if let failure { attributes.append(SpanAttribute("error.type", failure)) }
-        return Span(
+        return TraceSpan(
             event.context(spanID), parent: event.parent, name: tracing.callName, kind: .client,
             startNanoseconds: event.wall(first), endNanoseconds: event.wall(last), attributes: attributes,
             failure: failure)
@@ -177,14 +177,14 @@ final class RecordedSettlement {
     }
 
     /// Its span.
-    func span(of event: RecordedEvent, _ tracing: Tracing, isRecorded: Bool, now: MonotonicTime) -> Span {
+    func span(of event: RecordedEvent, _ tracing: Tracing, isRecorded: Bool, now: MonotonicTime) -> TraceSpan {
         var attributes = tracing.event
         attributes += [
             SpanAttribute("messaging.operation.name", "settle"), SpanAttribute("messaging.operation.type", "settle"),
         ]
         attributes += event.place
         attributes.append(SpanAttribute("herald.outcomes", outcomes))
-        return Span(
+        return TraceSpan(
             event.context(spanID), parent: event.parent, name: "settle \(event.facts.topic)", kind: .client,
             startNanoseconds: event.wall(began), endNanoseconds: event.wall(now), attributes: attributes,
             failure: isRecorded ? nil : Self.takenAgain)

@@ -1,7 +1,7 @@
 public import HeraldBytes
 
 /// One step of a trace that has ended, as OpenTelemetry has it.
-public struct Span: Sendable, Equatable {
+public struct TraceSpan: Sendable, Equatable {
     /// The role of a span, by its number in OTLP.
     public enum Kind: Int, Sendable {
         /// A call of another service.
