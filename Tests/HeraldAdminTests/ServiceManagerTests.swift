@@ -52,6 +52,18 @@ struct ServiceManagerTests {
             lines[1].hasPrefix("STATUS=No broker answers (_TRANSPORT: gone for good)"), "each line is an assignment")
     }
 
+    @Test("It tells when settings are read again, by the manager's clock, and not before it is ready or once it stops")
+    func reloading() {
+        var news = ServiceNews(watchdog: nil)
+        #expect(news.linesBeforeReload(now: Self.now).isEmpty && news.linesAfterReload.isEmpty)
+        _ = news.lines(for: Reports.ready(), now: Self.now)
+        let moment = MonotonicTime(nanoseconds: 1_234_567_890)
+        #expect(news.linesBeforeReload(now: moment) == ["RELOADING=1", "MONOTONIC_USEC=1234567"])
+        #expect(news.linesAfterReload == ["READY=1"])
+        _ = news.lines(for: Reports.ready { $0.isStopping = true }, now: Self.now)
+        #expect(news.linesBeforeReload(now: moment).isEmpty && news.linesAfterReload.isEmpty)
+    }
+
     @Test("It tells once that it stops, also when it was never ready")
     func stopping() {
         var news = ServiceNews(watchdog: nil)

@@ -74,6 +74,19 @@ private struct Pool: ~Copyable {
 
 @Suite("The state of a pool")
 struct PoolStateTests {
+    @Test("More connections may be made from a moment on: waiting calls get them at once")
+    func raisedLimit() {
+        var pool = Pool(limit: 1)
+        for token in 0..<3 { pool.begin(UInt64(token)) }
+        #expect(pool.actions() == [.connect(slot: 0)])
+        pool.state.raise(limit: 3)
+        #expect(Set(pool.actions().map { "\($0)" }).count == 2)
+        pool.connected(0)
+        pool.connected(1)
+        pool.connected(2)
+        #expect(pool.actions().count == 3 && pool.state.connectionCount == 3)
+    }
+
     @Test("A call gets a connection, and the next one the same")
     func reuse() {
         var pool = Pool()

@@ -40,6 +40,21 @@ struct LoggerTests {
         second.close(within: .seconds(10))
     }
 
+    @Test("changes its level for all that came from it")
+    func changedLevel() throws {
+        let pipe = try TestPipe()
+        let (logger, writer) = try Self.logger(pipe, .warning, .text(coloured: false))
+        let child = logger.with(["lane": 1])
+        child.info("left out")
+        logger.use(.info)
+        #expect(child.isOn(.info) && !child.isOn(.debug))
+        child.info("written")
+        #expect(try pipe.readLine() == "2026-11-21T08:40:26.123Z info    written lane=1")
+        child.use(.error)
+        #expect(!logger.isOn(.warning))
+        writer.close(within: .seconds(10))
+    }
+
     static let hostile = [
         "line\nbreak\r\n", "\u{1B}[31mred\u{1B}[0m", "\u{0}\u{7}\u{8}\u{7F}", "\u{9B}31m", "\u{202E}evil\u{2066}",
         "a\u{2028}b",

@@ -58,6 +58,19 @@ struct LaneTests {
         #expect(fixture.lane.aside == nil)
     }
 
+    @Test("More calls in flight have connections, and a place for each of their records")
+    func moreInFlight() {
+        let fixture = LaneFixture { $0.maxInFlight = 1 }
+        fixture.assign()
+        let room = fixture.lane.records.count
+        var live = LiveConfiguration()
+        live.maxInFlight = 500
+        fixture.io.messages = [.settings(LaneSettings(engine: live, connectionLimit: 500))]
+        #expect(fixture.turn() == ["up to 500 connections"])
+        #expect(fixture.lane.records.count > room + 900)
+        #expect(fixture.lane.records.count == fixture.lane.engine.capacity)
+    }
+
     @Test("Nothing is taken while what is in memory is enough")
     func fullMemory() {
         let fixture = LaneFixture { $0.maxBufferedBytes = 50 }

@@ -187,6 +187,7 @@ final class ScriptedIO: LaneIO {
         for (token, answer) in ended { body(token, answer) }
     }
 
+    func use(connectionLimit: Int) { note("up to \(connectionLimit) connections") }
     func redact(_ detail: String, hiding message: RawSpan) -> String { "\(detail) without '\(text(message))'" }
 
     func credentialsRefused(sentAt: MonotonicTime, isInOutage: Bool) {

@@ -483,4 +483,36 @@ MUTANTS = [
         "        if let wake = engine.nextWake { deadline = min(deadline, wake) }\n",
         "",
     ),
+    # Settings that change.
+    Mutant(
+        "a lower limit of calls in flight is not heeded",
+        "CallTracker.swift",
+        "        self.ceiling = ceiling\n        concurrency.use(ceiling: ceiling)",
+        "        if ceiling > self.ceiling { self.ceiling = ceiling; concurrency.use(ceiling: ceiling) }",
+    ),
+    Mutant(
+        "a lower limit per second counts from the next assignment on",
+        "CallGate.swift",
+        "        for (service, limit) in zip(services.indices, limits) { services[service].limit.use(perSecond: limit) }\n",
+        "",
+    ),
+    Mutant(
+        "a breaker that is turned off goes on with its outage",
+        "Engine+LiveConfiguration.swift",
+        "if health.isUnfounded(by: live) { endOutage(now: now) }",
+        "_ = health.isUnfounded(by: live)",
+    ),
+    Mutant(
+        "events get slots for which the lane has no place",
+        "Lane.swift",
+        "        records += Array(repeating: nil, count: engine.capacity - records.count)\n",
+        "",
+    ),
+    Mutant(
+        "answers are judged by the statuses of the start",
+        "Engine+LiveConfiguration.swift",
+        "        configuration.live = live\n",
+        "        let statuses = configuration.live.statuses\n        configuration.live = live\n"
+        "        configuration.live.statuses = statuses\n",
+    ),
 ]

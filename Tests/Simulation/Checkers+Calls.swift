@@ -70,12 +70,14 @@ extension Checkers {
     mutating func backendAnswered(_ duty: Int, status: Int, now: Int64) {
         switch status {
         case 200: duties[duty].wasDelivered = true
-        case 400, 404: duties[duty].wasRejected = true
         case 401, 403: duties[duty].firstRefusal = duties[duty].firstRefusal ?? now
         default: break
         }
         if status != 401, status != 403, status != 0 { lastAcceptance = now }
     }
+
+    /// The backend rejected it, by the settings of the worker that heard of it.
+    mutating func wasRejected(_ duty: Int) { duties[duty].wasRejected = true }
 
     /// A worker has heard an answer that counts as an attempt.
     mutating func heard(_ duty: Int) { duties[duty].heard += 1 }

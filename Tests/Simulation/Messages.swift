@@ -62,6 +62,8 @@ enum Fault {
     case refusal
     case rival
     case clockStep
+    /// A worker is told other settings.
+    case settings
 }
 
 /// What a process asks of the broker.

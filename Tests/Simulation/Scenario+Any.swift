@@ -23,6 +23,7 @@ extension Scenario {
         scenario.chooseCampaigns(&chance)
         scenario.maxUnrecordedMilliseconds = max(
             2 * scenario.commitIntervalMilliseconds, chance.pick([1_000, 1_000, 300, 5_000]))
+        if scenario.settingsChanges > 0 { scenario.settingsChanges = chance.pick([0, 0, 2, 10]) }
         return scenario
     }
 
@@ -37,6 +38,23 @@ extension Scenario {
         serviceCallsPerSecond = chance.pick([[], [], [], [10, nil, nil], [nil, 100, 50]])
         breaker = BreakerRule(share: chance.pick([0.5, 0.8]), of: chance.pick([0, 10, 20, 100]))
         deadLetterBreaker = BreakerRule(share: 0.5, of: chance.pick([0, 10, 40, 200]))
+    }
+
+    /// Settings that somebody may write into the file of a worker that runs.
+    static func anyLiveSettings(_ chance: inout Chance) -> LiveConfiguration {
+        var settings = LiveConfiguration()
+        settings.maxInFlight = chance.pick([1, 5, 40, 200, 1_000])
+        settings.callsPerSecond = chance.pick([nil, nil, 5, 20, 200])
+        settings.serviceCallsPerSecond = chance.pick([[], [], [10, nil, nil], [nil, 100, 50], [2, 2, 2]])
+        settings.breaker = BreakerRule(share: chance.pick([0.5, 0.8]), of: chance.pick([0, 10, 20, 100]))
+        settings.deadLetterBreaker = BreakerRule(share: 0.5, of: chance.pick([0, 10, 40, 200]))
+        // Both count as attempts: what a call counts for is known when it begins.
+        var meanings: [Int: AnswerClass] = [:]
+        for status in [400, 404, 429, 503] where chance.below(4) == 0 {
+            meanings[status] = chance.pick([.transient, .rejected])
+        }
+        settings.statuses = StatusTable(overrides: meanings)
+        return settings
     }
 
     mutating func chooseDelays(_ chance: inout Chance) {

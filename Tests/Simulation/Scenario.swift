@@ -100,6 +100,8 @@ package struct Scenario: Sendable {
     package var serviceCallsPerSecond: [Double?] = []
     package var breaker = BreakerRule()
     package var deadLetterBreaker = BreakerRule(share: 0.5, of: 200)
+    /// How often somebody changes the settings of a worker that runs.
+    package var settingsChanges = 2
     var delays = ["5s", "30s", "5m"].compactMap { DelayName($0) }
     /// Plain events only: valid, without moments of their own.
     package var hasPlainEvents = false
@@ -167,6 +169,7 @@ package struct Scenario: Sendable {
         isBackendCalm = true
         forbidden = []
         hasPlainEvents = true
+        settingsChanges = 0
         oversized = 0
         fullQueues = 0
         refusedRecords = 0

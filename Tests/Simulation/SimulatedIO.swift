@@ -33,6 +33,7 @@ extension SimulatedIO {
     func abortTransaction() {}
     func resolveCommit(_ sequence: UInt64, _ positions: [CommitPosition]) {}
 
+    func use(connectionLimit: Int) {}
     func redact(_ detail: String, hiding message: RawSpan) -> String { detail }
     func credentialsRefused(sentAt: MonotonicTime, isInOutage: Bool) {}
 

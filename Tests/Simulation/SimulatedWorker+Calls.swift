@@ -20,6 +20,7 @@ extension SimulatedWorker {
         }
         check(token, name, record)
         checkExposure()
+        checkConcurrency()
         checkLimits(token)
         checkCampaign(name, record)
         checkPriority(token, name)
@@ -140,17 +141,29 @@ extension SimulatedWorker {
     /// and proved nothing.
     private func waitsForOutage(_ result: CallResult, _ token: CallToken, isProbe: Bool) -> Bool {
         let failedForNow =
-            result.status >= 429 || [.timeout, .reset, .refused, .brokenHTTP].contains(result.failure)
+            meaning(result) == .transient || [.timeout, .reset, .refused, .brokenHTTP].contains(result.failure)
         return switch lane.engine.outage?.reason {
         case .breaker: failedForNow
         case .deadLetterBreaker: failedForNow && isProbe || result.status == lane.engine.outage?.status
         // While partitions go there is no outage; what blows the dead-letter breaker then is given back.
-        case nil: [400, 404].contains(result.status) && !lane.engine.isTaking && !lane.engine.isRejected(token)
+        case nil: meaning(result) == .rejected && !lane.engine.isTaking && !lane.engine.isRejected(token)
         default: false
         }
     }
 
+    /// What an answer means by the settings of this moment; `nil` without one.
+    private func meaning(_ result: CallResult) -> AnswerClass? {
+        result.status == 0 ? nil : configuration.live.statuses[result.status]
+    }
+
     // MARK: Limits
+
+    /// No call begins beyond those that may be in flight.
+    private func checkConcurrency() {
+        let calls = lane.engine.load.calls
+        guard calls > configuration.live.maxInFlight else { return }
+        simulation.checkers.fail("\(process): a call begins, and \(calls) are in flight")
+    }
 
     /// No more calls a second than allowed.
     private func checkLimits(_ token: CallToken) {
@@ -232,16 +245,17 @@ extension SimulatedWorker {
             let record = record(in: token.slot), let duty = duty(record.record, token)
         else { return }
         callsOut[record.name, default: 1] -= 1
+        if meaning(result) == .rejected { simulation.checkers.wasRejected(duty) }
         // What it hears counts for nothing any more.
         guard !isZombie else { return }
-        switch (result.status, result.failure) {
-        case (200, _), (400, _), (404, _):
+        switch (meaning(result), result.failure) {
+        case (.delivered, _), (.rejected, _):
             simulation.checkers.heard(duty)
             simulation.checkers.answeredForGood(duty)
-        case (401, _), (403, _), (_, .nameNotFound?): break
-        case (let status, _):
+        case (.credentials, _), (_, .nameNotFound?): break
+        case (.transient, _), (nil, _):
             // A probe without an answer counts only if its outage was ended by a stop meanwhile.
-            guard wasCounted || status != 0 || lane.engine.outage == nil else { break }
+            guard wasCounted || result.status != 0 || lane.engine.outage == nil else { break }
             simulation.checkers.heard(duty)
             if wasCounted {
                 simulation.checkers.failedForNow(duty, retryAfter: result.retryAfter, now: simulation.now)

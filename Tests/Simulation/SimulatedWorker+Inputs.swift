@@ -103,7 +103,7 @@ extension SimulatedWorker {
             }
         } while lane.mayHaveMore || !inbox.events.isEmpty
         let load = lane.engine.load
-        if load.events > configuration.maxBuffered || load.calls > configuration.maxInFlight {
+        if load.events > maxBuffered {
             simulation.checkers.fail("promise 6: \(load) are in memory")
         }
         if load.events != retainedRecords {

@@ -18,7 +18,10 @@ final class SimulatedWorker {
     let index: Int
     private(set) var life = 0
     private(set) var isRunning = false
-    let configuration: EngineConfiguration
+    /// What it was told last, which it begins its next life with.
+    private(set) var configuration: EngineConfiguration
+    /// The most events that there may be in this life.
+    private(set) var maxBuffered = 0
     /// The lane of this life; it knows its worker, and has to be let go in the end.
     private var runningLane: Lane<SimulatedWorker>?
     var inbox = Inbox()
@@ -162,6 +165,7 @@ final class SimulatedWorker {
         log("starts")
         readCampaigns()
         client = TransactionClient()
+        maxBuffered = configuration.maxBuffered
         runningLane = Lane(
             number: 0, configuration: configuration, requestWeights: Scenario.requestWeights, io: self, logger: .silent,
             intervals: .never)
@@ -244,6 +248,29 @@ final class SimulatedWorker {
         simulation.inputs += 1
         tell(.drain)
         go()
+    }
+
+    /// SIGHUP, and a file that was changed.
+    func change(to settings: LiveConfiguration) {
+        log("is told other settings: \(settings.maxInFlight) calls in flight")
+        configuration.live = settings
+        maxBuffered = max(maxBuffered, configuration.maxBuffered)
+        // What was allowed before says nothing.
+        limitedCalls = []
+        rejectedInARow = 0
+        usersInARow = []
+        let outage = lane.engine.outage
+        simulation.inputs += 1
+        tell(.settings(LaneSettings(engine: settings, connectionLimit: settings.maxInFlight)))
+        go()
+        guard isRunning, let outage, let now = lane.engine.outage, now.reason == outage.reason else {
+            probes = []
+            return
+        }
+        let isOff =
+            outage.reason == .breaker && settings.breaker.of == 0
+            || outage.reason == .deadLetterBreaker && settings.deadLetterBreaker.of == 0
+        if isOff { simulation.checkers.fail("\(process) stands still for a breaker that is off") }
     }
 
     /// From here on nothing new may be called, and what is under way is waited for.

@@ -12,6 +12,7 @@ extension Simulation {
             (.sessionLoss, scenario.sessionLosses),
             (.grow, scenario.growths), (.outage, scenario.outages), (.leaderLoss, scenario.leaderLosses),
             (.refusal, scenario.refusals), (.rival, scenario.rivals), (.clockStep, scenario.skew > 0 ? 3 : 0),
+            (.settings, scenario.settingsChanges),
         ]
         for (fault, count) in faults {
             for _ in 0..<count { schedule(.fault(fault), after: chance.between(100, Self.faultTime)) }
@@ -49,6 +50,7 @@ extension Simulation {
         case .clockStep:
             guard let worker = anyWorker() else { return }
             worker.chooseSkew()
+        case .settings: anyWorker()?.change(to: Scenario.anyLiveSettings(&chance))
         case .rival:
             guard let worker = anyWorker() else { return }
             log("somebody takes the transactional.id of \(worker.process) over")

@@ -1,42 +1,66 @@
 import HeraldText
 
+/// When a value that was changed in the file counts in a worker that runs.
+enum SettingReload: Sendable, Equatable {
+    case needsRestart
+    /// After a SIGHUP.
+    case live
+    /// After a SIGHUP, unless the setting with this path has changed too, on which it depends and which needs a restart.
+    case liveBeside(String)
+
+    var isLive: Bool { self != .needsRestart }
+}
+
 /// One declared setting: everything that anybody needs to know about it.
 package struct Setting<Value: Sendable>: AnySetting {
     let path: String
     let summary: String
     let standardText: String?
     let traits: SettingTraits
+    let reload: SettingReload
     private let decodeAny: @Sendable (SettingNode, inout SettingsReport) -> (any Sendable)?
     private let showAny: @Sendable (any Sendable) -> JSONValue
+    private let isSameAny: @Sendable (any Sendable, any Sendable) -> Bool
     private let unpack: @Sendable ((any Sendable)?) -> Value?
 
     /// A setting that always has a value; `standard` is the default as a flag would write it.
-    init(_ path: String, _ type: SettingType<Value>, default standard: String, _ summary: String) {
-        self.init(path, type, standard, summary) { $0 as? Value }
+    init(
+        _ path: String, _ type: SettingType<Value>, default standard: String, _ summary: String,
+        reload: SettingReload = .needsRestart
+    ) where Value: Equatable {
+        self.init(path, type, standard, summary, reload) { $0 as? Value }
     }
 
     /// A setting that may be absent.
-    init<Present: Sendable>(_ path: String, optional type: SettingType<Present>, _ summary: String)
-    where Value == Present? {
-        self.init(path, type, nil, summary) { .some($0 as? Present) }
+    init<Present: Sendable & Equatable>(
+        _ path: String, optional type: SettingType<Present>, _ summary: String, reload: SettingReload = .needsRestart
+    ) where Value == Present? {
+        self.init(path, type, nil, summary, reload) { .some($0 as? Present) }
     }
 
-    private init<Present: Sendable>(
-        _ path: String, _ type: SettingType<Present>, _ standard: String?, _ summary: String,
+    private init<Present: Sendable & Equatable>(
+        _ path: String, _ type: SettingType<Present>, _ standard: String?, _ summary: String, _ reload: SettingReload,
         unpack: @escaping @Sendable ((any Sendable)?) -> Value?
     ) {
         self.path = path
         self.summary = summary
+        self.reload = reload
         standardText = standard
         traits = type.traits
         decodeAny = { [decode = type.decode] node, report in decode(node, &report) }
         showAny = { [show = type.show] value in (value as? Present).map(show) ?? .null }
+        isSameAny = { left, right in
+            guard let left = left as? Present, let right = right as? Present else { return false }
+            return left == right
+        }
         self.unpack = unpack
     }
 
     func decode(_ node: SettingNode, _ report: inout SettingsReport) -> (any Sendable)? { decodeAny(node, &report) }
 
     func show(_ value: any Sendable) -> JSONValue { showAny(value) }
+
+    func isSame(_ left: any Sendable, _ right: any Sendable) -> Bool { isSameAny(left, right) }
 
     /// The stored value in its own type; nil only when a setting with a default has none.
     func typed(_ stored: (any Sendable)?) -> Value? { unpack(stored) }
@@ -52,10 +76,14 @@ protocol AnySetting: Sendable {
     var standardText: String? { get }
     /// What its values are.
     var traits: SettingTraits { get }
+    /// When a changed value counts.
+    var reload: SettingReload { get }
     /// Reads a value of the right type; nil with a mistake in the report.
     func decode(_ node: SettingNode, _ report: inout SettingsReport) -> (any Sendable)?
     /// A value that ``decode(_:_:)`` gave, without secrets.
     func show(_ value: any Sendable) -> JSONValue
+    /// Whether two values that ``decode(_:_:)`` gave are equal, secrets included.
+    func isSame(_ left: any Sendable, _ right: any Sendable) -> Bool
 }
 
 extension AnySetting {
@@ -64,6 +92,9 @@ extension AnySetting {
 
     /// The flag that sets it, without dashes, `retry-max-elapsed`.
     var flag: String { SettingNames.flag(path) }
+
+    /// What it does, for documents: also whether it is live.
+    var documentation: String { reload.isLive ? summary + " *Live.*" : summary }
 
     /// The default, decoded.
     ///

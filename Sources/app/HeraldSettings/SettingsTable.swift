@@ -156,7 +156,7 @@ package struct SettingsTable: SettingsDeclarations {
             "A file with the password of the user in backend.proxy; read again when it changes.")
         package let statuses = Setting(
             "backend.statuses", .statuses, default: "",
-            "Changes what single HTTP statuses mean.")
+            "Changes what single HTTP statuses mean.", reload: .live)
         package let pushServices = Setting(
             "backend.pushServices", .list(of: .text(.pushService, "NAME"), count: 1...64, unique: { $0 }),
             default: "apns,gcm,wns", "The push services that the backend knows.")
@@ -229,7 +229,7 @@ package struct SettingsTable: SettingsDeclarations {
             "Threads, each an independent member of the group; at most one per processor core.")
         package let maxInFlight = Setting(
             "delivery.maxInFlight", .wholeNumber(1...100_000), default: "1000",
-            "Calls in flight at most, for the whole process; divided among the lanes (at least 1 each).")
+            "Calls in flight at most, for the whole process; divided among the lanes (at least 1 each).", reload: .live)
         package let commitInterval = Setting(
             "delivery.commitInterval", .duration(.milliseconds(1)...(.seconds(60))), default: "100ms",
             "How often offsets and results are committed.")
@@ -274,10 +274,12 @@ package struct SettingsTable: SettingsDeclarations {
     package struct Limits: SettingsDeclarations {
         package let perSecond = Setting(
             "limits.perSecond", optional: .wholeNumber(1...1_000_000),
-            "Calls per second at most to all push services together, for the whole process; no limit when absent.")
+            "Calls per second at most to all push services together, for the whole process; no limit when absent.",
+            reload: .live)
         package let pushServices = Setting(
             "limits.pushServices", .rates, default: "",
-            "Calls per second at most to single push services, for the whole process.")
+            "Calls per second at most to single push services, for the whole process.",
+            reload: .liveBeside("backend.pushServices"))
         package let eventBytes = Setting(
             "limits.eventBytes", .bytes(64...16_777_216), default: "65536", "The largest size of an event's value.")
     }
@@ -290,30 +292,29 @@ package struct SettingsTable: SettingsDeclarations {
             package let share = Setting(
                 "outages.breaker.share", .share, default: "0.8",
                 "Circuit breaker: an outage begins when this share of the last 20 seconds' calls failed for now (5xx, "
-                    + "time-outs, refused connections); a failing user counts once."
-            )
+                    + "time-outs, refused connections); a failing user counts once.", reload: .live)
             package let of = Setting(
                 "outages.breaker.of", .wholeNumber(0...1_000_000), default: "100",
-                "Circuit breaker: the fewest such calls that it judges, divided among the lanes; 0 turns it off.")
+                "Circuit breaker: the fewest such calls that it judges, divided among the lanes; 0 turns it off.",
+                reload: .live)
         }
 
         package struct DeadLetterBreaker: SettingsDeclarations {
             package let share = Setting(
                 "outages.deadLetterBreaker.share", .share, default: "0.5",
                 "Dead-letter breaker: an outage begins when this share of the latest answers rejects with the same "
-                    + "status."
-            )
+                    + "status.", reload: .live)
             package let of = Setting(
                 "outages.deadLetterBreaker.of", .wholeNumber(0...100_000), default: "200",
                 "Dead-letter breaker: the number of latest answers that it judges, divided among the lanes; 0 turns it "
-                    + "off."
-            )
+                    + "off.", reload: .live)
         }
     }
 
     package struct Log: SettingsDeclarations {
         package let level = Setting(
-            "log.level", .choice(LogLevel.self), default: "info", "The least severe messages that are logged.")
+            "log.level", .choice(LogLevel.self), default: "info", "The least severe messages that are logged.",
+            reload: .live)
         package let format = Setting(
             "log.format", .choice(LogFormat.self), default: "json", "How log lines are written.")
     }

@@ -63,10 +63,27 @@ struct SettingsValues {
     /// Which source wrote the effective value; nil for the default.
     func rank(_ setting: any AnySetting) -> Rank? { stored[setting.path]?.rank }
 
+    /// Whether two sources of settings come to the same value.
+    func isSame(_ setting: any AnySetting, in other: Self) -> Bool {
+        guard let mine = value(setting), let others = other.value(setting) else {
+            return value(setting) == nil && other.value(setting) == nil
+        }
+        return setting.isSame(mine, others)
+    }
+
+    private func value(_ setting: any AnySetting) -> (any Sendable)? {
+        if let stored = stored[setting.path] { return stored.value }
+        return setting.standardValue
+    }
+
+    /// Takes a setting over from others, with its place.
+    mutating func take(_ setting: any AnySetting, from other: Self) {
+        stored[setting.path] = other.stored[setting.path]
+    }
+
     /// The effective value for people, secrets masked; `null` when absent.
     func shown(_ setting: any AnySetting) -> EffectiveSetting {
-        let value = stored[setting.path]?.value ?? setting.standardValue
-        return EffectiveSetting(path: setting.path, value: value.map(setting.show) ?? .null, place: place(setting))
+        EffectiveSetting(path: setting.path, value: value(setting).map(setting.show) ?? .null, place: place(setting))
     }
 }
 

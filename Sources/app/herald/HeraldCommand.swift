@@ -47,9 +47,14 @@ struct Invocation: Sendable {
 
     /// The same, with where each value came from.
     func loadedSettings(requiring needs: SettingsNeeds = []) throws -> LoadedSettings {
-        let loaded = try Settings.load(sources(), requiring: needs) { LibraryChecks.mistakes($0, requiring: needs) }
+        let loaded = try readSettings(requiring: needs)
         for warning in loaded.warnings { console.complain("warning: \(warning)") }
         return loaded
+    }
+
+    /// The same, with warnings for the caller to say; each time from the file as it is now.
+    func readSettings(requiring needs: SettingsNeeds) throws -> LoadedSettings {
+        try Settings.load(sources(), requiring: needs) { LibraryChecks.mistakes($0, requiring: needs) }
     }
 
     /// Where a copy of standard input goes.

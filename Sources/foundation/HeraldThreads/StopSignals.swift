@@ -1,14 +1,14 @@
 import Glibc
 import Synchronization
 
-/// SIGTERM and SIGINT as something to wait for, instead of the end of the process.
+/// SIGTERM and SIGINT as something to wait for, instead of the end of the process; for a worker SIGHUP too.
 public enum StopSignals {
     /// What the handler writes to; a signal handler may do little more than that.
     private static let raisingEnd = Atomic<Int32>(-1)
     private static let waitingEnd = Atomic<Int32>(-1)
 
-    /// From now on both signals are kept for ``wait()``; a second call changes nothing.
-    public static func catchAll() throws(SystemError) {
+    /// From now on both signals, and the others given, are kept for ``wait()``; a second call changes nothing.
+    public static func catchAll(and others: [Int32] = []) throws(SystemError) {
         guard waitingEnd.load(ordering: .acquiring) < 0 else { return }
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
@@ -24,7 +24,7 @@ public enum StopSignals {
             errno = former
         }
         action.sa_flags = SA_RESTART
-        for number in [SIGTERM, SIGINT] { sigaction(number, &action, nil) }
+        for number in [SIGTERM, SIGINT] + others { sigaction(number, &action, nil) }
     }
 
     /// Blocks the calling thread until the next of the signals, and answers its number; each signal is answered once.

@@ -36,8 +36,8 @@ import HeraldTime
 /// Not copyable: whoever calls a method of an engine that an object keeps would copy all of it first, a reference count
 /// for each of its arrays.
 public struct Engine: ~Copyable, Sendable {
-    /// What the engine was told at its start.
-    public let configuration: EngineConfiguration
+    /// What the engine was told at its start, and the live part of it as it is now.
+    public internal(set) var configuration: EngineConfiguration
     /// What is to be done, in order.
     ///
     /// The lane carries it out and calls ``clearActions()``.
@@ -88,9 +88,9 @@ public struct Engine: ~Copyable, Sendable {
         due = DueQueue(capacity: capacity)
         duplicates = DuplicateWindow(
             size: configuration.duplicateSize, window: configuration.duplicateWindowMilliseconds)
-        calls = CallTracker(ceiling: configuration.maxInFlight)
+        calls = CallTracker(ceiling: configuration.live.maxInFlight)
         dispatcher = Dispatcher(configuration: configuration, width: width)
-        health = BackendHealth(configuration: configuration, width: width)
+        health = BackendHealth(configuration: configuration.live, width: width)
         productions = ProductionTable(slots: capacity)
         committer = Committer(configuration: configuration)
         activations = Ring(capacity: 64, filler: SlotID(index: 0, generation: 0))

@@ -10,8 +10,36 @@ public enum Ordering: String, Sendable, CaseIterable {
     case none
 }
 
-/// What an engine is told once: the settings that decide.
+/// What an engine may be told anew while it works: ``Engine/use(_:now:)``.
+public struct LiveConfiguration: Sendable, Equatable {
+    /// At most this many calls are in flight in this engine.
+    ///
+    /// Default 1000.
+    public var maxInFlight = 1_000
+    /// Calls a second at most, over all push services.
+    ///
+    /// Default: no limit.
+    public var callsPerSecond: Double?
+    /// Calls a second at most to each push service, in the order of the decoder's names.
+    ///
+    /// Default: no limit.
+    public var serviceCallsPerSecond: [Double?] = []
+    /// When calls that fail for now stop everything.
+    public var breaker = BreakerRule()
+    /// When answers that would make dead letters stop everything.
+    public var deadLetterBreaker = BreakerRule(share: 0.5, of: 200)
+    /// What each status means.
+    public var statuses = StatusTable()
+
+    /// The defaults.
+    public init() {}
+}
+
+/// What an engine is told at its start: the settings that decide.
+@dynamicMemberLookup
 public struct EngineConfiguration: Sendable {
+    /// The part that may change later.
+    public var live = LiveConfiguration()
     /// Decodes records and knows the push services.
     public var decoder: RecordDecoder
     /// The names of the topics.
@@ -22,10 +50,6 @@ public struct EngineConfiguration: Sendable {
     ///
     /// Default: one user's events.
     public var ordering = Ordering.key
-    /// At most this many calls are in flight in this engine.
-    ///
-    /// Default 1000.
-    public var maxInFlight = 1_000
     /// Whether records and offsets become durable in one transaction.
     ///
     /// Default false: an offset is committed when the broker has the records.
@@ -57,20 +81,6 @@ public struct EngineConfiguration: Sendable {
     public var revokeTimeoutMilliseconds: Int64 = 10_000
     /// How often and when calls are repeated.
     public var retry = RetryPolicy()
-    /// Calls a second at most, over all push services.
-    ///
-    /// Default: no limit.
-    public var callsPerSecond: Double?
-    /// Calls a second at most to each push service, in the order of the decoder's names.
-    ///
-    /// Default: no limit.
-    public var serviceCallsPerSecond: [Double?] = []
-    /// When calls that fail for now stop everything.
-    public var breaker = BreakerRule()
-    /// When answers that would make dead letters stop everything.
-    public var deadLetterBreaker = BreakerRule(share: 0.5, of: 200)
-    /// What each status means.
-    public var statuses = StatusTable()
     /// An event that was replayed more often is a dead letter.
     ///
     /// Default 5.
@@ -91,18 +101,24 @@ public struct EngineConfiguration: Sendable {
         self.decoder = decoder
     }
 
+    /// A setting of the part that may change.
+    public subscript<Value>(dynamicMember path: WritableKeyPath<LiveConfiguration, Value>) -> Value {
+        get { live[keyPath: path] }
+        set { live[keyPath: path] = newValue }
+    }
+
     /// How many taken events may be in memory: those with calls in flight, as many again that wait for their user, for
     /// their moment or for an acknowledgement, those that are settled and wait for their transaction's end, and those that a
     /// outage may ask.
-    public var maxBuffered: Int { 2 * maxInFlight + 256 + transactionRoom + Outage.reservedSlots }
+    public var maxBuffered: Int { 2 * live.maxInFlight + 256 + transactionRoom + Outage.reservedSlots }
 
     /// How many settled events may wait for a transaction's end; it is committed early when half of them do.
     ///
     /// Enough for 100 ms of 80 000 events a second, and no more than ten for each call that may be in flight.
-    var transactionRoom: Int { isAtomic ? min(16_384, 10 * maxInFlight) : 0 }
+    var transactionRoom: Int { isAtomic ? min(16_384, 10 * live.maxInFlight) : 0 }
 
     /// How many of them may wait for their moment, so that waiting never takes the place of sending.
-    var maxWaiting: Int { maxInFlight + 128 }
+    var maxWaiting: Int { live.maxInFlight + 128 }
 
     /// How many bytes of records (keys, values, headers, and what decoding added) may be in memory; records beyond the last one
     /// that fits wait in their queue.

@@ -52,6 +52,8 @@ public enum WorkerEnd: Sendable, Equatable {
 public final class Worker: Sendable {
     private struct State {
         var isStopping = false
+        /// The lanes' settings, when they have changed since the start.
+        var settings: [LaneSettings]?
         var mailboxes: [Mailbox] = []
         var snapshots: [LaneSnapshot] = []
         var watch: ClusterWatch?
@@ -133,6 +135,17 @@ public final class Worker: Sendable {
         for mailbox in mailboxes { mailbox.post(.drain) }
     }
 
+    /// Tells every lane its settings, in the order of the configuration's lanes; also those that are still to start.
+    ///
+    /// From any thread.
+    public func use(_ settings: [LaneSettings]) {
+        let mailboxes = state.withLock { state in
+            state.settings = settings
+            return state.mailboxes
+        }
+        for (mailbox, settings) in zip(mailboxes, settings) { mailbox.post(.settings(settings)) }
+    }
+
     /// What it reports; from any thread, at any time.
     public var report: WorkerReport {
         let (watch, isStopping) = state.withLock { ($0.watch, $0.isStopping) }
@@ -167,11 +180,13 @@ public final class Worker: Sendable {
             LaneReport(
                 number: lane.number, at: SystemClock.monotonic(), services: pushServices.count,
                 requestTopics: requestTopics.count))
-        let mustDrain = state.withLock { state in
+        let (mustDrain, settings) = state.withLock { state in
+            let settings = state.settings?[state.mailboxes.count]
             state.mailboxes.append(mailbox)
             state.snapshots.append(snapshot)
-            return state.isStopping
+            return (state.isStopping, settings)
         }
+        if let settings { mailbox.post(.settings(settings)) }
         if mustDrain { mailbox.post(.drain) }
         let lane = knowingLimits(lane)
         return try OwnThread(name: "lane-\(lane.number)") { [self] in

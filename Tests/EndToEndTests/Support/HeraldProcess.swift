@@ -88,6 +88,9 @@ final class HeraldProcess: Sendable {
     /// Asks it to stop (SIGTERM).
     func terminate() { process.signal(SIGTERM) }
 
+    /// Has it read its settings again (SIGHUP).
+    func hangUp() { process.signal(SIGHUP) }
+
     /// Ends it at once (SIGKILL) and waits until it is gone.
     func kill() { process.kill() }
 

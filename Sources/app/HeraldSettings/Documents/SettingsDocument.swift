@@ -9,7 +9,7 @@ extension Settings {
             text += "| setting | default | allowed | what it does |\n|---|---|---|---|\n"
             for setting in SettingsTable.all where setting.path.hasPrefix(section + ".") {
                 let standard = setting.standardNotation.map { "`\($0)`" } ?? ""
-                let cells = ["`\(setting.path)`", standard, setting.traits.allowed, setting.summary]
+                let cells = ["`\(setting.path)`", standard, setting.traits.allowed, setting.documentation]
                 text += "| \(cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ")) |\n"
             }
         }
@@ -38,6 +38,10 @@ extension Settings {
             is consumed. `herald config check` does only that; `herald config show` prints what counts and where it came
             from. Secrets are shown as `\(Secret.mask)`, and are best kept in files (`…File`), which are read again
             when they change.
+
+            A worker takes the settings marked *live* over while it runs: on SIGHUP it reads file, environment and flags
+            again, and says in one line of its log what has changed and what needs a restart. With a mistake anywhere
+            nothing changes, and the mistakes are in the log.
 
             """
     }

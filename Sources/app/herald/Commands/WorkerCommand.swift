@@ -13,7 +13,8 @@ enum WorkerCommand: HeraldCommand {
         "worker", "Deliver: consume events, call the backend, record every outcome.",
         details:
             "On SIGTERM or SIGINT it finishes calls in flight within delivery.drainTimeout, leaves the group and "
-            + "exits with 0; on a second signal it exits at once with 1 and commits nothing more.",
+            + "exits with 0; on a second signal it exits at once with 1 and commits nothing more. On SIGHUP it reads its "
+            + "settings again, takes those over that are live, and logs what has changed and what needs a restart.",
         examples: [.init("herald worker --config herald.yaml", "Run with a settings file.")])
     static let heeds: HeededSettings = .worker
 
@@ -41,24 +42,13 @@ enum WorkerCommand: HeraldCommand {
             manager = nil
             logger.warning("the service manager cannot be told anything: \(error)")
         }
-        try StopSignals.catchAll()
-        let signals = try OwnThread(name: "signals") {
-            _ = StopSignals.wait()
-            worker.stop()
-            _ = StopSignals.wait()
-            logger.warning("second signal: stopping at once")
-            _ = writer.close(within: .milliseconds(200))
-            _exit(ExitStatus.failed.rawValue)
-        }
+        let reload = try SettingsReload(
+            of: worker, running: settings, descriptors: descriptors, manager: manager, logger: logger
+        ) { try invocation.readSettings(requiring: [.kafka, .backend]) }
+        let signals = try listen(worker, reload, logger, writer)
         logger.info("starting", ["group": .string(settings.kafka.group), "lanes": .int(settings.delivery.lanes)])
-        let connections = settings.connectionLimit(descriptors: descriptors)
-        if connections < settings.wantedConnections {
-            logger.warning(
-                "fewer connections than calls in flight: raise the limit of open files (ulimit -n, LimitNOFILE)",
-                ["connections": .int(connections), "descriptors": .int(descriptors)])
-        }
+        settings.warnOfFewConnections(descriptors: descriptors, logger)
         let end = worker.run()
-        // The thread waits for signals as long as the process lives.
         withExtendedLifetime(signals) {}
         switch end {
         case .stopped: logger.info("stopped")
@@ -69,5 +59,28 @@ enum WorkerCommand: HeraldCommand {
         admin?.stop()
         _ = writer.close(within: .seconds(2))
         return end == .stopped ? .done : .failed
+    }
+
+    /// Waits for signals as long as the process lives.
+    private static func listen(
+        _ worker: Worker, _ reload: SettingsReload, _ logger: Logger, _ writer: LogWriter
+    ) throws -> OwnThread {
+        let hangUp = HangUp()
+        try StopSignals.catchAll(and: [SIGHUP])
+        return try OwnThread(name: "signals") {
+            var isStopping = false
+            while true {
+                if StopSignals.wait() == SIGHUP, !hangUp.isTerminals {
+                    reload.readSoon()
+                } else if !isStopping {
+                    isStopping = true
+                    worker.stop()
+                } else {
+                    logger.warning("second signal: stopping at once")
+                    _ = writer.close(within: .milliseconds(200))
+                    _exit(ExitStatus.failed.rawValue)
+                }
+            }
+        }
     }
 }

@@ -51,14 +51,13 @@ extension Settings {
         let instance = kafka.instance ?? String(UInt64.random(in: .min ... .max), radix: 36)
         let delays = retry.delays.compactMap { DelayName($0.text) }
         let lanes = try (0..<delivery.lanes).map { number -> LaneConfiguration in
-            let share = share(of: delivery.maxInFlight, lane: number)
-            let connections = self.share(of: connectionLimit(descriptors: descriptors), lane: number)
+            let live = laneSettings(lane: number, descriptors: descriptors)
             return LaneConfiguration(
                 number: number, consumerProperties: KafkaClientSettings.consumer(self, lane: number),
                 readerProperties: KafkaClientSettings.campaignReader(self),
                 producerProperties: KafkaClientSettings.producer(self, lane: number, instance: instance),
-                requestWeights: topics.requests.map(\.weight), engine: try engineConfiguration(delays, share),
-                backend: try backendConfiguration(connectionLimit: connections))
+                requestWeights: topics.requests.map(\.weight), engine: try engineConfiguration(delays, live.engine),
+                backend: try backendConfiguration(connectionLimit: live.connectionLimit))
         }
         return WorkerConfiguration(
             lanes: lanes, readBackendAgain: readingBackendAgain(connectionLimit: 1),
@@ -70,6 +69,29 @@ extension Settings {
                 topic: topics.campaigns, worker: "worker \(instance) on \(Operator.hostName())",
                 readerProperties: KafkaClientSettings.campaignReader(self),
                 writerProperties: KafkaClientSettings.publisher(self)))
+    }
+
+    /// What the lanes may be told anew while they work, each its share.
+    ///
+    /// - Parameter descriptors: how many files and sockets the process may have open.
+    func laneSettings(descriptors: Int) -> [LaneSettings] {
+        (0..<delivery.lanes).map { laneSettings(lane: $0, descriptors: descriptors) }
+    }
+
+    private func laneSettings(lane: Int, descriptors: Int) -> LaneSettings {
+        let lanes = delivery.lanes
+        var live = LiveConfiguration()
+        live.maxInFlight = share(of: delivery.maxInFlight, lane: lane)
+        live.callsPerSecond = limits.perSecond.map { Double($0) / Double(lanes) }
+        live.serviceCallsPerSecond = backend.pushServices.map { name in
+            limits.pushServices[name].map { Double($0) / Double(lanes) }
+        }
+        live.breaker = BreakerRule(share: outages.breaker.share, of: Self.share(of: outages.breaker.of, lanes: lanes))
+        live.deadLetterBreaker = BreakerRule(
+            share: outages.deadLetterBreaker.share, of: Self.share(of: outages.deadLetterBreaker.of, lanes: lanes))
+        live.statuses = statusTable
+        return LaneSettings(
+            engine: live, connectionLimit: share(of: connectionLimit(descriptors: descriptors), lane: lane))
     }
 
     var statusTable: StatusTable {
@@ -93,7 +115,7 @@ extension Settings {
     /// Connections of the process, if there are descriptors enough.
     var wantedConnections: Int { backend.connections == 0 ? delivery.maxInFlight : backend.connections }
 
-    private func engineConfiguration(_ delays: [DelayName], _ maxInFlight: Int) throws -> EngineConfiguration {
+    private func engineConfiguration(_ delays: [DelayName], _ live: LiveConfiguration) throws -> EngineConfiguration {
         var engine = EngineConfiguration(
             decoder: RecordDecoder(pushServices: try pushServices(), maxEventBytes: limits.eventBytes))
         engine.topics = topicNames
@@ -110,7 +132,7 @@ extension Settings {
         engine.maxBufferedBytes = max(limits.eventBytes, engine.maxBufferedBytes / delivery.lanes)
         engine.duplicateWindowMilliseconds = delivery.dedupe.window.milliseconds
         engine.duplicateSize = delivery.dedupe.window == .zero ? 0 : delivery.dedupe.size / delivery.lanes
-        engine.maxInFlight = maxInFlight
+        engine.live = live
         engine.commitIntervalMilliseconds = delivery.commitInterval.milliseconds
         // Who commits rarely has calls unrecorded for as long: they would wait for every commit.
         engine.maxUnrecordedMilliseconds = max(delivery.maxUnrecorded, delivery.commitInterval * 2).milliseconds
@@ -118,15 +140,6 @@ extension Settings {
         engine.retry = RetryPolicy(
             immediate: retry.immediate, delays: delays.map(\.milliseconds),
             maxElapsedMilliseconds: retry.maxElapsed.milliseconds)
-        engine.statuses = statusTable
-        let lanes = delivery.lanes
-        engine.callsPerSecond = limits.perSecond.map { Double($0) / Double(lanes) }
-        engine.serviceCallsPerSecond = backend.pushServices.map { name in
-            limits.pushServices[name].map { Double($0) / Double(lanes) }
-        }
-        engine.breaker = BreakerRule(share: outages.breaker.share, of: Self.share(of: outages.breaker.of, lanes: lanes))
-        engine.deadLetterBreaker = BreakerRule(
-            share: outages.deadLetterBreaker.share, of: Self.share(of: outages.deadLetterBreaker.of, lanes: lanes))
         engine.maxReplays = retry.replays
         engine.hashSeed = .random(in: .min ... .max)
         return engine

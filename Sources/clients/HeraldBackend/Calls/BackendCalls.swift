@@ -48,6 +48,9 @@ public final class BackendCalls {
         pool.renewConnections(proxy: access.proxy, tls: access.tls, now: now)
     }
 
+    /// There may be so many connections from now on, never fewer than before.
+    public func raise(connectionLimit: Int) { pool.raise(limit: connectionLimit) }
+
     /// How many calls have begun and not ended.
     public var count: Int { pool.callCount }
     /// How many connections are made and kept.

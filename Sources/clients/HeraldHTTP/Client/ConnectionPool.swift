@@ -78,6 +78,14 @@ public struct ConnectionPool: ~Copyable {
     /// The calls that ended since ``removeCompletions()``, in the order of their ends.
     public var completions: [Completion] { _read { yield state.completions.all } }
 
+    /// There may be so many connections from now on, never fewer than before.
+    public mutating func raise(limit: Int) {
+        guard limit > connections.count else { return }
+        connections += Array(repeating: nil, count: limit - connections.count)
+        connector.raise(limit: limit)
+        state.raise(limit: limit)
+    }
+
     /// Begins a call: its request is written as soon as a connection is free.
     ///
     /// - Parameters:

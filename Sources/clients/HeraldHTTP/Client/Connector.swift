@@ -30,6 +30,9 @@ final class Connector {
         links = Array(repeating: nil, count: options.limit)
     }
 
+    /// There may be so many slots from now on.
+    func raise(limit: Int) { links += Array(repeating: nil, count: limit - links.count) }
+
     /// Makes connections with other files and credentials from now on; what is made stays.
     func use(proxy: ProxyAddress?, tls: TLSFiles) {
         options.proxy = proxy

@@ -94,6 +94,13 @@ struct PoolState: ~Copyable {
         idle.reserveCapacity(limit)
     }
 
+    /// There may be so many connections from now on.
+    mutating func raise(limit: Int) {
+        freeSlots.insert(contentsOf: (slots.count..<limit).reversed(), at: 0)
+        slots += Array(repeating: Slot(), count: limit - slots.count)
+        idle.reserveCapacity(limit)
+    }
+
     /// How many connections are made and kept.
     var connectionCount: Int { slots.count - freeSlots.count - closing.count - connectingCount }
 

@@ -9,7 +9,7 @@ public enum LogLevel: String, CaseIterable, Comparable, Sendable {
     /// For whoever looks for a mistake.
     case debug
 
-    private var verbosity: Int {
+    var verbosity: Int {
         switch self {
         case .error: 0
         case .warning: 1

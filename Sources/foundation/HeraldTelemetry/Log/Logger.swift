@@ -1,40 +1,58 @@
+import Synchronization
+
 /// Writes log lines of its level and above; cheap to copy, and a line of a level that is off costs one comparison.
 ///
 /// Never blocks: a background thread writes, and when nobody reads, lines are dropped and counted (``LogWriter``).
 public struct Logger: Sendable {
-    /// Lines of less important levels are left out.
-    public let level: LogLevel
+    /// The level from which on lines are written, one for all loggers that came from the same one.
+    private final class Threshold: Sendable {
+        let verbosity: Atomic<Int>
+
+        init(_ level: LogLevel) { verbosity = Atomic(level.verbosity) }
+    }
+
+    private let threshold: Threshold
     /// The fields that every line carries.
     public let fields: LogFields
     private let writer: LogWriter?
 
     /// A logger to a writer.
     public init(_ writer: LogWriter, level: LogLevel) {
-        self.init(writer: writer, level: level, fields: [:])
+        self.init(writer: writer, threshold: Threshold(level), fields: [:])
     }
 
-    private init(writer: LogWriter?, level: LogLevel, fields: LogFields) {
+    private init(writer: LogWriter?, threshold: Threshold, fields: LogFields) {
         self.writer = writer
-        self.level = level
+        self.threshold = threshold
         self.fields = fields
     }
 
     /// A logger that writes nothing.
-    public static let silent = Logger(writer: nil, level: .error, fields: [:])
+    public static let silent = Logger(writer: nil, threshold: Threshold(.error), fields: [:])
 
     /// The same logger with more fields on every line.
     public func with(_ fields: LogFields) -> Self {
-        Self(writer: writer, level: level, fields: self.fields.merging(fields))
+        Self(writer: writer, threshold: threshold, fields: self.fields.merging(fields))
     }
 
+    /// From now on lines from this level on are written: by this logger, the one that it came from and all that came
+    /// from them.
+    ///
+    /// From any thread.
+    public func use(_ level: LogLevel) { threshold.verbosity.store(level.verbosity, ordering: .relaxed) }
+
     /// Whether lines of this level are written.
-    public func isOn(_ level: LogLevel) -> Bool { level <= self.level && writer != nil }
+    public func isOn(_ level: LogLevel) -> Bool { writer != nil && isWritten(level) }
+
+    private func isWritten(_ level: LogLevel) -> Bool {
+        level.verbosity <= threshold.verbosity.load(ordering: .relaxed)
+    }
 
     /// Writes a line, unless its level is off; then neither the message nor the fields are made.
     public func log(
         _ level: LogLevel, _ message: @autoclosure () -> String, _ fields: @autoclosure () -> LogFields = [:]
     ) {
-        guard level <= self.level, let writer else { return }
+        guard isWritten(level), let writer else { return }
         writer.write(message(), level: level, self.fields.merging(fields()))
     }
 

@@ -31,6 +31,20 @@ public final class ServiceManager: Sendable {
         self.thread.withLock { $0 = thread }
     }
 
+    /// Reads settings again, and tells when that begins and ends.
+    public func reloading(_ body: () -> Void) {
+        say { $0.linesBeforeReload(now: SystemClock.monotonic()) }
+        body()
+        say { $0.linesAfterReload }
+    }
+
+    private func say(_ lines: (ServiceNews) -> [String]) {
+        news.withLock { news in
+            let lines = lines(news)
+            if !lines.isEmpty { _ = socket.send(lines) }
+        }
+    }
+
     /// Tells that the worker is over, and nothing after that.
     public func stop() {
         end.signal()

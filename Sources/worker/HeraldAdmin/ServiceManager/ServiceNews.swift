@@ -8,6 +8,7 @@ import HeraldWorker
 /// | `READY=1` | once: the lanes consume, or wait for brokers that do not answer, as they would later on |
 /// | `STATUS=…` | each time the sentence changes: "Delivering", or what is in the way and what to do |
 /// | `WATCHDOG=1` | twice in each interval of the watchdog, as long as every lane's loop turns |
+/// | `RELOADING=1`, `MONOTONIC_USEC=…` | settings are read again; `READY=1` follows |
 /// | `STOPPING=1` | once: the worker drains |
 struct ServiceNews {
     private let watchdog: Duration?
@@ -23,6 +24,16 @@ struct ServiceNews {
 
     /// How long to wait before the next look.
     var pause: Duration { min(.seconds(1), (watchdog ?? .seconds(4)) / 4) }
+
+    /// What is to be told when settings are about to be read again, at this moment.
+    ///
+    /// Nothing while the worker is about to be ready, or stops: the manager would take the end of the reload for more.
+    func linesBeforeReload(now: MonotonicTime) -> [String] {
+        isReady && !isStopping ? ["RELOADING=1", "MONOTONIC_USEC=\(now.nanoseconds / 1_000)"] : []
+    }
+
+    /// What is to be told when they have been, and were taken or not.
+    var linesAfterReload: [String] { isReady && !isStopping ? ["READY=1"] : [] }
 
     /// What is to be told now; what it answers counts as told.
     mutating func lines(for report: WorkerReport, now: MonotonicTime) -> [String] {

@@ -18,7 +18,7 @@ struct AdaptiveConcurrency: Sendable, Equatable {
     /// A window with fewer answers says nothing.
     static let fewest = 10
 
-    private let ceiling: Int
+    private var ceiling: Int
     private var exact: Double
     /// Below this the limit grows with each answer, as at the beginning.
     private var threshold = Double.infinity
@@ -38,6 +38,14 @@ struct AdaptiveConcurrency: Sendable, Equatable {
     init(ceiling: Int) {
         self.ceiling = ceiling
         exact = Double(min(Self.start, ceiling))
+    }
+
+    /// Another ceiling from now on.
+    ///
+    /// What was found below it stays; above a former one the limit grows as it did up to there.
+    mutating func use(ceiling: Int) {
+        self.ceiling = ceiling
+        exact = min(exact, Double(ceiling))
     }
 
     /// How many calls may be in flight.

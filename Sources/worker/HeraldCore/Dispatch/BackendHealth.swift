@@ -41,12 +41,12 @@ struct BackendHealth: Sendable {
     }
     /// Whether nothing but probes is called: asked on every event's way, where ``outage`` is too much to look at.
     private(set) var isInOutage = false
-    private let rule: BreakerRule
+    private var rule: BreakerRule
     private var breaker: Breaker
     private var deadLetterBreaker: DeadLetterBreaker
     private var budget = RetryBudget()
 
-    init(configuration: EngineConfiguration, width: Int) {
+    init(configuration: LiveConfiguration, width: Int) {
         rule = configuration.breaker
         breaker = Breaker(rule: rule, width: width, classes: 1)
         deadLetterBreaker = DeadLetterBreaker(rule: configuration.deadLetterBreaker)
@@ -55,6 +55,24 @@ struct BackendHealth: Sendable {
     /// An assignment begins, with so many classes of calls.
     mutating func assigned(width: Int, classes: Int) {
         breaker = Breaker(rule: rule, width: width, classes: classes)
+    }
+
+    /// Other rules from now on; what was counted stays.
+    mutating func use(_ live: LiveConfiguration) {
+        rule = live.breaker
+        breaker.use(live.breaker)
+        deadLetterBreaker.use(live.deadLetterBreaker)
+    }
+
+    /// Whether the outage is one that these settings would not begin: its breaker is off, or its status makes no dead
+    /// letters.
+    func isUnfounded(by live: LiveConfiguration) -> Bool {
+        guard let outage else { return false }
+        return switch outage.reason {
+        case .breaker: !live.breaker.isOn
+        case .deadLetterBreaker: !live.deadLetterBreaker.isOn || live.statuses[outage.status] != .rejected
+        case .credentials, .tokenUnavailable, .tls, .nameNotFound, .proxyRefused: false
+        }
     }
 
     /// Whether this call is the outage's probe.

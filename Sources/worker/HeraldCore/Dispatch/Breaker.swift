@@ -13,6 +13,9 @@ public struct BreakerRule: Sendable, Equatable {
         self.share = share
         self.of = of
     }
+
+    /// Whether it ever opens.
+    var isOn: Bool { of > 0 && share <= 1 }
 }
 
 /// The circuit breaker: counts how calls end in a sliding window and tells when too many fail for now.
@@ -35,7 +38,7 @@ struct Breaker: Sendable {
         var users = 0
     }
 
-    private let rule: BreakerRule
+    private var rule: BreakerRule
     private let width: Int
     /// Both halves, one behind the other, each with a place for each push service of each class.
     private var counts: [Count]
@@ -57,6 +60,9 @@ struct Breaker: Sendable {
         self.width = width * classes
         counts = Array(repeating: Count(), count: 2 * width * classes)
     }
+
+    /// Another rule from the next failure on; what was counted stays.
+    mutating func use(_ rule: BreakerRule) { self.rule = rule }
 
     /// Notes that somebody got through.
     ///

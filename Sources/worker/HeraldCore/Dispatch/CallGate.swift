@@ -33,6 +33,13 @@ struct CallGate: Sendable {
         updateLimited()
     }
 
+    /// Other limits of the settings from now on; what the backend was found to bear stays.
+    mutating func use(total: Double?, limits: [Double?]) {
+        self.total.use(perSecond: total)
+        for (service, limit) in zip(services.indices, limits) { services[service].limit.use(perSecond: limit) }
+        updateLimited()
+    }
+
     /// The push services among `waiting` that may be called now; all of them when there is no limit.
     mutating func open(_ waiting: PushServiceSet, now: MonotonicTime) -> PushServiceSet {
         guard isLimited else { return .all }
@@ -155,6 +162,17 @@ struct CallGate: Sendable {
         isLimited =
             total != nil
             || services.contains { $0.limit != nil || $0.borne != nil || $0.pausedUntil != nil }
+    }
+}
+
+extension RateLimiter? {
+    /// Another limit, or none, from now on; the calls before still count.
+    fileprivate mutating func use(perSecond rate: Double?) {
+        guard let rate else {
+            self = nil
+            return
+        }
+        if self == nil { self = RateLimiter(perSecond: rate) } else { self?.replace(perSecond: rate) }
     }
 }
 

@@ -23,7 +23,7 @@ struct CallTracker: Sendable {
         var overtakenAt: UInt64
     }
 
-    private let ceiling: Int
+    private var ceiling: Int
     private var concurrency: AdaptiveConcurrency
     private(set) var inFlight = 0
     /// Those of them that hang while others are answered.
@@ -42,6 +42,12 @@ struct CallTracker: Sendable {
         let nobody = CallToken(slot: SlotID(index: 0, generation: 0), service: 0)
         let never = MonotonicTime.distantPast
         started = Ring(capacity: 64, filler: Started(token: nobody, sequence: 0, at: never, overtakenAt: 0))
+    }
+
+    /// Another ceiling from now on; calls beyond a lower one end as they do.
+    mutating func use(ceiling: Int) {
+        self.ceiling = ceiling
+        concurrency.use(ceiling: ceiling)
     }
 
     /// How many calls the backend works on.

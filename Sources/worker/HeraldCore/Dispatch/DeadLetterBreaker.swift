@@ -21,7 +21,7 @@ struct DeadLetterBreaker: Sendable {
         var source: UInt64
     }
 
-    private let rule: BreakerRule
+    private var rule: BreakerRule
     private var answers: [Answer] = []
     private var oldest = 0
     /// How many answers came last that rejected with one status, and which.
@@ -34,6 +34,15 @@ struct DeadLetterBreaker: Sendable {
     init(rule: BreakerRule) {
         self.rule = rule
         answers.reserveCapacity(rule.of)
+    }
+
+    /// Another rule from the next answer on, over the latest answers as far as it looks back.
+    mutating func use(_ rule: BreakerRule) {
+        guard rule != self.rule else { return }
+        answers = Array((answers[oldest...] + answers[..<oldest]).suffix(rule.of))
+        answers.reserveCapacity(rule.of)
+        oldest = 0
+        self.rule = rule
     }
 
     /// Notes an answer that took the message.

@@ -9,7 +9,8 @@ struct Dispatcher: Sendable {
     /// A push service that was not called for longer than this is none that could go on.
     static let recentlyMilliseconds: Int64 = 600_000
 
-    private let maxInFlight: Int
+    private let width: Int
+    private var maxInFlight: Int
     private let delays: [Int64]
     private(set) var queue: CallQueue
     private(set) var gate: CallGate
@@ -17,15 +18,24 @@ struct Dispatcher: Sendable {
     private(set) var deferred = PushServiceSet()
 
     init(configuration: EngineConfiguration, width: Int) {
-        maxInFlight = configuration.maxInFlight
+        self.width = width
+        maxInFlight = configuration.live.maxInFlight
         delays = configuration.retry.delays
         queue = CallQueue(width: width, weights: [1])
         gate = CallGate(
-            total: configuration.callsPerSecond,
-            limits: (0..<width).map { service in
-                configuration.serviceCallsPerSecond.indices.contains(service)
-                    ? configuration.serviceCallsPerSecond[service] : nil
-            })
+            total: configuration.live.callsPerSecond, limits: Self.limits(configuration.live, width: width))
+    }
+
+    /// Other limits from now on.
+    mutating func use(_ live: LiveConfiguration) {
+        maxInFlight = live.maxInFlight
+        gate.use(total: live.callsPerSecond, limits: Self.limits(live, width: width))
+    }
+
+    private static func limits(_ live: LiveConfiguration, width: Int) -> [Double?] {
+        (0..<width).map { service in
+            live.serviceCallsPerSecond.indices.contains(service) ? live.serviceCallsPerSecond[service] : nil
+        }
     }
 
     /// An assignment begins, whose classes of calls have these weights.

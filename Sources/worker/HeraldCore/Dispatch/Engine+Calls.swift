@@ -82,9 +82,9 @@ extension Engine {
             return
         }
         calls.end(result, wasHanging: events.services[index].isHanging, now: now.monotonic)
-        counters.count(CallEnd(result, configuration.statuses), service: service)
+        counters.count(CallEnd(result, configuration.live.statuses), service: service)
         events.endCall(token, result)
-        let meaning = CallMeaning(result, configuration.statuses)
+        let meaning = CallMeaning(result, configuration.live.statuses)
         let isProbe = health.isProbe(token)
         if isProbe { judgeProbe(slot, meaning, status: result.status, now: now) }
         learn(slot, service, meaning, result, now: now)

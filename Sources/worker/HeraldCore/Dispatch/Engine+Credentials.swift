@@ -105,7 +105,8 @@ extension Engine {
         callSuspectsAgain(now: now)
     }
 
-    private mutating func callSuspectsAgain(now: Moment) {
+    /// Whoever was refused twice is called once more, and judged by that.
+    mutating func callSuspectsAgain(now: Moment) {
         for suspect in credentials.takeSuspects() where isSuspect(suspect.token) {
             let (slot, service) = (suspect.token.slot.index, Int(suspect.token.service))
             events.noteRefused(events.place(slot, service), at: calls.sequence)

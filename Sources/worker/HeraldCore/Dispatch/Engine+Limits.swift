@@ -38,8 +38,8 @@ extension Engine {
     /// How many calls may be wanted or in flight before no more records are taken.
     var takeLimit: Int {
         let limit = calls.limit
-        guard limit < configuration.maxInFlight else { return limit }
-        return min(configuration.maxInFlight, limit + max(Self.wantedAhead, limit / 4))
+        guard limit < configuration.live.maxInFlight else { return limit }
+        return min(configuration.live.maxInFlight, limit + max(Self.wantedAhead, limit / 4))
     }
 
     /// Starts wanted calls as far as the limits allow.

@@ -17,8 +17,15 @@ struct RateLimiter: Sendable, Equatable {
         interval = Self.interval(perSecond)
     }
 
-    /// Another limit from now on.
+    /// Another limit from the next one on.
     mutating func change(perSecond: Double) { interval = Self.interval(perSecond) }
+
+    /// Another limit, as if it had been there for the latest one already: a much higher one is used at once.
+    mutating func replace(perSecond: Double) {
+        let former = interval
+        interval = Self.interval(perSecond)
+        next = MonotonicTime(nanoseconds: next.nanoseconds + interval - former)
+    }
 
     /// When the next one is allowed.
     var opens: MonotonicTime { MonotonicTime(nanoseconds: next.nanoseconds - Self.tolerance) }

@@ -52,6 +52,15 @@ struct EventTable: ~Copyable, Sendable {
         order = UserOrder(slots: capacity)
     }
 
+    /// There are so many slots from now on, never fewer than before.
+    mutating func grow(capacity: Int) {
+        let more = capacity - slots.count
+        freeSlots.insert(contentsOf: (Int32(slots.count)..<Int32(capacity)).reversed(), at: 0)
+        slots += Array(repeating: Slot(), count: more)
+        services += Array(repeating: ServiceState(), count: more * width)
+        order.grow(slots: capacity)
+    }
+
     /// The event in a slot.
     subscript(slot: Int32) -> Slot {
         @inline(__always) _read { yield slots[Int(slot)] }

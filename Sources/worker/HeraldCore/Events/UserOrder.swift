@@ -17,13 +17,37 @@ struct UserOrder {
     private var hashes: [UInt64]
 
     init(slots: Int) {
-        var size = 16
-        while size < 2 * slots { size *= 2 }
-        buckets = Array(repeating: Self.none, count: size)
+        buckets = Array(repeating: Self.none, count: Self.buckets(for: slots))
         nextInBucket = Array(repeating: Self.none, count: slots)
         follower = nextInBucket
         last = nextInBucket
         hashes = Array(repeating: 0, count: slots)
+    }
+
+    /// There are so many slots from now on, never fewer than before.
+    mutating func grow(slots: Int) {
+        let more = Array(repeating: Self.none, count: slots - hashes.count)
+        nextInBucket += more
+        follower += more
+        last += more
+        hashes += Array(repeating: 0, count: more.count)
+        let former = buckets
+        buckets = Array(repeating: Self.none, count: Self.buckets(for: slots))
+        for var active in former {
+            while active != Self.none {
+                let next = nextInBucket[Int(active)]
+                let bucket = bucket(hashes[Int(active)])
+                nextInBucket[Int(active)] = buckets[bucket]
+                buckets[bucket] = active
+                active = next
+            }
+        }
+    }
+
+    private static func buckets(for slots: Int) -> Int {
+        var size = 16
+        while size < 2 * slots { size *= 2 }
+        return size
     }
 
     /// Lines `slot` up behind the events of the line with this hash.

@@ -12,7 +12,7 @@ struct Committer: Sendable {
 
     private let interval: Int64
     /// With so many members a transaction is committed early.
-    private let crowd: Int
+    private var crowd: Int
 
     private(set) var state: CommitState
     /// The events whose records belong to the transaction.
@@ -45,6 +45,9 @@ struct Committer: Sendable {
         interval = configuration.commitIntervalMilliseconds
         crowd = configuration.transactionRoom / 2
     }
+
+    /// A transaction is committed early with so many members as these settings say.
+    mutating func use(_ configuration: EngineConfiguration) { crowd = configuration.transactionRoom / 2 }
 
     /// Whether nothing is under way, and nothing waits for it.
     var isIdle: Bool {

@@ -21,6 +21,9 @@ struct ProductionTable: Sendable {
         first = Array(repeating: Self.none, count: slots)
     }
 
+    /// There may be events in so many slots from now on; never fewer than before.
+    mutating func grow(slots: Int) { first += Array(repeating: Self.none, count: slots - first.count) }
+
     /// The record with this name; `nil` when its event was given up, or it was produced anew since.
     subscript(id: ProductionID) -> Production? {
         guard Int(id.index) < places.count, places[Int(id.index)].generation == id.generation else { return nil }

@@ -6,6 +6,8 @@ import HeraldTime
 
 /// Calls of the backend, and what is logged of it.
 extension LaneClients {
+    func use(connectionLimit: Int) { calls.raise(connectionLimit: connectionLimit) }
+
     func call(
         _ token: CallToken, now: Moment, user: RawSpan, message: RawSpan, id: RawSpan, source: RawSpan?,
         traceparent: RawSpan?

@@ -46,7 +46,7 @@ extension Lane {
         if let failure = answer.failure {
             return CallResult(failure: failure, detail: answer.detail, durationMilliseconds: milliseconds)
         }
-        if answer.status >= 300, configuration.statuses[answer.status] == .credentials {
+        if answer.status >= 300, engine.configuration.live.statuses[answer.status] == .credentials {
             // The engine asks before it holds.
             io.credentialsRefused(sentAt: answer.sentAt, isInOutage: engine.outage?.reason == .credentials)
         }

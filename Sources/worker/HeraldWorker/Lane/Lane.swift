@@ -22,6 +22,7 @@ package import HeraldTime
 package final class Lane<IO: LaneIO> {
     package let io: IO
     let number: Int
+    /// What it was told at its start; the engine has the live part as it is now.
     let configuration: EngineConfiguration
     /// The weight of each request topic, in the order of `configuration.topics.requests`.
     let requestWeights: [Int]
@@ -109,7 +110,7 @@ package final class Lane<IO: LaneIO> {
         engine = Engine(configuration: configuration)
         reported = engine.counters
         meter = LaneMeter(services: configuration.decoder.pushServices.names.count)
-        records = Array(repeating: nil, count: configuration.maxBuffered)
+        records = Array(repeating: nil, count: engine.capacity)
         nextPoll = io.now.monotonic
         if configuration.isAtomic { io.prepareProducer() } else { subscribe() }
     }
@@ -182,6 +183,7 @@ package final class Lane<IO: LaneIO> {
             case .transaction(let report):
                 receive(report, now: now)
                 isRecorded = report.isCommitted
+            case .settings(let settings): use(settings, now: now)
             case .campaign(let name, let control): engine.campaign(name, is: control, now: now)
             case .credentialsChanged: engine.credentialsChanged(now: now)
             case .credentialsUnavailable: engine.credentialsUnavailable(now: now)
@@ -189,6 +191,13 @@ package final class Lane<IO: LaneIO> {
             }
             carryOut(now: io.now, isRecorded: isRecorded)
         }
+    }
+
+    private func use(_ settings: LaneSettings, now: Moment) {
+        io.use(connectionLimit: settings.connectionLimit)
+        engine.use(settings.engine, now: now)
+        records += Array(repeating: nil, count: engine.capacity - records.count)
+        tracer?.grow(to: engine.capacity)
     }
 
     /// Carries out what the engine decided, in order; what that leads to at once is carried out too.

@@ -105,6 +105,8 @@ package protocol LaneIO: AnyObject {
 
     // MARK: The backend
 
+    /// There may be so many connections; calls for which there is none wait.
+    func use(connectionLimit: Int)
     /// Begins a call, of whose arguments nothing is kept when this returns.
     func call(
         _ token: CallToken, now: Moment, user: RawSpan, message: RawSpan, id: RawSpan, source: RawSpan?,

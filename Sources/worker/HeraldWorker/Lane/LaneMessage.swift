@@ -1,4 +1,4 @@
-package import HeraldCore
+public import HeraldCore
 package import HeraldEvents
 package import HeraldKafka
 
@@ -14,12 +14,28 @@ package enum LaneMessage: Sendable {
     case range(TopicPartition, reading: Int, Result<OffsetRange, KafkaError>)
     /// What a campaign is to do from now on.
     case campaign(String, CampaignControl)
+    /// Other settings count from now on.
+    case settings(LaneSettings)
     /// Calls show other credentials from now on.
     case credentialsChanged
     /// There are none to show.
     case credentialsUnavailable
     /// The renewal of refused credentials has ended, well or not.
     case credentialsRenewed
+}
+
+/// The settings of a lane that may change while it works.
+public struct LaneSettings: Sendable, Equatable {
+    /// What the engine decides by.
+    public var engine: LiveConfiguration
+    /// How many connections to the backend there may be; fewer than before let nobody wait, since there are fewer calls.
+    public var connectionLimit: Int
+
+    /// A lane's settings.
+    public init(engine: LiveConfiguration, connectionLimit: Int) {
+        self.engine = engine
+        self.connectionLimit = connectionLimit
+    }
 }
 
 /// What became of a transactional call.

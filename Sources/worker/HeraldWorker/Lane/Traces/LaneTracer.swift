@@ -31,6 +31,11 @@ package final class LaneTracer {
         random = SplitMix64(seed: seed)
     }
 
+    /// The engine has this many slots from now on, which are never fewer than before.
+    func grow(to slots: Int) {
+        events += Array(repeating: nil, count: slots - events.count)
+    }
+
     // MARK: The event
 
     /// What the record of an event says of its trace.
