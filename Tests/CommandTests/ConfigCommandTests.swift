@@ -96,6 +96,33 @@ struct ConfigCommandTests {
         }
     }
 
+    @Test("A client certificate for the brokers that is none is said of its own setting, and once")
+    func brokerCertificate() async throws {
+        try await withFile("no certificate\n") { noPEM in
+            let yaml = """
+                kafka:
+                  bootstrapServers: 127.0.0.1:1
+                  auth:
+                    kind: certificate
+                    certificateFile: \(noPEM)
+                    keyFile: /no/such/key
+                backend: {url: "https://h.example", auth: {kind: none}}
+                """
+            try await withFile(yaml) { file in
+                let run = try await HeraldProgram.run(["config", "check", "--config", file])
+                #expect(run.status == 78)
+                let lines = run.error.split(separator: "\n").map(String.init)
+                #expect(lines.count == 2)
+                #expect(
+                    lines.contains {
+                        $0.contains(":5:22: kafka.auth.certificateFile: \"\(noPEM)\" holds no certificate in PEM")
+                    })
+                #expect(
+                    lines.contains { $0.contains(":6:14: kafka.auth.keyFile: \"/no/such/key\" cannot be read") })
+            }
+        }
+    }
+
     @Test(
         "What librdkafka or TLS would refuse is refused with 78, all of it at once, by config check and by a worker",
         arguments: [["config", "check"], ["worker"]])

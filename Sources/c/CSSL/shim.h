@@ -46,3 +46,12 @@ static inline int herald_ssl_trust(SSL_CTX *context, const char *pem) {
     BIO_free(memory);
     return count;
 }
+
+// When the certificate ends, in seconds of Unix time; -1 when that cannot be read.
+static inline long long herald_ssl_ends_at(const X509 *certificate) {
+    ASN1_TIME *epoch = ASN1_TIME_set(NULL, 0);
+    int days = 0, seconds = 0;
+    int is_known = epoch && ASN1_TIME_diff(&days, &seconds, epoch, X509_get0_notAfter(certificate));
+    ASN1_TIME_free(epoch);
+    return is_known ? days * 86400LL + seconds : -1;
+}

@@ -29,14 +29,18 @@ public final class AdminServer: Sendable {
         public let droppedLogLines: @Sendable () -> Int
         /// What has become of spans so far.
         public let spans: @Sendable () -> SpanQueue.Counts
+        /// The certificate that it shows to the brokers; `nil` when it shows none.
+        public let certificate: ClientCertificate?
 
         /// What the metrics say of the process.
         public init(
-            version: String, kafkaVersion: String, droppedLogLines: @escaping @Sendable () -> Int,
+            version: String, kafkaVersion: String, certificate: ClientCertificate? = nil,
+            droppedLogLines: @escaping @Sendable () -> Int,
             spans: @escaping @Sendable () -> SpanQueue.Counts = { SpanQueue.Counts() }
         ) {
             self.version = version
             self.kafkaVersion = kafkaVersion
+            self.certificate = certificate
             self.droppedLogLines = droppedLogLines
             self.spans = spans
         }
@@ -116,7 +120,8 @@ public final class AdminServer: Sendable {
 
     private static func metrics(_ request: HTTPRequest, _ report: WorkerReport, _ facts: Facts) -> HTTPResponse {
         let format = MetricsFormat(accepting: request.headers["Accept"])
-        let process = ProcessFacts(facts: facts, usage: ProcessUsage.current())
+        let process = ProcessFacts(
+            facts: facts, certificate: facts.certificate?.facts, usage: ProcessUsage.current())
         return HTTPResponse(
             status: 200, headers: ["Content-Type": format.contentType, "Vary": "Accept"],
             body: WorkerMetrics.text(

@@ -1,8 +1,11 @@
 import HeraldTelemetry
+import HeraldTime
 
 /// What is known of the process at one moment.
 struct ProcessFacts: Sendable {
     let facts: AdminServer.Facts
+    /// When the client certificate for the brokers ends; `nil` without one.
+    let certificate: ClientCertificate.Facts?
     /// `nil` without /proc.
     let usage: ProcessUsage?
 }
@@ -31,6 +34,17 @@ extension WorkerMetrics {
             let counts = source.process.facts.spans()
             writer.sample(["exported"], counts.exported)
             writer.sample(["dropped"], counts.dropped)
+        },
+        Metric(
+            "herald_certificate_expiry_time_seconds", .gauge, unit: .seconds, labels: ["certificate"],
+            "When the client certificate for the brokers ends, since the Unix epoch: the one in use since the start, "
+                + "and the one in its file now."
+        ) { source, writer in
+            guard let certificate = source.process.certificate else { return }
+            writer.sample(["in-use"], Double(certificate.inUseUntil.milliseconds) / 1_000)
+            if let inFile = certificate.inFileUntil {
+                writer.sample(["in-file"], Double(inFile.milliseconds) / 1_000)
+            }
         },
         usage("process_cpu_seconds", .counter, unit: .seconds, "Processor time.", \.processorSeconds),
         usage("process_resident_memory_bytes", .gauge, unit: .bytes, "Memory in use.") { Double($0.residentBytes) },

@@ -32,7 +32,9 @@ enum WorkerCommand: HeraldCommand {
         configuration.tracing = exporter.flatMap { settings.tracing(into: $0.queue) }
         let worker = Worker(configuration: configuration, logger: logger)
 
-        let admin = try settings.adminServer(of: worker, writer: writer, spans: exporter?.queue)
+        let certificate = try settings.clientCertificate(logger: logger)
+        let admin = try settings.adminServer(
+            of: worker, certificate: certificate, writer: writer, spans: exporter?.queue)
         if let admin { logger.info("serving health and metrics", ["address": .string(admin.address)]) }
 
         let manager: ServiceManager?
@@ -57,6 +59,7 @@ enum WorkerCommand: HeraldCommand {
         exporter?.close(within: traceFlush)
         manager?.stop()
         admin?.stop()
+        certificate?.stop()
         _ = writer.close(within: .seconds(2))
         return end == .stopped ? .done : .failed
     }

@@ -9,15 +9,24 @@ import HeraldThreads
 import HeraldWorker
 
 extension Settings {
+    /// The certificate that this process's clients will show to the brokers; `nil` when they show none.
+    func clientCertificate(logger: Logger) throws -> ClientCertificate? {
+        try KafkaClientSettings.common(self)["ssl.certificate.location"].flatMap {
+            try ClientCertificate(file: $0, logger: logger)
+        }
+    }
+
     /// The worker's admin port; `nil` when it is off.
     ///
     /// - Parameter spans: where the worker's spans go, if it makes any.
     /// - Throws: a ``CommandFailure`` with the status of bad settings when nobody can listen there.
-    func adminServer(of worker: Worker, writer: LogWriter, spans: SpanQueue?) throws -> AdminServer? {
+    func adminServer(
+        of worker: Worker, certificate: ClientCertificate? = nil, writer: LogWriter, spans: SpanQueue?
+    ) throws -> AdminServer? {
         guard case .address(let host, let port) = admin.listen else { return nil }
         let token = admin.tokenSource.map { source -> AdminServer.Token in { try source.current().reveal() } }
         let facts = AdminServer.Facts(
-            version: Herald.version, kafkaVersion: KafkaLibrary.version,
+            version: Herald.version, kafkaVersion: KafkaLibrary.version, certificate: certificate,
             droppedLogLines: { writer.droppedLineCount }, spans: { spans?.counts ?? SpanQueue.Counts() })
         do throws(SystemError) {
             return try AdminServer(host: host, port: port, token: token, worker: worker, facts: facts)

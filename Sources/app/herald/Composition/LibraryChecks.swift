@@ -16,7 +16,12 @@ enum LibraryChecks {
         var mistakes = propertyMistakes(settings.kafka.properties)
         if needs.contains(.kafka) {
             mistakes += fileMistakes(settings.kafka.properties)
-            mistakes += clientMistakes(settings, besides: Set(mistakes.compactMap(\.key)))
+            var known = Set(mistakes.compactMap(\.key))
+            let login = loginMistakes(settings.kafka)
+            // They have been said in the words of the settings.
+            if !login.isEmpty || !hasReadableLogin(settings.kafka) { known.formUnion(certificateProperties) }
+            mistakes += login
+            mistakes += clientMistakes(settings, besides: known)
         }
         if needs.contains(.backend) { mistakes += backendMistakes(settings) }
         return mistakes
@@ -76,6 +81,37 @@ enum LibraryChecks {
         return mistakes
     }
 
+    private static let certificateProperties: Set = ["ssl.certificate.location", "ssl.key.location"]
+
+    /// Files for the login to the brokers; that they can be read is a rule of the settings.
+    private static func loginMistakes(_ kafka: SettingsSection<SettingsTable.Kafka>) -> [LibraryMistake] {
+        let files: TLSFiles
+        switch kafka.authentication {
+        case nil, .some(.none), .password: return []
+        case .token(let client): files = TLSFiles(caFile: readable(client.caFile))
+        case .certificate(let file, let keyFile):
+            let hasPassword = kafka.properties["ssl.key.password"] != nil
+            files = TLSFiles(certificateFile: readable(file), keyFile: hasPassword ? nil : readable(keyFile))
+        }
+        return files.mistakes().map { found in
+            let (path, file) =
+                switch found.part {
+                case .authorities: ("kafka.auth.caFile", files.caFile)
+                case .certificate: ("kafka.auth.certificateFile", files.certificateFile)
+                case .key: ("kafka.auth.keyFile", files.keyFile)
+                }
+            return LibraryMistake(
+                path: path, message: "\(SafeText.quoted(file ?? "", limit: 200)) \(found.message)")
+        }
+    }
+
+    private static func hasReadableLogin(_ kafka: SettingsSection<SettingsTable.Kafka>) -> Bool {
+        guard case .certificate(let file, let keyFile) = kafka.authentication else { return true }
+        return readable(file) != nil && readable(keyFile) != nil
+    }
+
+    private static func readable(_ path: String?) -> String? { path.flatMap { access($0, R_OK) == 0 ? $0 : nil } }
+
     private static func isDirectory(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
@@ -100,7 +136,6 @@ enum LibraryChecks {
 
     /// Files for TLS to the backend and its token endpoint; that they can be read is a rule of the settings.
     private static func backendMistakes(_ settings: Settings) -> [LibraryMistake] {
-        func readable(_ path: String?) -> String? { path.flatMap { access($0, R_OK) == 0 ? $0 : nil } }
         var found: [(path: String, file: String, message: String)] = []
         let tls = settings.backend.tls
         let files = TLSFiles(

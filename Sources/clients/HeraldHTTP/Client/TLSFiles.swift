@@ -1,4 +1,5 @@
 internal import CSSL
+public import HeraldTime
 
 /// The files (PEM) that TLS needs; without them the system's authorities are trusted and no certificate is shown.
 public struct TLSFiles: Sendable, Hashable {
@@ -63,6 +64,22 @@ public struct TLSFiles: Sendable, Hashable {
             mistakes.append(Mistake(part: .key, message: Self.sentence(message)))
         }
         return mistakes
+    }
+
+    /// When the certificate in its file ends; `nil` when there is none that can be read.
+    ///
+    /// Blocks while the file is read.
+    public func certificateEnd() -> WallTime? {
+        guard let certificateFile, let context = SSL_CTX_new(TLS_client_method()) else { return nil }
+        defer {
+            SSL_CTX_free(context)
+            ERR_clear_error()
+        }
+        guard SSL_CTX_use_certificate_chain_file(context, certificateFile) == 1,
+            let certificate = SSL_CTX_get0_certificate(context)
+        else { return nil }
+        let seconds = herald_ssl_ends_at(certificate)
+        return seconds < 0 ? nil : WallTime(milliseconds: seconds * 1_000)
     }
 
     private static func isMismatch() -> Bool {

@@ -1,0 +1,119 @@
+internal import HeraldHTTP
+public import HeraldTelemetry
+public import HeraldThreads
+public import HeraldTime
+
+/// The certificate that a worker shows to its brokers, which librdkafka reads when a client is made and never again.
+///
+/// Its end is a metric, and the log warns of it in time (``CertificateNotices``).
+public final class ClientCertificate: Sendable {
+    /// When it ends.
+    public struct Facts: Sendable, Equatable {
+        /// The one that the clients were made with.
+        public var inUseUntil: WallTime
+        /// The one in the file now; `nil` when none can be read.
+        public var inFileUntil: WallTime?
+
+        /// Two moments.
+        public init(inUseUntil: WallTime, inFileUntil: WallTime?) {
+            self.inUseUntil = inUseUntil
+            self.inFileUntil = inFileUntil
+        }
+    }
+
+    private static let interval = Duration.seconds(60)
+
+    private let files: TLSFiles
+    private let state: Guarded<Facts>
+    private let end: Wakeup
+    private let thread = Guarded<OwnThread?>(nil)
+
+    /// Looks at the file once a minute; `nil` when there is no certificate in it, and no client can be made.
+    ///
+    /// - Parameter file: The certificate's file, before any client is made.
+    /// - Throws: when descriptors or threads have run out.
+    public init?(file: String, logger: Logger) throws(SystemError) {
+        let files = TLSFiles(certificateFile: file)
+        guard let inUse = files.certificateEnd() else { return nil }
+        self.files = files
+        state = Guarded(Facts(inUseUntil: inUse, inFileUntil: inUse))
+        end = try Wakeup()
+        let thread = try OwnThread(name: "certificate") { [self] in
+            var notices = CertificateNotices()
+            repeat {
+                state.withLock { $0.inFileUntil = files.certificateEnd() }
+                guard let notice = notices.next(facts, now: SystemClock.wall()) else { continue }
+                logger.log(notice.level, notice.sentence, ["file": .string(file)])
+            } while !end.wait(for: Self.interval)
+        }
+        self.thread.withLock { $0 = thread }
+    }
+
+    /// When it ends, as of the latest look.
+    public var facts: Facts { state.withLock { $0 } }
+
+    /// Ends looking.
+    public func stop() {
+        end.signal()
+        thread.withLock { $0 }?.join()
+    }
+}
+
+/// What is to be logged of a client certificate, and when.
+///
+/// | line | when |
+/// |---|---|
+/// | the file has another | once for each, as long as the one in use is good for a while |
+/// | it ends soon | a week before, and each day from then on |
+/// | it has ended | at once, and each hour from then on |
+struct CertificateNotices {
+    struct Notice: Equatable {
+        var level: LogLevel
+        var sentence: String
+    }
+
+    static let warningMilliseconds: Int64 = 7 * 86_400_000
+
+    private var told: WallTime?
+    private var nextWarning: WallTime?
+
+    private static func text(_ moment: WallTime) -> String {
+        var bytes: [UInt8] = []
+        RFC3339.append(moment, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// What is to be logged now, if anything; it counts as logged.
+    mutating func next(_ facts: ClientCertificate.Facts, now: WallTime) -> Notice? {
+        let left = facts.inUseUntil.milliseconds(since: now)
+        let renewed = facts.inFileUntil.flatMap { $0 > facts.inUseUntil ? $0 : nil }
+        let until = Self.text(facts.inUseUntil)
+        let remedy =
+            renewed.map { "its file has one that is good until \(Self.text($0)): restart the worker" }
+            ?? "renew it, and restart the worker"
+        if left > Self.warningMilliseconds {
+            nextWarning = nil
+            guard let renewed, renewed != told else { return nil }
+            told = renewed
+            return Notice(
+                level: .info,
+                sentence: "the client certificate for the brokers is good until \(until), and \(remedy) "
+                    + "before that. Clients that are made keep theirs.")
+        }
+        // News of a certificate that can be used at last does not wait for its day.
+        let isNews = renewed != told
+        guard isNews || nextWarning.map({ now >= $0 }) ?? true else { return nil }
+        told = renewed
+        nextWarning = now.advanced(byMilliseconds: left > 0 ? min(86_400_000, left) : 3_600_000)
+        guard left > 0 else {
+            return Notice(
+                level: .error,
+                sentence: "the client certificate for the brokers ended at \(until), and brokers refuse new "
+                    + "connections; \(remedy)")
+        }
+        return Notice(
+            level: .warning,
+            sentence: "the client certificate for the brokers ends at \(until), and brokers will refuse new "
+                + "connections; \(remedy)")
+    }
+}
