@@ -146,6 +146,9 @@ let package = Package(
             name: "TestSupport", dependencies: ["CSSL", "HeraldBytes", "HeraldKafka", "HeraldThreads"],
             path: "Tests/Support",
             swiftSettings: strict),
+        .testTarget(
+            name: "SandboxExample", dependencies: ["HeraldKafka"], path: "docs/examples/sandbox",
+            exclude: ["test_notifications.py"], swiftSettings: strict),
         tests("HeraldTimeTests", ["HeraldTime"]),
         tests("HeraldBytesTests", ["HeraldBytes"]),
         tests("HeraldEventsTests", ["HeraldBytes", "HeraldEvents", "HeraldText", "HeraldTime"]),
