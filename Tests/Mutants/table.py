@@ -25,8 +25,14 @@ MUTANTS = [
     Mutant(
         "the completion map is left out of commits",
         "PartitionTable.swift",
-        "let text = tracker.completions.text(committing: tracker.watermark)",
+        "let text = tracker.completions.text(committing: tracker.watermark, of: all[Int(index)].identity)",
         'let text = ""',
+    ),
+    Mutant(
+        "the completion map is bound to another cluster than the brokers say",
+        "PartitionTable.swift",
+        "let identity = PartitionIdentity(cluster: cluster, topic: topic, partition: partition.number)",
+        'let identity = PartitionIdentity(cluster: "", topic: topic, partition: partition.number)',
     ),
     Mutant(
         "the completion map says the opposite",

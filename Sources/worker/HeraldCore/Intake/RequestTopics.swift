@@ -1,5 +1,3 @@
-import HeraldBytes
-
 /// The request topics of the settings, each with its place, by which events are counted.
 ///
 /// There is one place more, ``unknown``, for events whose request topic the settings do not name any more: so however many
@@ -17,10 +15,8 @@ public struct RequestTopics: Sendable {
 
     /// A topic's place.
     func place(of name: RawSpan) -> Int {
-        for place in names.indices {
-            let bytes = names[place]
-            if bytes.span.bytes.hasSameBytes(as: name) { return place }
+        name.withUnsafeBytes { name in
+            names.firstIndex { $0.count == name.count && $0.elementsEqual(name) } ?? unknown
         }
-        return unknown
     }
 }
