@@ -36,15 +36,11 @@ extension WorkerMetrics {
             writer.sample(["dropped"], counts.dropped)
         },
         Metric(
-            "herald_certificate_expiry_time_seconds", .gauge, unit: .seconds, labels: ["certificate"],
-            "When the client certificate for the brokers ends, since the Unix epoch: the one in use since the start, "
-                + "and the one in its file now."
+            "herald_certificate_expiry_time_seconds", .gauge, unit: .seconds,
+            "When the client certificate for the brokers ends that is in use since the start, since the Unix epoch."
         ) { source, writer in
             guard let certificate = source.process.certificate else { return }
-            writer.sample(["in-use"], Double(certificate.inUseUntil.milliseconds) / 1_000)
-            if let inFile = certificate.inFileUntil {
-                writer.sample(["in-file"], Double(inFile.milliseconds) / 1_000)
-            }
+            writer.sample([], Double(certificate.inUseUntil.milliseconds) / 1_000)
         },
         usage("process_cpu_seconds", .counter, unit: .seconds, "Processor time.", \.processorSeconds),
         usage("process_resident_memory_bytes", .gauge, unit: .bytes, "Memory in use.") { Double($0.residentBytes) },
