@@ -230,7 +230,8 @@ extension SimulatedWorker {
 
     private func written(_ id: ProductionID, _ number: Int, _ reply: Reply) {
         guard number == client.number, client.isOpen else { return }
-        if client.operation == .abort {
+        // From an abort on, also from one that has to be repeated: what it takes back is heard of no more.
+        if (client.operation ?? client.unfinished) == .abort {
             if case .purged = reply { acknowledge(id, Self.purged) }
             return
         }
