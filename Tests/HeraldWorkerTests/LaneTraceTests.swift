@@ -22,14 +22,15 @@ struct LaneTraceTests {
         try self.init(ratio: 1)
     }
 
-    private init(ratio: Double, isAtomic: Bool = false) throws {
+    private init(ratio: Double, isAtomic: Bool = false, maxInFlight: Int = 1_000) throws {
         let queue = try SpanQueue()
         self.queue = queue
         fixture = LaneFixture(
             isAtomic: isAtomic,
             tracing: Tracing(
                 sampler: TraceSampler(ratio: ratio), queue: queue, group: "herald",
-                url: "https://push.example.com/base", host: "push.example.com", port: 443, path: "/api/notifications"))
+                url: "https://push.example.com/base", host: "push.example.com", port: 443, path: "/api/notifications")
+        ) { $0.maxInFlight = maxInFlight }
         if isAtomic {
             fixture.turn()
             fixture.io.messages.append(.transaction(.ready))
@@ -199,6 +200,20 @@ struct LaneTraceTests {
         let ended = spans()
         #expect(ended.map(\.name) == ["POST /api/notifications", "process notifications"])
         #expect(ended.map(\.failure) == ["abandoned", "not recorded: the event is taken again"])
+    }
+
+    @Test("An event in a place that more calls in flight have brought has its span")
+    func moreInFlight() throws {
+        let test = try Self(ratio: 1, maxInFlight: 1)
+        let room = test.fixture.lane.records.count
+        var live = LiveConfiguration()
+        live.maxInFlight = 500
+        test.io.messages = [.settings(LaneSettings(engine: live, connectionLimit: 500))]
+        test.io.unforwarded = (0...room).map { ScriptedRecord(LaneFixture.topic, at: Int64($0), user: "user-\($0)") }
+        test.fixture.turn()
+        test.io.rebalances.append(.revoke([LaneFixture.partition()], lost: true))
+        test.fixture.turn(after: 3)
+        #expect(test.spans().count { $0.kind == .consumer } == room + 1)
     }
 
     @Test("While another thread has the queue the lane goes on; what it can't keep is dropped and counted")
