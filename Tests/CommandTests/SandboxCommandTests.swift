@@ -59,26 +59,73 @@ struct SandboxCommandTests {
         #expect(try await sandbox.end() == 0)
     }
 
-    @Test("A service's test in Python passes: docs/examples/sandbox")
-    func python() async throws {
-        let example = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../docs/examples/sandbox/test_notifications.py").standardizedFileURL
+    private static let program = Bundle.main.bundleURL.appendingPathComponent("herald").path
+    private static let examples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../docs/examples/sandbox").standardizedFileURL
+
+    /// Runs a program with `variables`; how it ended, and what it printed.
+    private static func run(
+        _ words: [String], _ variables: [String: String] = [:]
+    ) async throws -> (status: Int32, text: String) {
         let log = FileManager.default.temporaryDirectory.appending(path: "herald-sandbox-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: log) }
-        let isThere: @Sendable (String) -> Bool = { python in
-            guard let probe = try? ChildProcess([python, "-c", "import confluent_kafka"], output: log) else {
-                return false
-            }
-            return probe.wait() == 0
-        }
-        guard let python = try await Blocking.run({ ["/usr/bin/python3", "python3"].first(where: isThere) }) else {
-            return SkippedSuites.note(absent: "confluent-kafka for Python, for docs/examples/sandbox")
-        }
-        let program = Bundle.main.bundleURL.appendingPathComponent("herald").path
         let run = try ChildProcess(
-            ["/usr/bin/env", "HERALD=\(program)", python, example.path], output: log)
+            ["/usr/bin/env", "HERALD=\(program)"] + variables.map { "\($0)=\($1)" } + words, output: log)
         defer { run.kill() }
         let status = try await Blocking.run { run.wait() }
-        #expect(status == 0, "\((try? String(contentsOf: log, encoding: .utf8)) ?? "")")
+        return (status, (try? String(contentsOf: log, encoding: .utf8)) ?? "")
+    }
+
+    @Test("A service's test in Python passes: docs/examples/sandbox")
+    func python() async throws {
+        for python in ["/usr/bin/python3", "python3"]
+        where try await Self.run([python, "-c", "import confluent_kafka"]).status == 0 {
+            let run = try await Self.run([python, Self.examples.appending(path: "test_notifications.py").path])
+            #expect(run.status == 0, "\(run.text)")
+            return
+        }
+        SkippedSuites.note(absent: "confluent-kafka for Python, for docs/examples/sandbox")
+    }
+
+    @Test(
+        "A service's test in Java passes, on a broker of its own: docs/examples/sandbox",
+        .ownKafka("docs/examples/sandbox in Java"))
+    func java() async throws {
+        let junit = "/usr/share/java/junit-platform-console-standalone.jar"
+        let hasJava = try await Self.run(["javac", "--version"]).status == 0
+        guard let home = RealKafka.home, hasJava, FileManager.default.fileExists(atPath: junit) else {
+            return SkippedSuites.note(absent: "javac or junit5, for docs/examples/sandbox in Java")
+        }
+        let kafka = try await RealKafka.start(nodes: 1)
+        defer { kafka.stop() }
+        let classes = FileManager.default.temporaryDirectory.appending(path: "herald-java-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: classes) }
+        let path = "\(home)/libs/*:/usr/share/java/*"
+        let compiled = try await Self.run([
+            "javac", "-d", classes.path, "-cp", path, Self.examples.appending(path: "NotificationsTest.java").path,
+        ])
+        try #require(compiled.status == 0, "\(compiled.text)")
+        let run = try await Self.run(
+            [
+                "java", "-cp", "\(classes.path):\(home)/libs/*:\(junit)", "org.junit.platform.console.ConsoleLauncher",
+                "--select-class", "NotificationsTest",
+            ], ["BROKERS": kafka.bootstrapServers])
+        #expect(run.status == 0 && run.text.contains("1 tests successful"), "\(run.text)")
+    }
+
+    @Test("A service's test in Go passes: docs/examples/sandbox")
+    func go() async throws {
+        guard try await Self.run(["go", "version"]).status == 0 else {
+            return SkippedSuites.note(absent: "docs/examples/sandbox in Go")
+        }
+        let module = FileManager.default.temporaryDirectory.appending(path: "herald-go-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: module, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: module) }
+        let test = "notifications_test.go"
+        try FileManager.default.copyItem(at: Self.examples.appending(path: test), to: module.appending(path: test))
+        let folder = URL(fileURLWithPath: Self.program).deletingLastPathComponent().path
+        let script = "cd \(module.path) && PATH=$PATH:\(folder) && go mod init orders && go mod tidy && go test ."
+        let run = try await Self.run(["bash", "-c", script])
+        #expect(run.status == 0, "\(run.text)")
     }
 }

@@ -123,7 +123,7 @@ struct TraceExporterTests {
         }
         let exporter = try TraceExporter(Self.configuration(server), logger: .silent)
         Self.offer(Self.spans(1), to: exporter.queue)
-        #expect(try await eventually { server.acceptedCount == 1 })
+        #expect(try await eventually { server.acceptedCount >= 1 })
         Self.offer(Self.spans(10_000), to: exporter.queue)
         #expect(exporter.queue.counts.dropped == 10_000 - SpanQueue.capacity)
         try await Blocking.run {

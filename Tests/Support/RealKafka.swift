@@ -28,7 +28,8 @@ public final class RealKafka: Sendable {
     public static var canStart: Bool { home != nil }
 
     private static var runningServers: String? { variable("KAFKA_BOOTSTRAP_SERVERS") }
-    private static var home: String? { variable("KAFKA_HOME") }
+    /// The Apache Kafka that ``start(nodes:controllerOutlivesBroker:settings:behind:secure:)`` starts.
+    public static var home: String? { variable("KAFKA_HOME") }
 
     private static func variable(_ name: String) -> String? {
         ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }

@@ -9,6 +9,7 @@ import HeraldTelemetry
 import HeraldText
 import HeraldThreads
 import HeraldTime
+import HeraldTools
 import HeraldTraces
 import HeraldWorker
 
@@ -17,6 +18,9 @@ enum SandboxCommand: HeraldCommand {
     private static let brokerPort = CommandOption.standard(
         "broker-port", .wholeNumber(0...0, "PORT"), default: "0",
         "The broker's port: always 0, a free one, because the embedded broker takes no other.")
+    private static let brokers = CommandOption.optional(
+        "brokers", .text("HOST:PORT,…"),
+        "Use these brokers, without a login, instead of the embedded one, and create the topics that are missing.")
     private static let backendPort = CommandOption.standard(
         "backend-port", .wholeNumber(0...65_535, "PORT"), default: "0", "The backend's port; 0 takes a free one.")
     private static let partitions = CommandOption.standard(
@@ -30,44 +34,39 @@ enum SandboxCommand: HeraldCommand {
             + "never outlives the test that started it. It ends on SIGTERM too. PUT /sandbox/misbehaviour on the backend "
             + "makes calls fail, GET /sandbox/calls shows them (herald help backend). docs/TESTING.md has examples.\n\n"
             + "The broker's group needs three seconds for its first member: events that are published before are delivered "
-            + "then. The broker keeps nothing and has no real transactions.",
+            + "then. The broker keeps nothing and has no real transactions. Kafka's own Java client cannot talk to it; "
+            + "with --brokers the sandbox takes another one, such as Testcontainers starts.",
         options: [
-            brokerPort.declaration, backendPort.declaration, partitions.declaration, OutputFormat.option.declaration,
+            brokerPort.declaration, brokers.declaration, backendPort.declaration, partitions.declaration,
+            OutputFormat.option.declaration,
         ],
         examples: [
             .init("herald sandbox -o json", "Write the addresses as one JSON object in one line."),
             .init("herald sandbox -o json --retry-delays 100ms,200ms", "Retry soon, so that a test need not wait."),
+            .init("herald sandbox -o json --brokers localhost:9092", "Use the broker that a test has started."),
         ])
     static let heeds: HeededSettings =
-        .topics("requests", "results", "retry", "deadLetter", "campaigns") + ["backend.statuses"] + .events + [
+        ["kafka.group"] + .topics("requests", "results", "retry", "deadLetter", "campaigns") + ["backend.statuses"]
+        + .events + [
             "delivery.ordering", "delivery.lanes", "delivery.maxInFlight", "delivery.dedupe", "retry", "limits",
             "outages", "log", "traces",
         ]
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         try StopSignals.catchAll()
-        let wishes = try invocation.settings()
-        let delays = wishes.retry.delays.compactMap { DelayName($0.text) }
-        let names = wishes.topicNames
-        let count = invocation.parsed[partitions]
-        let broker = try EmbeddedBroker(
-            topics: (names.requests + [names.results, names.deadLetter, names.campaigns]
-                + delays.map { names.retryTopic($0) }).map { EmbeddedBroker.Topic($0, partitions: count) })
+        let broker = try await Broker(invocation)
+        defer { withExtendedLifetime(broker) {} }
         var configuration = ReferenceBackend.Configuration()
         configuration.server.port = UInt16(clamping: invocation.parsed[backendPort])
         let backend = try ReferenceBackend(configuration)
         defer { backend.stop() }
         let settings = try invocation.settings(
             requiring: [.kafka, .backend],
-            replacing: [
-                "kafka-bootstrap-servers": [broker.bootstrapServers],
-                // The embedded broker holds a fetch back for this long although records have come.
-                "kafka-properties": ["fetch.wait.max.ms=100"], "kafka-auth-kind": ["none"],
+            replacing: broker.settings.merging([
                 "backend-url": [backend.url], "backend-path": ["/api/notifications"], "backend-auth-kind": ["basic"],
-                "backend-auth-username": ["herald"],
-                "backend-auth-password": ["herald"], "delivery-guarantee": ["at-least-once"],
+                "backend-auth-username": ["herald"], "backend-auth-password": ["herald"],
                 "admin-listen": ["127.0.0.1:0"],
-            ])
+            ]) { $1 })
         let writer = try settings.logWriter(isColoured: false)
         defer { writer.close(within: .seconds(1)) }
         let logger = Logger(writer, level: settings.logLevel)
@@ -82,11 +81,53 @@ enum SandboxCommand: HeraldCommand {
         try stopAtTheEnd(worker)
         try announce(
             Addresses(
-                broker: broker.bootstrapServers, backend: backend.url, admin: "http://\(admin?.address ?? "")",
-                topics: names, retries: delays.map { names.retryTopic($0) }), worker, invocation)
+                broker: broker.address, backend: backend.url, admin: "http://\(admin?.address ?? "")",
+                topics: settings.topicNames,
+                retries: settings.topicWishes.retryDelays.map(settings.topicNames.retryTopic)), worker, invocation)
         switch worker.run() {
         case .stopped: return .done
         case .failed(let sentence): throw CommandFailure(sentence)
+        }
+    }
+
+    /// The broker with the topics: one in this process, or one that somebody else has started.
+    private struct Broker {
+        let address: String
+        /// What the worker has to be told because of it.
+        let settings: [String: [String]]
+        private let embedded: EmbeddedBroker?
+
+        init(_ invocation: Invocation) async throws {
+            let login = ["kafka-auth-kind": ["none"]]
+            if let address = invocation.parsed[brokers] {
+                embedded = nil
+                self.address = address
+                settings = login.merging(["kafka-bootstrap-servers": [address]]) { $1 }
+                try await Self.makeTopics(
+                    invocation.settings(requiring: [.kafka], replacing: settings), invocation.parsed[partitions])
+            } else {
+                let wishes = try invocation.settings().topicWishes
+                let count = invocation.parsed[partitions]
+                let cluster = try EmbeddedBroker(
+                    topics: wishes.topicNames.map { EmbeddedBroker.Topic($0, partitions: count) })
+                embedded = cluster
+                address = cluster.bootstrapServers
+                settings = login.merging([
+                    "kafka-bootstrap-servers": [address],
+                    // The embedded broker holds a fetch back for this long although records have come.
+                    "kafka-properties": ["fetch.wait.max.ms=100"], "delivery-guarantee": ["at-least-once"],
+                ]) { $1 }
+            }
+        }
+
+        private static func makeTopics(_ settings: Settings, _ partitions: Int) async throws {
+            let administrator = TopicAdministrator(admin: try settings.adminClient(), reach: settings.clusterReach)
+            var wishes = settings.topicWishes
+            wishes.partitions = partitions
+            let made = try await administrator.apply(try administrator.plan(wishes), for: wishes)
+            if let refusal = made.refusals.first {
+                throw CommandFailure("topic \(refusal.topic): \(SafeText.escaped(refusal.reason))")
+            }
         }
     }
 
