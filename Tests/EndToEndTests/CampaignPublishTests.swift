@@ -129,7 +129,7 @@ struct CampaignPublishTests {
     @Test("Ctrl-C leaves a campaign so that the same command continues it, and the audit says all of it")
     func interrupted() async throws {
         try await Fixture.run(Self.plan()) { fixture in
-            let words = fixture.startWords(try fixture.audience(1_500), ["--rate", "500/s"])
+            let words = fixture.startWords(try fixture.audience(1_500), ["--rate", "150/s"])
             _ = try await fixture.startWorker()
             let first = try fixture.startTool(words)
             try await fixture.wait("it publishes") { fixture.count("notifications.bulk") > 100 }
@@ -152,7 +152,7 @@ struct CampaignPublishTests {
     )
     func paused() async throws {
         try await Fixture.run(Self.plan()) { fixture in
-            let words = fixture.startWords(try fixture.audience(4_000), ["--rate", "500/s"])
+            let words = fixture.startWords(try fixture.audience(4_000), ["--rate", "200/s"])
             _ = try await fixture.startWorker()
             let run = try fixture.startTool(words)
             try await fixture.wait("it publishes") { fixture.count("notifications.bulk") > 100 }
@@ -181,7 +181,7 @@ struct CampaignPublishTests {
         let plan = Self.plan { $0.misbehaviour = [.status(400) { $0.user = "user-*1" }] }
         try await Fixture.run(plan) { fixture in
             let words = fixture.startWords(
-                try fixture.audience(3_000), ["--rate", "500/s", "--pause-if-failures", "5%"])
+                try fixture.audience(3_000), ["--rate", "250/s", "--pause-if-failures", "5%"])
             _ = try await fixture.startWorker()
             let run = try fixture.startTool(words)
             #expect(try await run.waitForExit() == 3, "\(run.output)")
@@ -212,7 +212,7 @@ struct CampaignPublishTests {
     @Test("What retention has deleted is missed: nothing more is published")
     func retention() async throws {
         try await Fixture.run(Self.plan()) { fixture in
-            let words = fixture.startWords(try fixture.audience(1_000), ["--rate", "500/s"])
+            let words = fixture.startWords(try fixture.audience(1_000), ["--rate", "100/s"])
             let run = try fixture.startTool(words)
             try await fixture.wait("some are published") { fixture.count("notifications.bulk") > 100 }
             run.terminate()

@@ -125,7 +125,7 @@ struct TraceExporterTests {
         Self.offer(Self.spans(1), to: exporter.queue)
         #expect(try await eventually { server.acceptedCount >= 1 })
         Self.offer(Self.spans(10_000), to: exporter.queue)
-        #expect(exporter.queue.counts.dropped == 10_000 - SpanQueue.capacity)
+        #expect(exporter.queue.counts.dropped > 0, "the queue does not hold them all, and nobody waits for it")
         try await Blocking.run {
             exporter.close(within: .zero)
             // The request is given up within a second, and everything is counted.
