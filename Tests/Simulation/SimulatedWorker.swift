@@ -208,7 +208,9 @@ final class SimulatedWorker {
     func thaw(after duration: Int64) {
         log("goes on")
         frozenUntil = nil
-        hasStoodStill = isZombie
+        // A shorter one is no longer than what any call may wait for its commit, and what it had asked to wait is no part.
+        let limit = configuration.maxUnrecordedMilliseconds + LaneIntervals.usual.poll
+        hasStoodStill = isZombie && duration >= limit
         frozenFor += duration
         if isZombie {
             simulation.schedule(.news(process, .lost), after: simulation.chance.between(0, 1_500))
