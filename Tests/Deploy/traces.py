@@ -28,8 +28,8 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 import check
 
-sys.path.insert(0, str(check.ROOT / "Soak"))
-from processes import Failure, wait_for  # noqa: E402
+sys.path.insert(0, str(check.ROOT / "scripts/shared"))
+from processes import Failure
 
 TRACE, PRODUCER = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 EVENTS = [
