@@ -110,6 +110,26 @@ struct EngineExposureTests {
         #expect(harness.usersInFlight == ["b"])
     }
 
+    @Test("a commit that is found to be there after its producer was lost shows no membership: another one has to")
+    func standstillAndLostProducer() {
+        let harness = harness()
+        harness.settle()
+        harness.pass(100)
+        harness.commitEnds(.acknowledged)
+        harness.time += 12_000
+        harness.engine.stoodStill(for: 12_000)
+        harness.pass(100)
+        harness.producerLost()
+        harness.producerReady()
+        // The offsets are those of the commit before: they are there, whoever has the partitions now.
+        harness.commitEnds(.acknowledged)
+        harness.event("b")
+        #expect(harness.calls.isEmpty)
+        harness.pass(100)
+        harness.commitEnds(.acknowledged)
+        #expect(harness.usersInFlight == ["b"])
+    }
+
     @Test("a short pause is no standstill, and new partitions end one")
     func shortPause() {
         let harness = harness()

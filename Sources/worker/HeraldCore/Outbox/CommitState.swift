@@ -71,6 +71,9 @@ enum CommitState: Sendable, Equatable {
 
     var isAtomic: Bool { if case .atomic = self { true } else { false } }
 
+    /// Whether the broker is asked what became of a commit.
+    var isResolving: Bool { if case .atomic(.ending(_, .resolving, _)) = self { true } else { false } }
+
     /// The transaction that has not come to its end.
     var attempt: Attempt? {
         switch self {

@@ -123,7 +123,7 @@ extension Committer {
 
     /// The group has taken what was committed, and trackers and members know.
     mutating func acknowledged(now: MonotonicTime) {
-        exposure.committed(sequence: sequence)
+        exposure.committed(sequence: sequence, isProof: !state.isResolving)
         if state.isAtomic {
             close(succeeded: true, now: now)
         } else {

@@ -33,11 +33,14 @@ struct Exposure: Sendable {
         waitingSince = coversAll ? nil : now
     }
 
-    /// The group has taken the commit with this number.
-    mutating func committed(sequence: UInt64) {
+    /// The commit with this number is made.
+    ///
+    /// - Parameter isProof: whether the group has taken it from this worker. One that was only found to be there may be the
+    ///   same as one before, and shows nothing.
+    mutating func committed(sequence: UInt64, isProof: Bool) {
         committingSince = nil
         isInTheWay = false
-        if let before = unproven, sequence > before { unproven = nil }
+        if isProof, let before = unproven, sequence > before { unproven = nil }
     }
 
     /// The commit was not made: what it would have covered waits on.
