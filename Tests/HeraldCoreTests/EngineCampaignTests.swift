@@ -173,6 +173,22 @@ struct EngineCampaignTests {
         harness.pass(1_000)
         #expect(harness.usersInFlight == ["b"])
     }
+
+    @Test("leaves room for others when it is paused whose events have taken all the room of an outage")
+    func outageRoom() {
+        let harness = EngineHarness()
+        harness.event("a", on: EngineHarness.bulk, more: Self.autumn)
+        harness.answer(CallResult(failure: .tls))
+        for number in 0..<Outage.probeCandidates {
+            harness.event("user-\(number)", on: EngineHarness.bulk, more: Self.autumn)
+        }
+        let isAsked = { (0..<40).contains { _ in harness.engine.nextSource() == EngineHarness.bulk } }
+        #expect(!isAsked(), "there is enough to probe with")
+        harness.campaign("autumn", is: .paused)
+        harness.pass(1_000)
+        #expect(harness.calls.isEmpty)
+        #expect(isAsked(), "nobody is left to probe with")
+    }
 }
 
 @Suite("A campaign that is to be paused when too many fail")

@@ -190,6 +190,9 @@ extension BackendHealth {
         outage?.room[number] -= 1
     }
 
+    /// Nobody is left to probe with: as many events are taken as at the beginning, or the outage would never end.
+    mutating func lookForCandidates() { outage?.makeRoom() }
+
     /// Everybody was asked who was not asked before.
     mutating func noteNoOthers() { outage?.hasOthers = false }
 }

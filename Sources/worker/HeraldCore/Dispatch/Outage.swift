@@ -76,6 +76,12 @@ public struct Outage: Sendable, Equatable {
 
     func hasAsked(_ user: UInt64) -> Bool { users.contains(user) }
 
+    /// Has room for candidates of each class, unless one is being asked.
+    mutating func makeRoom() {
+        guard probe == nil else { return }
+        for number in room.indices { room[number] = max(room[number], Self.probeCandidates) }
+    }
+
     /// Notes that the probe, of an event of this class, failed too.
     mutating func probeFailed(ofClass number: Int, now: MonotonicTime) {
         probe = nil

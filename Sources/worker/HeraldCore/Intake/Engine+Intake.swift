@@ -12,7 +12,12 @@ extension Engine {
         guard case .assigned = membership, events.room > (health.isInOutage ? 0 : Outage.reservedSlots) else {
             return nil
         }
-        if !health.isInOutage, dispatcher.pressing + calls.busy >= takeLimit { return nil }
+        if !health.isInOutage {
+            if dispatcher.pressing + calls.busy >= takeLimit { return nil }
+        } else if dispatcher.queue.isEmpty {
+            // Whoever could have been asked has gone on uncalled: with a campaign that is paused, or because it expired.
+            health.lookForCandidates()
+        }
         let room = SourceTable.Room(
             isFull: events.bytes >= configuration.maxBufferedBytes, reserved: configuration.reservedBytes,
             outageRoom: health.isInOutage ? health.outage?.room : nil)
