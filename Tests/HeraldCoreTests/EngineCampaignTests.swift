@@ -182,9 +182,12 @@ struct EngineCampaignTests {
         for number in 0..<Outage.probeCandidates {
             harness.event("user-\(number)", on: EngineHarness.bulk, more: Self.autumn)
         }
-        let isAsked = { (0..<40).contains { _ in harness.engine.nextSource() == EngineHarness.bulk } }
+        let isAsked = { (0..<100).contains { _ in harness.engine.nextSource() == EngineHarness.bulk } }
         #expect(!isAsked(), "there is enough to probe with")
         harness.campaign("autumn", is: .paused)
+        harness.acknowledgeAll()
+        harness.pass(100)
+        harness.commitEnds(.acknowledged)
         harness.pass(1_000)
         #expect(harness.calls.isEmpty)
         #expect(isAsked(), "nobody is left to probe with")

@@ -25,7 +25,8 @@ extension SimulatedWorker {
         case .campaign(let index): hear(ofCampaign: index)
         case .credentialsRenewed: tell(.credentialsRenewed)
         case .revoked:
-            guard !isZombie else { return }
+            // Not what was asked of it as the member that it was before it joined anew.
+            guard !isZombie, simulation.cluster.members[process.member]?.isRevoking == true else { return }
             log("is to give its partitions back")
             stop(timeout: configuration.revokeTimeoutMilliseconds)
             tell(.revoke([], lost: false))
