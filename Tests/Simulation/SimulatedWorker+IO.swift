@@ -48,6 +48,11 @@ extension SimulatedWorker: SimulatedIO {
 
     func unassign() {
         log("gives its partitions back")
+        // Who may not commit any more has nothing to wait for.
+        if let lostSince, simulation.now > lostSince + 100 {
+            simulation.checkers.fail("\(process) has kept partitions that it had lost")
+        }
+        lostSince = nil
         isAssigned = false
         isGivingBack = true
         endAssignment()

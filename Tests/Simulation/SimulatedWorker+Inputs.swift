@@ -38,6 +38,7 @@ extension SimulatedWorker {
             }
             log("has lost its partitions")
             hitInMemory()
+            lostSince = simulation.now
             tell(.revoke([], lost: true))
         case .assigned(let generation, let places):
             // A member hears of a generation once it has asked for it, and not when the next one has begun.

@@ -78,6 +78,8 @@ final class SimulatedWorker {
     var callsOut: [RecordName: Int] = [:]
     /// Since when events are decided whose calls would be made again after a kill.
     var unrecordedSince: [SlotID: Int64] = [:]
+    /// Since when it knows that its partitions are lost; a freeze makes it forget.
+    var lostSince: Int64?
     /// It stood still for longer than it may without being told that it is still a member.
     private(set) var hasStoodStill = false
     /// Records on their way to the broker.
@@ -188,6 +190,7 @@ final class SimulatedWorker {
     func freeze() {
         let duration = simulation.chance.between(100, 30_000)
         log("is frozen for \(duration) ms")
+        lostSince = nil
         frozenUntil = simulation.now + duration
         simulation.schedule(.thaw(process, after: duration), after: duration)
         guard duration > Self.session, isMember else { return }
@@ -228,6 +231,7 @@ final class SimulatedWorker {
     func join() {
         log("joins")
         isZombie = false
+        lostSince = nil
         hasStoodStill = false
         isMember = true
         joins += 1
