@@ -56,6 +56,15 @@ extension [UInt8] {
         text.withUTF8Buffer { append(contentsOf: $0) }
     }
 
+    /// Appends all digits of the number, leading zeros included, in lower-case hexadecimal.
+    @inlinable
+    public mutating func append<Number: FixedWidthInteger & UnsignedInteger>(hexadecimal number: Number) {
+        for shift in stride(from: Number.bitWidth - 4, through: 0, by: -4) {
+            let digit = UInt8(truncatingIfNeeded: number >> shift & 0xF)
+            append(digit < 10 ? 0x30 + digit : 0x57 + digit)
+        }
+    }
+
     /// Appends the number in decimal, without making a string.
     public mutating func append(decimal number: Int64) {
         if number < 0 { append(0x2D) }

@@ -79,13 +79,3 @@ public struct TraceID: Hashable, Sendable {
         output.append(hexadecimal: low)
     }
 }
-
-extension [UInt8] {
-    /// Appends all 16 digits of the number in lower-case hexadecimal.
-    public mutating func append(hexadecimal number: UInt64) {
-        for shift in stride(from: UInt64(60), through: 0, by: -4) {
-            let digit = UInt8(truncatingIfNeeded: number >> shift & 0xF)
-            append(digit < 10 ? 0x30 + digit : 0x57 + digit)
-        }
-    }
-}

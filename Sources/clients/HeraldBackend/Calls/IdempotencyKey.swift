@@ -33,12 +33,7 @@ enum IdempotencyKey {
             precondition(isDone, "libcrypto has no SHA-256")
             output.removeLast(output.count - start)
             output.append(text: "sha256:")
-            for byte in digest {
-                output.append(hexDigit(byte >> 4))
-                output.append(hexDigit(byte & 0xF))
-            }
+            for byte in digest { output.append(hexadecimal: byte) }
         }
     }
-
-    private static func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
 }

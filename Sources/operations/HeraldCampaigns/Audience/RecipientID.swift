@@ -1,3 +1,5 @@
+import HeraldBytes
+
 /// What a campaign's event for a user is called: the first 16 bytes of SHA-256 of both, the event's id in hexadecimal.
 ///
 /// Whoever starts a campaign again, from whichever machine, gives each user the same id: so what was published can be told
@@ -12,12 +14,8 @@ package struct RecipientID: Hashable, Sendable {
 
     /// Appends its 32 lower-case hexadecimal characters.
     func append(to output: inout [UInt8]) {
-        for word in [high, low] {
-            for shift in stride(from: 60, through: 0, by: -4) {
-                let digit = UInt8(truncatingIfNeeded: word >> UInt64(shift)) & 0xF
-                output.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
-            }
-        }
+        output.append(hexadecimal: high)
+        output.append(hexadecimal: low)
     }
 
     package var text: String {
