@@ -35,14 +35,7 @@ struct Invocation: Sendable {
 
     /// The same with the command's own values in place of some, by the names of their flags.
     func settings(requiring needs: SettingsNeeds, replacing flags: [String: [String]]) throws -> Settings {
-        try Settings.load(sources(replacing: flags), requiring: needs) { LibraryChecks.mistakes($0, requiring: needs) }
-            .settings
-    }
-
-    private func sources(replacing flags: [String: [String]] = [:]) -> SettingsSources {
-        SettingsSources(
-            file: parsed[GlobalOptions.config].map { .path($0) }, environment: environment,
-            flags: parsed.options.merging(flags) { $1 })
+        try readSettings(requiring: needs, replacing: flags).settings
     }
 
     /// The same, with where each value came from.
@@ -53,8 +46,13 @@ struct Invocation: Sendable {
     }
 
     /// The same, with warnings for the caller to say; each time from the file as it is now.
-    func readSettings(requiring needs: SettingsNeeds) throws -> LoadedSettings {
-        try Settings.load(sources(), requiring: needs) { LibraryChecks.mistakes($0, requiring: needs) }
+    func readSettings(
+        requiring needs: SettingsNeeds, replacing flags: [String: [String]] = [:]
+    ) throws -> LoadedSettings {
+        let sources = SettingsSources(
+            file: parsed[GlobalOptions.config].map { .path($0) }, environment: environment,
+            flags: parsed.options.merging(flags) { $1 })
+        return try Settings.load(sources, requiring: needs) { LibraryChecks.mistakes($0, requiring: needs) }
     }
 
     /// Where a copy of standard input goes.
