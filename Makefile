@@ -22,7 +22,7 @@ CASES ?=
 export FILTER
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build deb check-deb release demo check test simulate mutants soak soak-short bench micro lint \
+.PHONY: help deps build deb check-deb release demo check test browser screenshots simulate mutants soak soak-short bench micro lint \
 	check-deploy sanitize fuzz clean
 
 help: ## lists these targets
@@ -51,6 +51,14 @@ check: deps ## the quick check after an edit: format, build, unit tests, a milli
 
 test: deps ## checks the contract and runs all tests; with KAFKA_HOME or KAFKA_BOOTSTRAP_SERVERS on a real broker too
 	@scripts/contained scripts/test
+
+browser: deps ## opens the console in Chromium, on a broker of KAFKA_HOME; FILTER chooses tests by a part of their sentence
+	swift build --product herald -Xswiftc -warnings-as-errors
+	@scripts/contained scripts/browser $(FILTER)
+
+screenshots: deps ## makes the pictures of docs/CONSOLE.md anew (KAFKA_HOME)
+	swift build --product herald -Xswiftc -warnings-as-errors
+	@scripts/contained scripts/browser --pictures
 
 simulate: deps ## runs the simulation for MINUTES (10) with new seeds, or replays SEED (or LOCALITY) with a trace
 	swift build --configuration release --product simulate

@@ -33,13 +33,18 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Reso
 
 let package = Package(
     name: "herald",
+    // What the API of HeraldRegistration needs; everything else is for Linux.
+    platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .visionOS(.v1), .watchOS(.v8)],
     products: [
         .executable(name: "herald", targets: ["herald"]),
         .library(name: "HeraldEvents", targets: ["HeraldEvents", "HeraldText"]),
-        .library(name: "HeraldBackend", targets: ["HeraldBackend", "HeraldText"]),
+        .library(name: "HeraldBackend", targets: ["HeraldBackend", "HeraldDevices", "HeraldText"]),
+        // For apps: Foundation alone.
+        .library(name: "HeraldRegistration", targets: ["HeraldRegistration", "HeraldDevices"]),
         .library(name: "HeraldKafka", targets: ["HeraldKafka"]),
-        // For the micro-benchmarks, which are a package of their own; nothing about it is promised.
+        // For the micro-benchmarks, which are a package of their own; nothing about them is promised.
         .library(name: "HeraldCore", targets: ["HeraldCore", "HeraldTime"]),
+        .library(name: "HeraldHub", targets: ["HeraldHub"]),
     ],
     targets: [
         library("CRDKafka", pkgConfig: "rdkafka", package: "librdkafka-dev"),
@@ -48,8 +53,10 @@ let package = Package(
         library("CHTTPParser", package: "libhttp-parser-dev"),
         library("CYAML", pkgConfig: "yaml-0.1", package: "libyaml-dev"),
         library("CMicroHTTPD", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
+        library("CExpat", pkgConfig: "expat", package: "libexpat1-dev"),
         library("CSSL", pkgConfig: "openssl", package: "libssl-dev"),
         .target(name: "CBuild", path: "Sources/c/CBuild"),
+        .target(name: "CConsolePage", path: "Sources/c/CConsolePage"),
 
         // Bytes, time, threads, text: they know nothing of each other's users.
         module("foundation", "HeraldBytes"),
@@ -68,9 +75,15 @@ let package = Package(
         module(
             "clients", "HeraldHTTP",
             ["CCurl", "CEpoll", "CHTTPParser", "CMicroHTTPD", "CSSL", "HeraldThreads", "HeraldTime"]),
+        module("clients", "HeraldDevices"),
+        module("clients", "HeraldRegistration", ["HeraldDevices"]),
+        module("clients", "HeraldHub", ["CExpat", "CSSL", "HeraldBytes", "HeraldHTTP", "HeraldText", "HeraldTime"]),
         module(
             "clients", "HeraldBackend",
-            ["CSSL", "HeraldBytes", "HeraldHTTP", "HeraldText", "HeraldThreads", "HeraldTime"]),
+            [
+                "CSSL", "HeraldBytes", "HeraldDevices", "HeraldHTTP", "HeraldHub", "HeraldText", "HeraldThreads",
+                "HeraldTime",
+            ]),
 
         module(
             "clients", "HeraldTraces", ["HeraldHTTP", "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime"]),
@@ -80,8 +93,14 @@ let package = Package(
         module(
             "worker", "HeraldWorker",
             [
-                "HeraldBackend", "HeraldBytes", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
+                "HeraldBackend", "HeraldBytes", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldKafka",
                 "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime",
+            ]),
+        module(
+            "worker", "HeraldFeedback",
+            [
+                "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldKafka", "HeraldTelemetry", "HeraldText",
+                "HeraldThreads", "HeraldTime",
             ]),
         module(
             "worker", "HeraldAdmin",
@@ -104,21 +123,34 @@ let package = Package(
                 "HeraldTools",
             ]),
         module(
+            "operations", "HeraldTimeline",
+            ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldTime", "HeraldTools"]),
+        module(
             "operations", "HeraldDoctor",
             [
-                "CSSL", "HeraldBackend", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldThreads", "HeraldTime",
-                "HeraldTools",
+                "CSSL", "HeraldBackend", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldKafka", "HeraldThreads",
+                "HeraldTime", "HeraldTools",
             ]),
+        .target(
+            name: "HeraldConsole",
+            dependencies: [
+                "CConsolePage", "HeraldBytes", "HeraldCampaigns", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
+                "HeraldReplay", "HeraldText", "HeraldThreads", "HeraldTime", "HeraldTimeline", "HeraldTools",
+            ],
+            path: "Sources/operations/HeraldConsole",
+            // CConsolePage makes them part of the program.
+            exclude: ["Page"], swiftSettings: strict),
 
         // A backend and a broker to try Herald on.
         module(
             "sandbox", "HeraldSandbox",
-            ["HeraldBytes", "HeraldHTTP", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime"]),
+            ["HeraldBytes", "HeraldHTTP", "HeraldHub", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime"]),
         module(
             "sandbox", "HeraldDemo",
             [
-                "HeraldBackend", "HeraldBytes", "HeraldCommandLine", "HeraldEvents", "HeraldKafka", "HeraldSandbox",
-                "HeraldText", "HeraldThreads", "HeraldTime", "HeraldWorker",
+                "HeraldBackend", "HeraldBytes", "HeraldCommandLine", "HeraldDevices", "HeraldEvents", "HeraldHTTP",
+                "HeraldHub", "HeraldKafka", "HeraldSandbox", "HeraldText", "HeraldThreads", "HeraldTime",
+                "HeraldWorker",
             ]),
 
         // Settings, command line, the program.
@@ -128,13 +160,13 @@ let package = Package(
             name: "herald",
             dependencies: [
                 "CBuild",
-                "HeraldAdmin", "HeraldBackend", "HeraldBytes", "HeraldCampaigns", "HeraldCommandLine", "HeraldCore",
-                "HeraldDemo",
-                "HeraldDoctor", "HeraldEvents",
-                "HeraldHTTP",
+                "HeraldAdmin", "HeraldBackend", "HeraldBytes", "HeraldCampaigns", "HeraldCommandLine", "HeraldConsole",
+                "HeraldCore", "HeraldDemo", "HeraldDevices",
+                "HeraldDoctor", "HeraldEvents", "HeraldFeedback",
+                "HeraldHTTP", "HeraldHub",
                 "HeraldKafka",
                 "HeraldSandbox", "HeraldSettings", "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime",
-                "HeraldReplay", "HeraldTools", "HeraldTraces", "HeraldWorker",
+                "HeraldReplay", "HeraldTimeline", "HeraldTools", "HeraldTraces", "HeraldWorker",
             ],
             path: "Sources/app/herald", swiftSettings: strict),
 
@@ -162,8 +194,21 @@ let package = Package(
                 "HeraldWorker",
             ]
         ),
+        tests(
+            "HeraldFeedbackTests",
+            ["HeraldBytes", "HeraldEvents", "HeraldFeedback", "HeraldHub", "HeraldText", "HeraldTime"]),
         tests("HeraldHTTPTests", ["HeraldHTTP", "HeraldThreads", "HeraldTime"]),
-        tests("HeraldBackendTests", ["HeraldBackend", "HeraldHTTP", "HeraldText", "HeraldThreads", "HeraldTime"]),
+        tests(
+            "HeraldHubTests", ["HeraldBytes", "HeraldHTTP", "HeraldHub", "HeraldText", "HeraldThreads", "HeraldTime"]),
+        tests(
+            "HeraldBackendTests",
+            ["HeraldBackend", "HeraldDevices", "HeraldHTTP", "HeraldHub", "HeraldText", "HeraldThreads", "HeraldTime"]),
+        tests(
+            "HeraldRegistrationTests",
+            [
+                "HeraldBackend", "HeraldDevices", "HeraldHTTP", "HeraldHub", "HeraldRegistration", "HeraldSandbox",
+                "HeraldText", "HeraldThreads",
+            ]),
         tests("HeraldTextTests", ["HeraldText"]),
         tests("HeraldSettingsTests", ["HeraldSettings", "HeraldText"]),
         tests("HeraldCommandLineTests", ["HeraldCommandLine", "HeraldText", "HeraldThreads"]),
@@ -177,7 +222,9 @@ let package = Package(
                 "HeraldAdmin", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldTelemetry",
                 "HeraldThreads", "HeraldTime", "HeraldWorker",
             ]),
-        tests("HeraldSandboxTests", ["HeraldSandbox", "HeraldHTTP", "HeraldText", "HeraldThreads", "HeraldTime"]),
+        tests(
+            "HeraldSandboxTests",
+            ["HeraldBytes", "HeraldSandbox", "HeraldHTTP", "HeraldHub", "HeraldText", "HeraldThreads", "HeraldTime"]),
         tests(
             "HeraldDemoTests",
             ["HeraldCommandLine", "HeraldDemo", "HeraldEvents", "HeraldSandbox", "HeraldText", "HeraldTime"]),
@@ -186,8 +233,20 @@ let package = Package(
             "HeraldReplayTests",
             ["HeraldBytes", "HeraldEvents", "HeraldReplay", "HeraldText", "HeraldTime", "HeraldTools"]),
         tests(
+            "HeraldTimelineTests", ["HeraldEvents", "HeraldKafka", "HeraldTime", "HeraldTimeline"]),
+        tests(
+            "HeraldConsoleTests",
+            [
+                "HeraldAdmin", "HeraldBytes", "HeraldCampaigns", "HeraldConsole", "HeraldCore", "HeraldEvents",
+                "HeraldHTTP", "HeraldKafka", "HeraldReplay", "HeraldText", "HeraldThreads", "HeraldTime",
+                "HeraldTimeline", "HeraldTools",
+            ]),
+        tests(
             "HeraldDoctorTests",
-            ["HeraldDoctor", "HeraldHTTP", "HeraldKafka", "HeraldThreads", "HeraldTime", "HeraldTools"]),
+            [
+                "HeraldBackend", "HeraldDoctor", "HeraldHTTP", "HeraldHub", "HeraldKafka", "HeraldSandbox",
+                "HeraldThreads", "HeraldTime", "HeraldTools",
+            ]),
         tests(
             "HeraldCampaignsTests",
             ["HeraldBytes", "HeraldCampaigns", "HeraldEvents", "HeraldTime", "HeraldTools"]),
@@ -196,7 +255,7 @@ let package = Package(
             [
                 "herald", "HeraldCampaigns", "HeraldCommandLine", "HeraldEvents", "HeraldKafka", "HeraldSandbox",
                 "HeraldSettings",
-                "HeraldText", "HeraldTime",
+                "HeraldText", "HeraldThreads", "HeraldTime",
             ]),
         .target(
             name: "Simulation",
@@ -211,6 +270,9 @@ let package = Package(
         tests("SimulationTests", ["HeraldCore", "Simulation"]),
         tests(
             "EndToEndTests",
-            ["herald", "publish-example", "HeraldKafka", "HeraldSandbox", "HeraldThreads", "HeraldTime"]),
+            [
+                "herald", "publish-example", "HeraldBytes", "HeraldHTTP", "HeraldHub", "HeraldKafka", "HeraldSandbox",
+                "HeraldThreads", "HeraldTime",
+            ]),
     ]
 )

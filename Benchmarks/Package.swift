@@ -12,6 +12,7 @@ let package = Package(
             dependencies: [
                 .product(name: "HeraldCore", package: "herald"),
                 .product(name: "HeraldEvents", package: "herald"),
+                .product(name: "HeraldHub", package: "herald"),
             ],
             swiftSettings: [.swiftLanguageMode(.v6)]),
         // In C, because they are what Herald is measured against: nothing of Swift's and nothing of Herald's.

@@ -12,6 +12,8 @@ class Case:
     # How long the backend takes (milliseconds). At 0 it is nginx, which `wrk` posts to as well.
     delay: int = 0
     tls: bool = False
+    # Over TLS to what answers as a notification hub does.
+    hub: bool = False
     workers: int = 1
     lanes: int = 1
     connections: int = 256
@@ -38,6 +40,7 @@ THROUGHPUT = [
     Case("delay-100ms", "the backend takes 100 ms, 4 000 calls in flight", delay=100, connections=4_000,
          in_flight=4_000),
     Case("tls", "over TLS", tls=True),
+    Case("hub", "over TLS to a notification hub, against tls", tls=True, hub=True),
     Case("workers-2", "two workers", workers=2),
     Case("lanes-2", "two lanes", lanes=2),
     Case("traces-1%", "spans of 1 % of the events", traces=0.01),

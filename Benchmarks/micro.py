@@ -6,7 +6,7 @@
 Time on a shared machine says little about a change; instructions do, and they come out the same run after run (but for
 a few in a thousand, between machines whose libc picks other routines). Each case runs twice, the second time for more
 events: the difference is the steady state, without the program's start and without what warms up. A case that takes
-more than micro.limits allows, or allocates more, fails.
+more than micro.limits allows, or allocates more, fails, and so does one that costs too much more than another (RATIOS).
 
 --update writes the limits anew: a tenth above what was counted, allocations as counted. --where says from where memory
 is allocated. `make micro` builds first.
@@ -24,6 +24,8 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 LIMITS = HERE / "micro.limits"
 HEADROOM = 1.10
+# How much more an event may cost than another one.
+RATIOS = {("hub", "event"): 1.3}
 # Every slot of an engine has been used after the first.
 WARM, LONG = 10_000, 20_000
 ALLOCATORS = {"malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc", "memalign"}
@@ -134,6 +136,12 @@ def main():
             for caller, count in callers.most_common():
                 if count * 10_000 >= LONG - WARM:
                     print(f"{count / (LONG - WARM):>22.4f} from {demangled(caller)}")
+    for (case, other), most in RATIOS.items():
+        if case in counted and other in counted:
+            ratio = counted[case][0] / counted[other][0]
+            print(f"{f'{case} : {other}':<16}{ratio:>14.2f}{most:>8}{'' if ratio <= most else '  too much'}")
+            if ratio > most:
+                failed.append(f"{case} : {other}")
     if options.update:
         if options.cases:
             sys.exit("micro: --update writes all limits, so it counts all cases.")

@@ -15,14 +15,22 @@ SETTINGS = """\
 kafka: {{bootstrapServers: "{bootstrap}", group: {group}}}
 topics: {{requests: [{topics}], results: {group}.results, retry: {group}.retry, deadLetter: {group}.dead-letter}}
 backend:
-  url: {url}
-  connections: {connections}
-  auth: {{kind: basic, username: bench, password: bench}}
+{backend}  connections: {connections}
 {tls}delivery: {{guarantee: {guarantee}, maxInFlight: {in_flight}, lanes: {lanes}}}
 retry: {{delays: [5s]}}
 admin: {{listen: "127.0.0.1:0"}}
 limits: {{{limits}}}
 {traces}"""
+
+HTTP = """\
+  url: {url}
+  auth: {{kind: basic, username: bench, password: bench}}
+"""
+
+HUB = """\
+  kind: azure-hub
+  hub: {{connectionStringFile: {file}, name: bench}}
+"""
 
 
 class Workers:
@@ -35,13 +43,22 @@ class Workers:
             broker.create(name, case.partitions)
         path = processes.directory / f"{self.group}.yaml"
         path.write_text(SETTINGS.format(
-            bootstrap=broker.bootstrap, group=self.group, topics=topics, limits=limits, url=url, connections=case.connections,
+            bootstrap=broker.bootstrap, group=self.group, topics=topics, limits=limits, connections=case.connections,
             in_flight=case.in_flight, lanes=case.lanes, guarantee=case.guarantee,
+            backend=self.backend(url),
             tls=f"  tls: {{caFile: {authority}}}\n" if authority else "",
             traces=f"traces: {{url: {url}/v1/traces, sampleRatio: {case.traces}}}\n" if case.traces else ""))
         self.running = [
             processes.start([herald, "worker", "--config", path], log=f"{self.group}-{number}")
             for number in range(case.workers)]
+
+    def backend(self, url):
+        """The settings that say where the calls go."""
+        if not self.case.hub:
+            return HTTP.format(url=url)
+        file = self.processes.directory / f"{self.group}.hub"
+        file.write_text(f"Endpoint={url}/;SharedAccessKeyName=bench;SharedAccessKey=bench")
+        return HUB.format(file=file)
 
     def topics(self):
         return [f"{self.group}.{name}" for name in ("results", "retry.5s", "dead-letter")]
@@ -99,4 +116,5 @@ class Workers:
     def remove(self):
         for name in self.topics():
             self.broker.delete(name)
-        pathlib.Path(self.processes.directory / f"{self.group}.yaml").unlink()
+        for kind in ("yaml", "hub"):
+            pathlib.Path(self.processes.directory / f"{self.group}.{kind}").unlink(missing_ok=True)

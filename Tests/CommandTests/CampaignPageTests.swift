@@ -50,6 +50,45 @@ struct CampaignPageTests {
         }
     }
 
+    @Test("What became of notifications behind a hub is said in a line and in JSON, if anything is known of it")
+    func feedback() throws {
+        let status = try status(["delivered": 998_412], recipients: 1_000_000, published: 1_000_000)
+        #expect(!lines(status).contains { $0.contains("taken by the backend") })
+        #expect(status.json()["feedback"] == nil)
+        var feedback = FeedbackCount()
+        for number in 0..<1_210 {
+            let outcomes =
+                switch number % 121 {
+                case ..<100: #"{"Success":2}"#
+                case ..<120: "{}"
+                default: #"{"BadChannel":1}"#
+                }
+            guard
+                case .notification(let record) = try FeedbackRecord(
+                    decoding: Array(
+                        """
+                        {"type":"notification","backendId":"NH","conclusion":"final","outcomes":\(outcomes),\
+                        "reached":0,\
+                        "sentAt":"2026-11-21T08:40:26Z","checkedAt":"2026-11-21T08:40:26Z",\
+                        "origin":{"topic":"n","partition":0,"offset":0}}
+                        """.utf8))
+            else { continue }
+            feedback.add(record)
+        }
+        let page = CampaignPage(status: status, feedback: feedback, width: 200) { text, _ in text }
+        #expect(
+            page.lines.contains(
+                "taken by the backend 998 412; reached a push service 1 000; nobody to reach 200; "
+                    + "refused by push services or the hub 10; not known yet 997 202"))
+        let narrow = CampaignPage(status: status, feedback: feedback, width: 80) { text, _ in text }
+        #expect(
+            narrow.lines.contains("taken by the backend 998 412; reached a push service 1 000; nobody to reach 200"))
+        #expect(narrow.lines.contains("refused by push services or the hub 10; not known yet 997 202"))
+        let object = status.json(feedback)["feedback"]
+        #expect(object?["reached"] == .integer(1_000) && object?["nobody"] == .integer(200))
+        #expect(object?["open"] == .integer(997_202) && object?["devices"]?["Success"] == .integer(2_000))
+    }
+
     @Test("The bar has a place for everything that there is, in proportion, and is never full before the end")
     func bar() throws {
         let page = lines(try status(["delivered": 700, "dead-lettered": 1], published: 999))
@@ -77,7 +116,7 @@ struct CampaignPageTests {
     @Test("Hostile texts are escaped, in lines and in JSON")
     func hostileTexts() throws {
         let status = try status(["delivered": 1], by: Self.hostile)
-        for text in lines(status) + [CampaignPage.object(status).compact] {
+        for text in lines(status) + [status.json().compact] {
             #expect(!text.contains("\u{1B}") && !text.contains("\u{202E}") && !text.contains("\n"))
         }
         #expect(lines(status).first?.contains(#"by \u{1B}[2J\u{202E}ann\n"#) == true)

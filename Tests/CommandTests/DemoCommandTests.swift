@@ -35,6 +35,26 @@ struct DemoCommandTests {
         #expect(!run.output.contains("librdkafka"))
     }
 
+    @Test("--hub shows the same over an emulated notification hub, and leaves no file behind")
+    func hub() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "herald-demo-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let run = try await HeraldProgram.run(["demo", "--hub", "--once"], environment: ["TMPDIR": folder.path])
+        #expect(run.status == 0, "\(run.error)")
+        for line in [
+            "delivered                          apns     201      4         4\n",
+            "dead-lettered  rejected            apns     400      1         1\n",
+            "dead-lettered  attempts-exhausted  gcm      503      1         1\n",
+            "alice's device on apns received 1 notification:\n  {\"aps\":{\"alert\":\"Your parcel is here (no. 0)\"}}\n",
+        ] {
+            #expect(run.output.contains(line), "\(run.output)")
+        }
+        #expect(run.error.contains("This is an emulator of an Azure notification hub"))
+        #expect(run.error.contains("All 17 outcomes are what the stream must give"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
     @Test("Without a terminal it does the same without --once, and as JSON it writes the outcomes alone")
     func json() async throws {
         let run = try await demo("--quiet", "-o", "jsonl")

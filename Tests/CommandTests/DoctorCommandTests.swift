@@ -235,12 +235,51 @@ struct DoctorOnSecureBrokerTests {
             ], "\(some.run.output)")
         #expect(some.lines("✓", "write").count == 5)
 
+        try await followerIsExamined(environment, kafka)
+
         environment["HERALD_KAFKA_PROPERTIES"] = properties(password: "guessed", certificates)
         let refused = try await diagnose(environment, "--only", "kafka")
         #expect(refused.run.status == 1 && refused.names("✗") == ["broker login"], "\(refused.run.output)")
         #expect(!refused.run.output.contains("guessed"))
         environment["HERALD_KAFKA_PROPERTIES"] = "security.protocol=plaintext"
         #expect(try await diagnose(environment, "--only", "kafka").names("✗") == ["broker login"])
+    }
+
+    /// With a hub's telemetry: group, transactional id and topic of `herald feedback`, which no worker stops without.
+    private func followerIsExamined(_ environment: [String: String], _ kafka: RealKafka) async throws {
+        let hub = try HubEmulator()
+        defer { hub.stop() }
+        let file = FileManager.default.temporaryDirectory.appending(path: "doctor-\(UUID().uuidString).txt")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try hub.connectionString.write(to: file, atomically: true, encoding: .utf8)
+        var settings = environment.filter { !$0.key.hasPrefix("HERALD_BACKEND_") }
+        settings.merge([
+            "HERALD_BACKEND_KIND": "azure-hub", "HERALD_BACKEND_HUB_NAME": hub.hub,
+            "HERALD_BACKEND_HUB_CONNECTION_STRING_FILE": file.path, "HERALD_BACKEND_HUB_TELEMETRY": "true",
+        ]) { $1 }
+        func follower(_ diagnosis: Diagnosis) -> [String] {
+            diagnosis.lines.filter { $0.contains("feedback") }.map { line in
+                line.replacing(/doctor-\w+/, with: "doctor-…").split(separator: " ").joined(separator: " ")
+            }
+        }
+        let none = try await diagnose(settings, "--only", "kafka")
+        #expect(
+            follower(none) == [
+                "! topic notifications.feedback: it is missing (herald feedback needs it) → herald topics apply",
+                "✓ transactional id herald-feedback-doctor-…: claimed",
+                "! read group herald-feedback: not allowed (herald feedback needs it) "
+                    + "→ allow Read on the group herald-feedback with kafka-acls",
+            ], "\(none.run.output)")
+        let made = try await HeraldProgram.run(
+            ["topics", "apply", "--yes"],
+            environment: settings.merging([
+                "HERALD_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrapServers,
+                "HERALD_KAFKA_PROPERTIES": "security.protocol=plaintext",
+            ]) { $1 })
+        #expect(made.status == 0, "\(made.error)")
+        try await kafka.allow(Self.user + ["--operation", "Read", "--group", "herald-feedback"])
+        let all = try await diagnose(settings, "--only", "kafka")
+        #expect(follower(all).allSatisfy { $0.hasPrefix("✓") } && follower(all).count == 4, "\(all.run.output)")
     }
 
     private func properties(password: String, _ certificates: TestCertificates) -> String {

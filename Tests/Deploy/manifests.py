@@ -32,6 +32,9 @@ MODELS = {
 RESOURCES = {"topic", "group", "transactionalId"}
 OPERATIONS = {
     "Read", "Write", "Create", "Delete", "Alter", "Describe", "AlterConfigs", "DescribeConfigs", "IdempotentWrite"}
+# What is in a secret's file for `herald config check`, where any text does not do.
+SECRET_TEXTS = {
+    "connection-string": "Endpoint=sb://shop.servicebus.windows.net/;SharedAccessKeyName=send;SharedAccessKey=c2VjcmV0"}
 # Made by people (herald-backend) or by Strimzi (its cluster's authority, and one secret for each KafkaUser).
 SECRETS = {"herald-backend", "kafka-cluster-ca-cert"}
 
@@ -120,7 +123,8 @@ def selects(selector, labels):
 
 
 def faults_of_references(documents):
-    [deployment] = of_kind(documents, "Deployment")
+    deployments = {one["metadata"]["name"]: one for one in of_kind(documents, "Deployment")}
+    deployment = deployments.pop("herald")
     template = deployment["spec"]["template"]
     pod, labels = template["spec"], template["metadata"]["labels"]
     [container] = pod["containers"]
@@ -130,7 +134,10 @@ def faults_of_references(documents):
     selectors = {"Deployment": deployment["spec"]["selector"]}
     for kind, key in (("Service", "selector"), ("PodDisruptionBudget", "selector"), ("NetworkPolicy", "podSelector")):
         for document in of_kind(documents, kind):
-            selectors[kind] = document["spec"].get(key)
+            if document["metadata"]["name"] not in deployments:
+                selectors[kind] = document["spec"].get(key)
+    for follower in deployments.values():
+        yield from faults_of_follower(documents, follower, selectors)
     if len(selectors) != 4:
         yield "Service, PodDisruptionBudget or NetworkPolicy is missing"
     for kind, selector in selectors.items():
@@ -148,6 +155,48 @@ def faults_of_references(documents):
         asked = container[probe]["httpGet"]
         if asked["path"] != path or str(ports.get(asked["port"])) != port:
             yield f"the {probe} does not ask {path} at admin.listen"
+    yield from faults_of_container(documents, pod, container)
+    if of_kind(documents, "Secret"):
+        yield "a secret is in the repository"
+
+    for monitor in of_kind(documents, "ServiceMonitor"):
+        [service] = of_kind(documents, "Service")
+        if not selects(monitor["spec"]["selector"], service["metadata"]["labels"]):
+            yield "the ServiceMonitor does not select the Service"
+        if monitor["spec"]["endpoints"][0]["port"] not in [port["name"] for port in service["spec"]["ports"]]:
+            yield "the ServiceMonitor asks a port that the Service does not have"
+        if service["metadata"]["labels"].get(monitor["spec"]["jobLabel"]) != "herald":
+            yield "the job is not called herald, as the rules expect"
+        if not service["spec"].get("publishNotReadyAddresses"):
+            yield "Prometheus would lose a worker that is not ready"
+    yield from faults_of_scaling(documents, values, deployment)
+
+
+def faults_of_follower(documents, deployment, workers):
+    """The follower of a hub's telemetry is one, and no service, budget or policy takes it for a worker."""
+    name, spec = deployment["metadata"]["name"], deployment["spec"]
+    pod, labels = spec["template"]["spec"], spec["template"]["metadata"]["labels"]
+    [container] = pod["containers"]
+    if name != "herald-feedback" or container["args"][0] != "feedback":
+        yield f"nobody knows what {name} is"
+    if spec.get("replicas") != 1 or spec.get("strategy") != {"type": "Recreate"}:
+        yield f"there may be two of {name} at a time, which replace each other"
+    if not selects(spec["selector"], labels):
+        yield f"{name} does not select its pod"
+    for kind, selector in workers.items():
+        if selects(selector, labels):
+            yield f"the {kind} of the workers selects {name}"
+    policies = [one["spec"]["podSelector"] for one in of_kind(documents, "NetworkPolicy")]
+    if not any(selects(selector, labels) for selector in policies):
+        yield f"no NetworkPolicy selects {name}"
+    backend = ruamel.yaml.YAML(typ="safe").load(settings(documents))["backend"]
+    if backend.get("kind") != "azure-hub" or not backend["hub"].get("telemetry"):
+        yield f"{name} has no hub with telemetry to ask"
+    yield from faults_of_container(documents, pod, container)
+
+
+def faults_of_container(documents, pod, container):
+    text = settings(documents)
     for secured in (pod["securityContext"].get("runAsNonRoot"), container["securityContext"]["readOnlyRootFilesystem"],
                     not container["securityContext"]["allowPrivilegeEscalation"]):
         if not secured:
@@ -168,20 +217,6 @@ def faults_of_references(documents):
         wanted |= {one["name"] for one in authentication["spec"]["secretTargetRef"]}
     for secret in sorted(wanted - SECRETS - users):
         yield f"nobody makes the secret {secret}"
-    if of_kind(documents, "Secret"):
-        yield "a secret is in the repository"
-
-    for monitor in of_kind(documents, "ServiceMonitor"):
-        [service] = of_kind(documents, "Service")
-        if not selects(monitor["spec"]["selector"], service["metadata"]["labels"]):
-            yield "the ServiceMonitor does not select the Service"
-        if monitor["spec"]["endpoints"][0]["port"] not in [port["name"] for port in service["spec"]["ports"]]:
-            yield "the ServiceMonitor asks a port that the Service does not have"
-        if service["metadata"]["labels"].get(monitor["spec"]["jobLabel"]) != "herald":
-            yield "the job is not called herald, as the rules expect"
-        if not service["spec"].get("publishNotReadyAddresses"):
-            yield "Prometheus would lose a worker that is not ready"
-    yield from faults_of_scaling(documents, values, deployment)
 
 
 def faults_of_scaling(documents, values, deployment):
@@ -215,7 +250,7 @@ def faults_of_settings(herald, documents):
         for file in re.findall(r"/run/secrets/\S+?(?=[},\s]|$)", text):
             path = folder / file.lstrip("/")
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("secret")
+            path.write_text(SECRET_TEXTS.get(path.name, "secret"))
         keys = [folder / "run/secrets/kafka" / name for name in ("user.crt", "user.key")]
         if keys[0].exists():
             subprocess.run(

@@ -8,27 +8,25 @@ struct BrokerTests {
         "A worker waits for a broker that is down at the start, goes on after one that dies in the middle of a transaction, and nothing is lost or recorded twice"
     )
     func brokerDown() async throws {
-        let kafka = try await RealKafka.start(nodes: 1, controllerOutlivesBroker: true)
-        defer { kafka.stop() }
         var plan = Fixture.Plan()
-        plan.kafka = kafka
+        plan.hasMortalBroker = true
         plan.settings = ["delivery.maxInFlight": "20"]
         plan.misbehaviour = [.latency(milliseconds: 20...20)]
         try await Fixture.run(plan) { fixture in
             let events = Batch.events(0..<600)
             try await fixture.publish(Array(events.prefix(10)))
-            kafka.kill(node: 1)
+            fixture.kafka.kill(node: 1)
             let worker = try fixture.spawnWorker()
             try await worker.waitForLog("no broker answers yet")
-            try await kafka.revive(node: 1)
+            try await fixture.kafka.revive(node: 1)
             try await fixture.waitForResults(10, within: 120)
             #expect(worker.isRunning)
 
             try await fixture.publish(Array(events.dropFirst(10)))
             try await fixture.waitForResults(60)
             // Twenty calls are under way, and a transaction is open at any moment.
-            kafka.kill(node: 1)
-            try await kafka.revive(node: 1)
+            fixture.kafka.kill(node: 1)
+            try await fixture.kafka.revive(node: 1)
             try await fixture.waitForResults(600, within: 120)
             try await fixture.waitUntilAllIsCommitted()
             worker.terminate()

@@ -144,10 +144,8 @@ struct ReplaySafetyTests {
 struct ReplayBrokerTests {
     @Test("A replay goes on by itself after its broker has died and come back, and each dead letter is replayed once")
     func brokerDies() async throws {
-        let kafka = try await RealKafka.start(nodes: 1, controllerOutlivesBroker: true)
-        defer { kafka.stop() }
         var plan = Fixture.Plan()
-        plan.kafka = kafka
+        plan.hasMortalBroker = true
         plan.more = Fixture.replayTopics
         try await Fixture.run(plan) { fixture in
             try await fixture.publishDeadLetters(0..<600)
@@ -155,8 +153,8 @@ struct ReplayBrokerTests {
                 "replay", "--where", "status = 503", "--yes", "--ramp", "all", "--wait", "0", "--rate", "200/s",
             ])
             try await fixture.wait("some are replayed") { fixture.count("notifications") >= 50 }
-            kafka.kill(node: 1)
-            try await kafka.revive(node: 1)
+            fixture.kafka.kill(node: 1)
+            try await fixture.kafka.revive(node: 1)
             let status = try await run.waitForExit(within: 180)
             #expect(status == 0, "\(run.output)")
             let last = try await fixture.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0")

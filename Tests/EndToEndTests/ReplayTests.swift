@@ -373,6 +373,55 @@ struct ReplayTests {
         }
     }
 
+    @Test("Misspelt events are corrected, replayed and delivered; what lay there stays, and the audit knows")
+    func corrected() async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            _ = try await fixture.startWorker()
+            let misspelt = ["a", "b"].map { name in
+                Publication(user: "ann", text: #"{"id":"\#(name)","user":"ann","message":"Hello","pns":"apnss"}"#)
+            }
+            try await fixture.publish(misspelt)
+            try await fixture.waitForResults(2)
+            let letters = fixture.deadLetters.map(\.value)
+            let dry = try await fixture.dlq("replay", "a", "--set", "pns=apns", "--set", "user=bob", "--dry-run")
+            #expect(dry.output.contains("user (none) → bob, pns (none) → apns"), "\(dry.output)")
+            let replay = try await fixture.dlq("replay", "a", "--set", "pns=apns", "--set", "user=bob", "--yes")
+            #expect(replay.status == 0, "\(replay.output)")
+            try await fixture.waitForResults(3)
+
+            let editor = fixture.directory.appending(path: "edit it.sh")
+            try "sed -i s/apnss/gcm/ \"$1\"".write(to: editor, atomically: true, encoding: .utf8)
+            let environment = ["EDITOR": "sh '\(editor.path)'", "VISUAL": ""]
+            let edit = try fixture.startDLQ(["replay", "b", "--edit", "--yes"], environment: environment)
+            #expect(try await edit.waitForExit(within: 120) == 0, "\(edit.output)")
+            try await fixture.waitForResults(4)
+            let spoilt = try fixture.startDLQ(
+                ["replay", "b", "--again", "--edit", "--yes"],
+                environment: ["EDITOR": "sed -i s/user/u/", "VISUAL": ""])
+            #expect(try await spoilt.waitForExit(within: 120) == 1, "\(spoilt.output)")
+            #expect(spoilt.output.contains("what was edited is no event"), "\(spoilt.output)")
+
+            let calls = fixture.backend.calls.map { "\($0.user ?? "") on \($0.pns ?? "")" }
+            #expect(calls == ["bob on apns", "ann on gcm"])
+            #expect(
+                fixture.requests.compactMap(\.key).map { String(decoding: $0, as: UTF8.self) } == [
+                    "ann", "ann", "bob", "ann",
+                ])
+            #expect(fixture.deadLetters.map(\.value) == letters, "dead letters stay as they are")
+            try await fixture.catchUp()
+            let audit = fixture.records("notifications.audit").compactMap(\.json)
+            let corrections = audit.compactMap { ($0["options"] as? [String: String])?["correction"] }
+            #expect(corrections.contains("user=bob pns=apns") && corrections.contains { $0.hasPrefix("edited, ") })
+            #expect(audit.contains { $0["action"] as? String == "dlq.reveal" })
+            for words in [
+                ["--set", "x=1"], ["--set", "user"], ["--set", "pns=apnss"], ["--set", "user=a", "--edit"],
+            ] {
+                let run = try fixture.startDLQ(["replay", "a"] + words)
+                #expect(try await run.waitForExit() == 2, "\(words): \(run.output)")
+            }
+        }
+    }
+
     @Test("Hostile texts reach no terminal and no spreadsheet, and messages are shown only when it is written down")
     func hostile() async throws {
         let evil = "\u{1B}]0;owned\u{07}\u{202E}=cmd|calc"

@@ -27,6 +27,26 @@ struct TraceTests {
         return event
     }
 
+    @Test("A call of a hub says the namespace's address and the path of the hub's messages")
+    func hub() async throws {
+        let collector = try StubCollector()
+        defer { collector.stop() }
+        let hub = try HubEmulator()
+        defer { hub.stop() }
+        try await Fixture.run(Self.plan(collector)) { fixture in
+            let worker = try await fixture.startHubWorker(hub)
+            try await fixture.publish([Self.event("one")])
+            try await fixture.waitForResults(1)
+            worker.terminate()
+            #expect(try await worker.waitForExit() == 0)
+            let calls = collector.spans("POST")
+            #expect(calls.map(\.name) == ["POST /herald/messages/"])
+            #expect(calls.map { $0["url.full"] } == ["\(hub.url)/herald/messages/"])
+            #expect(calls.map { $0["server.address"] } == ["127.0.0.1"])
+            #expect(calls.map { $0["server.port"] } == ["\(hub.port)"])
+        }
+    }
+
     @Test("An event is followed through its retry: one trace, the backend in it, each stay linked to the one before")
     func retry() async throws {
         let collector = try StubCollector()

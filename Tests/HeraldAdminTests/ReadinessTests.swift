@@ -68,12 +68,17 @@ struct ReadinessTests {
 
     @Test("Each hold has a reason and the sentence of the log", arguments: OutageReason.allCases)
     func outage(reason: OutageReason) throws {
-        let report = Reports.ready { $0.lanes[0].outage = OutageReport(reason, status: 404) }
+        let report = Reports.ready {
+            $0.lanes[0].outage = OutageReport(reason, status: 404)
+            $0.lanes[0].outageSince = WallTime(milliseconds: 0)
+        }
         let finding = try #require(Readiness(report, now: Self.now).findings.first)
         #expect(finding.reason == .outage(reason) && finding.reason.word == "outage-\(reason.rawValue)")
         #expect(finding.sentence == reason.sentence(status: 404) && finding.sentence.contains(": "))
         let page = ReadinessPage(report, now: Self.now).response
-        #expect(page.status == 503 && String(decoding: page.body, as: UTF8.self).contains(finding.sentence))
+        let text = String(decoding: page.body, as: UTF8.self)
+        #expect(page.status == 503 && text.contains(finding.sentence))
+        #expect(text.contains("\"since\": \"1970-01-01T00:00:00.000Z\""))
     }
 
     @Test(

@@ -1,4 +1,4 @@
-import HeraldBackend
+import HeraldDevices
 import HeraldThreads
 
 /// Remembers ids as long as the test lasts.

@@ -1,5 +1,6 @@
 import Foundation
 import HeraldBackend
+import HeraldDevices
 import Testing
 
 @Suite("Registering a device")
@@ -39,8 +40,8 @@ struct RegistrationTests {
         let bodies = backend.requests.map { $0.split(separator: "\r\n\r\n").dropFirst().joined() }
         #expect(
             bodies == [
-                "", #"{"Platform":"wns","Handle":"https://wns.example/?t=a+b&c","Tags":["news","a\"b"]}"#,
-                #"{"Platform":"apns","Handle":"00ABFF","Tags":[]}"#,
+                "", #"{"Handle":"https://wns.example/?t=a+b&c","Platform":"wns","Tags":["news","a\"b"]}"#,
+                #"{"Handle":"00ABFF","Platform":"apns","Tags":[]}"#,
             ])
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o600)

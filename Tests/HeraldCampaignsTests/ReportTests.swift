@@ -13,15 +13,55 @@ struct ReportTests {
 
     private func page(
         _ report: CampaignReport, _ definition: CampaignDefinition = Samples.definition(), isRevealed: Bool = false,
-        by author: String = "ann@web1", deletedCount: Int64 = 0
+        by author: String = "ann@web1", feedback: FeedbackCount? = nil, deletedCount: Int64 = 0
     ) -> String {
         var campaign = Samples.campaign()
         campaign.definition = definition
         campaign.control = Samples.control(.paused, by: author, reason: author)
         campaign.progress?.isComplete = false
         return ReportPage(
-            campaign, definition, report, now: Self.now, isRevealed: isRevealed, deletedCount: deletedCount
+            campaign, definition, report, now: Self.now, isRevealed: isRevealed, feedback: feedback,
+            deletedCount: deletedCount
         ).html
+    }
+
+    private func feedback(
+        _ conclusion: String, _ state: String?, _ outcomes: [String: Int]
+    ) throws -> NotificationFeedback {
+        let result = try NotificationResult(
+            decoding: Samples.bytes(
+                """
+                {"pns":"apns","outcome":"delivered","backendId":"NH","completedAt":"2026-11-21T08:40:26Z",\
+                "campaign":"spring","origin":{"topic":"n","partition":0,"offset":0}}
+                """))
+        return NotificationFeedback(
+            on: result, backendID: "NH", conclusion: try #require(.init(rawValue: conclusion)), state: state,
+            outcomes: outcomes, checkedAt: Self.now)
+    }
+
+    @Test("Each notification behind a hub is counted in one way, and its devices by the hub's outcomes")
+    func devices() throws {
+        var count = FeedbackCount()
+        let all: [(String, String?, [String: Int])] = [
+            ("final", "Completed", ["Success": 2, "BadChannel": 1]), ("too-old", "Processing", ["Success": 1]),
+            ("final", "NoTargetFound", [:]), ("final", "Completed", ["NoTargets": 1]), ("final", "Completed", [:]),
+            ("final", "Completed", ["ExpiredChannel": 1, "NoTargets": 1]), ("final", "Abandoned", [:]),
+            ("too-old", "Enqueued", [:]), ("unknown", nil, [:]),
+        ]
+        for (conclusion, state, outcomes) in all { count.add(try feedback(conclusion, state, outcomes)) }
+        #expect(count.reached == 2 && count.nobody == 3 && count.refused == 2 && count.untold == 2)
+        #expect(count.known == all.count && count.open(of: 12) == 3 && count.open(of: 5) == 0)
+        #expect(count.devices == ["Success": 3, "BadChannel": 1, "NoTargets": 2, "ExpiredChannel": 1])
+
+        var report = CampaignReport(Samples.definition(), now: Self.now)
+        for number in 0..<12 { report.add(try Samples.result("delivered", user: "u\(number)")) }
+        #expect(!page(report).contains("Behind the hub"))
+        let html = page(report, feedback: count)
+        #expect(html.contains("Of 12 notifications that the hub has taken."))
+        for cells in [["reached a push service", "2"], ["nobody to reach", "3"], ["not known yet", "3"]] {
+            #expect(html.contains("<td>\(cells[0])</td><td class=\"n\">\(cells[1])</td>"), "\(cells)")
+        }
+        #expect(html.contains("<td>Success</td><td class=\"n\">3</td>"))
     }
 
     @Test("Spans grow with the time and lose nothing")

@@ -39,6 +39,31 @@ struct ContractDocumentsTests {
         }
     }
 
+    @Test("The code reads every feedback that the documents call valid, and writes it as it was")
+    func validFeedback() throws {
+        for (name, bytes) in try examples("feedback/valid") {
+            let record = try FeedbackRecord(decoding: bytes)
+            let written =
+                switch record {
+                case .notification(let feedback): feedback.encoded()
+                case .device(let feedback): feedback.encoded()
+                }
+            #expect(try FeedbackRecord(decoding: written) == record, "\(name)")
+            #expect(try object(written) == object(bytes), "\(name)")
+        }
+    }
+
+    private func object(_ bytes: [UInt8]) throws -> NSDictionary {
+        try #require(JSONSerialization.jsonObject(with: Data(bytes)) as? NSDictionary)
+    }
+
+    @Test("The code refuses every feedback that the documents call invalid")
+    func invalidFeedback() throws {
+        for (name, bytes) in try examples("feedback/invalid") {
+            #expect(throws: InvalidArgument.self, "\(name)") { try FeedbackRecord(decoding: bytes) }
+        }
+    }
+
     @Test("The result's schema names every outcome and every reason, and no others")
     func resultNames() throws {
         let data = try Data(contentsOf: Self.docs.appending(path: "schemas/result.schema.json"))
@@ -55,7 +80,7 @@ struct ContractDocumentsTests {
         let names =
             HeaderName.all.map { "\($0):" } + RetryReason.allCases.map(\.rawValue)
             + DeadLetterReason.allCases.map { "- \($0.rawValue)" }
-            + (topics.requests + [topics.results, topics.deadLetter, topics.retry + ".{delay}"]).map {
+            + (topics.requests + [topics.results, topics.feedback, topics.deadLetter, topics.retry + ".{delay}"]).map {
                 "address: \($0)"
             }
         for name in names { #expect(text.contains(name), "\(name)") }

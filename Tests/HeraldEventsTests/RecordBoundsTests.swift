@@ -85,6 +85,7 @@ struct RecordBoundsTests {
     func worstCase() throws {
         let (event, value, services) = try largest()
         let detail = [UInt8](repeating: UInt8(ascii: "\""), count: 5_000)
+        let backendID = [UInt8](repeating: UInt8(ascii: "\""), count: BackendID.maximumCount)
         let never = WallTime(milliseconds: .max)
         var result: [UInt8] = []
         ResultEncoder.append(
@@ -92,8 +93,8 @@ struct RecordBoundsTests {
                 outcome: .deadLettered, pushService: 63, status: 599, reason: .attemptsExhausted,
                 attempts: Int(Int32.max), firstAttemptAt: never, completedAt: never),
             of: event, value: value.span.bytes, recordTopic: "t", pushServices: services, detail: detail.span.bytes,
-            to: &result)
-        #expect(result.count > 11_000 && result.count <= ResultEncoder.maximumByteCount)
+            backendID: backendID.span.bytes, to: &result)
+        #expect(result.count > 11_500 && result.count <= ResultEncoder.maximumByteCount)
         #expect(throws: Never.self) { try NotificationResult(decoding: result) }
 
         let history = [UInt8](repeating: 0x20, count: AttemptHistory.maximumByteCount)

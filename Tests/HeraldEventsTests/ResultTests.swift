@@ -6,11 +6,12 @@ import Testing
 
 @Suite("Results")
 struct ResultTests {
-    private func encode(_ facts: ResultFacts, _ decoding: Decoding) -> String {
+    private func encode(_ facts: ResultFacts, _ decoding: Decoding, backendID: String? = nil) -> String {
         var output: [UInt8] = []
+        let bytes = Array((backendID ?? "").utf8)
         ResultEncoder.append(
             facts, of: decoding.event, value: decoding.value.span.bytes, recordTopic: "notifications",
-            pushServices: .standard, to: &output)
+            pushServices: .standard, backendID: backendID == nil ? nil : bytes.span.bytes, to: &output)
         return String(decoding: output, as: UTF8.self)
     }
 
@@ -43,6 +44,26 @@ struct ResultTests {
         #expect(result.campaign == "spring")
         #expect(result.replays == 2)
         #expect(result.origin == Origin(topic: "notifications.bulk", partition: 1, offset: 2))
+    }
+
+    @Test("What the backend calls the message comes back as it was", arguments: ["NH-1-06", "a\"b\\c", "~"])
+    func backendID(text: String) throws {
+        let facts = ResultFacts(outcome: .delivered, status: 201, completedAt: WallTime(milliseconds: 0))
+        let json = encode(facts, Decoding(eventJSON()), backendID: text)
+        #expect(try NotificationResult(decoding: Array(json.utf8)).backendID == text)
+    }
+
+    @Test(
+        "What breaks the rule for the backend's id is no part of a result",
+        arguments: ["", "a b", "a\nb", "é", String(repeating: "x", count: 257)])
+    func wrongBackendID(text: String) {
+        let facts = ResultFacts(outcome: .delivered, status: 201, completedAt: WallTime(milliseconds: 0))
+        #expect(!encode(facts, Decoding(eventJSON()), backendID: text).contains("backendId"))
+        let json = encode(facts, Decoding(eventJSON()), backendID: "PLACE")
+        let escaped = text.replacing("\n", with: "\\n")
+        #expect(throws: InvalidArgument.self) {
+            try NotificationResult(decoding: Array(json.replacing("PLACE", with: escaped).utf8))
+        }
     }
 
     @Test("What is absent is left out, and what does not decode has only its place")

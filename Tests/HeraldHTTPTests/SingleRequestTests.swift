@@ -69,6 +69,51 @@ struct SingleRequestTests {
         #expect(server.acceptedCount == 1)
     }
 
+    @Test(
+        "Any method is sent with its body, or with an empty one's length where a server asks for it",
+        arguments: [
+            (
+                .other("PUT", Array("<a/>".utf8), mediaType: "application/xml"), "PUT", "Content-Type: application/xml",
+                "4"
+            ),
+            (.other("POST"), "POST", nil, "0"), (.other("DELETE"), "DELETE", nil, nil),
+        ] as [(SingleRequest.Method, String, String?, String?)])
+    func anyMethod(method: SingleRequest.Method, name: String, type: String?, length: String?) throws {
+        let seen = Guarded("")
+        let server = try ScriptedServer { peer in
+            let request = try peer.readRequest()
+            seen.withLock { $0 = request }
+            try peer.write("HTTP/1.1 204 Done\r\n\r\n")
+        }
+        defer { server.stop() }
+        let outcome = SingleRequest(
+            method, url: server.origin + "/thing?a=b", authorization: nil,
+            headers: [SingleRequest.Header(name: "If-Match", value: "*")], timeoutMilliseconds: 20_000, proxy: nil,
+            tls: TLSFiles()
+        ).perform()
+        #expect(outcome == .response(.init(status: 204)))
+        let lines = [
+            "\(name) /thing?a=b HTTP/1.1", "Host: 127.0.0.1:\(server.port)", "Accept: */*", type, "User-Agent: herald",
+            "If-Match: *", length.map { "Content-Length: \($0)" },
+        ].compactMap { $0 }
+        #expect(
+            seen.withLock { $0 } == lines.map { $0 + "\r\n" }.joined() + "\r\n" + (type == nil ? "" : "<a/>"))
+    }
+
+    @Test("Of the answer's headers those are kept that are wanted, by the names that were asked for")
+    func wantedHeaders() throws {
+        let server = try ScriptedServer { peer in
+            _ = try peer.readRequest()
+            try peer.write("HTTP/1.1 201 Made\r\nlocation: /a/1?b\r\nX-Other: no\r\nContent-Length: 0\r\n\r\n")
+        }
+        defer { server.stop() }
+        let outcome = SingleRequest(
+            .other("POST"), url: server.origin, authorization: nil, wantedHeaders: ["Location", "X-Absent"],
+            timeoutMilliseconds: 20_000, proxy: nil, tls: TLSFiles()
+        ).perform()
+        #expect(outcome == .response(.init(status: 201, headers: ["Location": "/a/1?b"])))
+    }
+
     @Test("A body without end and a flood of headers are cut off", arguments: ["", "X-Flood: "])
     func floods(line: String) throws {
         let server = try ScriptedServer { peer in

@@ -63,6 +63,19 @@ struct TopicReaderTests {
         offsets.map { Place(partition: partition, offset: $0) }
     }
 
+    @Test("Who begins again in a partition that was read to its bound gets the next range")
+    func again() throws {
+        try publish(10)
+        // So long that nothing but the beginning itself can help.
+        let reader = try reader(silence: .seconds(600))
+        defer { reader.close() }
+        for range in [0..<2, 5..<8, 1..<3] as [Range<Int64>] {
+            try reader.begin([partition: .offset(range.lowerBound)], to: .offsets([partition: range.upperBound]))
+            let found = try read(reader)
+            #expect(found.isAtEnd && found.places == places(range))
+        }
+    }
+
     @Test("A client that has fallen silent goes on where it was, and repeats nothing")
     func silence() throws {
         try publish(10)
@@ -155,14 +168,14 @@ struct TopicReaderTests {
     @Test("Who cannot get to the end is told after a while")
     func patience() throws {
         try publish(1)
-        let reader = try reader(patience: .milliseconds(200))
+        let reader = try reader(patience: .seconds(2))
         defer { reader.close() }
         try reader.begin([partition: .beginning], to: .offsets([partition: 5]))
         #expect(try read(reader, 1).places == places(0..<1))
         let error = #expect(throws: KafkaError.self) { try read(reader, 1) }
         #expect(error?.code == KafkaError.Code.timedOut)
         try reader.setEnd(.none)
-        let later = try read(reader, 1, within: .seconds(1))
+        let later = try read(reader, 1, within: .seconds(3))
         #expect(later == (places: [], isAtEnd: false), "without an end there is nothing to wait for")
     }
 }

@@ -44,6 +44,65 @@ struct ReplayRulesTests {
             "a header chooses no topic")
     }
 
+    @Test("A corrected dead letter goes out as a valid event, under its own user's key, to those that are left")
+    func corrected() throws {
+        func change(_ rules: inout ReplayRules) {
+            rules.correction = .members(EventChange(user: "bob", pushServices: ["gcm", "wns"]))
+        }
+        guard case .replay(let replay) = try decision(SampleEntry.make(["herald-pns": "gcm"]), change) else {
+            Issue.record("it is left out")
+            return
+        }
+        let value = #"{"id":"e1","user":"bob","message":"Hello","pns":["gcm","wns"]}"#
+        #expect(replay.corrected?.value == Array(value.utf8))
+        #expect(replay.corrected?.key == Array("bob".utf8))
+        // wns had been delivered; it is not new.
+        #expect(replay.pushServices == ["gcm"])
+    }
+
+    @Test("An event that did not decode goes to all that it names when it is corrected")
+    func correctedInvalid() throws {
+        let entry = SampleEntry.make(
+            value: #"{"id":"e1","user":"ann","message":"Hello","pns":"apnss"}"#,
+            ["herald-pns": "", "herald-reason": "invalid"])
+        let decision = try decision(entry) { $0.correction = .members(EventChange(pushServices: ["apns", "gcm"])) }
+        guard case .replay(let replay) = decision else {
+            Issue.record("\(decision)")
+            return
+        }
+        #expect(replay.pushServices == ["apns", "gcm"] && replay.isWhole)
+        #expect(replay.corrected?.key == Array("ann".utf8))
+    }
+
+    @Test("What would still be no event, or was not the one that was edited, is left out")
+    func stillInvalid() throws {
+        let invalid = SampleEntry.make(value: #"{"id":"e1","message":"","pns":"apns"}"#)
+        #expect(
+            try decision(invalid) { $0.correction = .members(EventChange(user: "ann")) } == .leaveOut(.stillInvalid))
+        #expect(
+            try decision(SampleEntry.make(value: "no JSON")) { $0.correction = .members(EventChange(user: "ann")) }
+                == .leaveOut(.stillInvalid))
+        let event = Array(#"{"user":"ann","message":"Hi","pns":"apns"}"#.utf8)
+        #expect(
+            try decision(SampleEntry.make()) { $0.correction = .value(event, place: "2:18") }
+                == .leaveOut(.stillInvalid))
+    }
+
+    @Test("The expiry that counts is the corrected event's")
+    func correctedExpiry() throws {
+        let expired = #"{"user":"ann","message":"Hi","pns":"apns","expiresAt":"2020-01-01T00:00:00Z"}"#
+        let event = Array(#"{"user":"ann","message":"Hi","pns":"apns"}"#.utf8)
+        #expect(try decision(SampleEntry.make(value: expired, ["herald-pns": "apns"])) == .leaveOut(.expired))
+        let decision = try decision(SampleEntry.make(value: expired, ["herald-pns": "apns"])) {
+            $0.correction = .value(event, place: "2:17")
+        }
+        guard case .replay(let replay) = decision else {
+            Issue.record("\(decision)")
+            return
+        }
+        #expect(replay.corrected?.value == event && replay.pushServices == ["apns"])
+    }
+
     @Test("Without an origin it is no dead letter", arguments: ["", "notifications", "a/b/c", "../../x/1/2"])
     func unreadable(origin: String) throws {
         #expect(try decision(SampleEntry.make(["herald-origin": origin])) == .leaveOut(.unreadable))

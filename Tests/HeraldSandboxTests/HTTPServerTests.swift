@@ -1,3 +1,4 @@
+import Foundation
 import HeraldHTTP
 import HeraldThreads
 import HeraldTime
@@ -111,6 +112,47 @@ struct HTTPServerTests {
         #expect(try slow.readAnswer().text == "waited 1300")
         #expect(SystemClock.monotonic().milliseconds(since: start) >= 1_300)
         #expect(try slow.request("GET", "/1").text == "waited 1")
+    }
+
+    @Test("answers when another thread says so, late if it says that too, and only once")
+    func whenReady() throws {
+        let server = try HTTPServer { request in
+            .respondWhenReady { responder in
+                Thread.detachNewThread {
+                    let isLate = request.target.path == "/late"
+                    responder.respond(.text("first"), after: isLate ? .milliseconds(50) : .zero)
+                    responder.respond(.text("second"))
+                }
+            }
+        }
+        for path in ["/at-once", "/late"] {
+            let begin = ContinuousClock.now
+            let answer = try PlainHTTP.request(port: server.port, "GET", path)
+            #expect(answer.status == 200 && answer.body == Array("first".utf8))
+            if path == "/late" { #expect(ContinuousClock.now - begin >= .milliseconds(50)) }
+        }
+        server.stop()
+    }
+
+    @Test("answers at once when the closure does, and an answer after the server's end does nothing")
+    func whenReadyAtOnce() async throws {
+        let kept = Guarded<[HTTPResponder]>([])
+        let server = try HTTPServer { request in
+            .respondWhenReady { responder in
+                if request.target.path == "/kept" {
+                    kept.withLock { $0.append(responder) }
+                } else {
+                    responder.respond(.text("done"))
+                }
+            }
+        }
+        #expect(try PlainHTTP.request(port: server.port, "GET", "/").body == Array("done".utf8))
+        let client = try PlainHTTP(port: server.port)
+        try client.sendRequest("GET", "/kept")
+        #expect(try await eventually { kept.withLock { $0.count } == 1 })
+        server.stop()
+        try client.waitUntilClosed()
+        for responder in kept.withLock({ $0 }) { responder.respond(.text("too late")) }
     }
 
     @Test("closes the connection without an answer when told")

@@ -90,6 +90,19 @@ struct TopicPlanTests {
         #expect(plan.steps.allSatisfy { $0.action == .create && $0.now == nil })
     }
 
+    @Test("The feedback topic is wanted only where a hub tells what became of its messages")
+    func feedback() throws {
+        var wishes = Self.wishes()
+        wishes.wantsFeedback = true
+        let plan = TopicPlan(wishes, existing: [:])
+        #expect(plan.newTopics.map(\.name) == wishes.topicNames && plan.newTopics.count == 10)
+        let topic = try #require(plan.newTopics.last)
+        #expect(topic.name == "notifications.feedback" && topic.partitions == 6)
+        #expect(topic.configuration["retention.ms"] == String(Self.week))
+        // One that is there and not wanted is left alone.
+        #expect(TopicPlan(Self.wishes(), existing: Self.existing()).isFulfilled)
+    }
+
     @Test(
         "In-sync copies are demanded as the number of copies allows",
         arguments: [(1, "1"), (2, nil), (3, "2"), (4, "2"), (nil, nil)] as [(Int?, String?)])

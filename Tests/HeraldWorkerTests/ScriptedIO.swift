@@ -31,6 +31,8 @@ final class ScriptedIO: LaneIO {
     /// The lane's doings since the last look, in order.
     private var doings: [String] = []
     private(set) var calls: [CallToken] = []
+    /// What refusals with these statuses mean.
+    var verdicts: [Int: CallVerdict] = [:]
     /// The `traceparent` of each call.
     private(set) var traceparents: [String] = []
     private(set) var productions: [ProductionID] = []
@@ -173,13 +175,17 @@ final class ScriptedIO: LaneIO {
     // MARK: The backend
 
     func call(
-        _ token: CallToken, now: Moment, user: RawSpan, message: RawSpan, id: RawSpan, source: RawSpan?,
-        traceparent: RawSpan?
+        _ token: CallToken, now: Moment, event: borrowing DecodedEvent, value: RawSpan, traceparent: [UInt8]
     ) {
         calls.append(token)
-        traceparents.append(text(traceparent))
+        let inherited = event.traceparent.isPresent ? text(event.bytes(of: event.traceparent, value: value)) : "none"
+        traceparents.append(traceparent.isEmpty ? inherited : text(traceparent.span.bytes))
+        let (user, message) = (event.bytes(of: event.user, value: value), event.bytes(of: event.message, value: value))
+        let id = event.bytes(of: event.replayKey.isPresent ? event.replayKey : event.id, value: value)
         note("call service \(token.service) for \(text(user)): \(text(message)), id \(text(id))")
     }
+
+    func verdict(of answer: BackendAnswer, detail: String?) -> CallVerdict? { verdicts[answer.status] }
 
     func answers(_ body: (CallToken, BackendAnswer) -> Void) {
         let ended = endedCalls

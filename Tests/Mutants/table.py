@@ -296,6 +296,24 @@ MUTANTS = [
         "case .failedForNow: return isProbe",
     ),
     Mutant(
+        "a call that may have arrived, and must not be repeated, is repeated",
+        "BackendHealth.swift",
+        "result.mayHaveArrived && !repeatsUnanswered ? .unanswered : .failedForNow",
+        ".failedForNow",
+    ),
+    Mutant(
+        "a hub whose quota is used up throttles, and nothing holds",
+        "BackendHealth.swift",
+        "case .outage(let reason): .unreachable(reason)",
+        "case .outage: .answered(.transient)",
+    ),
+    Mutant(
+        "a notification that is too large is tried again",
+        "Engine+Calls.swift",
+        "case .oversized: decide(slot, service, .dead(.oversized), now: now)",
+        "case .oversized: want(slot, service, now: now)",
+    ),
+    Mutant(
         "exhausted retries are a sign of a wrong path",
         "Engine+Calls.swift",
         "        case .attemptsExhausted: decide(slot, service, .dead(.attemptsExhausted), now: now)",
@@ -468,8 +486,8 @@ MUTANTS = [
     Mutant(
         "Retry-After is not read",
         "Lane+Calls.swift",
-        "            retryAfter: answer.retryAfter.flatMap {\n",
-        "            retryAfter: Optional<String>.none.flatMap {\n",
+        "        answer.retryAfter.flatMap {\n",
+        "        Optional<String>.none.flatMap {\n",
     ),
     Mutant(
         "lost partitions are taken for revoked ones",

@@ -229,10 +229,9 @@ private final class FailingUsers: SimulatedIO {
     }
 
     func call(
-        _ token: CallToken, now: Moment, user: RawSpan, message: RawSpan, id: RawSpan, source: RawSpan?,
-        traceparent: RawSpan?
+        _ token: CallToken, now: Moment, event: borrowing DecodedEvent, value: RawSpan, traceparent: [UInt8]
     ) {
-        let user = user.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        let user = event.bytes(of: event.user, value: value).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
         let fails = user.hasPrefix(Self.mark)
         let took = fails && failure.status == 0 ? SimulatedBackend.timeout : Self.latency
         var result = fails ? failure : CallResult(status: 200)

@@ -67,14 +67,18 @@ extension Checkers {
     }
 
     /// The backend's side of a call, whether or not anybody hears of it.
-    mutating func backendAnswered(_ duty: Int, status: Int, now: Int64) {
-        switch status {
-        case 200: duties[duty].wasDelivered = true
-        case 401, 403: duties[duty].firstRefusal = duties[duty].firstRefusal ?? now
-        default: break
-        }
-        if status != 401, status != 403, status != 0 { lastAcceptance = now }
+    ///
+    /// - Parameter holds: it says that nobody can be called.
+    mutating func backendAnswered(_ duty: Int, _ result: CallResult, holds: Bool, now: Int64) {
+        let status = result.status
+        let isRefused = status == 401 || status == 403 && result.verdict != .throttled && !holds
+        if status == 200 { duties[duty].wasDelivered = true }
+        if isRefused { duties[duty].firstRefusal = duties[duty].firstRefusal ?? now }
+        if !isRefused, !holds, status != 0 { lastAcceptance = now }
     }
+
+    /// It may have reached the backend, and nobody answered.
+    mutating func wasUnanswered(_ duty: Int) { duties[duty].wasUnanswered = true }
 
     /// The backend rejected it, by the settings of the worker that heard of it.
     mutating func wasRejected(_ duty: Int) { duties[duty].wasRejected = true }

@@ -124,6 +124,9 @@ extension Checkers {
         if reason == .rejected, !facts.wasRejected, !isOwnFault {
             fail("\(text(duty)) is said to be rejected, and the backend never rejected it")
         }
+        if reason == .unanswered, !facts.wasUnanswered {
+            fail("\(text(duty)) is said to be unanswered, and it never was")
+        }
         // Without transactions what a worker writes counts that has lost the event, and nobody knows what it heard.
         if reason == .attemptsExhausted, facts.calls < maximumCalls, isAtomic || !facts.isExcused {
             fail("\(text(duty)) was given up after \(facts.calls) calls, \(maximumCalls) are allowed")

@@ -37,6 +37,8 @@ struct Duty {
     var isAnswered = false
     var wasDelivered = false
     var wasRejected = false
+    /// A call that must not be repeated was left without an answer.
+    var wasUnanswered = false
     var firstRefusal: Int64?
     /// What its result says of the one that it is a duplicate of.
     var firstOutcome: Outcome?

@@ -21,6 +21,7 @@ extension Scenario {
         scenario.hasPlainEvents = chance.below(8) == 0
         scenario.chooseSettings(&chance)
         scenario.chooseCampaigns(&chance)
+        scenario.repeatsUnanswered = chance.below(4) > 0
         scenario.maxUnrecordedMilliseconds = max(
             2 * scenario.commitIntervalMilliseconds, chance.pick([1_000, 1_000, 300, 5_000]))
         if scenario.settingsChanges > 0 { scenario.settingsChanges = chance.pick([0, 0, 2, 10]) }

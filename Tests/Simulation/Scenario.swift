@@ -94,6 +94,8 @@ package struct Scenario: Sendable {
     package var blockedAfterMilliseconds: Int64 = 15_000
     /// For how long events are remembered (milliseconds), which all twins lie within.
     package var duplicateWindowMilliseconds: Int64 = 24 * 3_600_000
+    /// Whether a call is made again that may have reached the backend and has no answer.
+    package var repeatsUnanswered = true
     package var immediate = 2
     /// Calls a second of each engine, over all push services and to each.
     package var callsPerSecond: Double?
@@ -133,6 +135,7 @@ package struct Scenario: Sendable {
         configuration.deadLetterBreaker = deadLetterBreaker
         configuration.duplicateWindowMilliseconds = duplicateWindowMilliseconds
         configuration.duplicateSize = Self.duplicateSize
+        configuration.repeatsUnanswered = repeatsUnanswered
         configuration.retry = RetryPolicy(immediate: immediate, delays: delays.map(\.milliseconds))
         return configuration
     }

@@ -15,12 +15,21 @@ struct SimulatedBackend {
         var isUnreachable = false
         /// Nothing is found under the path that is called.
         var pathIsWrong = false
+        /// The hub's quota of notifications is used up: 403.
+        var quotaIsUsedUp = false
+        /// The namespace has no such hub: 404.
+        var hubIsMissing = false
+        /// Calls that a hub refuses with 403, because it takes no more now.
+        var throttledForbidden = 3
+        /// Notifications that are larger than their push service takes, and are not sent.
+        var oversized = 4
         /// So many calls a second are taken, a tenth of them at once, and the rest is refused with 429.
         var capacity: Int64?
         /// What those are told to wait (milliseconds).
         var capacityPause: Int64?
 
-        static let calm = Self(transient: 0, throttled: 0, rejected: 0, timeout: 0, reset: 0)
+        static let calm = Self(
+            transient: 0, throttled: 0, rejected: 0, timeout: 0, reset: 0, throttledForbidden: 0, oversized: 0)
     }
 
     var weather = Weather()
@@ -39,10 +48,12 @@ struct SimulatedBackend {
         if let capacity = weather.capacity, !takes(capacity, now: now) {
             return (CallResult(status: 429, retryAfter: weather.capacityPause), latency)
         }
+        if weather.quotaIsUsedUp { return (Self.refusal(403, .outage(.quotaUsedUp)), latency) }
+        if weather.hubIsMissing { return (Self.refusal(404, .outage(.hubNotFound)), latency) }
         if weather.passwordIsWrong { return (CallResult(status: 401), latency) }
         if weather.pathIsWrong { return (CallResult(status: 404, detail: "no such path"), latency) }
         if forbidden.contains(user) { return (CallResult(status: 403), latency) }
-        if hanging.contains(user) { return (CallResult(failure: .timeout), Self.timeout) }
+        if hanging.contains(user) { return (CallResult(failure: .timeout, mayHaveArrived: true), Self.timeout) }
         var rest = chance.below(1_000)
         func hit(_ share: Int) -> Bool {
             defer { rest -= share }
@@ -50,11 +61,27 @@ struct SimulatedBackend {
         }
         if hit(weather.transient) { return (CallResult(status: 503, detail: "busy"), latency) }
         if hit(weather.throttled) { return (CallResult(status: 429, retryAfter: 7_000), latency) }
+        if hit(weather.throttledForbidden) { return (Self.refusal(403, .throttled, retryAfter: 7_000), latency) }
+        if hit(weather.oversized) { return (CallResult(oversized: "too large"), 0) }
         if hit(weather.rejected) { return (CallResult(status: 400, detail: "bad"), latency) }
-        if hit(weather.timeout) { return (CallResult(failure: .timeout), Self.timeout) }
-        if hit(weather.reset) { return (CallResult(failure: .reset), latency) }
+        let hasArrived = chance.below(2) == 0
+        if hit(weather.timeout) { return (CallResult(failure: .timeout, mayHaveArrived: hasArrived), Self.timeout) }
+        if hit(weather.reset) { return (CallResult(failure: .reset, mayHaveArrived: hasArrived), latency) }
         return (CallResult(status: 200), latency)
     }
+
+    /// A hub's refusal; its words say what it means.
+    private static func refusal(_ status: Int, _ verdict: CallVerdict, retryAfter: Int64? = nil) -> CallResult {
+        let words = verdicts.first { $0.value == verdict }?.key
+        return CallResult(status: status, retryAfter: retryAfter, detail: words, verdict: verdict)
+    }
+
+    private static let verdicts: [String: CallVerdict] = [
+        "throttled": .throttled, "quota": .outage(.quotaUsedUp), "no hub": .outage(.hubNotFound),
+    ]
+
+    /// What the words of a refusal mean.
+    static func verdict(_ words: String?) -> CallVerdict? { words.flatMap { verdicts[$0] } }
 
     private mutating func takes(_ capacity: Int64, now: Int64) -> Bool {
         let now = now * 1_000

@@ -34,6 +34,7 @@ extension SimulatedIO {
     func resolveCommit(_ sequence: UInt64, _ positions: [CommitPosition]) {}
 
     func use(connectionLimit: Int) {}
+    func verdict(of answer: BackendAnswer, detail: String?) -> CallVerdict? { SimulatedBackend.verdict(detail) }
     func redact(_ detail: String, hiding message: RawSpan) -> String { detail }
     func credentialsRefused(sentAt: MonotonicTime, isInOutage: Bool) {}
 
@@ -55,5 +56,7 @@ extension BackendAnswer {
             status: result.status, failure: result.failure, retryAfter: result.retryAfter.map { "\($0 / 1_000)" },
             detail: result.detail, sentAt: now,
             durationNanoseconds: Int64(result.durationMilliseconds) * 1_000_000)
+        mayHaveArrived = result.mayHaveArrived
+        if case .oversized? = result.verdict { oversized = result.detail }
     }
 }

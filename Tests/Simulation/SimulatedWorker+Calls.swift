@@ -6,9 +6,9 @@ import HeraldWorker
 /// Calls of the backend.
 extension SimulatedWorker {
     func call(
-        _ token: CallToken, now: Moment, user: RawSpan, message: RawSpan, id: RawSpan, source: RawSpan?,
-        traceparent: RawSpan?
+        _ token: CallToken, now: Moment, event: borrowing DecodedEvent, value: RawSpan, traceparent: [UInt8]
     ) {
+        let user = event.bytes(of: event.user, value: value)
         if isStopping { simulation.checkers.fail("\(process): a call after the stop began") }
         guard let retained = record(in: token.slot) else {
             simulation.checkers.fail("\(process): a call for a slot without a record")
@@ -26,12 +26,14 @@ extension SimulatedWorker {
         checkPriority(token, name)
         checkPause(token)
         let (result, after) = answer(token, record)
+        let isRefused = result.status == 401 || result.status == 403 && result.verdict != .throttled
         let isCounted =
-            result.status != 401 && result.status != 403 && result.failure != .nameNotFound && lane.engine.outage == nil
+            !isRefused && !holds(result) && result.verdict != .oversized && result.failure != .nameNotFound
+            && lane.engine.outage == nil
         if let duty = duty(record, token) {
             log("calls \(simulation.checkers.text(duty)) of user \(record.user), to be answered \(text(result))")
             simulation.checkers.called(duty, countsAsAttempt: isCounted, hasLost: isZombie, now: simulation.now)
-            simulation.checkers.backendAnswered(duty, status: result.status, now: simulation.now)
+            simulation.checkers.backendAnswered(duty, result, holds: holds(result), now: simulation.now)
         } else {
             simulation.checkers.fail("\(simulation.checkers.text(name)) is not for service \(token.service)")
         }
@@ -141,7 +143,8 @@ extension SimulatedWorker {
     /// and proved nothing.
     private func waitsForOutage(_ result: CallResult, _ token: CallToken, isProbe: Bool) -> Bool {
         let failedForNow =
-            meaning(result) == .transient || [.timeout, .reset, .refused, .brokenHTTP].contains(result.failure)
+            meaning(result) == .transient
+            || [.timeout, .reset, .refused, .brokenHTTP].contains(result.failure) && !isUnanswered(result)
         return switch lane.engine.outage?.reason {
         case .breaker: failedForNow
         case .deadLetterBreaker: failedForNow && isProbe || result.status == lane.engine.outage?.status
@@ -151,9 +154,22 @@ extension SimulatedWorker {
         }
     }
 
-    /// What an answer means by the settings of this moment; `nil` without one.
+    /// Whether a call without an answer may not be repeated.
+    private func isUnanswered(_ result: CallResult) -> Bool {
+        result.mayHaveArrived && !configuration.repeatsUnanswered
+    }
+
+    /// What an answer means by the settings of this moment; `nil` without one, or when nobody can be called.
     private func meaning(_ result: CallResult) -> AnswerClass? {
-        result.status == 0 ? nil : configuration.live.statuses[result.status]
+        guard result.status != 0 else { return nil }
+        let isChanged = configuration.live.statuses.isChanged(result.status)
+        guard let verdict = result.verdict, !isChanged else { return configuration.live.statuses[result.status] }
+        return verdict == .throttled ? .transient : nil
+    }
+
+    /// Whether an answer says that nobody can be called, by the settings of this moment.
+    private func holds(_ result: CallResult) -> Bool {
+        if case .outage? = result.verdict { meaning(result) == nil } else { false }
     }
 
     // MARK: Limits
@@ -246,6 +262,7 @@ extension SimulatedWorker {
         else { return }
         callsOut[record.name, default: 1] -= 1
         if meaning(result) == .rejected { simulation.checkers.wasRejected(duty) }
+        if isUnanswered(result) { simulation.checkers.wasUnanswered(duty) }
         // What it hears counts for nothing any more.
         guard !isZombie else { return }
         switch (meaning(result), result.failure) {
@@ -253,6 +270,11 @@ extension SimulatedWorker {
             simulation.checkers.heard(duty)
             simulation.checkers.answeredForGood(duty)
         case (.credentials, _), (_, .nameNotFound?): break
+        case (nil, _) where holds(result): break
+        case (nil, _) where result.verdict == .oversized: simulation.checkers.answeredForGood(duty)
+        case (nil, _) where isUnanswered(result):
+            simulation.checkers.heard(duty)
+            simulation.checkers.answeredForGood(duty)
         case (.transient, _), (nil, _):
             // A probe without an answer counts only if its outage was ended by a stop meanwhile.
             guard wasCounted || result.status != 0 || lane.engine.outage == nil else { break }

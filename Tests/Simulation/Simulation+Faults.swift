@@ -70,7 +70,7 @@ extension Simulation {
             return
         }
         var weather = SimulatedBackend.Weather()
-        switch chance.below(7) {
+        switch chance.below(9) {
         case 0: weather.passwordIsWrong = true
         case 1: weather.isUnreachable = true
         case 2: weather.transient = 900
@@ -78,6 +78,8 @@ extension Simulation {
         case 4:
             weather.capacity = chance.between(5, 200)
             weather.capacityPause = chance.pick([nil, nil, 1_000, 7_000, 60_000])
+        case 5: weather.quotaIsUsedUp = true
+        case 6: weather.hubIsMissing = true
         default: break
         }
         log("the backend: \(weather)")

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 
 /// A tiny blocking HTTP/1.1 client over one socket, so that tests see what is on the wire.
@@ -98,6 +99,18 @@ public final class PlainHTTP {
         while received.count < length { try receive() }
         defer { received.removeFirst(length) }
         return Answer(status: status, headers: headers, body: Array(received[..<length]))
+    }
+
+    /// Reads until this text has come; what came up to its end.
+    public func read(through text: String) throws -> String {
+        while true {
+            let all = String(decoding: received, as: UTF8.self)
+            if let end = all.range(of: text)?.upperBound {
+                received.removeFirst(all[..<end].utf8.count)
+                return String(all[..<end])
+            }
+            try receive()
+        }
     }
 
     /// Waits until the other side closes and nothing more comes; throws when it does not.

@@ -1,5 +1,6 @@
 import HeraldCore
 import HeraldEvents
+import HeraldHub
 import HeraldTime
 
 /// What is measured: each does its work so many times.
@@ -11,6 +12,7 @@ let cases: [(name: String, run: @Sendable (Int) -> Int)] = [
     ("encode-result", { encodeResult($0) }),
     ("encode-retry", { encodeRetry($0) }),
     ("event", { event($0, CallResult(status: 200)) }),
+    ("hub", { hub($0) }),
     ("event-plain", { event($0, CallResult(status: 200), isAtomic: false) }),
     ("event-rejected", { event($0, CallResult(status: 400, detail: "no such user")) }),
     ("event-retried", { event($0, CallResult(status: 503, detail: "overloaded")) }),
@@ -124,6 +126,25 @@ private func event(_ count: Int, _ result: CallResult, isAtomic: Bool = true) ->
     return driver.producedBytes
 }
 
+/// The same over a notification hub, its calls written as well; without telemetry.
+private func hub(_ count: Int) -> Int {
+    let result = CallResult(status: 201)
+    let writer: HubRequestWriter
+    do {
+        let string = "Endpoint=sb://bench.servicebus.windows.net/;SharedAccessKeyName=send;SharedAccessKey=c2VjcmV0"
+        let sending = try HubSending(HubConnectionString(string), hub: "bench", formats: ["apns": .apple])
+        // As long as a signature for such a hub.
+        writer = HubRequestWriter(
+            sending, authorization: "SharedAccessSignature \(String(repeating: "s", count: 180))")
+    } catch {
+        preconditionFailure("\(error)")
+    }
+    var driver = engine(answering: result, over: HubCalls(writer))
+    driver.run(count)
+    precondition(driver.counters.taken == count, "not all were taken")
+    return driver.producedBytes + driver.calledBytes
+}
+
 private func decoded(_ value: [UInt8], _ headers: HeaderList, _ kind: RecordDecoder.TopicKind) -> DecodedEvent {
     var event = DecodedEvent()
     let failure = RecordDecoder().decode(
@@ -133,19 +154,21 @@ private func decoded(_ value: [UInt8], _ headers: HeaderList, _ kind: RecordDeco
     return event
 }
 
-private func engine(answering result: CallResult, isAtomic: Bool = true) -> EngineDriver {
+private func engine(
+    answering result: CallResult, isAtomic: Bool = true, over hub: HubCalls? = nil
+) -> EngineDriver {
     var configuration = EngineConfiguration(decoder: RecordDecoder())
     configuration.isAtomic = isAtomic
     // The defaults of `delivery.dedupe`.
     configuration.duplicateWindowMilliseconds = 600_000
     configuration.duplicateSize = 1_000_000
     configuration.retryDelays = ["5s", "30s"].compactMap { DelayName($0) }
-    if result.status != 200 {
+    if result.status >= 300 {
         // Nothing but failures would hold.
         configuration.breaker.of = 0
         configuration.deadLetterBreaker.of = 0
     }
     // Quick retries wait for time to pass, which there is little of in here.
     configuration.retry = RetryPolicy(immediate: 0, delays: configuration.retryDelays.map(\.milliseconds))
-    return EngineDriver(configuration: configuration, events: (0..<1_000).map(eventBytes), result: result)
+    return EngineDriver(configuration: configuration, events: (0..<1_000).map(eventBytes), result: result, hub: hub)
 }

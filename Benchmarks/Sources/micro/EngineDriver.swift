@@ -17,6 +17,7 @@ struct EngineDriver: ~Copyable {
     private var engine: Engine
     private var events: [[UInt8]]
     private let result: CallResult
+    private var hub: HubCalls?
     private let noHeaders = HeaderList()
     private var now = Moment(
         monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 1_700_000_000_000))
@@ -29,12 +30,15 @@ struct EngineDriver: ~Copyable {
     private let isAtomic: Bool
     private(set) var producedBytes = 0
 
-    /// - Parameter result: what the backend answers to every call.
-    init(configuration: EngineConfiguration, events: [[UInt8]], result: CallResult) {
+    /// - Parameters:
+    ///   - result: what the backend answers to every call.
+    ///   - hub: writes the calls for a hub; without it no call is written.
+    init(configuration: EngineConfiguration, events: [[UInt8]], result: CallResult, hub: HubCalls?) {
         engine = Engine(configuration: configuration)
         isAtomic = configuration.isAtomic
         self.events = events
         self.result = result
+        self.hub = hub
         eventInSlot = Array(repeating: 0, count: configuration.maxBuffered)
         engine.assigned(
             (0..<Int32(Self.partitions)).map { AssignedPartition(topic: 0, number: $0, startOffset: 0) },
@@ -59,6 +63,9 @@ struct EngineDriver: ~Copyable {
 
     /// What the engine has counted.
     var counters: Counters { engine.counters }
+
+    /// How long the calls of a hub were, all together.
+    var calledBytes: Int { hub?.bytes ?? 0 }
 
     private mutating func take(tombstone: Bool) {
         // 10 µs each, so that a commit is due every 10 000 events at the most.
@@ -110,7 +117,7 @@ struct EngineDriver: ~Copyable {
             let action = engine.actions[next]
             next += 1
             switch action {
-            case .call(let token): calls.append(token)
+            case .call(let token): call(token)
             case .produce(let id): produce(id)
             case .commit(let sequence): commit = (sequence, taken + Self.takenDuringCommit)
             case .beginTransaction, .release, .retainRecord: break
@@ -121,6 +128,14 @@ struct EngineDriver: ~Copyable {
             }
         }
         engine.clearActions()
+    }
+
+    private mutating func call(_ token: CallToken) {
+        calls.append(token)
+        guard hub != nil else { return }
+        let value = events[eventInSlot[Int(token.slot.index)]]
+        let wall = now.wall
+        engine.withSlot(token.slot.index) { hub?.write($0.event, value: value.span.bytes, wall: wall) }
     }
 
     private mutating func produce(_ id: ProductionID) {

@@ -7,12 +7,14 @@ package struct Settings: Sendable {
     package var kafka: SettingsSection<SettingsTable.Kafka> { section(\.kafka) }
     package var topics: SettingsSection<SettingsTable.Topics> { section(\.topics) }
     package var backend: SettingsSection<SettingsTable.Backend> { section(\.backend) }
+    package var feedback: SettingsSection<SettingsTable.Feedback> { section(\.feedback) }
     package var delivery: SettingsSection<SettingsTable.Delivery> { section(\.delivery) }
     package var retry: SettingsSection<SettingsTable.Retry> { section(\.retry) }
     package var limits: SettingsSection<SettingsTable.Limits> { section(\.limits) }
     package var outages: SettingsSection<SettingsTable.Outages> { section(\.outages) }
     package var log: SettingsSection<SettingsTable.Log> { section(\.log) }
     package var admin: SettingsSection<SettingsTable.Admin> { section(\.admin) }
+    package var console: SettingsSection<SettingsTable.Console> { section(\.console) }
     package var traces: SettingsSection<SettingsTable.Traces> { section(\.traces) }
 
     private func section<Declarations>(_ path: KeyPath<SettingsTable, Declarations>) -> SettingsSection<Declarations> {

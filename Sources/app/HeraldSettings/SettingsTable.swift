@@ -21,24 +21,28 @@ package struct SettingsTable: SettingsDeclarations {
         ("kafka", "The cluster, and this worker's place in its group."),
         ("topics", "The topics' names, and the properties that herald topics gives them."),
         ("backend", "The notification backend and how to talk to it."),
+        ("feedback", "How a hub is asked what became of its messages (herald feedback)."),
         ("delivery", "How events are consumed, sent and recorded."),
         ("retry", "How failed calls are retried."),
         ("limits", "Bounds on events and calls."),
         ("outages", "When Herald stops consuming until the backend or the settings are fixed."),
         ("log", "The log on standard error."),
         ("admin", "Health and metrics."),
+        ("console", "The page for people (herald console)."),
         ("traces", "Spans of events and calls, sent to an OpenTelemetry collector."),
     ]
 
     let kafka = Kafka()
     let topics = Topics()
     let backend = Backend()
+    let feedback = Feedback()
     let delivery = Delivery()
     let retry = Retry()
     let limits = Limits()
     let outages = Outages()
     let log = Log()
     let admin = Admin()
+    let console = Console()
     let traces = Traces()
 
     package struct Kafka: SettingsDeclarations {
@@ -102,6 +106,9 @@ package struct SettingsTable: SettingsDeclarations {
             "Where requests come from, each with its weight (1 when only named; name=weight in a flag).")
         package let results = Setting(
             "topics.results", .text(.topic(), "TOPIC"), default: "notifications.results", "Where final outcomes go.")
+        package let feedback = Setting(
+            "topics.feedback", .text(.topic(), "TOPIC"), default: "notifications.feedback",
+            "Where herald feedback says what became of the notifications that a hub took.")
         package let retry = Setting(
             "topics.retry", .text(.topic(leaving: 16), "TOPIC"), default: "notifications.retry",
             "The prefix of the retry topics, which end in a dot and the delay.")
@@ -129,8 +136,12 @@ package struct SettingsTable: SettingsDeclarations {
     }
 
     package struct Backend: SettingsDeclarations {
+        package let kind = Setting(
+            "backend.kind", .choice(BackendKind.self), default: "http",
+            "What the backend is: one with Herald's own contract (http), or an Azure Notification Hub (azure-hub).")
         package let url = Setting(
-            "backend.url", optional: .httpAddress, "The backend's URL; required by every command that calls it.")
+            "backend.url", optional: .httpAddress,
+            "The URL of a backend of kind http; required by every command that calls it.")
         package let path = Setting(
             "backend.path", .text(.requestPath, "PATH"), default: "/api/notifications",
             "The path of a notification, behind backend.url.")
@@ -165,8 +176,34 @@ package struct SettingsTable: SettingsDeclarations {
             "Other names that events may use for a push service; the default applies if backend.pushServices has gcm "
                 + "and not fcm."
         )
+        package let hub = Hub()
         package let auth = Authentication()
         package let tls = TLS()
+
+        package struct Hub: SettingsDeclarations {
+            package let connectionStringFile = Setting(
+                "backend.hub.connectionStringFile", optional: .file,
+                "A file with the connection string of the hub (a rule with Send is enough for a worker); read again "
+                    + "when it changes.")
+            package let name = Setting(
+                "backend.hub.name", optional: .text(.hub, "HUB"),
+                "The hub's name, as it stands in its address, without the namespace.")
+            package let tag = Setting(
+                "backend.hub.tag", .text(.tagTemplate, "TEMPLATE"), default: "username:{user}",
+                "The tag that a user's devices are registered with; {user} stands for the user.")
+            package let formats = Setting(
+                "backend.hub.formats", .hubFormats, default: "",
+                "The hub's format for a push service, where it is not the usual one: apns=apple, fcm=fcmv1, gcm=fcmv1, "
+                    + "wns=windows, browser=browser.")
+            package let retryUnanswered = Setting(
+                "backend.hub.retryUnanswered", .bool, default: "true",
+                "Whether a call whose request may have reached the hub, and whose answer never came, is made again: the "
+                    + "notification may be shown twice then. false: it becomes a dead letter.")
+            package let telemetry = Setting(
+                "backend.hub.telemetry", .bool, default: "false",
+                "Keep the hub's message id of each notification in its result, for herald feedback; hubs of the "
+                    + "Standard tier give one.")
+        }
 
         package struct Authentication: SettingsDeclarations {
             package let kind = Setting(
@@ -213,6 +250,16 @@ package struct SettingsTable: SettingsDeclarations {
                 "backend.tls.keyFile", optional: .file,
                 "The private key (PEM) of the client certificate; read again when it changes.")
         }
+    }
+
+    package struct Feedback: SettingsDeclarations {
+        package let asksPerSecond = Setting(
+            "feedback.asksPerSecond", .wholeNumber(1...10_000), default: "100",
+            "Questions a second at most that herald feedback puts to the hub about its messages; one that is not "
+                + "finished is asked about again.")
+        package let containerInterval = Setting(
+            "feedback.containerInterval", .duration(.zero...(.seconds(7 * 86_400))), default: "1h",
+            "How often herald feedback reads which devices the hub found gone; 0 never does.")
     }
 
     package struct Delivery: SettingsDeclarations {
@@ -328,6 +375,26 @@ package struct SettingsTable: SettingsDeclarations {
             "The token that every request except health and metrics needs; required off loopback; better in a file.")
         package let tokenFile = Setting(
             "admin.tokenFile", optional: .file, "A file with that token; read again when it changes.")
+    }
+
+    package struct Console: SettingsDeclarations {
+        package let listen = Setting(
+            "console.listen", .listenAddress, default: "127.0.0.1:9465",
+            "Where herald console serves its page; port 0 chooses a free one.")
+        package let tokenFile = Setting(
+            "console.tokenFile", optional: .file,
+            "Who may sign in: a file with a line ROLE NAME TOKEN for each person, the role being viewer or operator; read "
+                + "again when it changes; required off loopback.")
+        package let hosts = Setting(
+            "console.hosts", .list(of: .text(.line(253)), count: 0...32, unique: { $0 }), default: "",
+            "Names under which the console answers, beside addresses and localhost, such as a proxy's.")
+        package let uploadLimit = Setting(
+            "console.uploadLimit", .bytes(1_024...2_147_483_647), default: "256MiB",
+            "The largest audience that is uploaded to the console; up to four lie in its TMPDIR, for an hour at most.")
+        package let workers = Setting(
+            "console.workers", .list(of: .adminPort, count: 0...64, unique: { $0 }), default: "",
+            "The workers' admin ports; when empty, those at the hosts of the group's members, with the port of "
+                + "admin.listen.")
     }
 
     package struct Traces: SettingsDeclarations {

@@ -12,10 +12,12 @@ enum CommandTable {
 
     private static let entries: [Entry] = [
         .command(WorkerCommand.self),
+        .command(FeedbackCommand.self),
         .command(SendCommand.self),
         .command(RegisterCommand.self),
         .command(DemoCommand.self),
         .command(BackendCommand.self),
+        .command(HubCommand.self),
         .command(SandboxCommand.self),
         .command(PublishCommand.self),
         .group(
@@ -31,6 +33,9 @@ enum CommandTable {
                 DeadLetterListCommand.self, DeadLetterShowCommand.self, DeadLetterReplayCommand.self,
                 DeadLetterExportCommand.self, DeadLetterResolveCommand.self,
             ]),
+        .command(FindCommand.self),
+        .command(ExplainCommand.self),
+        .command(ConsoleCommand.self),
         .group(
             "topics", "Compare Herald's topics with the settings, create and change them.",
             [TopicsPlanCommand.self, TopicsApplyCommand.self, TopicsCheckCommand.self]),
@@ -53,6 +58,8 @@ enum CommandTable {
             .init("herald worker --config herald.yaml", "Deliver, until SIGTERM."),
             .init("herald publish --user ann --pns apns,gcm --message 'Hello' --wait 30s", "Publish an event."),
             .init("herald dlq list", "See what failed, and what to do."),
+            .init("herald find --user ann", "See what became of a user's events."),
+            .init("herald console", "See all of it in a browser."),
         ],
         environment: [
             .init(

@@ -23,7 +23,8 @@ struct HeededSettings: Sendable, ExpressibleByArrayLiteral {
 
     /// The names of these topics.
     static func topics(_ names: String...) -> Self { Self(names.map { "topics.\($0)" }) }
-    static let allTopics = topics("requests", "results", "retry", "deadLetter", "campaigns", "state", "audit")
+    static let allTopics = topics(
+        "requests", "results", "retry", "deadLetter", "campaigns", "state", "audit", "feedback")
     /// What tells whether workers deliver.
     static let workers: Self = ["kafka.group", "admin.listen"]
 
@@ -36,12 +37,13 @@ struct HeededSettings: Sendable, ExpressibleByArrayLiteral {
 
     static let topicPlan: Self = [
         "kafka.bootstrapServers", "kafka.auth", "kafka.properties", "topics", "retry.delays", "retry.maxElapsed",
-        "limits.eventBytes",
+        "limits.eventBytes", "backend.kind", "backend.hub.telemetry",
     ]
 
     /// What a client of the backend needs, but for the path.
     static let backendClient: Self = [
-        "backend.url", "backend.timeout", "backend.connectTimeout", "backend.proxy", "backend.proxyPasswordFile",
+        "backend.kind", "backend.url", "backend.hub", "backend.timeout", "backend.connectTimeout", "backend.proxy",
+        "backend.proxyPasswordFile",
         "backend.statuses", "backend.auth", "backend.tls",
     ]
 
@@ -51,6 +53,18 @@ struct HeededSettings: Sendable, ExpressibleByArrayLiteral {
             "kafka", "topics.requests", "topics.results", "topics.retry", "topics.deadLetter", "topics.campaigns",
             "backend.path", "backend.connections",
         ] + backendClient + pushServices + ["delivery", "retry", "limits", "outages", "log", "admin", "traces"]
+
+    /// What the follower of a hub's telemetry needs.
+    static let feedback: Self =
+        [
+            "backend.kind", "backend.hub.connectionStringFile", "backend.hub.name", "backend.hub.telemetry",
+            "backend.timeout", "backend.connectTimeout", "backend.proxy", "backend.proxyPasswordFile", "backend.tls",
+            "feedback", "log",
+        ] + cluster + topics("results", "feedback", "state")
+
+    /// What the console shows and changes.
+    static let console: Self =
+        ["console", "retry", "limits.eventBytes", "backend.statuses"] + workers + cluster + allTopics + pushServices
 
     /// What is looked at for a worker, from outside.
     static let doctor: Self =

@@ -1,5 +1,6 @@
 import CBuild
 import HeraldHTTP
+import HeraldHub
 import HeraldKafka
 import HeraldSettings
 
@@ -8,7 +9,8 @@ enum VersionText {
     static var lines: [String] {
         let commit = String(cString: herald_commit())
         let libraries =
-            [("librdkafka", KafkaLibrary.version)] + HTTPLibraries.versions + [("libyaml", YAMLLibrary.version)]
+            [("librdkafka", KafkaLibrary.version)] + HTTPLibraries.versions
+            + [("libyaml", YAMLLibrary.version), ("libexpat", XMLLibrary.version)]
         return ["herald \(Herald.version) (\(commit.isEmpty ? "a build without a commit" : "commit \(commit)"))"]
             + libraries.map { "\($0) \($1)" }
     }

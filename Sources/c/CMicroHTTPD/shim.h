@@ -11,6 +11,9 @@ struct herald_http_daemon_settings {
     /* 0: no limit */
     unsigned int connection_limit_of_address;
     unsigned int idle_timeout_seconds;
+    /* PEM texts for TLS, which must outlive the call; NULL: plain HTTP */
+    const char *certificate;
+    const char *key;
     void *context;
     MHD_AccessHandlerCallback answer;
     void *(*begin)(void *context, const char *uri, struct MHD_Connection *connection);
@@ -18,13 +21,23 @@ struct herald_http_daemon_settings {
 };
 
 static inline struct MHD_Daemon *herald_http_daemon_start(const struct herald_http_daemon_settings *settings) {
-    // A pool of one thread is not a pool to libmicrohttpd; the list of options ends early then.
-    struct MHD_OptionItem pool[] = {
-        {settings->threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)settings->threads, NULL},
-        {MHD_OPTION_END, 0, NULL},
-    };
+    struct MHD_OptionItem options[4];
+    int count = 0;
+    // A pool of one thread is not a pool to libmicrohttpd.
+    if (settings->threads > 1) {
+        struct MHD_OptionItem pool = {MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)settings->threads, NULL};
+        options[count++] = pool;
+    }
+    if (settings->certificate) {
+        struct MHD_OptionItem certificate = {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)settings->certificate};
+        struct MHD_OptionItem key = {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)settings->key};
+        options[count++] = certificate;
+        options[count++] = key;
+    }
+    struct MHD_OptionItem end = {MHD_OPTION_END, 0, NULL};
+    options[count] = end;
     return MHD_start_daemon(
-        settings->flags, 0, NULL, NULL, settings->answer, settings->context,
+        settings->flags | (settings->certificate ? MHD_USE_TLS : 0), 0, NULL, NULL, settings->answer, settings->context,
         MHD_OPTION_LISTEN_SOCKET, settings->listening_socket,
         MHD_OPTION_CONNECTION_LIMIT, settings->connection_limit,
         MHD_OPTION_PER_IP_CONNECTION_LIMIT, settings->connection_limit_of_address,
@@ -32,7 +45,7 @@ static inline struct MHD_Daemon *herald_http_daemon_start(const struct herald_ht
         MHD_OPTION_URI_LOG_CALLBACK, settings->begin, settings->context,
         MHD_OPTION_NOTIFY_COMPLETED, settings->completed, settings->context,
         MHD_OPTION_STRICT_FOR_CLIENT, 1,
-        MHD_OPTION_ARRAY, pool,
+        MHD_OPTION_ARRAY, options,
         MHD_OPTION_END);
 }
 

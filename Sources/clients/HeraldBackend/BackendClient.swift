@@ -123,6 +123,7 @@ public enum BackendClientError: Error, Hashable, Sendable, CustomStringConvertib
         case .noToken(let trouble): "there is no access token: \(trouble)"
         case .refused(let request, .status(let status, _, let detail)):
             "\(request): the backend answered \(status)" + (detail.map { ": \($0)" } ?? "")
+        case .refused(let request, .oversized(let detail)): "\(request): \(detail)"
         case .refused(let request, .failure(let kind, let detail)): "\(request): \(kind.rawValue): \(detail)"
         case .unexpected(let request, let reason): "\(request): \(reason)"
         }

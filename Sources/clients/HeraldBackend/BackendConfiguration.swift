@@ -1,4 +1,5 @@
 public import HeraldHTTP
+public import HeraldHub
 public import HeraldText
 
 /// Where the backend is and how it is called, checked.
@@ -21,6 +22,9 @@ public struct BackendConfiguration: Sendable {
     /// The statuses by which the backend refuses credentials.
     public let credentialStatuses: Set<Int>
 
+    /// The hub that notifications go over; `nil` for a backend with Herald's own contract.
+    public let hub: HubSending?
+
     let address: BackendAddress
 
     /// Checks the settings; throws ``InvalidArgument`` with the first that cannot work.
@@ -37,9 +41,41 @@ public struct BackendConfiguration: Sendable {
         proxy: ProxyAddress? = nil, tls: TLSFiles = TLSFiles(), credentials: Credentials,
         credentialStatuses: Set<Int> = [401, 403]
     ) throws(InvalidArgument) {
-        address = try BackendAddress(url)
-        self.path = try Self.fullPath(address, path)
-        self.registerPath = try Self.fullPath(address, registerPath)
+        let address = try BackendAddress(url)
+        try self.init(
+            address, hub: nil, path: try Self.fullPath(address, path),
+            registerPath: try Self.fullPath(address, registerPath), timeout: timeout, connectTimeout: connectTimeout,
+            connectionLimit: connectionLimit, proxy: proxy, tls: tls, credentials: credentials,
+            credentialStatuses: credentialStatuses)
+    }
+
+    /// A notification hub in place of a backend; throws ``InvalidArgument`` with the first setting that cannot work.
+    ///
+    /// - Parameters:
+    ///   - connectionLimit: at least 1.
+    ///   - connectTimeout: for making one connection, handshakes included; at most `timeout` counts.
+    ///   - proxy: the environment's is never used.
+    ///   - credentialStatuses: those after which the token is signed anew.
+    public init(
+        hub: HubSending, timeout: Duration = .seconds(10), connectTimeout: Duration = .seconds(5),
+        connectionLimit: Int = 64, proxy: ProxyAddress? = nil, tls: TLSFiles = TLSFiles(),
+        credentialStatuses: Set<Int> = [401, 403]
+    ) throws(InvalidArgument) {
+        try self.init(
+            try BackendAddress(hub.connectionString.origin), hub: hub, path: hub.path, registerPath: hub.path,
+            timeout: timeout, connectTimeout: connectTimeout, connectionLimit: connectionLimit, proxy: proxy, tls: tls,
+            credentials: .sharedAccess(hub.connectionString), credentialStatuses: credentialStatuses)
+    }
+
+    private init(
+        _ address: BackendAddress, hub: HubSending?, path: String, registerPath: String, timeout: Duration,
+        connectTimeout: Duration, connectionLimit: Int, proxy: ProxyAddress?, tls: TLSFiles, credentials: Credentials,
+        credentialStatuses: Set<Int>
+    ) throws(InvalidArgument) {
+        self.address = address
+        self.hub = hub
+        self.path = path
+        self.registerPath = registerPath
         guard let whole = Self.milliseconds(timeout), let connecting = Self.milliseconds(connectTimeout) else {
             throw InvalidArgument("the backend's time-outs must be more than 0 and at most a day")
         }
@@ -52,7 +88,7 @@ public struct BackendConfiguration: Sendable {
         self.credentials = credentials
         connections = ConnectionOptions(
             origin: address.origin, limit: connectionLimit, connectTimeoutMilliseconds: min(connecting, whole),
-            proxy: proxy, tls: tls)
+            proxy: proxy, tls: tls, keepsLocation: hub?.keepsMessageIDs == true)
     }
 
     /// What the operator should know although it works; one line each.

@@ -6,6 +6,8 @@ public struct Topics: Hashable, Sendable {
     public var requests: [String] = ["notifications", "notifications.bulk"]
     /// Where results go.
     public var results = "notifications.results"
+    /// Where it stands what became of notifications that a hub took.
+    public var feedback = "notifications.feedback"
     /// What the names of the retry topics begin with, without the dot that the delay follows.
     public var retry = "notifications.retry"
     /// Where dead letters go.

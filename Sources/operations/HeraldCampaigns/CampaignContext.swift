@@ -32,6 +32,8 @@ package struct CampaignContext: Sendable {
     package struct Layout: Sendable {
         package var campaigns: [Int32]
         package var results: [Int32]
+        /// None when there is no such topic.
+        package var feedback: [Int32]
         package var requests: [String: [Int32]]
         /// Of each retry topic that there is, also of delays that the settings don't have any more.
         package var retries: [String: [Int32]]
@@ -44,7 +46,7 @@ package struct CampaignContext: Sendable {
         let needed = [topics.campaigns, topics.results] + (isWriting ? [topics.audit] : [])
         var partitions: [String: [Int32]] = [:]
         // Those that are named are asked for by name: only then a broker says that somebody may not see them.
-        for topic in try reach.topics(needed + topics.requests, admin).topics {
+        for topic in try reach.topics(needed + topics.requests + [topics.feedback], admin).topics {
             if let error = topic.error {
                 guard needed.contains(topic.name) else { continue }
                 throw ToolFailure(topic: topic.name, error, allow: .read)
@@ -58,6 +60,7 @@ package struct CampaignContext: Sendable {
         }
         return Layout(
             campaigns: partitions[topics.campaigns] ?? [], results: partitions[topics.results] ?? [],
+            feedback: partitions[topics.feedback] ?? [],
             requests: partitions.filter { topics.requests.contains($0.key) }, retries: retries)
     }
 

@@ -1,4 +1,5 @@
 import HeraldHTTP
+import HeraldText
 
 /// Who may see what is not health or metrics.
 ///
@@ -32,8 +33,7 @@ struct AdminGate: Sendable {
         } catch {
             return .text("the token can't be read\n", status: 500)
         }
-        let shown = request.headers["Authorization"].flatMap(Self.bearer)
-        guard let shown, Self.isSame(shown, wanted) else {
+        guard let shown = request.bearerToken, Secret.isSame(shown, wanted) else {
             var response = HTTPResponse.text("show the token of admin.token: Authorization: Bearer …\n", status: 401)
             response.headers.append(name: "WWW-Authenticate", value: "Bearer realm=\"herald\"")
             return response
@@ -64,17 +64,5 @@ struct AdminGate: Sendable {
         return name == "[::1]" || name.lowercased() == "localhost"
             || name.hasPrefix("127.") && name.split(separator: ".").count == 4
                 && name.split(separator: ".").allSatisfy { UInt8($0) != nil }
-    }
-
-    private static func bearer(_ value: String) -> String? {
-        guard value.lowercased().hasPrefix("bearer ") else { return nil }
-        return String(value.dropFirst("bearer ".count))
-    }
-
-    /// Takes as long for a token that is nearly right as for any other of its length.
-    private static func isSame(_ left: String, _ right: String) -> Bool {
-        let (left, right) = (Array(left.utf8), Array(right.utf8))
-        guard left.count == right.count else { return false }
-        return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 }

@@ -136,7 +136,7 @@ public struct Readiness: Sendable, Equatable {
             find(
                 .backendUnreachable,
                 "The last \(lane.meter.unansweredCalls) calls had no answer (\(lane.meter.lastFailure?.word ?? "")): check "
-                    + "that the backend runs and that backend.url is right; its events are retried.")
+                    + "that the backend runs, and backend.url or the hub's connection string; its events are retried.")
         }
         self.findings = findings
     }

@@ -23,10 +23,7 @@ struct ReadinessPage {
             ("ready", .bool(readiness.isReady)),
             (
                 "reasons",
-                .array(
-                    readiness.findings.map {
-                        ["reason": .string($0.reason.word), "sentence": .string($0.sentence)]
-                    })
+                .array(readiness.findings.map(json))
             ),
             ("warnings", .array(warnings.map { ["reason": .string($0.word), "sentence": .string($0.sentence)] })),
             (
@@ -41,6 +38,16 @@ struct ReadinessPage {
             ("brokers", .string(Self.word(report.cluster.isReachable))),
             ("backend", .string(Self.word(Readiness.isBackendReachable(report)))),
         ].object
+    }
+
+    private func json(_ finding: Readiness.Finding) -> JSONValue {
+        var members = [("reason", JSONValue.string(finding.reason.word)), ("sentence", .string(finding.sentence))]
+        if case .outage(let reason) = finding.reason, let since = report.outageSince(reason) {
+            var text: [UInt8] = []
+            RFC3339.append(since, to: &text)
+            members.append(("since", .string(String(decoding: text, as: UTF8.self))))
+        }
+        return members.object
     }
 
     private var lag: JSONValue {

@@ -78,6 +78,10 @@ public enum OutageReason: String, Sendable, CaseIterable {
     case proxyRefused = "proxy-refused"
     /// Circuit breaker: too many calls failed for now.
     case breaker
+    /// The hub that the settings name does not exist.
+    case hubNotFound = "hub-not-found"
+    /// The hub's quota of notifications is used up.
+    case quotaUsedUp = "quota-used-up"
     /// Dead-letter breaker: too many answers would make dead letters with the same status.
     case deadLetterBreaker = "dead-letter-breaker"
 }
@@ -90,25 +94,55 @@ public struct CallResult: Sendable, Equatable {
     public var failure: CallFailure?
     /// What `Retry-After` asked for, in milliseconds, clamped.
     public var retryAfter: Int64?
-    /// One line for people, when the answer was no success.
+    /// One line for people, when the answer was no success; what the backend calls the message when it was, and it said so.
     public var detail: String?
     /// How long the call took, in milliseconds.
     public var durationMilliseconds: Int32 = 0
+    /// What the end means, where the status alone does not say it.
+    public var verdict: CallVerdict?
+    /// Whether a call without an answer may have reached the backend.
+    public var mayHaveArrived = false
 
     /// An answer with `status`.
-    public init(status: Int, retryAfter: Int64? = nil, detail: String? = nil, durationMilliseconds: Int32 = 0) {
+    public init(
+        status: Int, retryAfter: Int64? = nil, detail: String? = nil, durationMilliseconds: Int32 = 0,
+        verdict: CallVerdict? = nil
+    ) {
         self.status = status
+        self.verdict = verdict
         self.retryAfter = retryAfter
         self.detail = detail
         self.durationMilliseconds = durationMilliseconds
     }
 
+    /// A call that was not made, because the notification is too large.
+    public init(oversized detail: String) {
+        self.detail = detail
+        verdict = .oversized
+    }
+
     /// A call without an answer.
-    public init(failure: CallFailure, detail: String? = nil, durationMilliseconds: Int32 = 0) {
+    public init(
+        failure: CallFailure, detail: String? = nil, durationMilliseconds: Int32 = 0, mayHaveArrived: Bool = false
+    ) {
+        self.mayHaveArrived = mayHaveArrived
         self.failure = failure
         self.detail = detail
         self.durationMilliseconds = durationMilliseconds
     }
+}
+
+/// What the end of a call means where its status does not say it: a notification hub says with one status what concerns
+/// the caller, the hub or only this moment.
+///
+/// A status whose meaning the settings have changed means that.
+public enum CallVerdict: Sendable, Equatable {
+    /// The backend can't take more now.
+    case throttled
+    /// Nobody can be called, for this reason.
+    case outage(OutageReason)
+    /// The notification is larger than its push service takes: the backend was not called.
+    case oversized
 }
 
 /// What became of a record that was offered.

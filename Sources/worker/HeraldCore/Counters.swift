@@ -83,22 +83,23 @@ public struct Counters: Sendable, Equatable {
 public enum CallEnd: Hashable, Sendable, CaseIterable {
     /// With an answer of this class.
     case answered(AnswerClass)
-    /// 429: the backend asks for less.
+    /// 429, or what means the same: the backend asks for less.
     case throttled
     /// Without an answer.
     case unanswered(CallFailure)
+    /// It was not made: the notification is larger than its push service takes.
+    case oversized
 
     /// All ends, by their places.
     public static let allCases: [Self] =
         [.answered(.delivered), .answered(.transient), .throttled, .answered(.credentials), .answered(.rejected)]
-        + CallFailure.allCases.map(Self.unanswered)
+        + CallFailure.allCases.map(Self.unanswered) + [.oversized]
 
     init(_ result: CallResult, _ table: StatusTable) {
         if let failure = result.failure {
             self = .unanswered(failure)
         } else {
-            let meaning = table[result.status]
-            self = meaning == .transient && result.status == 429 ? .throttled : .answered(meaning)
+            self = result.callEnd(table)
         }
     }
 
@@ -108,6 +109,7 @@ public enum CallEnd: Hashable, Sendable, CaseIterable {
         case .answered(let meaning): meaning.rawValue
         case .throttled: "throttled"
         case .unanswered(let failure): failure.label
+        case .oversized: "oversized"
         }
     }
 
@@ -119,6 +121,7 @@ public enum CallEnd: Hashable, Sendable, CaseIterable {
         case .answered(.credentials): 3
         case .answered(.rejected): 4
         case .unanswered(let failure): 5 + Int(failure.rawValue)
+        case .oversized: 5 + CallFailure.allCases.count
         }
     }
 }
@@ -148,6 +151,7 @@ extension DeadLetterReason {
         case .timeExhausted: 5
         case .expired: 6
         case .replaysExhausted: 7
+        case .unanswered: 8
         }
     }
 }

@@ -93,6 +93,14 @@ public struct EngineConfiguration: Sendable {
     ///
     /// Default 0.
     public var duplicateSize = 0
+    /// Whether a call is repeated that may have reached the backend and has no answer.
+    ///
+    /// Default true; false: it becomes a dead letter.
+    public var repeatsUnanswered = true
+    /// Whether the detail of a call that delivered is what the backend calls the message, for its result.
+    ///
+    /// Default false.
+    public var keepsBackendIDs = false
     /// Makes the users' hash this process's own.
     public var hashSeed: UInt64 = 0
 

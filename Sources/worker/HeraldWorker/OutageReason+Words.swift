@@ -7,17 +7,24 @@ extension OutageReason {
     ///   that failed, 0 without an answer.
     public func sentence(status: Int) -> String {
         switch self {
-        case .credentials: "The backend refuses the credentials (401 or 403): check backend.auth."
+        case .credentials:
+            "The backend refuses the credentials (401 or 403): check backend.auth, or the hub's connection string."
         case .tokenUnavailable:
             "The token endpoint gives no token: check backend.auth.tokenURL, clientID and the client's secret."
         case .tls: "TLS to the backend failed: check its certificate and backend.tls."
         case .proxyRefused:
             "The proxy refuses the credentials for it (407): check backend.proxy and backend.proxyPasswordFile."
-        case .nameNotFound: "The backend's name has no address: check backend.url and the resolver."
+        case .nameNotFound:
+            "The backend's name has no address: check backend.url, or the hub's connection string, and the resolver."
         case .breaker:
             status == 0
-                ? "Most calls to the backend get no answer: check that it runs and that backend.url is right."
+                ? "Most calls to the backend get no answer: check that it runs, and backend.url or the hub's connection "
+                    + "string."
                 : "Most calls to the backend fail for now, the latest with status \(status): check the backend."
+        case .hubNotFound:
+            "The namespace has no hub of that name (404): check backend.hub.name and the connection string."
+        case .quotaUsedUp:
+            "The hub's quota of notifications is used up (403): wait for its next period, or choose a larger tier."
         case .deadLetterBreaker:
             "The backend rejects most users' events with status \(status): \(Self.remedy(rejectedWith: status))"
         }

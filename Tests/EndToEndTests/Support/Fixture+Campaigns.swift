@@ -65,11 +65,13 @@ extension Fixture {
 
     /// Starts `herald` with these words, without a terminal unless `wrapper` gives it one.
     func startTool(
-        _ words: [String], changing changes: [String: String] = [:], under wrapper: [String] = []
+        _ words: [String], changing changes: [String: String] = [:], under wrapper: [String] = [],
+        environment: [String: String] = [:]
     ) throws -> HeraldProcess {
         let log = directory.appending(path: "tool-\(UUID().uuidString.prefix(8)).log")
         return try HeraldProcess(
-            words + ["--config", try settingsFile(changing: changes).path], under: wrapper, log: log)
+            words + ["--config", try settingsFile(changing: changes).path], under: wrapper, log: log,
+            environment: environment)
     }
 
     /// Runs `herald campaign` to its end: its status and everything that it wrote.

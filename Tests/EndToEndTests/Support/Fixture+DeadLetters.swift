@@ -43,10 +43,19 @@ extension Fixture {
     }
 
     /// Starts `herald dlq` with these words, without a terminal.
-    func startDLQ(_ words: [String], changing changes: [String: String] = [:]) throws -> HeraldProcess {
-        let log = directory.appending(path: "dlq-\(UUID().uuidString.prefix(8)).log")
-        return try HeraldProcess(
-            ["dlq"] + words + ["--config", try settingsFile(changing: changes).path], log: log)
+    func startDLQ(
+        _ words: [String], changing changes: [String: String] = [:], environment: [String: String] = [:]
+    ) throws -> HeraldProcess {
+        try startTool(["dlq"] + words, changing: changes, environment: environment)
+    }
+
+    /// Runs a command to its end: its status and everything that it wrote.
+    func tool(
+        _ words: String..., changing changes: [String: String] = [:]
+    ) async throws -> (status: Int32, output: String) {
+        let process = try startTool(words, changing: changes)
+        let status = try await process.waitForExit(within: 120)
+        return (status, process.output)
     }
 
     /// Runs `herald dlq` to its end: its status and everything that it wrote.

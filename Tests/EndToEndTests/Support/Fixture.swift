@@ -25,6 +25,9 @@ final class Fixture: Sendable {
         var misbehaviour: [Misbehaviour] = []
         /// The cluster; `nil` is the one that all tests share.
         var kafka: RealKafka?
+        /// Whether it has a broker of its own that may be killed: it is started and stopped with the fixture, and its
+        /// controller outlives it.
+        var hasMortalBroker = false
     }
 
     /// The beginning of every topic's name, and the group.
@@ -46,8 +49,10 @@ final class Fixture: Sendable {
     static func run(_ plan: Plan = Plan(), _ body: (Fixture) async throws -> Void) async throws {
         await FixtureGate.shared.enter()
         defer { FixtureGate.shared.leave() }
+        let own = plan.hasMortalBroker ? try await RealKafka.start(nodes: 1, controllerOutlivesBroker: true) : nil
+        defer { own?.stop() }
         let kafka: RealKafka
-        if let own = plan.kafka { kafka = own } else { kafka = try await RealKafka.shared() }
+        if let cluster = own ?? plan.kafka { kafka = cluster } else { kafka = try await RealKafka.shared() }
         let fixture = try await Blocking.run { try Fixture(plan, kafka) }
         do {
             try await body(fixture)
@@ -107,6 +112,7 @@ final class Fixture: Sendable {
             "topics.deadLetter": "\(name).notifications.dead-letter",
             "topics.campaigns": "\(name).notifications.campaigns",
             "topics.state": "\(name).notifications.dead-letter.state",
+            "topics.feedback": "\(name).notifications.feedback",
             "topics.audit": "\(name).notifications.audit",
             "backend.url": url,
             "backend.auth.username": "herald",
@@ -143,18 +149,21 @@ final class Fixture: Sendable {
 
     /// Starts a worker and waits for nothing.
     ///
-    /// - Parameter wrapper: a program and its arguments that starts it, such as `prlimit`.
+    /// - Parameters:
+    ///   - command: what runs beside workers with the same settings, such as `feedback`.
+    ///   - wrapper: a program and its arguments that starts it, such as `prlimit`.
     func spawnWorker(
-        changing changes: [String: String] = [:], removing removed: [String] = [], under wrapper: [String] = []
+        _ command: String = "worker", changing changes: [String: String] = [:], removing removed: [String] = [],
+        under wrapper: [String] = []
     ) throws -> HeraldProcess {
         var settings = settings.changing(changes)
         for path in removed { settings[path] = nil }
         let number = processes.withLock { $0.count }
-        let file = directory.appending(path: "worker-\(number).yaml")
+        let file = directory.appending(path: "\(command)-\(number).yaml")
         try settings.text.write(to: file, atomically: true, encoding: .utf8)
         let worker = try HeraldProcess(
-            ["worker", "--config", file.path], under: wrapper,
-            log: directory.appending(path: "worker-\(number).log"))
+            [command, "--config", file.path], under: wrapper,
+            log: directory.appending(path: "\(command)-\(number).log"))
         processes.withLock { $0.append(worker) }
         return worker
     }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Lets only a few worlds exist at a time, so that a small machine runs each at its pace.
 final class FixtureGate: Sendable {
-    static let shared = FixtureGate(limit: 5)
+    static let shared = FixtureGate(limit: 4)
 
     private struct State {
         var free: Int

@@ -24,6 +24,7 @@ struct SettingsRules {
         checkRates()
         checkSecrets()
         checkTLS()
+        checkHub()
         checkTraces()
         if needs.contains(.kafka) {
             requireKafka()
@@ -61,7 +62,7 @@ struct SettingsRules {
         }
         for setting in [
             table.topics.results, table.topics.deadLetter, table.topics.campaigns, table.topics.state,
-            table.topics.audit,
+            table.topics.audit, table.topics.feedback,
             table.topics.retry,
         ] {
             if let name = values.valid(setting) { topics.append((setting, name)) }
@@ -192,6 +193,21 @@ struct SettingsRules {
     }
 
     private mutating func requireBackend() {
+        switch values.valid(table.backend.kind) {
+        case .http: requireHTTPBackend()
+        case .azureHub: requireHub()
+        case nil: break
+        }
+        if let path = values.valid(table.backend.proxyPasswordFile) ?? nil {
+            checkReadable(.file(path), table.backend.proxyPasswordFile)
+        }
+        requireReadable([
+            table.backend.tls.caFile, table.backend.tls.certificateFile, table.backend.tls.keyFile,
+            table.backend.auth.caFile,
+        ])
+    }
+
+    private mutating func requireHTTPBackend() {
         requireSet(table.backend.url, because: "where the backend is")
         switch values.valid(table.backend.auth.kind) {
         case .some(.basic):
@@ -204,13 +220,6 @@ struct SettingsRules {
             requireSecret(.clientSecret, because: "backend.auth.kind is oauth2")
         case .some(.none), nil: break
         }
-        if let path = values.valid(table.backend.proxyPasswordFile) ?? nil {
-            checkReadable(.file(path), table.backend.proxyPasswordFile)
-        }
-        requireReadable([
-            table.backend.tls.caFile, table.backend.tls.certificateFile, table.backend.tls.keyFile,
-            table.backend.auth.caFile,
-        ])
     }
 
     /// Files that are read at the start.

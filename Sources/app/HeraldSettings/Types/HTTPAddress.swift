@@ -1,4 +1,4 @@
-import HeraldText
+package import HeraldText
 
 /// Where the backend is: scheme, host, port and the path that stands before every request's own.
 package struct HTTPAddress: Sendable, Equatable, CustomStringConvertible {
@@ -12,7 +12,7 @@ package struct HTTPAddress: Sendable, Equatable, CustomStringConvertible {
     package let basePath: String
 
     /// Reads `http://host:port/base`.
-    init(_ text: String) throws(InputError) {
+    package init(_ text: String) throws(InputError) {
         guard let scheme = ["https://", "http://"].first(where: { text.lowercased().hasPrefix($0) }) else {
             throw InputError("has no http:// or https://")
         }

@@ -71,6 +71,20 @@ extension SettingType<String> {
             })
     }
 
+    /// Where a worker serves health and metrics: a host and a port.
+    static var adminPort: Self {
+        scalar(
+            SettingTraits(
+                placeholder: "HOST:PORT", allowed: "a host and a port (10.0.0.7:9464)",
+                schema: [
+                    "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._\\-]+):[0-9]{1,5}$",
+                ]),
+            show: { .string($0) },
+            parse: { text in
+                HostAndPort(text[...])?.port == nil ? .refused("is not the address of an admin port") : .value(text)
+            })
+    }
+
     /// One Kafka broker: a host and perhaps a port, perhaps with librdkafka's `SASL_SSL://` in front.
     static var broker: Self {
         let protocols = ["PLAINTEXT://", "SSL://", "SASL_PLAINTEXT://", "SASL_SSL://"]

@@ -2,6 +2,27 @@ extension TextRule {
     /// A push service's name: a part of a query, a header and an idempotency key.
     static let pushService = name(1...32, others: "_-", upperCase: false)
 
+    /// A hub's name, as the hub's client checks it.
+    static let hub = TextRule(
+        allowed: "1 to 260 of A-Z a-z 0-9 . _ - and, within, /",
+        pattern: "^[A-Za-z0-9._\\-]([A-Za-z0-9._/\\-]{0,258}[A-Za-z0-9._\\-])?$",
+        accepts: { text in
+            let name = name(1...260, others: "._-/")
+            return name.accepts(text) && !text.hasPrefix("/") && !text.hasSuffix("/")
+        })
+
+    /// A tag with `{user}` for the user: with anything else in it, or nothing, it could reach everybody.
+    ///
+    /// A user has up to 111 characters, and a tag 120.
+    static let tagTemplate = TextRule(
+        allowed: "{user} exactly once, and up to 9 of A-Z a-z 0-9 _ @ # . : - around it",
+        pattern: "^(?=.{6,15}$)[A-Za-z0-9_@#.:\\-]*\\{user\\}[A-Za-z0-9_@#.:\\-]*$",
+        accepts: { text in
+            let parts = text.split(separator: "{user}", omittingEmptySubsequences: false)
+            let around = name(0...9, others: "_@#.:-")
+            return parts.count == 2 && around.accepts(parts.joined())
+        })
+
     fileprivate static let status = TextRule(
         allowed: "200 to 599", pattern: "^[2-5][0-9]{2}$",
         accepts: { text in text.utf8.count == 3 && Int(text).map((200...599).contains) == true })
@@ -27,5 +48,13 @@ extension SettingType<[String: String]> {
         .map(
             keys: .pushService, key: { $0 }, values: .text(.pushService, "NAME"), placeholder: "ALIAS=NAME,…",
             atMost: 256)
+    }
+}
+
+extension SettingType<[String: HubFormat]> {
+    /// `{gcm: gcm}`.
+    static var hubFormats: Self {
+        .map(
+            keys: .pushService, key: { $0 }, values: .choice(HubFormat.self), placeholder: "NAME=FORMAT,…", atMost: 64)
     }
 }

@@ -1,3 +1,25 @@
+/// What the backend is.
+package enum BackendKind: String, Sendable, CaseIterable {
+    /// A backend with Herald's own contract.
+    case http
+    /// An Azure Notification Hub.
+    case azureHub = "azure-hub"
+}
+
+/// The form in which a hub takes a push service's notifications.
+package enum HubFormat: String, Sendable, CaseIterable {
+    /// APNs.
+    case apple
+    /// Google's former interface.
+    case gcm
+    /// FCM's interface of today.
+    case fcmv1
+    /// WNS.
+    case windows
+    /// Web push.
+    case browser
+}
+
 /// How Herald authenticates to the backend.
 package enum AuthenticationKind: String, Sendable, CaseIterable {
     /// A user and a password with every request.

@@ -1,6 +1,8 @@
 import HeraldCommandLine
 import HeraldHTTP
+import HeraldHub
 import HeraldSandbox
+import HeraldSettings
 import HeraldText
 import HeraldThreads
 
@@ -14,23 +16,25 @@ enum BackendCommand: HeraldCommand {
         "threads", .wholeNumber(1...64), default: "1", "How many threads serve.")
     private static let callLog = CommandOption.optional(
         "call-log", .file(), "Append every notification call to this file, as a line of JSON.")
+    private static let connectionString = CommandOption.optional(
+        "hub-connection-string-file", .file(),
+        "Register devices and send over the notification hub whose connection string is in this file.")
+    private static let hub = CommandOption.optional("hub", .text("NAME"), "The hub's name.")
+    private static let hubAuthority = CommandOption.optional(
+        "hub-ca-file", .file(), "Authorities that the hub is trusted by (PEM), instead of the system's.")
+    private static let hubGoogle = CommandOption.standard(
+        "hub-gcm", .choice(GoogleForm.self), default: "fcmv1",
+        "How the hub reaches devices of gcm; Google has shut its legacy interface down.")
     private static let misbehave = CommandOption.repeated(
-        "misbehave", rule, "A rule that makes it fail, such as user=flaky-*,status=503,callsPerKey=2.")
-    private static let rule = ValueType(
-        "RULE", allowed: Misbehaviour.textForm,
-        mistake: { text in
-            do throws(InputError) {
-                _ = try Misbehaviour(parsing: text)
-                return nil
-            } catch {
-                return error.description
-            }
-        }, parse: { try? Misbehaviour(parsing: $0) })
+        "misbehave", .misbehaviour, "A rule that makes it fail, such as user=flaky-*,status=503,callsPerKey=2.")
 
     static let declaration = CommandDeclaration(
         "backend", "Run the reference backend, for demonstrations and tests.",
         details: "It speaks the HTTP of the backend that Herald was made for and keeps everything in memory. "
-            + "The password of every user is the user's name. PUT /sandbox/misbehaviour changes the rules while it "
+            + "The password of every user is the user's name. With --hub-connection-string-file and --hub devices are "
+            + "registered with that notification hub (Listen and Send are enough) and notifications sent over it, as "
+            + "the tutorial's backend does: to the user's devices and those with the sender's tag from:SENDER. What the "
+            + "hub refuses is answered 500; a toast is sent once, and not twice.\n\nPUT /sandbox/misbehaviour changes the rules while it "
             + "runs, GET /sandbox/calls shows what it saw.\n\n"
             + "A rule of --misbehave is name=value, comma-separated. Which calls it concerns: user and pns, with * for "
             + "anything; path (/api/notifications); calls=N, the first N; callsPerKey=N, the first N of each idempotency "
@@ -39,7 +43,8 @@ enum BackendCommand: HeraldCommand {
             + "connection is closed; latency=50 or 50-200, so many milliseconds. With carriedOut the devices get the "
             + "notification all the same. Rules are tried in their order; one with only a latency lets the next go on.",
         options: [
-            host.declaration, port.declaration, threads.declaration, callLog.declaration, misbehave.declaration,
+            host.declaration, port.declaration, threads.declaration, callLog.declaration, connectionString.declaration,
+            hub.declaration, hubAuthority.declaration, hubGoogle.declaration, misbehave.declaration,
         ],
         examples: [
             .init("herald backend", "Listen on http://127.0.0.1:8080."),
@@ -47,6 +52,9 @@ enum BackendCommand: HeraldCommand {
             .init(
                 "herald backend --misbehave latency=20-80 --misbehave user=flaky-*,status=503,callsPerKey=2",
                 "Everybody waits, and some fail twice."),
+            .init(
+                "herald backend --hub-connection-string-file hub.txt --hub my-hub",
+                "Devices and notifications are the hub's."),
         ])
     static let heeds: HeededSettings = .none
 
@@ -57,6 +65,7 @@ enum BackendCommand: HeraldCommand {
         configuration.server.threads = invocation.parsed[threads]
         configuration.callLogPath = invocation.parsed[callLog]
         configuration.misbehaviour = invocation.parsed[misbehave]
+        configuration.hub = try hub(invocation.parsed)
         try StopSignals.catchAll()
         let backend = try ReferenceBackend(configuration)
         invocation.console.complain(ReferenceBackend.notice)
@@ -64,5 +73,29 @@ enum BackendCommand: HeraldCommand {
         _ = StopSignals.wait()
         backend.stop()
         return .done
+    }
+
+    private static func hub(_ parsed: ParsedCommand) throws -> HubBackend.Configuration? {
+        guard let path = parsed[connectionString], let name = parsed[hub] else {
+            guard parsed[connectionString] == nil, parsed[hub] == nil, parsed[hubAuthority] == nil else {
+                throw UsageError(
+                    "--hub-connection-string-file and --hub go together, and --hub-ca-file only with both",
+                    command: parsed.path.name)
+            }
+            return nil
+        }
+        do throws(InvalidArgument) {
+            try HubClient.check(hub: name)
+        } catch {
+            throw UsageError("--hub: \(error)", command: parsed.path.name)
+        }
+        let text = try SecretSource.file(path).current().reveal()
+        do throws(InvalidArgument) {
+            let client = HubClient(
+                try HubConnectionString(text), hub: name, tls: TLSFiles(caFile: parsed[hubAuthority]))
+            return HubBackend.Configuration(client, google: parsed[hubGoogle])
+        } catch {
+            throw CommandFailure("\(path): \(error)")
+        }
     }
 }

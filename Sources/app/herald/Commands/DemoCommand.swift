@@ -12,6 +12,8 @@ enum DemoCommand: HeraldCommand {
     private static let once = CommandOption.flag(
         "once",
         "Publish each kind of event once, check the outcomes, and exit with 0 or 1; always so without a terminal.")
+    private static let hub = CommandOption.flag(
+        "hub", "Send over an emulated Azure notification hub in place of the reference backend.")
     private static let verbose = CommandOption.flag(
         "verbose", short: "v", "Show what the worker logs; without it only its errors.")
 
@@ -21,17 +23,18 @@ enum DemoCommand: HeraldCommand {
             "It starts an embedded broker, a reference backend that misbehaves towards some users, and an ordinary "
             + "worker; registers a few devices; publishes events; and shows what becomes of each. On a terminal it goes "
             + "on for about 40 seconds or until Ctrl-C. The embedded broker keeps nothing.",
-        options: [once.declaration, verbose.declaration, OutputFormat.option.declaration],
+        options: [once.declaration, hub.declaration, verbose.declaration, OutputFormat.option.declaration],
         examples: [
             .init("herald demo", "Watch it."),
             .init("herald demo --once", "Check it, in less than 30 seconds."),
+            .init("herald demo --hub", "Watch the same over a notification hub."),
         ])
     static let heeds: HeededSettings = .none
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         try StopSignals.catchAll()
         let console = invocation.console
-        let context = try DemoContext()
+        let context = try DemoContext(invocation.parsed[hub] ? .hub : .reference)
         for notice in context.notices { console.remark(notice) }
         let settings = try Settings.load(
             SettingsSources(file: .bytes(Array(context.settings.utf8), name: "the demo's settings")),
@@ -43,7 +46,7 @@ enum DemoCommand: HeraldCommand {
             configuration: try settings.workerConfiguration(descriptors: FileDescriptorLimit.raise()),
             logger: Logger(writer, level: invocation.parsed[verbose] ? .info : .error))
 
-        try await DemoDevice.registerAll(backendURL: context.backend.url)
+        try await DemoDevice.registerAll(with: context.backend)
         let isWatched = console.output.isTerminal && console.error.isTerminal && !console.isQuiet
         let run = try DemoRun(
             context, log: log, console: console, format: invocation.parsed[OutputFormat.option],

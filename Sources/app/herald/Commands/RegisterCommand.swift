@@ -1,5 +1,6 @@
 import HeraldBackend
 import HeraldCommandLine
+import HeraldDevices
 import HeraldHTTP
 import HeraldSettings
 import HeraldText
@@ -10,6 +11,9 @@ enum RegisterCommand: HeraldCommand {
         "handle", .text("HANDLE"), "The device's handle: an APNs token in hex, a GCM id, a WNS channel's URL.")
     private static let platform = CommandOption.optional(
         "platform", .choice(Platform.self), "The device's push service.")
+    private static let user = CommandOption.optional(
+        "user", .text("USER"),
+        "Whose device it is, if backend.kind is azure-hub; another backend knows it by the credentials.")
     private static let tags = CommandOption.optional(
         "tags", .commaSeparated("TAG,…"), "Tags that the device can be reached by, besides the user's own.")
     private static let installation = CommandOption.standard(
@@ -22,13 +26,19 @@ enum RegisterCommand: HeraldCommand {
         "register", "Register a device with the backend, renew its registration, or remove it.",
         details:
             "The command stores the registration's id and reuses it when the handle or the user changes. If the "
-            + "backend has dropped the id, it requests a new one.",
+            + "backend has dropped the id, it requests a new one.\n\n"
+            + "If backend.kind is azure-hub, the device is registered with the hub itself, with the tag of --user by "
+            + "backend.hub.tag. A registration of the same handle is used again, and its doubles are deleted.",
         options: [
-            handle.declaration, platform.declaration, tags.declaration, installation.declaration, store.declaration,
+            handle.declaration, platform.declaration, user.declaration, tags.declaration, installation.declaration,
+            store.declaration,
             remove.declaration, OutputFormat.option.declaration,
         ],
         examples: [
             .init("herald register --handle 0A1B2C --platform apns --tags news", "Register a device."),
+            .init(
+                "herald register --handle 0A1B2C --platform apns --user alice",
+                "Register a device of alice with the hub (backend.kind: azure-hub)."),
             .init("herald register --remove", "Remove it again."),
         ])
     static let heeds: HeededSettings = .backendClient + ["backend.registerPath"]
@@ -37,26 +47,46 @@ enum RegisterCommand: HeraldCommand {
         let parsed = invocation.parsed
         let device = try device(invocation)
         let settings = try invocation.settings(requiring: [.backend])
-        let client = try BackendClient(try settings.backendConfiguration(connectionLimit: 1))
         let store = FileRegistrationStore(
             path: parsed[store] ?? FileRegistrationStore.defaultPath(environment: invocation.environment))
-        let outcome: Result<ExitStatus, any Error>
+        do {
+            try show(await outcome(device, settings, parsed, store), invocation)
+        } catch BackendClientError.refused(let request, .failure(let kind, let detail)) {
+            throw CommandFailure("\(request): \(kind.rawValue): \(detail)", status: .unreachable)
+        } catch BackendClientError.noToken(let trouble) {
+            throw CommandFailure(trouble)
+        }
+        return .done
+    }
+
+    private enum Outcome {
+        case registered(id: String)
+        case removed
+        case nothingToRemove
+    }
+
+    private static func outcome(
+        _ device: Device?, _ settings: Settings, _ parsed: ParsedCommand, _ store: FileRegistrationStore
+    ) async throws -> Outcome {
+        let isHub = settings.backend.kind == .azureHub
+        guard isHub || parsed[user] == nil else {
+            throw UsageError("--user needs backend.kind azure-hub", command: parsed.path.name)
+        }
+        guard !isHub || device == nil || parsed[user] != nil else {
+            throw UsageError("--user is needed: backend.kind is azure-hub", command: parsed.path.name)
+        }
+        let client = try BackendClient(try settings.backendConfiguration(connectionLimit: 1))
+        let outcome: Result<Outcome, any Error>
         do {
             if let device {
                 let id = try await client.register(
-                    handle: device.handle, platform: device.platform, tags: parsed[tags] ?? [],
+                    handle: device.handle, platform: device.platform, user: parsed[user], tags: parsed[tags] ?? [],
                     installation: parsed[installation], store: store)
-                try show(id, invocation)
-            } else if try await client.unregister(installation: parsed[installation], store: store) {
-                invocation.console.remark("The registration is removed.")
+                outcome = .success(.registered(id: id))
             } else {
-                invocation.console.remark("No registration is remembered: there is nothing to remove.")
+                let isRemoved = try await client.unregister(installation: parsed[installation], store: store)
+                outcome = .success(isRemoved ? .removed : .nothingToRemove)
             }
-            outcome = .success(.done)
-        } catch BackendClientError.refused(let request, .failure(let kind, let detail)) {
-            outcome = .failure(CommandFailure("\(request): \(kind.rawValue): \(detail)", status: .unreachable))
-        } catch BackendClientError.noToken(let trouble) {
-            outcome = .failure(CommandFailure(trouble))
         } catch {
             outcome = .failure(error)
         }
@@ -64,11 +94,14 @@ enum RegisterCommand: HeraldCommand {
         return try outcome.get()
     }
 
-    private static func device(_ invocation: Invocation) throws -> (handle: DeviceHandle, platform: Platform)? {
+    private typealias Device = (handle: DeviceHandle, platform: Platform)
+
+    private static func device(_ invocation: Invocation) throws -> Device? {
         let parsed = invocation.parsed
         if parsed[remove] {
-            guard parsed[handle] == nil, parsed[platform] == nil, parsed[tags] == nil else {
-                throw UsageError("--remove goes without --handle, --platform and --tags", command: parsed.path.name)
+            guard parsed[handle] == nil, parsed[platform] == nil, parsed[user] == nil, parsed[tags] == nil else {
+                throw UsageError(
+                    "--remove goes without --handle, --platform, --user and --tags", command: parsed.path.name)
             }
             return nil
         }
@@ -78,9 +111,15 @@ enum RegisterCommand: HeraldCommand {
         return (DeviceHandle(handle), platform)
     }
 
-    private static func show(_ id: String, _ invocation: Invocation) throws {
-        try RecordWriter.write(
-            [[.string(id)]], [.init("registration")], as: invocation.parsed[OutputFormat.option], to: invocation.console
-        )
+    private static func show(_ outcome: Outcome, _ invocation: Invocation) throws {
+        switch outcome {
+        case .registered(let id):
+            try RecordWriter.write(
+                [[.string(id)]], [.init("registration")], as: invocation.parsed[OutputFormat.option],
+                to: invocation.console)
+        case .removed: invocation.console.remark("The registration is removed.")
+        case .nothingToRemove:
+            invocation.console.remark("No registration is remembered: there is nothing to remove.")
+        }
     }
 }

@@ -73,7 +73,7 @@ enum SandboxCommand: HeraldCommand {
         var workerConfiguration = try settings.workerConfiguration(descriptors: FileDescriptorLimit.raise())
         let exporter = try settings.traceExporter(logger: logger)
         defer { exporter?.close(within: .seconds(2)) }
-        workerConfiguration.tracing = exporter.flatMap { settings.tracing(into: $0.queue) }
+        workerConfiguration.tracing = try exporter.flatMap { try settings.tracing(into: $0.queue) }
         let worker = Worker(configuration: workerConfiguration, logger: logger)
         let admin = try settings.adminServer(of: worker, writer: writer, spans: exporter?.queue)
         defer { admin?.stop() }

@@ -33,6 +33,10 @@ enum SendCommand: HeraldCommand {
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let settings = try invocation.settings(requiring: [.backend])
         let request = try request(invocation, settings)
+        if case .greeting = request, settings.backend.kind == .azureHub {
+            throw UsageError(
+                "--self is for a backend of kind http; name the --user", command: invocation.parsed.path.name)
+        }
         let client = try BackendClient(try settings.backendConfiguration(connectionLimit: 64))
         let answers: [ServiceAnswer]
         do {
@@ -86,6 +90,7 @@ enum SendCommand: HeraldCommand {
             switch answer.answer {
             case .status(let status, _, let detail):
                 [.string(answer.pushService), .integer(status), .text(detail)]
+            case .oversized(let detail): [.string(answer.pushService), .null, .string("oversized: \(detail)")]
             case .failure(let kind, let detail):
                 [.string(answer.pushService), .null, .string("\(kind.rawValue): \(detail)")]
             }

@@ -22,6 +22,9 @@ enum WorkerCommand: HeraldCommand {
     private static let traceFlush = Duration.seconds(2)
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        // A stop that is asked for while it starts is kept until there is a worker to stop.
+        let hangUp = HangUp()
+        try StopSignals.catchAll(and: [SIGHUP])
         let settings = try invocation.settings(requiring: [.kafka, .backend])
         MemoryArenas.limit(to: settings.delivery.lanes + 1)
         let descriptors = FileDescriptorLimit.raise()
@@ -29,7 +32,7 @@ enum WorkerCommand: HeraldCommand {
         let writer = try settings.logWriter(isColoured: false)
         let logger = Logger(writer, level: settings.logLevel)
         let exporter = try settings.traceExporter(logger: logger)
-        configuration.tracing = exporter.flatMap { settings.tracing(into: $0.queue) }
+        configuration.tracing = try exporter.flatMap { try settings.tracing(into: $0.queue) }
         let worker = Worker(configuration: configuration, logger: logger)
 
         let certificate = try settings.clientCertificate(logger: logger)
@@ -47,7 +50,7 @@ enum WorkerCommand: HeraldCommand {
         let reload = try SettingsReload(
             of: worker, running: settings, descriptors: descriptors, manager: manager, logger: logger
         ) { try invocation.readSettings(requiring: [.kafka, .backend]) }
-        let signals = try listen(worker, reload, logger, writer)
+        let signals = try listen(for: worker, reload, hangUp, logger, writer)
         logger.info("starting", ["group": .string(settings.kafka.group), "lanes": .int(settings.delivery.lanes)])
         settings.warnOfFewConnections(descriptors: descriptors, logger)
         let end = worker.run()
@@ -66,11 +69,9 @@ enum WorkerCommand: HeraldCommand {
 
     /// Waits for signals as long as the process lives.
     private static func listen(
-        _ worker: Worker, _ reload: SettingsReload, _ logger: Logger, _ writer: LogWriter
+        for worker: Worker, _ reload: SettingsReload, _ hangUp: HangUp, _ logger: Logger, _ writer: LogWriter
     ) throws -> OwnThread {
-        let hangUp = HangUp()
-        try StopSignals.catchAll(and: [SIGHUP])
-        return try OwnThread(name: "signals") {
+        try OwnThread(name: "signals") {
             var isStopping = false
             while true {
                 if StopSignals.wait() == SIGHUP, !hangUp.isTerminals {

@@ -1,6 +1,7 @@
 import HeraldBackend
 import HeraldCommandLine
 import HeraldHTTP
+import HeraldHub
 import HeraldSettings
 import HeraldText
 
@@ -10,13 +11,17 @@ extension Settings {
     /// - Parameter connectionLimit: connections at most.
     /// - Throws: a ``CommandFailure`` when a secret can't be read, or a value that only the client knows to be wrong.
     func backendConfiguration(connectionLimit: Int) throws -> BackendConfiguration {
-        try BackendConfiguration(
+        if backend.kind == .azureHub { return try hubConfiguration(connectionLimit: connectionLimit) }
+        return try BackendConfiguration(
             url: backend.url?.description ?? "", path: backend.path, registerPath: backend.registerPath,
             timeout: backend.timeout, connectTimeout: backend.connectTimeout, connectionLimit: connectionLimit,
-            proxy: proxy(),
-            tls: TLSFiles(
-                caFile: backend.tls.caFile, certificateFile: backend.tls.certificateFile, keyFile: backend.tls.keyFile),
-            credentials: credentials(), credentialStatuses: credentialStatuses)
+            proxy: backendProxy(), tls: backendTLSFiles, credentials: credentials(),
+            credentialStatuses: credentialStatuses)
+    }
+
+    /// The files of TLS on the way to the backend.
+    var backendTLSFiles: TLSFiles {
+        TLSFiles(caFile: backend.tls.caFile, certificateFile: backend.tls.certificateFile, keyFile: backend.tls.keyFile)
     }
 
     /// Reads the secrets again and gives the backend's configuration with them; `nil` when none is in a file.
@@ -24,11 +29,24 @@ extension Settings {
     /// - Parameter connectionLimit: connections at most.
     func readingBackendAgain(connectionLimit: Int) -> (@Sendable () throws -> BackendConfiguration)? {
         guard hasSecretFiles else { return nil }
-        return { try self.backendConfiguration(connectionLimit: connectionLimit) }
+        guard backend.kind == .azureHub else {
+            return { try self.backendConfiguration(connectionLimit: connectionLimit) }
+        }
+        let first = try? hubConnectionString()
+        return {
+            let fresh = try self.backendConfiguration(connectionLimit: connectionLimit)
+            // Connections go where they went at the start.
+            let place = fresh.hub.map { ($0.connectionString.authority, $0.connectionString.basePath) }
+            if let first, let place, place != (first.authority, first.basePath) {
+                throw InvalidArgument(
+                    "backend.hub.connectionStringFile names another namespace, \(place.0): that needs a restart")
+            }
+            return fresh
+        }
     }
 
     /// The statuses by which the backend refuses credentials, by the table of the settings over the usual one.
-    private var credentialStatuses: Set<Int> {
+    var credentialStatuses: Set<Int> {
         var statuses: Set = [401, 403]
         for (status, meaning) in backend.statuses {
             if meaning == .credentials { statuses.insert(status) } else { statuses.remove(status) }
@@ -38,7 +56,7 @@ extension Settings {
 
     /// Whether a secret is in a file, so that it may change.
     private var hasSecretFiles: Bool {
-        if backend.proxyPasswordFile != nil { return true }
+        if backend.proxyPasswordFile != nil || backend.kind == .azureHub { return true }
         switch backend.authentication {
         case .basic(_, let secret), .bearer(let secret): return secret.isFile
         case .oauth2(let client): return client.clientSecret.isFile
@@ -46,7 +64,8 @@ extension Settings {
         }
     }
 
-    private func proxy() throws -> ProxyAddress? {
+    /// The proxy on the way to the backend.
+    func backendProxy() throws -> ProxyAddress? {
         guard let text = backend.proxy?.reveal() else { return nil }
         return ProxyAddress(
             text, password: try backend.proxyPasswordFile.map { try SecretSource.file($0).current().reveal() })

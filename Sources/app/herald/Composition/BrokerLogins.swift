@@ -132,7 +132,7 @@ extension BrokerLogin.Credential {
                 LoginToken(
                     value: token, endsAtMilliseconds: SystemClock.wall().advanced(byMilliseconds: left).milliseconds,
                     principal: "herald", extensions: extensions))
-        case .oauth2, .none: self = .pending
+        case .oauth2, .sharedAccess, .none: self = .pending
         }
     }
 }

@@ -1,5 +1,6 @@
 import HeraldCommandLine
 import HeraldDoctor
+import HeraldHub
 import HeraldKafka
 import HeraldSettings
 import HeraldTools
@@ -13,8 +14,8 @@ extension Settings {
             writerProperties: KafkaClientSettings.replayWriter(self),
             reach: ClusterReach(
                 bootstrapServers: kafka.bootstrapServers, patience: BrokerExaminer.loginPatience),
-            topics: topicWishes, group: kafka.group, instance: kafka.instance,
-            isAtomic: delivery.guarantee == .atomic, listen: adminAddress)
+            topics: topicWishes, group: kafka.group, feedbackGroup: wantsFeedback ? feedbackGroup : nil,
+            instance: kafka.instance, isAtomic: delivery.guarantee == .atomic, listen: adminAddress)
     }
 
     /// Host and port of the admin port; `nil` when it is off.
@@ -40,9 +41,28 @@ extension Settings {
         var makeBackend: (@Sendable () -> any Examiner)?
         if part != .backend { makeBroker = { [plan] in BrokerExaminer(plan) } }
         if part != .kafka {
-            let configuration = try backendConfiguration(connectionLimit: 1)
-            makeBackend = { BackendExaminer(url: url, configuration) }
+            switch backend.kind {
+            case .http:
+                let configuration = try backendConfiguration(connectionLimit: 1)
+                makeBackend = { BackendExaminer(url: url, configuration) }
+            case .azureHub: makeBackend = try hubExaminer()
+            }
         }
         return Examination(broker: makeBroker, backend: makeBackend)
+    }
+
+    /// The half for a hub; what cannot be used of its connection string is one of the findings.
+    private func hubExaminer() throws -> @Sendable () -> any Examiner {
+        let client: HubClient
+        do {
+            client = try hubClient()
+        } catch {
+            let mistake = "\(error)"
+            return { BrokenHubExaminer(mistake: mistake) }
+        }
+        let string = client.connectionString
+        let network = try hubNetwork(string, path: "\(string.basePath)/\(client.hub)/messages/")
+        let isTelemetryWanted = backend.hub.telemetry
+        return { HubExaminer(client, network: network, asksForTelemetry: isTelemetryWanted) }
     }
 }

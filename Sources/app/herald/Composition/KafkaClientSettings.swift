@@ -102,6 +102,12 @@ enum KafkaClientSettings {
         deadLetterReader(settings) + [("isolation.level", "read_uncommitted")]
     }
 
+    /// The console's reader of first records and of dead letters as they arrive: small, because it runs for days.
+    static func watcher(_ settings: Settings) -> ClientProperties {
+        let own: ClientProperties = [("queued.max.messages.kbytes", "4096"), ("max.partition.fetch.bytes", "65536")]
+        return deadLetterReader(settings) + own.without(Set(settings.kafka.properties.sorted.map(\.name)))
+    }
+
     /// A tool's reader of campaigns and their outcomes, which goes through millions of results.
     static func outcomeReader(_ settings: Settings) -> ClientProperties {
         // librdkafka before 2.3 stops fetching for a second when this much is there that was not taken.
@@ -125,6 +131,20 @@ enum KafkaClientSettings {
                 // A commit right after another waits this long for the broker to end the one before.
                 ("retry.backoff.ms", "2"),
             ], settings)
+    }
+
+    /// The reader of results for the follower of a hub's telemetry, whose offsets are committed with its records.
+    static func feedbackReader(_ settings: Settings) -> ClientProperties {
+        resultsReader(settings) + [
+            ("group.id", settings.feedbackGroup), ("enable.partition.eof", "true"),
+            // More than a second of work, and small while the follower waits for the hub.
+            ("queued.min.messages", "10000"), ("queued.max.messages.kbytes", "16384"),
+        ]
+    }
+
+    /// Its writer: who begins under the same name ends what the last one left open, and keeps that one from any other.
+    static func feedbackWriter(_ settings: Settings) -> ClientProperties {
+        replayWriter(settings) + [("transactional.id", settings.feedbackGroup)]
     }
 
     /// One lane's member of the group.

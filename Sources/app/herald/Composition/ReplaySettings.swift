@@ -17,8 +17,11 @@ extension Settings {
     }
 
     /// One who has looked at the topics.
-    func replayer(environment: [String: String], isWriting: Bool) throws -> Replayer {
-        let context = try replayContext(environment: environment)
+    ///
+    /// - Parameter foreign: the topic of others whose dead letters these are; `nil` for Herald's own.
+    func replayer(environment: [String: String], foreign: ForeignTopic? = nil, isWriting: Bool) throws -> Replayer {
+        var context = try replayContext(environment: environment)
+        context.foreign = foreign
         return try Replayer(context, reach: clusterReach, admin: adminClient(), isWriting: isWriting)
     }
 }

@@ -11,8 +11,11 @@ extension Settings {
             names: topicNames, retryDelays: retry.delays.compactMap { DelayName($0.text) },
             partitions: topics.partitions, replication: topics.replicationFactor == 0 ? nil : topics.replicationFactor,
             retentionMilliseconds: topics.retention.milliseconds, maxElapsedMilliseconds: retry.maxElapsed.milliseconds,
-            eventBytes: limits.eventBytes)
+            eventBytes: limits.eventBytes, wantsFeedback: wantsFeedback)
     }
+
+    /// Whether workers keep what the hub calls its messages, so that it can be asked about them.
+    var wantsFeedback: Bool { backend.kind == .azureHub && backend.hub.telemetry }
 
     var clusterReach: ClusterReach {
         ClusterReach(bootstrapServers: kafka.bootstrapServers)

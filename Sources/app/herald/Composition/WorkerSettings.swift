@@ -13,6 +13,7 @@ extension Settings {
         var names = HeraldEvents.Topics()
         names.requests = topics.requests.map(\.name)
         names.results = topics.results
+        names.feedback = topics.feedback
         names.retry = topics.retry
         names.deadLetter = topics.deadLetter
         names.campaigns = topics.campaigns
@@ -141,6 +142,8 @@ extension Settings {
             immediate: retry.immediate, delays: delays.map(\.milliseconds),
             maxElapsedMilliseconds: retry.maxElapsed.milliseconds)
         engine.maxReplays = retry.replays
+        engine.repeatsUnanswered = backend.kind == .http || backend.hub.retryUnanswered
+        engine.keepsBackendIDs = backend.kind == .azureHub && backend.hub.telemetry
         engine.hashSeed = .random(in: .min ... .max)
         return engine
     }

@@ -4,8 +4,11 @@ public import HeraldHTTP
 public enum Answer: Sendable, Hashable {
     /// The backend answered.
     ///
-    /// `retryAfter` is the header's value as it came; `detail` is the error's text as one line, never for a 2xx.
+    /// `retryAfter` is the header's value as it came; `detail` is the error's text as one line. For a 2xx it is the
+    /// notification's id at a hub, if that is to be kept.
     case status(Int, retryAfter: String?, detail: String?)
+    /// The notification is larger than its push service takes, and was not sent; by how much in one line.
+    case oversized(String)
     /// There is no answer; `detail` says why in one line.
     case failure(FailureKind, detail: String)
 

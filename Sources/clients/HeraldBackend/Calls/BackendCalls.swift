@@ -1,4 +1,5 @@
 public import HeraldHTTP
+public import HeraldHub
 internal import HeraldText
 public import HeraldTime
 
@@ -13,6 +14,8 @@ public final class BackendCalls {
         public let token: UInt64
         /// What became of it.
         public let answer: Answer
+        /// Whether the request of a call without an answer was written, so that the backend may have it.
+        public let mayHaveArrived: Bool
         /// When the request was written, or when the call began if it never was.
         public let sentAt: MonotonicTime
         /// From ``sentAt`` to the end.
@@ -22,10 +25,14 @@ public final class BackendCalls {
     private var pool: ConnectionPool
     let timeoutMilliseconds: Int64
     private var writer: RequestWriter
+    /// Writes sends over a hub; `nil` for a backend with Herald's own contract.
+    private var hubWriter: HubRequestWriter?
     private var redaction: Redaction
     private var scratch: [UInt8] = []
     private let configuration: BackendConfiguration
     private var filesRevision = 0
+    /// Calls that were not made, to be handed out with those that ended.
+    private var unmade: [Ended] = []
 
     /// Calls to the configured backend over connections of this loop.
     ///
@@ -35,13 +42,20 @@ public final class BackendCalls {
         timeoutMilliseconds = Int64(configuration.timeoutMilliseconds)
         self.configuration = configuration
         writer = RequestWriter(configuration, authorization: configuration.credentials.authorization)
+        hubWriter = configuration.hub.map {
+            HubRequestWriter($0, authorization: configuration.credentials.authorization)
+        }
         redaction = Redaction(authorization: configuration.credentials.authorization)
     }
+
+    /// Whether notifications go over a hub.
+    public var isHub: Bool { hubWriter != nil }
 
     /// Calls with these credentials, and over connections made with these files, from the next call on; those under way
     /// keep theirs.
     public func use(_ access: BackendAccess, now: MonotonicTime) {
         writer = RequestWriter(configuration, authorization: access.authorization?.reveal())
+        hubWriter = configuration.hub.map { HubRequestWriter($0, authorization: access.authorization?.reveal()) }
         redaction.learn(access.authorization?.reveal())
         guard access.filesRevision != filesRevision else { return }
         filesRevision = access.filesRevision
@@ -56,7 +70,9 @@ public final class BackendCalls {
     /// How many connections are made and kept.
     public var connectionCount: Int { pool.connectionCount }
     /// When ``tick(_:)`` is due next, if at all.
-    public var nextDeadline: MonotonicTime? { pool.nextDeadline }
+    ///
+    /// At once when calls ended that were never made: nothing else says so.
+    public var nextDeadline: MonotonicTime? { unmade.isEmpty ? pool.nextDeadline : .distantPast }
 
     /// The deadline of a call that begins now.
     public func deadline(now: MonotonicTime) -> MonotonicTime { now.advanced(byMilliseconds: timeoutMilliseconds) }
@@ -78,6 +94,39 @@ public final class BackendCalls {
                 pushService: pushService, user: user, message: message, id: id, source: source,
                 traceparent: traceparent, scratch: &scratch, to: &output)
         }
+    }
+
+    /// Sends one notification to one push service over the hub.
+    ///
+    /// One that is too large for its push service is not sent: it ends with ``Answer/oversized(_:)``.
+    ///
+    /// - Parameters:
+    ///   - token: the caller's number for the call; comes back with its answer.
+    ///   - deadline: covers everything; see ``deadline(now:)``.
+    ///   - user: only what a tag may hold.
+    public func sendOverHub(
+        token: UInt64, deadline: MonotonicTime, now: MonotonicTime, wall: WallTime, pushService: RawSpan,
+        user: RawSpan, message: RawSpan, options: DeliveryOptions = DeliveryOptions()
+    ) {
+        guard let hubWriter else { return }
+        guard let service = hubWriter.service(named: pushService) else {
+            return end(token, now, .failure(.brokenHTTP, detail: "the hub has no format for this push service"))
+        }
+        scratch.removeAll(keepingCapacity: true)
+        let excess = hubWriter.appendBody(
+            service: service, message: message, options: options, now: wall, to: &scratch)
+        if let (excess, limit) = excess {
+            let detail = "the notification has \(limit + excess) bytes, \(excess) more than its push service takes"
+            return end(token, now, .oversized(detail))
+        }
+        pool.begin(token: token, deadline: deadline, now: now) { output in
+            hubWriter.append(
+                service: service, user: user, body: scratch, options: options, now: wall, to: &output)
+        }
+    }
+
+    private func end(_ token: UInt64, _ now: MonotonicTime, _ answer: Answer) {
+        unmade.append(Ended(token: token, answer: answer, mayHaveArrived: false, sentAt: now, durationNanoseconds: 0))
     }
 
     /// Sends any other request; the body of its answer is kept.
@@ -106,16 +155,23 @@ public final class BackendCalls {
 
     /// As ``drain(_:)``, with the bodies that were kept.
     func drainWithBodies(_ body: (Ended, Completion.Text) -> Void) {
+        if !unmade.isEmpty { drainUnmade(body) }
         var index = 0
         while index < pool.completions.count {
             let completion = pool.completions[index]
             index += 1
             let ended = Ended(
-                token: completion.token, answer: answer(completion), sentAt: completion.sentAt,
-                durationNanoseconds: completion.durationNanoseconds)
+                token: completion.token, answer: answer(completion), mayHaveArrived: completion.isSent,
+                sentAt: completion.sentAt, durationNanoseconds: completion.durationNanoseconds)
             body(ended, completion.body)
         }
         pool.removeCompletions()
+    }
+
+    private func drainUnmade(_ body: (Ended, Completion.Text) -> Void) {
+        let ended = unmade
+        unmade.removeAll()
+        for call in ended { body(call, .none) }
     }
 
     /// A copy of a body, while it is drained.
@@ -139,10 +195,21 @@ public final class BackendCalls {
             return .failure(failure, detail: detail ?? failure.rawValue)
         }
         let retryAfter = completion.retryAfter.isEmpty ? nil : pool.withText(completion.retryAfter) { OneLine.text($0) }
-        let isSuccess = completion.status < 300
+        if completion.status < 300 {
+            return .status(completion.status, retryAfter: retryAfter, detail: messageID(completion))
+        }
         let detail =
-            isSuccess || completion.body.isEmpty
+            completion.body.isEmpty
             ? nil : pool.withText(completion.body) { ErrorBody.line($0, hiding: redaction) }
         return .status(completion.status, retryAfter: retryAfter, detail: detail)
+    }
+
+    /// What the hub calls the notification: the last part of the address in `Location`.
+    private func messageID(_ completion: Completion) -> String? {
+        guard !completion.location.isEmpty, let text = pool.withText(completion.location, { OneLine.text($0) }) else {
+            return nil
+        }
+        let path = text.prefix { $0 != "?" }
+        return path.split(separator: "/").last.map(String.init)
     }
 }

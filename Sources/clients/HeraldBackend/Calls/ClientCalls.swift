@@ -107,6 +107,11 @@ struct ClientCalls {
         table[token]?.deadline = deadline
         table[token]?.revision = access.revision
         switch request {
+        case .notification(let pushService, let user, let message, _) where calls.isHub:
+            calls.sendOverHub(
+                token: token, deadline: deadline, now: now, wall: SystemClock.wall(),
+                pushService: Array(pushService.utf8).span.bytes, user: Array(user.utf8).span.bytes,
+                message: Array(message.utf8).span.bytes)
         case .notification(let pushService, let user, let message, let idempotencyKey):
             calls.send(
                 token: token, deadline: deadline, now: now, pushService: Array(pushService.utf8).span.bytes,

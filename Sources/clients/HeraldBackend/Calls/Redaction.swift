@@ -33,7 +33,11 @@ public struct Redaction: Sendable {
         let value = String(authorization[authorization.index(after: space)...])
         let pair = Data(base64Encoded: value).flatMap { String(data: $0, encoding: .utf8) }
         let password = pair.flatMap { pair in pair.firstIndex(of: ":").map { String(pair[pair.index(after: $0)...]) } }
-        return [value, password].compactMap { $0 }.filter { $0.utf8.count >= shortest }
+        let fields = authorization.hasPrefix("SharedAccessSignature ") ? value.split(separator: "&") : []
+        // Of a hub's token the signature is the secret.
+        let signature = fields.first { $0.hasPrefix("sig=") }.map { String($0.dropFirst(4)) }
+        return [value, password, signature, signature?.removingPercentEncoding].compactMap { $0 }
+            .filter { $0.utf8.count >= shortest }
     }
 
     /// The text with stars in place of secrets; of a text that was cut already a part of one may be left.
@@ -68,6 +72,7 @@ extension Answer {
         case .status(let status, let retryAfter, let detail):
             return .status(
                 status, retryAfter: retryAfter, detail: detail.map { Redaction.hiding(text, as: mark, in: $0) })
+        case .oversized: return self
         case .failure(let kind, let detail):
             return .failure(kind, detail: Redaction.hiding(text, as: mark, in: detail))
         }

@@ -20,11 +20,12 @@ public struct BackendAccess: Sendable {
     public let filesRevision: Int
 
     init(
-        _ credentials: Credentials, endsAt: MonotonicTime?, revision: Int, proxy: ProxyAddress?, tls: TLSFiles,
+        _ credentials: Credentials, authorization: Secret? = nil, endsAt: MonotonicTime?, revision: Int,
+        proxy: ProxyAddress?, tls: TLSFiles,
         filesRevision: Int
     ) {
         self.credentials = credentials
-        authorization = credentials.authorization.map { Secret($0) }
+        self.authorization = authorization ?? credentials.authorization.map { Secret($0) }
         self.endsAt = endsAt
         self.revision = revision
         self.proxy = proxy

@@ -14,8 +14,16 @@ struct CredentialKeeper {
     private var nextRead: MonotonicTime
     private var unreadable: String?
 
+    /// What ends, and is renewed before.
+    private enum Token {
+        /// A token endpoint gave it.
+        case fetched(Secret)
+        /// It was signed here: the header's value.
+        case signed(Secret)
+    }
+
     private var schedule: TokenSchedule
-    private var token: Secret?
+    private var token: Token?
     /// Why the last request brought none.
     private var lastTrouble: TokenTrouble?
 
@@ -60,10 +68,14 @@ struct CredentialKeeper {
             nextRead = now.advanced(byMilliseconds: CredentialSource.readIntervalMilliseconds)
             readFiles(now, publish)
         }
-        guard case .oauth2(let client) = configuration.credentials else { return }
+        guard configuration.credentials.isFetched else { return }
         if isRenewalWanted { _ = schedule.refused(now) }
         if schedule.isDue(now) {
-            fetch(client, now, isCancelled, publish)
+            switch configuration.credentials {
+            case .oauth2(let client): fetch(client, now, isCancelled, publish)
+            case .sharedAccess: sign(now, publish)
+            case .basic, .bearer, .none: break
+            }
             now = SystemClock.monotonic()
         }
         if let end = schedule.expiresAt, end <= now {
@@ -104,12 +116,28 @@ struct CredentialKeeper {
     }
 
     private var access: BackendAccess {
-        BackendAccess(
-            token.map { .bearer(token: $0) } ?? configuration.credentials, endsAt: schedule.expiresAt,
-            revision: revision, proxy: configuration.proxy, tls: configuration.tls, filesRevision: filesRevision)
+        var credentials = configuration.credentials
+        var authorization: Secret?
+        switch token {
+        case .fetched(let text): credentials = .bearer(token: text)
+        case .signed(let text): authorization = text
+        case nil: break
+        }
+        return BackendAccess(
+            credentials, authorization: authorization, endsAt: schedule.expiresAt, revision: revision,
+            proxy: configuration.proxy, tls: configuration.tls, filesRevision: filesRevision)
     }
 
     // MARK: Tokens
+
+    /// Needs nobody, and so never fails.
+    private mutating func sign(_ now: MonotonicTime, _ publish: (AccessNews) -> Void) {
+        schedule.fetched(
+            lifetimeSeconds: Credentials.signatureLifetimeSeconds, now: now, entropy: .random(in: .min ... .max))
+        revision += 1
+        token = configuration.credentials.authorization.map { .signed(Secret($0)) }
+        publish(.access(access))
+    }
 
     private mutating func fetch(
         _ client: ClientCredentials, _ now: MonotonicTime, _ isCancelled: @escaping @Sendable () -> Bool,
@@ -125,7 +153,7 @@ struct CredentialKeeper {
             revision += 1
             if lastTrouble != nil, token != nil { report(.tokenRenewed) }
             lastTrouble = nil
-            token = fresh
+            token = .fetched(fresh)
             publish(.access(access))
         case .none(let trouble):
             schedule.failed(

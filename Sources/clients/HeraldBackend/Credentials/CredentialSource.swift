@@ -8,8 +8,8 @@ internal import HeraldTime
 /// them.
 ///
 /// Secrets in files and the files of TLS are looked at every two seconds. An access token (OAuth 2.0) is fetched once for
-/// all, ahead of the former one's end, and when the backend refuses it; see ``TokenSchedule``. All of that happens on one
-/// thread, which only runs when there is something to renew.
+/// all, ahead of the former one's end, and when the backend refuses it; see ``TokenSchedule``. So is a hub's token signed.
+/// All of that happens on one thread, which only runs when there is something to renew.
 public final class CredentialSource: Sendable {
     /// How often files are looked at.
     public static let readIntervalMilliseconds: Int64 = 2_000
@@ -198,8 +198,13 @@ public final class CredentialSource: Sendable {
 }
 
 extension Credentials {
-    /// Whether somebody has to be asked for what is shown.
-    var isFetched: Bool { if case .oauth2 = self { true } else { false } }
+    /// Whether what is shown ends, and has to be fetched or made again.
+    var isFetched: Bool {
+        switch self {
+        case .oauth2, .sharedAccess: true
+        case .basic, .bearer, .none: false
+        }
+    }
 }
 
 extension CredentialConfiguration {

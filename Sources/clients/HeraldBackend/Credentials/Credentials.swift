@@ -1,5 +1,7 @@
 internal import Foundation
+public import HeraldHub
 public import HeraldText
+internal import HeraldTime
 
 /// How Herald shows the backend who it is.
 public enum Credentials: Sendable, Hashable {
@@ -9,8 +11,13 @@ public enum Credentials: Sendable, Hashable {
     case bearer(token: Secret)
     /// A bearer token that a token endpoint gives for a client's id and secret (OAuth 2.0, RFC 6749 §4.4).
     case oauth2(ClientCredentials)
+    /// Tokens that are signed here with the key of a notification hub's connection string.
+    case sharedAccess(HubConnectionString)
     /// No `Authorization` header at all.
     case none
+
+    /// So long a signed token is good for (azure-notificationhubs-java).
+    static let signatureLifetimeSeconds: Int64 = 3_600
 
     /// What keeps these credentials from being sent, in one line; `nil` when they are well formed.
     var mistake: String? {
@@ -23,7 +30,7 @@ public enum Credentials: Sendable, Hashable {
             let isToken = !token.reveal().isEmpty && token.reveal().utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
             return isToken ? nil : "the token must be printable ASCII without spaces, and not empty"
         case .oauth2(let client): return client.mistake
-        case .none: return nil
+        case .sharedAccess, .none: return nil
         }
     }
 
@@ -33,6 +40,10 @@ public enum Credentials: Sendable, Hashable {
         case .basic(let username, let password):
             "Basic " + Data("\(username):\(password.reveal())".utf8).base64EncodedString()
         case .bearer(let token): "Bearer " + token.reveal()
+        case .sharedAccess(let string):
+            SharedAccessSignature(
+                for: string, expiresAt: SystemClock.wall().milliseconds / 1_000 + Self.signatureLifetimeSeconds
+            ).authorization
         case .oauth2, .none: nil
         }
     }

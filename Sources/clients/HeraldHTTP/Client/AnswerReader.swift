@@ -15,6 +15,8 @@ final class AnswerReader {
     static let answerLimit = 1_024 * 1_024
     /// As much of a header's value as is kept.
     static let valueLimit = 256
+    /// As much of an address as is kept.
+    static let locationLimit = 2_048
 
     /// How far the answer is.
     enum Progress: Equatable {
@@ -41,11 +43,13 @@ final class AnswerReader {
     private let state: UnsafeMutablePointer<AnswerState>
     private let settings: UnsafeMutablePointer<http_parser_settings>
 
-    init() {
+    /// - Parameter keepsLocation: whether the header Location is wanted.
+    init(keepsLocation: Bool = false) {
         parser = .allocate(capacity: 1)
         parser.initialize(to: http_parser())
         state = .allocate(capacity: 1)
         state.initialize(to: AnswerState())
+        state.pointee.keepsLocation = keepsLocation
         settings = .allocate(capacity: 1)
         settings.initialize(to: Self.callbacks)
         begin(keepsBody: false)
@@ -63,6 +67,9 @@ final class AnswerReader {
 
     /// The value of the first Retry-After header, at most ``valueLimit`` bytes; empty without one.
     var retryAfter: [UInt8] { state.pointee.retryAfter }
+
+    /// The value of the Location header, at most ``locationLimit`` bytes; empty without one, or when it is not wanted.
+    var location: [UInt8] { state.pointee.location }
 
     /// The first ``bodyLimit`` bytes of the body; empty for a 2xx answer whose body nobody wants.
     var body: [UInt8] { state.pointee.body }

@@ -10,17 +10,23 @@ struct AnswerState {
     private(set) var isBodyCut = false
     private(set) var fault: AnswerReader.Fault?
     private(set) var retryAfter: [UInt8] = []
+    private(set) var location: [UInt8] = []
     private(set) var body: [UInt8] = []
 
+    /// Whether the header Location is wanted, too.
+    var keepsLocation = false
     private var keepsBody = false
     private var bodyCount = 0
-    /// How many letters of `Retry-After` the name has matched so far; -1 for another name.
+    /// How many letters of the expected name the name has matched so far; -1 for another name.
     private var matchedCount = 0
     private var isInValue = false
     private var keepsValue = false
     private var hasRetryAfter = false
 
+    private var isLocation = false
+
     private static let retryAfterName: StaticString = "retry-after"
+    private static let locationName: StaticString = "location"
 
     mutating func begin(keepsBody: Bool) {
         received = 0
@@ -42,6 +48,8 @@ struct AnswerState {
         isInValue = false
         keepsValue = false
         hasRetryAfter = false
+        isLocation = false
+        if keepsLocation { location.removeAll(keepingCapacity: true) }
     }
 
     mutating func appendName(_ piece: UnsafeRawBufferPointer) {
@@ -50,7 +58,8 @@ struct AnswerState {
             isInValue = false
             matchedCount = 0
         }
-        let expected = Self.retryAfterName
+        if keepsLocation, matchedCount == 0 { isLocation = piece.first.map { $0 | 0x20 } == UInt8(ascii: "l") }
+        let expected = isLocation ? Self.locationName : Self.retryAfterName
         for byte in piece where matchedCount >= 0 {
             let isMatch = matchedCount < expected.utf8CodeUnitCount && expected.utf8Start[matchedCount] == byte | 0x20
             matchedCount = isMatch ? matchedCount + 1 : -1
@@ -61,11 +70,20 @@ struct AnswerState {
         if isHeaderRead { return }
         if !isInValue {
             isInValue = true
-            // The first of several counts.
-            keepsValue = !hasRetryAfter && matchedCount == Self.retryAfterName.utf8CodeUnitCount
-            if keepsValue { hasRetryAfter = true }
+            if isLocation {
+                keepsValue = location.isEmpty && matchedCount == Self.locationName.utf8CodeUnitCount
+            } else {
+                // The first of several counts.
+                keepsValue = !hasRetryAfter && matchedCount == Self.retryAfterName.utf8CodeUnitCount
+                if keepsValue { hasRetryAfter = true }
+            }
         }
-        if keepsValue { retryAfter.append(contentsOf: piece.prefix(AnswerReader.valueLimit - retryAfter.count)) }
+        guard keepsValue else { return }
+        if isLocation {
+            location.append(contentsOf: piece.prefix(AnswerReader.locationLimit - location.count))
+        } else {
+            retryAfter.append(contentsOf: piece.prefix(AnswerReader.valueLimit - retryAfter.count))
+        }
     }
 
     /// Returns 1 when there is no body, and -1 when this is no answer that we take.

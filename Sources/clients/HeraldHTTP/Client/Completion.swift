@@ -7,6 +7,9 @@ public struct Completion: Sendable {
         let start: Int
         let count: Int
 
+        /// No text.
+        public static let none = Self(start: 0, count: 0)
+
         /// Whether there is no text, or an empty one.
         public var isEmpty: Bool { count == 0 }
     }
@@ -23,6 +26,10 @@ public struct Completion: Sendable {
     public let durationNanoseconds: Int64
     /// The value of the Retry-After header.
     public let retryAfter: Text
+    /// The value of the Location header, if it is kept.
+    public let location: Text
+    /// Whether the whole request of a call without an answer was written: it may have arrived.
+    public let isSent: Bool
     /// The first 64 KiB of the answer's body (of a 2xx answer only if asked for); for a failure, one line for people.
     public let body: Text
 }
@@ -35,13 +42,13 @@ struct CompletionList: ~Copyable {
     mutating func append(
         _ call: (token: UInt64, sentAt: MonotonicTime), _ now: MonotonicTime, status: Int = 0,
         failure: FailureKind? = nil,
-        retryAfter: [UInt8] = [], body: some Collection<UInt8>
+        isSent: Bool = false, retryAfter: [UInt8] = [], location: [UInt8] = [], body: some Collection<UInt8>
     ) {
         all.append(
             Completion(
                 token: call.token, status: status, failure: failure, sentAt: call.sentAt,
                 durationNanoseconds: now.nanoseconds - call.sentAt.nanoseconds, retryAfter: keep(retryAfter),
-                body: keep(body)))
+                location: keep(location), isSent: isSent, body: keep(body)))
     }
 
     private mutating func keep(_ bytes: some Collection<UInt8>) -> Completion.Text {

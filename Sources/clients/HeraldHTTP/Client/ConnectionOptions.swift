@@ -10,17 +10,20 @@ public struct ConnectionOptions: Sendable {
     public var proxy: ProxyAddress?
     /// The files that TLS needs.
     public var tls: TLSFiles
+    /// Whether an answer's header Location is kept.
+    public var keepsLocation: Bool
 
     /// Options for an origin; everything else has a default.
     public init(
         origin: String, limit: Int = 64, connectTimeoutMilliseconds: Int = 10_000, proxy: ProxyAddress? = nil,
-        tls: TLSFiles = TLSFiles()
+        tls: TLSFiles = TLSFiles(), keepsLocation: Bool = false
     ) {
         self.origin = origin
         self.limit = max(1, limit)
         self.connectTimeoutMilliseconds = max(1, connectTimeoutMilliseconds)
         self.proxy = proxy
         self.tls = tls
+        self.keepsLocation = keepsLocation
     }
 
     /// Whether bytes on the socket are the bytes of HTTP, so that libcurl need not stand between.

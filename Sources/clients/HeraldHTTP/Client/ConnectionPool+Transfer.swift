@@ -68,8 +68,8 @@ extension ConnectionPool {
 
     private mutating func answered(_ slot: Int, _ reader: AnswerReader, isReusable: Bool, now: MonotonicTime) {
         state.answered(
-            slot, status: Int(reader.status), retryAfter: reader.retryAfter, body: reader.body, isReusable: isReusable,
-            now: now)
+            slot, status: Int(reader.status), retryAfter: reader.retryAfter, location: reader.location,
+            body: reader.body, isReusable: isReusable, now: now)
     }
 
     /// Whether nothing is left to read, not even an end.

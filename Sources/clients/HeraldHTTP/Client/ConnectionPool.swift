@@ -17,10 +17,11 @@ public struct ConnectionPool: ~Copyable {
     /// Nothing of it changes, so that using it costs no check for exclusive access.
     final class Connection {
         let transport: Transport
-        let reader = AnswerReader()
+        let reader: AnswerReader
 
-        init(transport: Transport) {
+        init(transport: Transport, keepsLocation: Bool) {
             self.transport = transport
+            reader = AnswerReader(keepsLocation: keepsLocation)
         }
     }
 
@@ -29,6 +30,7 @@ public struct ConnectionPool: ~Copyable {
     private let loop: EventLoop
     private let owner: UInt8
     private let host: String
+    private let keepsLocation: Bool
     private let connector: Connector
     private var resolver: NameResolver?
     private let lookUp: NameResolver.LookUp
@@ -51,6 +53,7 @@ public struct ConnectionPool: ~Copyable {
         self.loop = loop
         self.owner = owner
         host = options.host
+        keepsLocation = options.keepsLocation
         self.lookUp = lookUp
         connector = Connector(loop: loop, owner: owner, options: options)
         connections = Array(repeating: nil, count: options.limit)
@@ -210,7 +213,7 @@ public struct ConnectionPool: ~Copyable {
             let failure = Failure(kind: .connectFailed, detail: error.description, isLocal: true)
             return connectFailed(slot, failure, now: now)
         }
-        connections[slot] = Connection(transport: transport)
+        connections[slot] = Connection(transport: transport, keepsLocation: keepsLocation)
         state.connected(slot, now: now, using: &randomness)
     }
 

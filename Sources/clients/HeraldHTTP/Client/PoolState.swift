@@ -176,13 +176,15 @@ struct PoolState: ~Copyable {
         }
         while let call = calls.earliest, calls[call].deadline <= now {
             var detail = "no connection in time"
+            var isSent = false
             if let slot = calls[call].slot {
                 detail = hasUnsent(slot) ? "request not taken in time" : "no complete answer in time"
+                isSent = !hasUnsent(slot)
                 discard(slot)
             } else if resolvesHost, addresses.isEmpty {
                 detail = "the name \(host) was not resolved in time"
             }
-            fail(call, Failure(kind: .timeout, detail: detail), now: now)
+            fail(call, Failure(kind: .timeout, detail: detail), isSent: isSent, now: now)
         }
     }
 
@@ -225,11 +227,13 @@ struct PoolState: ~Copyable {
 
     /// The slot's call has its answer.
     mutating func answered(
-        _ slot: Int, status: Int, retryAfter: [UInt8], body: [UInt8], isReusable: Bool, now: MonotonicTime
+        _ slot: Int, status: Int, retryAfter: [UInt8], location: [UInt8] = [], body: [UInt8], isReusable: Bool,
+        now: MonotonicTime
     ) {
         guard case .busy(let call, _, _) = slots[slot].phase else { return }
         let isKept = isReusable && !hasUnsent(slot) && now < slots[slot].retireAt
-        completions.append(calls.release(call), now, status: status, retryAfter: retryAfter, body: body)
+        completions.append(
+            calls.release(call), now, status: status, retryAfter: retryAfter, location: location, body: body)
         if isKept {
             slots[slot].phase = .idle(since: now, isNew: false)
             idle.append(slot)
@@ -243,18 +247,21 @@ struct PoolState: ~Copyable {
     /// If it was only stale and not a byte is out, another one takes its call.
     mutating func lost(_ slot: Int, _ failure: Failure, now: MonotonicTime) {
         let phase = slots[slot].phase
+        let isSent = isBusy(slot) && !hasUnsent(slot)
         discard(slot)
         guard case .busy(let call, let written, let mayBeStale) = phase else { return }
         if mayBeStale, written == 0, failure.kind == .connectionReset {
             calls[call].slot = nil
             calls.waitFirst(call)
         } else {
-            fail(call, failure, now: now)
+            fail(call, failure, isSent: isSent, now: now)
         }
     }
 
-    private mutating func fail(_ call: Int32, _ failure: Failure, now: MonotonicTime) {
-        completions.append(calls.release(call), now, failure: failure.kind, body: failure.detail.utf8)
+    /// - Parameter isSent: the whole request is written: nobody can act on less.
+    private mutating func fail(_ call: Int32, _ failure: Failure, isSent: Bool = false, now: MonotonicTime) {
+        completions.append(
+            calls.release(call), now, failure: failure.kind, isSent: isSent, body: failure.detail.utf8)
     }
 
     /// Ends whatever the slot has; its call, if any, is the caller's to end.

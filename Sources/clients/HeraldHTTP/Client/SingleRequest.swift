@@ -21,14 +21,20 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
         public let retryAfterSeconds: Int64
         /// The header `Date` as it came.
         public let date: String?
+        /// Those of the wanted headers that came, by the names that were asked for.
+        public let headers: [String: String]
         /// The body; empty when only the head was wanted.
         public let body: [UInt8]
 
         /// An answer.
-        public init(status: Int, retryAfterSeconds: Int64 = 0, date: String? = nil, body: [UInt8] = []) {
+        public init(
+            status: Int, retryAfterSeconds: Int64 = 0, date: String? = nil, headers: [String: String] = [:],
+            body: [UInt8] = []
+        ) {
             self.status = status
             self.retryAfterSeconds = retryAfterSeconds
             self.date = date
+            self.headers = headers
             self.body = body
         }
     }
@@ -41,21 +47,25 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
         case get
         /// A POST of these bytes, of this media type, whose answer is to be JSON.
         case post([UInt8], mediaType: String)
+        /// Any method with a body of this media type, or with an empty one without a type.
+        case other(String, [UInt8] = [], mediaType: String? = nil)
 
         /// A POST of a form, `name=value&…`, encoded.
         public static func post(form: [UInt8]) -> Self { .post(form, mediaType: "application/x-www-form-urlencoded") }
     }
 
-    /// As much of an answer's body, and of its headers, is accepted; a larger answer is none.
+    /// As much of an answer's body, unless asked for otherwise, and of its headers is accepted; a larger answer is none.
     public static let answerLimit = 64 * 1_024
 
     private let method: Method
     private let url: String
     private let authorization: String?
     private let headers: [Header]
+    private let wantedHeaders: [String]
     private let timeoutMilliseconds: Int
     private let proxy: ProxyAddress?
     private let tls: TLSFiles
+    private let bodyLimit: Int
 
     /// A header that only some requests have.
     public struct Header: Sendable {
@@ -74,15 +84,19 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
     /// - Parameters:
     ///   - authorization: the value of the `Authorization` header; `nil` leaves it out.
     ///   - headers: further ones.
+    ///   - wantedHeaders: the names of the headers of the answer that are kept, in any case.
+    ///   - bodyLimit: as much of an answer's body is accepted.
     ///   - timeoutMilliseconds: from the first query for the name to the answer's end.
     public init(
-        _ method: Method, url: String, authorization: String?, headers: [Header] = [], timeoutMilliseconds: Int,
-        proxy: ProxyAddress?, tls: TLSFiles
+        _ method: Method, url: String, authorization: String?, headers: [Header] = [], wantedHeaders: [String] = [],
+        bodyLimit: Int = SingleRequest.answerLimit, timeoutMilliseconds: Int, proxy: ProxyAddress?, tls: TLSFiles
     ) {
+        self.bodyLimit = bodyLimit
         self.method = method
         self.url = url
         self.authorization = authorization
         self.headers = headers
+        self.wantedHeaders = wantedHeaders
         self.timeoutMilliseconds = timeoutMilliseconds
         self.proxy = proxy
         self.tls = tls
@@ -101,7 +115,8 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
     public func perform(isCancelled: @escaping @Sendable () -> Bool = { false }) -> Outcome {
         let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-        let sink = ResponseSink(wantsBody: method.wantsBody, isCancelled: isCancelled)
+        let sink = ResponseSink(
+            wantsBody: method.wantsBody, bodyLimit: bodyLimit, isCancelled: isCancelled)
         let headers = headerLines.reduce(nil) { curl_slist_append($0, $1) }
         // What the handle points to goes after it.
         defer {
@@ -117,12 +132,17 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
             var codes = CurlLibrary.setRequest(
                 of: handle, url: url, headers: headers, timeoutMilliseconds: timeoutMilliseconds, errorText: errorText,
                 proxy: proxy, tls: tls)
-            if case .post = method {
+            if method.hasBody {
+                // Without an address libcurl would read a body from a callback.
+                let bytes = body.baseAddress ?? UnsafeRawPointer(errorText)
                 codes += [
                     herald_curl_set_long(handle, CURLOPT_POST, 1),
                     herald_curl_set_long(handle, CURLOPT_POSTFIELDSIZE, body.count),
-                    herald_curl_set_pointer(handle, CURLOPT_POSTFIELDS, body.baseAddress),
+                    herald_curl_set_pointer(handle, CURLOPT_POSTFIELDS, bytes),
                 ]
+            }
+            if case .other(let name, _, _) = method {
+                codes.append(herald_curl_set_string(handle, CURLOPT_CUSTOMREQUEST, name))
             }
             codes.append(sink.attach(to: handle))
             guard codes.allSatisfy({ $0 == CURLE_OK }) else {
@@ -135,11 +155,15 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
 
     private var headerLines: [String] {
         var lines = ["User-Agent: herald"]
-        if case .post(_, let mediaType) = method {
+        switch method {
+        case .head, .get: break
+        case .post(_, let mediaType):
             lines = ["Content-Type: \(mediaType)", "Accept: application/json"] + lines
-            // No waiting for a "100 Continue".
-            lines.append("Expect:")
+        // A header without a value is left out by libcurl, which would add one of its own.
+        case .other(_, _, let mediaType): lines = ["Content-Type:" + (mediaType.map { " \($0)" } ?? "")] + lines
         }
+        // No waiting for a "100 Continue".
+        if method.hasBody { lines.append("Expect:") }
         if let authorization { lines.append("Authorization: \(authorization)") }
         return lines + headers.map { "\($0.name): \($0.value)" }
     }
@@ -148,7 +172,7 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
         _ handle: UnsafeMutableRawPointer, _ code: CURLcode, _ sink: ResponseSink, _ text: String
     ) -> Outcome {
         if sink.isTooLarge {
-            return .failure(.brokenHTTP, detail: "the answer is larger than \(Self.answerLimit / 1_024) KiB")
+            return .failure(.brokenHTTP, detail: "the answer is larger than \(bodyLimit / 1_024) KiB")
         }
         guard code == CURLE_OK || sink.hasSeenEnough else {
             if code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY {
@@ -166,14 +190,14 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
         _ = herald_curl_get_offset(handle, CURLINFO_RETRY_AFTER, &retryAfter)
         return .response(
             Response(
-                status: status, retryAfterSeconds: max(0, Int64(retryAfter)), date: Self.date(of: handle),
-                body: sink.body))
+                status: status, retryAfterSeconds: max(0, Int64(retryAfter)), date: Self.header("Date", of: handle),
+                headers: wantedHeaders.reduce(into: [:]) { $0[$1] = Self.header($1, of: handle) }, body: sink.body))
     }
 
-    private static func date(of handle: UnsafeMutableRawPointer) -> String? {
+    private static func header(_ name: String, of handle: UnsafeMutableRawPointer) -> String? {
         var header: UnsafeMutablePointer<curl_header>?
         // The last request's, and of it no trailer.
-        guard curl_easy_header(handle, "Date", 0, UInt32(CURLH_HEADER), -1, &header) == CURLHE_OK,
+        guard curl_easy_header(handle, name, 0, UInt32(CURLH_HEADER), -1, &header) == CURLHE_OK,
             let value = header?.pointee.value
         else { return nil }
         return String(cString: value)
@@ -183,7 +207,23 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
 extension SingleRequest.Method {
     fileprivate var wantsBody: Bool { if case .head = self { false } else { true } }
 
-    fileprivate var body: [UInt8] { if case .post(let body, _) = self { body } else { [] } }
+    /// Whether a body goes with it, if only an empty one.
+    fileprivate var hasBody: Bool {
+        switch self {
+        case .head, .get: false
+        case .post: true
+        // Servers want to be told the length of what is posted or put, if it is 0 (RFC 9110, 8.6).
+        case .other(let name, let body, let mediaType):
+            !body.isEmpty || mediaType != nil || name == "POST" || name == "PUT"
+        }
+    }
+
+    fileprivate var body: [UInt8] {
+        switch self {
+        case .head, .get: []
+        case .post(let body, _), .other(_, let body, _): body
+        }
+    }
 }
 
 /// Where libcurl puts what comes.
@@ -194,10 +234,12 @@ private final class ResponseSink {
     private(set) var hasSeenEnough = false
     private var headerCount = 0
     private let wantsBody: Bool
+    private let bodyLimit: Int
     private let isCancelled: @Sendable () -> Bool
 
-    init(wantsBody: Bool, isCancelled: @escaping @Sendable () -> Bool) {
+    init(wantsBody: Bool, bodyLimit: Int, isCancelled: @escaping @Sendable () -> Bool) {
         self.wantsBody = wantsBody
+        self.bodyLimit = bodyLimit
         self.isCancelled = isCancelled
     }
 
@@ -219,7 +261,7 @@ private final class ResponseSink {
             hasSeenEnough = true
             return 0
         }
-        guard body.count + bytes.count <= SingleRequest.answerLimit else {
+        guard body.count + bytes.count <= bodyLimit else {
             isTooLarge = true
             return 0
         }

@@ -8,6 +8,15 @@ public struct HTTPRequest: Sendable {
     public let headers: HTTPHeaderFields
     /// The body without any transfer coding, never larger than the server's limit.
     public let body: [UInt8]
+    /// The client's address.
+    public let peer: HTTPPeer
     /// Whether the client's address belongs to this machine's loopback network.
-    public let isFromLoopback: Bool
+    public var isFromLoopback: Bool { peer.isLoopback }
+
+    /// The token of a header `Authorization: Bearer …` (RFC 6750); `nil` without one, or with another scheme.
+    public var bearerToken: String? {
+        let scheme = "bearer "
+        guard let value = headers["Authorization"], value.lowercased().hasPrefix(scheme) else { return nil }
+        return String(value.dropFirst(scheme.count))
+    }
 }

@@ -5,8 +5,9 @@ public import HeraldThreads
 /// An HTTP/1.1 server on libmicrohttpd, for health, metrics and the reference backend.
 ///
 /// It owns its threads: the handler is called on them and must not block; what takes time is answered with
-/// ``HTTPAnswer/respondLater(_:after:)``. Silent and slow clients cost a connection until the idle time-out, and never
-/// hold up others, as long as the connection limit lies above their number. The handler must not own the server.
+/// ``HTTPAnswer/respondLater(_:after:)`` or ``HTTPAnswer/respondWhenReady(_:)``. Silent and slow clients cost a
+/// connection until the idle time-out, and never hold up others, as long as the connection limit lies above their number.
+/// The handler must not own the server.
 public final class HTTPServer: Sendable {
     /// Handles one complete request.
     public typealias Handler = @Sendable (HTTPRequest) -> HTTPAnswer
@@ -29,6 +30,8 @@ public final class HTTPServer: Sendable {
         public var idleTimeoutSeconds = 60
         /// A larger body is answered with 413.
         public var bodyLimitBytes = 65_536
+        /// What the server shows for TLS; without it, it speaks plain HTTP.
+        public var identity: LocalIdentity?
 
         /// The defaults: loopback, a free port, one thread.
         public init() {}
@@ -69,12 +72,19 @@ public final class HTTPServer: Sendable {
             connection_limit: UInt32(clamping: configuration.connectionLimit),
             connection_limit_of_address: UInt32(clamping: configuration.connectionLimitOfAddress),
             idle_timeout_seconds: UInt32(clamping: configuration.idleTimeoutSeconds),
+            certificate: nil,
+            key: nil,
             context: service.toOpaque(),
             answer: ServerService.answer,
             begin: ServerService.begin,
             completed: ServerService.completed)
         // Fails when threads, memory or descriptors run out; the library has closed the socket then.
-        guard let daemon = herald_http_daemon_start(&settings) else {
+        let daemon = Self.withTexts(of: configuration.identity) { certificate, key in
+            settings.certificate = certificate
+            settings.key = key
+            return herald_http_daemon_start(&settings)
+        }
+        guard let daemon else {
             let code = errno
             parked.stop()
             thread.join()
@@ -96,6 +106,16 @@ public final class HTTPServer: Sendable {
 
     deinit {
         stop()
+    }
+
+    /// The library copies what it needs of the texts while it starts.
+    private static func withTexts(
+        of identity: LocalIdentity?, _ body: (UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> OpaquePointer?
+    ) -> OpaquePointer? {
+        guard let identity else { return body(nil, nil) }
+        return identity.certificate.withCString { certificate in
+            identity.key.withCString { body(certificate, $0) }
+        }
     }
 
     /// Closes every connection, answered or not, and ends the threads; a second call does nothing.

@@ -12,6 +12,8 @@ public struct HTTPTarget: Sendable, Equatable {
     public let path: String
     /// The path cut at its slashes and then decoded, so that an encoded slash stays inside its segment.
     public let segments: [String]
+    /// The query as it was sent, without its question mark.
+    public let query: String
     /// The parameters of the query in their order, repeated names included.
     public let parameters: [Parameter]
 
@@ -38,6 +40,7 @@ public struct HTTPTarget: Sendable, Equatable {
             parameters.append(Parameter(name: name, value: value))
         }
         path = String(decoding: pathBytes, as: UTF8.self)
+        query = String(decoding: origin[queryStart...].dropFirst(), as: UTF8.self)
         self.segments = segments
         self.parameters = parameters
     }

@@ -52,21 +52,4 @@ struct ListeningSocket {
             UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
         }
     }
-
-    /// Whether the address belongs to the loopback network of its family.
-    static func isLoopback(_ address: UnsafePointer<sockaddr>?) -> Bool {
-        guard let address else { return false }
-        let raw = UnsafeRawPointer(address)
-        switch Int32(raw.load(as: sa_family_t.self)) {
-        case AF_INET:
-            return raw.load(fromByteOffset: 4, as: UInt8.self) == 127
-        case AF_INET6:
-            let bytes = UnsafeRawBufferPointer(start: raw + 8, count: 16)
-            let isMappedLoopback =
-                bytes.prefix(10).allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF && bytes[12] == 127
-            return isMappedLoopback || (bytes.prefix(15).allSatisfy { $0 == 0 } && bytes[15] == 1)
-        default:
-            return false
-        }
-    }
 }

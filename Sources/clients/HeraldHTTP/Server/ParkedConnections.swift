@@ -32,23 +32,44 @@ final class ParkedConnections: Sendable {
 
     /// Suspends the connection until the wait is over, the client is gone or the server stops; `nil` has no end.
     ///
-    /// Called on libmicrohttpd's thread, inside the connection's callback. False when the server is stopping: then
-    /// the connection is not suspended.
-    func park(_ connection: SuspendableConnection, for wait: Duration?) -> Bool {
+    /// Called on libmicrohttpd's thread, inside the connection's callback.
+    ///
+    /// - Returns: the number by which ``wake(_:after:)`` knows the connection; `nil` when the server is stopping: then the
+    ///   connection is not suspended.
+    func park(_ connection: SuspendableConnection, for wait: Duration?) -> UInt64? {
         let now = SystemClock.monotonic()
-        let due = wait.map { now.advanced(byMilliseconds: Int64($0 / .milliseconds(1))) }
+        let due = wait.map { Self.moment($0, after: now) }
         let isWatched = due.map { $0.milliseconds(since: now) > Self.unwatchedMilliseconds } ?? true
-        let mustWake: Bool? = state.withLock { state in
+        let parked: (id: UInt64, mustWake: Bool)? = state.withLock { state in
             guard !state.isStopping else { return nil }
             state.lastID += 1
             state.parked[state.lastID] = Parked(
                 connection: connection, socket: connection.socket, isWatched: isWatched)
             let isEarliest = due.map { state.deadlines.insert(id: state.lastID, due: $0) } ?? false
             connection.suspend()
-            return isEarliest || isWatched
+            return (state.lastID, isEarliest || isWatched)
         }
-        if mustWake == true { signal.signal() }
-        return mustWake != nil
+        if parked?.mustWake == true { signal.signal() }
+        return parked?.id
+    }
+
+    /// Lets a connection go on when the time has passed, if it still waits.
+    ///
+    /// On any thread.
+    func wake(_ id: UInt64, after wait: Duration) {
+        let now = SystemClock.monotonic()
+        let mustSignal = state.withLock { state in
+            guard wait > .zero else {
+                resume(id, in: &state)
+                return false
+            }
+            return state.deadlines.insert(id: id, due: Self.moment(wait, after: now))
+        }
+        if mustSignal { signal.signal() }
+    }
+
+    private static func moment(_ wait: Duration, after now: MonotonicTime) -> MonotonicTime {
+        now.advanced(byMilliseconds: Int64(wait / .milliseconds(1)))
     }
 
     /// Lets every connection go on and refuses new ones; the thread that runs ``run()`` ends.

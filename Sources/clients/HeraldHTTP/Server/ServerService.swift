@@ -74,13 +74,24 @@ final class ServerService {
             return true
         case .respondLater(let response, let wait):
             transaction.ending = .respond(response)
-            return wait <= .zero || !parked.park(SuspendableConnection(pointer: connection), for: wait)
+            return wait <= .zero || parked.park(SuspendableConnection(pointer: connection), for: wait) == nil
+        case .respondWhenReady(let begin):
+            // Until there is a responder, nobody can let the connection go on but the server's stop.
+            transaction.ending = .hangUp
+            guard let id = parked.park(SuspendableConnection(pointer: connection), for: nil) else { return true }
+            let responder = HTTPResponder(parked: parked, id: id)
+            transaction.ending = .respondAs(responder)
+            begin(responder)
+            return false
+        case .stream(let response, let stream):
+            transaction.ending = .stream(response, stream)
+            return true
         case .hang:
             transaction.ending = .hangUp
-            return !parked.park(SuspendableConnection(pointer: connection), for: nil)
+            return parked.park(SuspendableConnection(pointer: connection), for: nil) == nil
         case .hangUp(let wait):
             transaction.ending = .hangUp
-            return wait <= .zero || !parked.park(SuspendableConnection(pointer: connection), for: wait)
+            return wait <= .zero || parked.park(SuspendableConnection(pointer: connection), for: wait) == nil
         }
     }
 
@@ -93,7 +104,7 @@ final class ServerService {
         }
         let request = HTTPRequest(
             method: method, target: target, headers: headers(of: connection), body: transaction.body,
-            isFromLoopback: ListeningSocket.isLoopback(herald_http_connection_peer(connection)))
+            peer: HTTPPeer(herald_http_connection_peer(connection)))
         return handler(request)
     }
 
@@ -121,6 +132,8 @@ final class ServerService {
     private func finish(_ transaction: ServerTransaction, on connection: OpaquePointer) -> MHD_Result {
         switch transaction.ending {
         case .respond(let response): queue(response, on: connection)
+        case .stream(let response, let stream): begin(stream, response, on: connection)
+        case .respondAs(let responder): responder.response.map { queue($0, on: connection) } ?? .NO
         case .hangUp, nil: .NO
         }
     }
@@ -138,12 +151,31 @@ final class ServerService {
         return MHD_queue_response(connection, UInt32(clamping: status), made)
     }
 
+    /// Begins an answer whose body the library asks for piece by piece.
+    private func begin(_ stream: HTTPStream, _ response: HTTPResponse, on connection: OpaquePointer) -> MHD_Result {
+        let body = StreamBody(stream, parked: parked, connection: SuspendableConnection(pointer: connection))
+        let context = Unmanaged.passRetained(body).toOpaque()
+        let made = MHD_create_response_from_callback(
+            UInt64.max, StreamBody.blockBytes, StreamBody.read, context, StreamBody.release)
+        guard let made else {
+            StreamBody.release(context)
+            return .NO
+        }
+        guard let made = withHeaders(of: response, made) else { return .NO }
+        defer { MHD_destroy_response(made) }
+        return MHD_queue_response(connection, UInt32(clamping: response.status), made)
+    }
+
     private func make(_ response: HTTPResponse) -> OpaquePointer? {
         let made = response.body.withUnsafeBytes { bytes in
             MHD_create_response_from_buffer(
                 bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
         }
-        guard let made else { return nil }
+        return made.flatMap { withHeaders(of: response, $0) }
+    }
+
+    /// The library's answer with these headers; `nil`, and the answer freed, when it refuses one.
+    private func withHeaders(of response: HTTPResponse, _ made: OpaquePointer) -> OpaquePointer? {
         for field in response.headers.fields where MHD_add_response_header(made, field.name, field.value) != .YES {
             MHD_destroy_response(made)
             return nil

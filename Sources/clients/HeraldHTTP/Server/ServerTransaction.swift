@@ -6,6 +6,9 @@ final class ServerTransaction {
     /// What happens when the body is complete or a parked connection goes on.
     enum Ending {
         case respond(HTTPResponse)
+        /// With what the responder has been told by then.
+        case respondAs(HTTPResponder)
+        case stream(HTTPResponse, HTTPStream)
         case hangUp
     }
 

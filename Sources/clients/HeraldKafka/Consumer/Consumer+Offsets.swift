@@ -82,7 +82,15 @@ public final class ConsumerQueries: Sendable {
     public func offsets(
         of partitions: [TopicPartition], at milliseconds: Int64, timeoutMilliseconds: Int
     ) throws(KafkaError) -> [TopicPartition: Int64] {
-        let list = TopicPartitionList(partitions.map { ($0, offset: milliseconds) })
+        try offsets(
+            at: Dictionary(partitions.map { ($0, milliseconds) }) { $1 }, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    /// The same with a moment for each partition.
+    public func offsets(
+        at moments: [TopicPartition: Int64], timeoutMilliseconds: Int
+    ) throws(KafkaError) -> [TopicPartition: Int64] {
+        let list = TopicPartitionList(moments.map { ($0.key, offset: $0.value) })
         try KafkaError.check(
             rd_kafka_offsets_for_times(
                 handle.client, list.pointer, ClientHandle.milliseconds(timeoutMilliseconds)))

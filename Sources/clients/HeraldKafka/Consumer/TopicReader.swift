@@ -261,7 +261,10 @@ public final class TopicReader {
 
     private func assign() throws(KafkaError) {
         let open = places.values.filter { !$0.isFinished }
-        if !open.isEmpty { try consumer.assign(open.map { ($0.partition, offset: $0.position) }) }
+        guard !open.isEmpty else { return }
+        try consumer.assign(open.map { ($0.partition, offset: $0.position) })
+        // A partition that was paused at its end stays paused when it is assigned for another range.
+        try? consumer.resume(open.map(\.partition))
     }
 
     // MARK: Places

@@ -19,6 +19,8 @@ public struct DecodedEvent: Sendable {
     public internal(set) var source = ByteField.absent
     /// The campaign that the event belongs to.
     public internal(set) var campaign = ByteField.absent
+    /// What the event asks of its push services.
+    public internal(set) var options = EventOptions()
     /// A well-formed trace context.
     public internal(set) var traceparent = ByteField.absent
     /// What stands in the id's place in the idempotency key.

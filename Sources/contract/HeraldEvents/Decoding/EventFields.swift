@@ -16,6 +16,7 @@ enum EventField: Int, CaseIterable {
     case data
     case dataBase64
     case traceparent
+    case options
 
     var name: StaticString {
         switch self {
@@ -33,6 +34,7 @@ enum EventField: Int, CaseIterable {
         case .data: "data"
         case .dataBase64: "data_base64"
         case .traceparent: "traceparent"
+        case .options: "options"
         }
     }
 
@@ -47,7 +49,7 @@ enum EventField: Int, CaseIterable {
         case 3: candidates = (.pns, nil, nil)
         case 4: candidates = (.user, .time, name[byteAt: 0] == UInt8(ascii: "d") ? .data : .type)
         case 6: candidates = (.source, nil, nil)
-        case 7: candidates = (.message, nil, nil)
+        case 7: candidates = (.message, .options, nil)
         case 8: candidates = (.campaign, nil, nil)
         case 9: candidates = (.expiresAt, .notBefore, nil)
         case 11: candidates = (.specversion, .dataBase64, .traceparent)
@@ -77,10 +79,10 @@ struct EventFieldSet {
 
     /// An event as it stands in a record's value.
     static let plain = EventFieldSet([
-        .id, .user, .message, .pns, .source, .campaign, .time, .expiresAt, .notBefore,
+        .id, .user, .message, .pns, .source, .campaign, .time, .expiresAt, .notBefore, .options,
     ])
     /// What of an event a CloudEvent's data holds.
-    static let data = EventFieldSet([.user, .message, .pns, .campaign, .expiresAt, .notBefore])
+    static let data = EventFieldSet([.user, .message, .pns, .campaign, .expiresAt, .notBefore, .options])
     /// A structured CloudEvent around the data.
     static let envelope = EventFieldSet([
         .specversion, .id, .source, .type, .time, .data, .dataBase64, .traceparent,
@@ -89,7 +91,7 @@ struct EventFieldSet {
 
 /// The values that were found for the fields, with the place of each.
 struct EventTokens {
-    private var tokens = InlineArray<14, JSONToken>(repeating: JSONToken())
+    private var tokens = InlineArray<15, JSONToken>(repeating: JSONToken())
 
     subscript(_ field: EventField) -> JSONToken {
         get { tokens[field.rawValue] }

@@ -52,6 +52,7 @@ extension RecordDecoder {
         _ = try readTime(.time, tokens, value: value, scratch: &event.scratch)
         event.expiresAt = try readTime(.expiresAt, tokens, value: value, scratch: &event.scratch)
         event.notBefore = try readTime(.notBefore, tokens, value: value, scratch: &event.scratch)
+        if !tokens[.options].isAbsent { try readOptions(tokens[.options], value: value, into: &event) }
     }
 
     private static func problem(ofLongUser token: JSONToken, in value: RawSpan) -> String {

@@ -16,4 +16,6 @@ public enum DeadLetterReason: String, CaseIterable, Sendable {
     case expired
     /// It was replayed as often as the settings allow.
     case replaysExhausted = "replays-exhausted"
+    /// Its call may have reached the backend, no answer came, and the settings forbid to call again by itself.
+    case unanswered
 }

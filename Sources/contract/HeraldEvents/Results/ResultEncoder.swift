@@ -47,9 +47,10 @@ public enum ResultEncoder {
     /// - Parameters:
     ///   - recordTopic: The topic that the event's record is in; it is the origin unless a header named another.
     ///   - detail: Why it is a dead letter; made one line of at most 1 KiB, and left out when it is empty.
+    ///   - backendID: What the backend calls the message; left out when it breaks ``BackendID``'s rule.
     public static func append(
         _ facts: ResultFacts, of event: DecodedEvent, value: RawSpan, recordTopic: String,
-        pushServices: PushServices, detail: RawSpan? = nil, to output: inout [UInt8]
+        pushServices: PushServices, detail: RawSpan? = nil, backendID: RawSpan? = nil, to output: inout [UInt8]
     ) {
         var writer = JSONObjectWriter()
         if event.id.isPresent { writer.append("id", utf8: event.bytes(of: event.id, value: value), to: &output) }
@@ -68,6 +69,7 @@ public enum ResultEncoder {
             DetailText.append(detail, to: &line)
             writer.append("detail", utf8: line.span.bytes, to: &output)
         }
+        if let backendID, BackendID.isValid(backendID) { writer.append("backendId", utf8: backendID, to: &output) }
         if let attempts = facts.attempts { writer.append("attempts", Int64(attempts), to: &output) }
         if let time = facts.firstAttemptAt { writer.append("firstAttemptAt", time, to: &output) }
         writer.append("completedAt", facts.completedAt, to: &output)

@@ -1,5 +1,5 @@
 internal import HeraldBytes
-internal import HeraldTools
+package import HeraldTools
 
 /// The file with a campaign's recipients, which is read twice: for the preview, and for the publishing.
 package final class Audience: Sendable {
@@ -15,8 +15,18 @@ package final class Audience: Sendable {
     /// - Parameters:
     ///   - format: `nil` for what its name says, or its first byte: an object's brace begins JSON lines.
     ///   - directory: where a copy of what can be read only once goes.
-    package init(path: String, format: AudienceFormat?, copyingInto directory: String) throws {
-        file = try SpooledFile(path: path, copyingInto: directory)
+    package convenience init(path: String, format: AudienceFormat?, copyingInto directory: String) throws {
+        try self.init(try SpooledFile(path: path, copyingInto: directory), name: path, format: format)
+    }
+
+    /// An audience that was spooled already.
+    ///
+    /// - Parameters:
+    ///   - name: what its file is called.
+    ///   - format: `nil` for what its name says, or its first byte.
+    package init(_ file: SpooledFile, name: String, format: AudienceFormat? = nil) throws {
+        nonisolated(unsafe) let file = file
+        self.file = file
         var first = [UInt8](repeating: 0, count: 4)
         let count = try file.read(into: &first, at: 0, count: first.count, from: 0)
         guard !first.starts(with: [0xFF, 0xFE]), !first.starts(with: [0xFE, 0xFF]) else {
@@ -24,7 +34,7 @@ package final class Audience: Sendable {
         }
         prefixCount = first.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
         let isObject = prefixCount < count && first[prefixCount] == UInt8(ascii: "{")
-        self.format = format ?? AudienceFormat(path: path) ?? (isObject ? .jsonl : .csv)
+        self.format = format ?? AudienceFormat(path: name) ?? (isObject ? .jsonl : .csv)
     }
 
     /// How many bytes it has.

@@ -44,11 +44,12 @@ package struct AudiencePreview: Sendable {
     /// - Parameters:
     ///   - set: an empty one, in which each recipient is marked as seen.
     ///   - invalidFile: takes the lines that are no recipients.
+    ///   - mostRecipients: an audience with more is refused.
     ///   - onProgress: how many bytes were passed; `false` ends it.
     /// - Returns: nothing when it was ended.
     package init?(
         _ audience: Audience, _ campaign: CampaignText, expiresAt: Int64?, marking set: inout RecipientSet,
-        into invalidFile: InvalidLines, onProgress: (Int) -> Bool
+        into invalidFile: InvalidLines, mostRecipients: Int = .max, onProgress: (Int) -> Bool
     ) throws {
         let reader = try RecipientReader(audience, campaign, expiresAt: expiresAt)
         var lines = 0
@@ -67,6 +68,11 @@ package struct AudiencePreview: Sendable {
                 guard set.insert(reader.id, .seen).isEmpty else {
                     repeats += 1
                     continue
+                }
+                guard set.count <= mostRecipients else {
+                    throw ToolFailure(
+                        "the audience has more than \(CampaignWords.number(mostRecipients)) recipients; split it into "
+                            + "several campaigns")
                 }
                 noteEmptyFields(reader, campaign.template)
                 longestMessage = max(longestMessage, reader.message.count)

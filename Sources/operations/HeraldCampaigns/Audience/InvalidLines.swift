@@ -1,14 +1,17 @@
 internal import Glibc
 internal import HeraldTools
 
-/// Writes the lines of an audience that are no recipients to a CSV file, which is made with the first of them.
+/// Writes the lines of an audience that are no recipients to a CSV file, which is made with the first of them, or keeps the
+/// first of them.
 ///
 /// One thread.
 package final class InvalidLines {
     private static let pieceBytes = 65_536
     private static let excerptBytes = 200
 
-    private let path: String
+    /// `nil` when they are kept.
+    private let path: String?
+    private let keptCount: Int
     private var descriptor: Int32 = -1
     private var piece: [UInt8] = []
 
@@ -17,27 +20,41 @@ package final class InvalidLines {
     /// Nothing is written yet; what stands at the path is left alone until then.
     package init(path: String) {
         self.path = path
+        keptCount = .max
     }
+
+    /// Nothing is written; so many are kept.
+    package init(keeping count: Int) {
+        path = nil
+        keptCount = count
+    }
+
+    /// CSV with those that were kept; nothing when there are none.
+    package var kept: [UInt8] { path == nil ? piece : [] }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// Takes the present line of a reader.
     func add(_ reader: RecipientReader, _ reason: String) throws {
-        if descriptor < 0 {
-            // They are names and addresses of people.
-            descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw failure() }
-            piece += CSVText.line(["line", "reason", "begins with"]).utf8
-        }
+        if count == 0 { try begin() }
         count += 1
+        guard count <= keptCount else { return }
         let excerpt = reader.excerpt(byteCount: Self.excerptBytes)
         piece += CSVText.line(["\(reader.line)", reason, excerpt]).utf8
-        if piece.count >= Self.pieceBytes { try write() }
+        if path != nil, piece.count >= Self.pieceBytes { try write() }
+    }
+
+    private func begin() throws {
+        piece += CSVText.line(["line", "reason", "begins with"]).utf8
+        guard let path else { return }
+        // They are names and addresses of people.
+        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure() }
     }
 
     func finish() throws {
-        try write()
         guard descriptor >= 0 else { return }
+        try write()
         defer { descriptor = -1 }
         guard close(descriptor) == 0 else { throw failure() }
     }
@@ -54,6 +71,6 @@ package final class InvalidLines {
     }
 
     private func failure() -> ToolFailure {
-        ToolFailure("cannot write the invalid lines to \(path): \(String(cString: strerror(errno)))")
+        ToolFailure("cannot write the invalid lines to \(path ?? ""): \(String(cString: strerror(errno)))")
     }
 }

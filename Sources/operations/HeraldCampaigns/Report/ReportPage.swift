@@ -9,16 +9,19 @@ package struct ReportPage: Sendable {
     private let report: CampaignReport
     private let isRevealed: Bool
     private let deletedCount: Int64
+    private let feedback: FeedbackCount?
 
     /// A page.
     ///
     /// - Parameters:
     ///   - isRevealed: whether the message's text is in it.
+    ///   - feedback: what became of the notifications behind the hub; `nil` when nothing is known of that.
     ///   - deletedCount: records of the results topic that were deleted before they could be read.
     package init(
         _ campaign: CampaignIndex.Campaign, _ definition: CampaignDefinition, _ report: CampaignReport, now: WallTime,
-        isRevealed: Bool, deletedCount: Int64
+        isRevealed: Bool, feedback: FeedbackCount? = nil, deletedCount: Int64
     ) {
+        self.feedback = feedback
         status = CampaignStatus(campaign: campaign, count: report.count, now: now)
         self.definition = definition
         self.report = report
@@ -45,7 +48,7 @@ package struct ReportPage: Sendable {
             <main>
             <h1>Campaign \(name)</h1>
             <p>\(verdict)</p>
-            \(outcomes)
+            \(outcomes)\(devices)
             \(time)
             \(failures)
             \(facts)
@@ -122,6 +125,26 @@ package struct ReportPage: Sendable {
         return """
             <h2>Outcomes</h2>
             \(Self.table(["outcome", "count", "share"], rows.map { [$0.0, "\($0.1)", Self.percent($0.1, of: whole)] }, numbers: [1, 2]))
+            """
+    }
+
+    /// What the hub tells; nothing when it tells nothing.
+    private var devices: String {
+        guard let feedback else { return "" }
+        let taken = max(status.count.delivered, feedback.known)
+        let rows = feedback.parts(taken: taken).map { [$0.name, "\($0.count)", Self.percent($0.count, of: taken)] }
+        let all = feedback.devices.values.reduce(0, +)
+        let outcomes = feedback.devices.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { name, count in
+            [HTMLText.escaped(name), "\(count)", Self.percent(count, of: all)]
+        }
+        let table =
+            outcomes.isEmpty
+            ? "" : "\n" + Self.table(["outcome", "devices", "share"], outcomes, numbers: [1, 2])
+        return """
+
+            <h2>Behind the hub</h2>
+            <p>Of \(taken) notifications that the hub has taken.</p>
+            \(Self.table(["what became of it", "count", "share"], rows, numbers: [1, 2]))\(table)
             """
     }
 

@@ -15,12 +15,19 @@ package final class BackendExaminer: Examiner {
     private let reachability: Reachability
     /// Who is connected to: the proxy, if there is one.
     private let target: Endpoint
+    /// What names the host that is connected to.
     private let setting: String
+    /// What names the backend.
+    private let addressSetting: String
     private var addresses: [SocketAddress] = []
     private var stranger: SingleRequest.Outcome?
+    /// When that answer came.
+    private var strangerAt = SystemClock.wall()
 
-    package init(url: String, _ configuration: BackendConfiguration) {
+    /// - Parameter setting: what names the backend.
+    package init(url: String, _ configuration: BackendConfiguration, setting addressSetting: String = "backend.url") {
         self.url = url
+        self.addressSetting = addressSetting
         self.configuration = configuration
         probe = BackendProbe(configuration)
         reachability = Reachability(timeLeft: timeLeft)
@@ -29,7 +36,7 @@ package final class BackendExaminer: Examiner {
             setting = "backend.proxy"
         } else {
             target = Endpoint(url, standardPort: Self.isEncrypted(url) ? 443 : 80)
-            setting = "backend.url"
+            setting = addressSetting
         }
     }
 
@@ -92,22 +99,23 @@ package final class BackendExaminer: Examiner {
         let answer = probe.withoutCredentials(
             timeoutMilliseconds: timeLeft.milliseconds(atMost: Self.answerMilliseconds))
         stranger = answer
+        strangerAt = SystemClock.wall()
         switch answer {
         case .response(let response):
             return one(.backendAnswer, url, .passed, "HTTP works: \(response.status) to a stranger's GET")
         case .failure(let kind, let detail):
-            return one(.backendAnswer, url, .failed, detail, fix: Self.fix(of: kind))
+            return one(.backendAnswer, url, .failed, detail, fix: fix(of: kind))
         }
     }
 
-    private static func fix(of kind: FailureKind) -> String {
+    private func fix(of kind: FailureKind) -> String {
         switch kind {
         case .tls: "look at the certificates: backend.tls.caFile, certificateFile and keyFile"
-        case .nameNotFound: "check the host in backend.url, and the resolver"
+        case .nameNotFound: "check the host in \(addressSetting), and the resolver"
         case .proxyRefused: "check user and password in backend.proxy and backend.proxyPasswordFile"
-        case .brokenHTTP: "check that backend.url is an HTTP/1.1 server"
+        case .brokenHTTP: "check that \(addressSetting) names an HTTP/1.1 server"
         case .connectionRefused, .connectionReset, .timeout, .connectFailed:
-            "check backend.url, the network, and whether the backend runs"
+            "check \(addressSetting), the network, and whether the backend runs"
         }
     }
 
@@ -134,7 +142,7 @@ package final class BackendExaminer: Examiner {
             return one(
                 .clock, "", .skipped, "the backend's answer has no Date header to compare this machine's clock with")
         }
-        return Finding([ClockJudgement.check(date: date, now: SystemClock.wall())])
+        return Finding([ClockJudgement.check(date: date, now: strangerAt)])
     }
 
     private func one(

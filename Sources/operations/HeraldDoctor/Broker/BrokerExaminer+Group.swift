@@ -77,7 +77,7 @@ extension BrokerExaminer {
         let reader = try ReadProbe(properties: plan.committedReaderProperties)
         readers.append(reader)
         let exhausted = try reader.exhausted(
-            behind.map { ($0.partition, offset: max($0.begin, $0.committed ?? $0.begin)) }, timeLeft: timeLeft)
+            behind.map { ($0.partition, offset: $0.next) }, timeLeft: timeLeft)
         for index in positions.partitions.indices where exhausted.contains(positions.partitions[index].partition) {
             positions.partitions[index].committed = positions.partitions[index].end
         }
@@ -91,66 +91,23 @@ extension BrokerExaminer {
         let wanted = consumedTopics.flatMap { topic in
             topic.partitions.filter { $0.leader != nil }.map { TopicPartition(topic: topic.name, partition: $0.id) }
         }
-        let limit = Self.requestMilliseconds
-        let committed = try reader.queries.committed(wanted, timeoutMilliseconds: timeLeft.milliseconds(atMost: limit))
-        let ends = try reader.queries.ends(of: wanted, timeoutMilliseconds: timeLeft.milliseconds(atMost: limit))
-        let begins = try reader.queries.beginnings(
-            of: wanted, timeoutMilliseconds: timeLeft.milliseconds(atMost: limit))
-        var positions = GroupPositions(
-            partitions: committed.map { position in
-                GroupPositions.Position(
-                    partition: position.partition, committed: position.offset < 0 ? nil : position.offset,
-                    begin: begins[position.partition] ?? 0, end: ends[position.partition] ?? 0)
-            })
-        try findOverdue(&positions, reader.queries)
-        return positions
-    }
-
-    /// A retry waits for its topic's delay from when it was written, and no longer.
-    private func findOverdue(_ positions: inout GroupPositions, _ queries: ConsumerQueries) throws(KafkaError) {
-        let now = SystemClock.wall().milliseconds
-        for topic in consumedTopics {
-            guard let delay = plan.topics.names.delay(ofTopic: topic.name)?.milliseconds else { continue }
-            let behind = positions.of(topic.name).filter { $0.lag > 0 && $0.isInRange }.map(\.partition)
-            guard !behind.isEmpty else { continue }
-            let firstInTime = try queries.offsets(
-                of: behind, at: now - delay - Self.latenessMilliseconds,
-                timeoutMilliseconds: timeLeft.milliseconds(atMost: Self.requestMilliseconds))
-            for index in positions.partitions.indices where behind.contains(positions.partitions[index].partition) {
-                let position = positions.partitions[index]
-                let next = max(position.begin, position.committed ?? position.begin)
-                let end = firstInTime[position.partition] ?? position.end
-                positions.partitions[index].overdue = max(0, min(end, position.end) - next)
-            }
+        let survey = GroupSurvey(reader.queries) { [timeLeft] in
+            timeLeft.milliseconds(atMost: Self.requestMilliseconds)
         }
+        var positions = try survey.positions(of: wanted)
+        // A retry waits for its topic's delay from when it was written, and no longer.
+        let latest = SystemClock.wall().milliseconds - Self.latenessMilliseconds
+        let overdue = try survey.waiting(in: positions) { [names = plan.topics.names] partition in
+            names.delay(ofTopic: partition.topic).map { latest - $0.milliseconds }
+        }
+        for index in positions.partitions.indices {
+            positions.partitions[index].overdue = overdue[positions.partitions[index].partition] ?? 0
+        }
+        return positions
     }
 
     /// So late a retry may be before it counts as overdue.
     private static var latenessMilliseconds: Int64 { 30_000 }
-}
-
-/// Where a group stands in each partition.
-struct GroupPositions: Sendable, Equatable {
-    struct Position: Sendable, Equatable {
-        var partition: TopicPartition
-        /// `nil`: nothing is committed yet, and the group begins at the beginning.
-        var committed: Int64?
-        var begin: Int64
-        var end: Int64
-        /// Retry topics: how many should have been taken by now.
-        var overdue: Int64 = 0
-
-        /// Whether a consumer could go on from there.
-        var isInRange: Bool { (begin...max(begin, end)).contains(committed ?? begin) }
-
-        var lag: Int64 { max(0, end - max(begin, committed ?? begin)) }
-    }
-
-    var partitions: [Position]
-
-    func of(_ topic: String) -> [Position] { partitions.filter { $0.partition.topic == topic } }
-
-    var lag: Int64 { partitions.reduce(0) { $0 + $1.lag } }
 }
 
 /// What is worth saying of a group.

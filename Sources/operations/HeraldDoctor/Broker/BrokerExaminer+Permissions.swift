@@ -35,7 +35,7 @@ extension BrokerExaminer {
                     return Check(
                         .reading, partition.topic, isNeeded ? .failed : .warning,
                         (isForbidden ? "not allowed" : "\(error)")
-                            + (isNeeded ? "" : " (herald publish --wait, dlq and campaign need it)"),
+                            + (isNeeded ? "" : " (herald publish --wait, dlq, campaign and feedback need it)"),
                         fix: "\(KafkaPermission(.read, on: .topic(partition.topic)))")
                 }
             }, isDeadEnd: false)
@@ -122,21 +122,23 @@ extension BrokerExaminer {
         if let transactions, let group = reader?.groupMetadata,
             let partition = consumedTopics.lazy.compactMap({ Self.servedPartition(of: $0) }).first
         {
-            checks.append(groupRead(transactions.sendRefusedOffset(of: partition, group: group)))
+            let refusal = transactions.sendRefusedOffset(of: partition, group: group).refusal
+            checks.append(groupRead(plan.group, refusal, .failed))
         }
         return Finding(checks)
     }
 
-    private func groupRead(_ trial: TransactionProbe.Trial) -> Check {
-        let subject = "group \(plan.group)"
-        guard let refusal = trial.refusal, refusal.code != KafkaError.Code.offsetMetadataTooLarge else {
+    /// What a refused offset says of Read on a group.
+    func groupRead(_ group: String, _ refusal: KafkaError?, _ verdict: Verdict, because purpose: String = "") -> Check {
+        let subject = "group \(group)"
+        guard let refusal, refusal.code != KafkaError.Code.offsetMetadataTooLarge else {
             return Check(.reading, subject, .passed, "its offsets may be committed")
         }
         switch refusal.code {
         case KafkaError.Code.groupAuthorizationFailed:
             return Check(
-                .reading, subject, .failed, "not allowed",
-                fix: "\(KafkaPermission(.read, on: .group(plan.group)))")
+                .reading, subject, verdict, "not allowed" + purpose,
+                fix: "\(KafkaPermission(.read, on: .group(group)))")
         case KafkaError.Code.topicAuthorizationFailed:
             return Check(.reading, subject, .skipped, "because of read")
         default:
@@ -148,7 +150,7 @@ extension BrokerExaminer {
     }
 
     /// A name as a worker's lane has it, and that is nobody's.
-    private static func transactionalID(_ group: String) -> String {
+    static func transactionalID(_ group: String) -> String {
         "\(group)-doctor-\(String(UInt64.random(in: .min ... .max), radix: 36))"
     }
 

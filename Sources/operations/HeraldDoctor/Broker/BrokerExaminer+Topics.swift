@@ -26,7 +26,8 @@ extension BrokerExaminer {
 
     /// What a missing permission on a topic is needed for.
     func purpose(of topic: String) -> String {
-        verdict(of: topic) == .failed ? "" : " (herald dlq and campaign need it)"
+        if verdict(of: topic) == .failed { return "" }
+        return topic == plan.topics.names.feedback ? Self.followerPurpose : " (herald dlq and campaign need it)"
     }
 
     func examineTopics() -> Finding {

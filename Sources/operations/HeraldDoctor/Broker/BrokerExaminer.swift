@@ -78,7 +78,8 @@ package final class BrokerExaminer: Examiner {
         case .brokers: advertised()
         case .topics: examineTopics()
         case .reading: examineReading()
-        case .group: examineGroup()
+        case .group:
+            Finding(examineGroup().checks + examineFollower(), isDeadEnd: false)
         case .transactionalID: claim()
         case .writing: examineWriting()
         case .transaction: examineTransaction()

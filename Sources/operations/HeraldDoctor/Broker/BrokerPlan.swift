@@ -13,6 +13,8 @@ package struct BrokerPlan: Sendable {
     package var reach: ClusterReach
     package var topics: TopicWishes
     package var group: String
+    /// The group and the transactional id of a hub's follower; `nil` without a hub that tells what became of messages.
+    package var feedbackGroup: String?
     /// The worker's own name, when the settings give it one.
     package var instance: String?
     package var isAtomic: Bool
@@ -24,7 +26,8 @@ package struct BrokerPlan: Sendable {
     package init(
         bootstrapServers: [String], clientProperties: ClientProperties, readerProperties: ClientProperties,
         writerProperties: ClientProperties, reach: ClusterReach, topics: TopicWishes, group: String,
-        instance: String?, isAtomic: Bool, workers: [String]? = nil, listen: (host: String, port: UInt16)? = nil
+        feedbackGroup: String? = nil, instance: String?, isAtomic: Bool, workers: [String]? = nil,
+        listen: (host: String, port: UInt16)? = nil
     ) {
         self.bootstrapServers = bootstrapServers
         self.clientProperties = clientProperties
@@ -33,6 +36,7 @@ package struct BrokerPlan: Sendable {
         self.reach = reach
         self.topics = topics
         self.group = group
+        self.feedbackGroup = feedbackGroup
         self.instance = instance
         self.isAtomic = isAtomic
         self.workers = workers

@@ -1,4 +1,5 @@
 internal import HeraldKafka
+internal import HeraldTools
 
 /// Fetches from the ends of topics without being a member of any group: what comes is thrown away.
 final class ReadProbe {
@@ -37,19 +38,9 @@ final class ReadProbe {
     func exhausted(
         _ positions: [(TopicPartition, offset: Int64)], timeLeft: TimeLeft
     ) throws(KafkaError) -> Set<TopicPartition> {
-        try consumer.assign(positions)
-        let end = ContinuousClock.now + .milliseconds(timeLeft.milliseconds(atMost: Self.limitMilliseconds))
-        var seen: Set<TopicPartition> = []
-        var exhausted: Set<TopicPartition> = []
-        while seen.count < positions.count, ContinuousClock.now < end {
-            guard let message = consumer.queue.next(waitMilliseconds: 100) else { continue }
-            defer { message.release() }
-            let partition = TopicPartition(topic: message.topicName(), partition: message.partition)
-            let isFirst = seen.insert(partition).inserted
-            if isFirst, message.error?.code == KafkaError.Code.partitionEOF { exhausted.insert(partition) }
-        }
-        try consumer.unassign()
-        return exhausted
+        let limit = Duration.milliseconds(timeLeft.milliseconds(atMost: Self.limitMilliseconds))
+        let first = try consumer.firstRecords(from: positions, within: limit)
+        return Set(first.filter { $0.value == .none }.keys)
     }
 
     func close() { consumer.close() }

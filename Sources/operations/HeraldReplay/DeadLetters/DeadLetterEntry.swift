@@ -14,13 +14,17 @@ package struct DeadLetterEntry: Sendable {
     package private(set) var value: [UInt8]?
     package private(set) var headers = HeaderList()
 
+    /// Whether it lies in a topic that others write: then only their headers count.
+    let isForeign: Bool
+    private var foreign = ForeignHeaders()
     private let decoder: RecordDecoder
     private var event = DecodedEvent()
     private var isDecoded = false
     private var isEvent = false
 
-    package init(decoder: RecordDecoder) {
+    package init(decoder: RecordDecoder, isForeign: Bool = false) {
         self.decoder = decoder
+        self.isForeign = isForeign
     }
 
     mutating func fill(_ message: Message) {
@@ -34,7 +38,7 @@ package struct DeadLetterEntry: Sendable {
         swap(&list, &headers)
         message.forEachHeader { list.append(name: $0, value: $1) }
         swap(&list, &headers)
-        isDecoded = false
+        noteFilled()
     }
 
     package mutating func fill(
@@ -46,7 +50,12 @@ package struct DeadLetterEntry: Sendable {
         self.key = key
         self.value = value
         self.headers = headers
+        noteFilled()
+    }
+
+    private mutating func noteFilled() {
         isDecoded = false
+        if isForeign { foreign = ForeignHeaders(headers) }
     }
 
     private static func bytes(_ span: RawSpan?) -> [UInt8]? {
@@ -59,30 +68,38 @@ package struct DeadLetterEntry: Sendable {
 
     // MARK: - What headers say
 
-    /// The text of a header; `nil` when there is none.
-    package func text(_ name: HeaderName) -> String? { headers.lastValue(named: name.literal)?.text }
+    /// The text that the headers have for a field; `nil` when they have none.
+    package func text(_ field: WhereField) -> String? { withHeader(of: field) { $0?.text } }
 
-    package var pushServices: [String] {
-        text(.pushServices)?.split(separator: ",").map { String($0) } ?? []
-    }
+    package var pushServices: [String] { text(.pns)?.split(separator: ",").map { String($0) } ?? [] }
 
-    /// The request record; `nil` when the header is missing or wrong.
+    /// The record that it was made of; `nil` when the headers do not say, or wrongly.
     package var origin: Origin? { text(.origin).flatMap(Origin.init) }
+
+    /// Where the exception was thrown, as its framework has written it; `nil` of Herald's own.
+    package var stackTrace: String? { foreign.stackTrace.flatMap { headers.value(at: $0)?.text } }
+
+    /// Whether the record had this header where it came from.
+    func isOriginalHeader(at index: Int) -> Bool { foreign.isOriginal(index, in: headers) }
 
     /// What it lacks because it would not have fit its topic.
     package var omissions: Omissions {
-        guard let list = headers.lastValue(named: HeaderName.omitted.literal) else { return [] }
+        guard !isForeign, let list = headers.lastValue(named: HeaderName.omitted.literal) else { return [] }
         return Omissions(commaSeparated: list)
     }
 
     /// The calls, the oldest first; none when the header is damaged.
     package var history: [AttemptEntry] {
-        guard let history = headers.lastValue(named: HeaderName.history.literal) else { return [] }
+        guard !isForeign, let history = headers.lastValue(named: HeaderName.history.literal) else { return [] }
         return AttemptHistory.decode(history)
     }
 
     /// A number of a header, or of its place.
     package func number(_ field: WhereField) -> Int64? {
+        isForeign ? foreignNumber(field) : heraldNumber(field)
+    }
+
+    private func heraldNumber(_ field: WhereField) -> Int64? {
         switch field {
         case .partition: Int64(partition)
         case .offset: offset
@@ -97,6 +114,18 @@ package struct DeadLetterEntry: Sendable {
         }
     }
 
+    private func foreignNumber(_ field: WhereField) -> Int64? {
+        switch field {
+        case .partition: Int64(partition)
+        case .offset: offset
+        // The one header of Herald's: its replays count, however often what they published comes back.
+        case .replays: headers.lastValue(named: HeaderName.replays.literal)?.decimal ?? 0
+        case .originTimestamp: foreign.originTimestamp
+        case .deadLetteredAt, .age, .hour: timestamp.milliseconds
+        default: nil
+        }
+    }
+
     package var deadLetteredAt: WallTime { WallTime(milliseconds: number(.deadLetteredAt) ?? 0) }
 
     /// How often it was replayed before it came here.
@@ -104,14 +133,20 @@ package struct DeadLetterEntry: Sendable {
 
     /// Lends the text of a field; `nil` when it is not there.
     mutating func withText<Result>(of field: WhereField, _ body: (RawSpan?) -> Result) -> Result {
+        if field == .user { return withUser(body) }
+        return withHeader(of: field, body)
+    }
+
+    private func withHeader<Result>(of field: WhereField, _ body: (RawSpan?) -> Result) -> Result {
+        if isForeign { return withForeignHeader(of: field, body) }
         switch field {
-        case .user: return withUser(body)
         case .topic:
             guard let origin = headers.lastValue(named: HeaderName.origin.literal) else { return body(nil) }
             for offset in 0..<origin.byteCount where origin[byteAt: offset] == 0x2F {
                 return body(origin.extracting(0..<offset))
             }
             return body(origin)
+        case .pns: return body(headers.lastValue(named: HeaderName.pushServices.literal))
         case .id: return body(headers.lastValue(named: HeaderName.id.literal))
         case .origin: return body(headers.lastValue(named: HeaderName.origin.literal))
         case .detail: return body(headers.lastValue(named: HeaderName.detail.literal))
@@ -122,6 +157,24 @@ package struct DeadLetterEntry: Sendable {
         case .reason: return body(headers.lastValue(named: HeaderName.reason.literal))
         default: return body(nil)
         }
+    }
+
+    private func withForeignHeader<Result>(of field: WhereField, _ body: (RawSpan?) -> Result) -> Result {
+        let index: Int?
+        switch field {
+        case .topic: index = foreign.topic
+        case .reason: index = foreign.exception
+        case .detail: index = foreign.detail
+        case .source: index = foreign.reader
+        case .origin:
+            guard let topic = foreign.topic.flatMap({ headers.value(at: $0)?.text }), let partition = foreign.partition,
+                let offset = foreign.offset
+            else { return body(nil) }
+            return body(Array("\(topic)/\(partition)/\(offset)".utf8).span.bytes)
+        default: index = nil
+        }
+        guard let index else { return body(nil) }
+        return body(headers.value(at: index))
     }
 
     package mutating func text(of field: WhereField) -> String? { withText(of: field) { $0?.text } }
@@ -151,7 +204,7 @@ package struct DeadLetterEntry: Sendable {
     private mutating func decode() {
         guard !isDecoded else { return }
         isDecoded = true
-        guard let value else {
+        guard let value, !isForeign else {
             event.reset()
             isEvent = false
             return

@@ -36,10 +36,12 @@ package final class DeadLetterReader {
 
     /// A reader of the topic.
     ///
-    /// - Parameter properties: librdkafka's: `read_committed`; nothing is committed.
-    package init(properties: ClientProperties, topic: String, decoder: RecordDecoder) throws {
+    /// - Parameters:
+    ///   - properties: librdkafka's: `read_committed`; nothing is committed.
+    ///   - isForeign: whether others write it.
+    package init(properties: ClientProperties, topic: String, decoder: RecordDecoder, isForeign: Bool = false) throws {
         self.topic = topic
-        entry = DeadLetterEntry(decoder: decoder)
+        entry = DeadLetterEntry(decoder: decoder, isForeign: isForeign)
         reader = try ToolFailure.reading(topic) { () throws(KafkaError) in try TopicReader(properties: properties) }
     }
 
@@ -111,6 +113,14 @@ package final class DeadLetterReader {
         try ToolFailure.reading(topic) { () throws(KafkaError) in try reader.begin(starts, to: .offsets(ends)) }
     }
 
+    /// From the present ends on, without an end.
+    func follow(_ partitions: [Int32]) throws {
+        let starts = partitions.map { (TopicPartition(topic: topic, partition: $0), TopicReader.Start.end) }
+        try ToolFailure.reading(topic) { () throws(KafkaError) in
+            try reader.begin(Dictionary(uniqueKeysWithValues: starts))
+        }
+    }
+
     /// The next dead letter, waiting up to this long for the brokers.
     package func next(waitMilliseconds: Int32) throws -> Step {
         switch try ToolFailure.reading(
@@ -123,6 +133,37 @@ package final class DeadLetterReader {
             entry.fill(message)
             return .entry
         }
+    }
+
+    /// Begins to read from these offsets to the present end, and says ``Step/end`` there; ``goOn()`` reads what comes behind it.
+    package func follow(from starts: [Int32: Int64]) throws {
+        var places: [TopicPartition: TopicReader.Start] = [:]
+        for (partition, offset) in starts {
+            places[TopicPartition(topic: topic, partition: partition)] = .offset(offset)
+        }
+        try ToolFailure.reading(topic) { () throws(KafkaError) in try reader.begin(places, to: .committed) }
+    }
+
+    /// Reads on for ever: brokers that are away are waited for.
+    package func goOn() throws {
+        try ToolFailure.reading(topic) { () throws(KafkaError) in try reader.setEnd(.none) }
+    }
+
+    /// How far it has come since ``follow(from:)``: how many of how many offsets.
+    package var progress: (passed: Int64, total: Int64) { reader.progress }
+
+    /// The offsets that these partitions begin and end with now.
+    package func extent(of partitions: [Int32]) throws -> Ranges {
+        var extent: Ranges = [:]
+        for number in partitions {
+            let partition = TopicPartition(topic: topic, partition: number)
+            let marks = try ToolFailure.reading(topic) { () throws(KafkaError) in
+                try reader.consumer.queries.watermarks(
+                    of: partition, timeoutMilliseconds: Self.requestMilliseconds)
+            }
+            extent[number] = marks.low..<max(marks.low, marks.high)
+        }
+        return extent
     }
 
     /// Goes through everything in these ranges.

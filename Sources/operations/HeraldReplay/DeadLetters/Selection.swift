@@ -13,6 +13,8 @@ package struct Selection: Sendable {
 
     /// What is given on a command line or in a form; nothing means all.
     package struct Request: Sendable {
+        /// The topic of others that they lie in; `nil` for Herald's own.
+        package var topic: String?
         /// Groups, `FIELD=VALUE`; one of them has to be it.
         package var groups: [String] = []
         package var condition: String?
@@ -31,15 +33,16 @@ package struct Selection: Sendable {
     /// Compiles a request; throws an `InputError` for the condition, a ``ToolFailure`` for a group that is none.
     package init(_ request: Request, now: WallTime) throws {
         var condition = Condition.always
-        var words: [String] = []
+        var words = request.topic.map { ["--topic \(Self.quoted($0))"] } ?? []
+        let reasons: WhereReasons = request.topic == nil ? .heralds : .anyException
         var named: [(name: String, condition: Condition)] = []
         if !request.groups.isEmpty {
-            let groups = try request.groups.map { try Self.group($0) }
+            let groups = try request.groups.map { try Self.group($0, reasons) }
             condition = condition.and(groups.count == 1 ? groups[0] : .or(groups))
             words += request.groups.map { "--group \(Self.quoted($0))" }
         }
         if let text = request.condition {
-            condition = condition.and(try WhereParser.parse(text, now: now))
+            condition = condition.and(try WhereParser.parse(text, now: now, reasons: reasons))
             words.append("--where \(Self.quoted(text))")
         }
         if !request.ids.isEmpty {
@@ -66,7 +69,7 @@ package struct Selection: Sendable {
         text = words.joined(separator: " ")
     }
 
-    private static func group(_ text: String) throws -> Condition {
+    private static func group(_ text: String, _ reasons: WhereReasons) throws -> Condition {
         let fields = GroupField.allCases.map(\.rawValue).joined(separator: ", ")
         guard let sign = text.firstIndex(of: "="), let field = GroupField(rawValue: String(text[..<sign])) else {
             throw ToolFailure(
@@ -74,7 +77,7 @@ package struct Selection: Sendable {
                     + "fields are \(fields)")
         }
         let value = String(text[text.index(after: sign)...])
-        guard let condition = field.condition(value) else {
+        guard let condition = field.condition(value, reasons: reasons) else {
             throw ToolFailure("\"\(value)\" is no \(field.rawValue); take a group that herald dlq list shows")
         }
         return condition

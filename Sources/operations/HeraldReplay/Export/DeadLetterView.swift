@@ -30,6 +30,8 @@ package struct DeadLetterView: Sendable {
     package let source: String?
     package let campaign: String?
     package let detail: String?
+    /// Where the exception was thrown, of dead letters of others.
+    package private(set) var stackTrace: String?
     /// The calls, the oldest first.
     package private(set) var history: [AttemptEntry]
     package let state: State
@@ -74,6 +76,7 @@ package struct DeadLetterView: Sendable {
         source = entry.text(.source)
         campaign = entry.text(.campaign)
         detail = entry.text(.detail)
+        stackTrace = entry.stackTrace
         history = entry.history
         state = Self.state(entry, marks)
         replayOutcome = outcomes.outcome(of: entry, marks)
@@ -82,10 +85,10 @@ package struct DeadLetterView: Sendable {
         value = event.value
     }
 
-    /// Without what makes it large, for who keeps many: message, value and history.
+    /// Without what makes it large, for who keeps many: message, value, history and stack trace.
     package var withoutBytes: Self {
         var view = self
-        (view.message, view.value, view.history) = (nil, nil, [])
+        (view.message, view.value, view.history, view.stackTrace) = (nil, nil, [], nil)
         return view
     }
 

@@ -10,13 +10,15 @@ final class Journal {
     private let publisher: TransactionalPublisher
     private let stateTopic: String
     private let auditTopic: String
+    private let markPrefix: String
     private var lease: Lease
     private var markCount = 0
 
-    private init(_ publisher: TransactionalPublisher, _ topics: Topics, lease: Lease) {
+    private init(_ publisher: TransactionalPublisher, _ context: ReplayContext, lease: Lease) {
         self.publisher = publisher
-        stateTopic = topics.state
-        auditTopic = topics.audit
+        stateTopic = context.topics.state
+        auditTopic = context.topics.audit
+        markPrefix = MarkRecord.keyPrefix(context.foreign?.name)
         self.lease = lease
     }
 
@@ -31,7 +33,7 @@ final class Journal {
         var all = records
         let count = markCount
         for mark in marks {
-            all.append(record(mark.key(number: markCount), RecordJSON.encoded(mark)))
+            all.append(record(mark.key(prefix: markPrefix, number: markCount), RecordJSON.encoded(mark)))
             markCount += 1
         }
         lease.beat += 1
@@ -89,7 +91,7 @@ extension Journal {
             let lease = Lease(
                 job: newJobName(kind), owner: context.operatorName, work: "\(kind) \(work.prefix(500))",
                 since: SystemClock.wall().milliseconds)
-            let journal = Journal(publisher, context.topics, lease: lease)
+            let journal = Journal(publisher, context, lease: lease)
             var audit = audit
             audit.job = lease.job
             if let holder = state.lease, !holder.isOver { audit.tookOverFrom = holder.job }
@@ -124,7 +126,7 @@ extension Journal {
                 "no transaction can be begun", error,
                 allow: KafkaPermission(
                     .write, on: .transactionalID(context.transactionalID), .topic(context.topics.state),
-                    .topic(context.topics.audit), .topic(context.topics.requests.joined(separator: ", "))))
+                    .topic(context.topics.audit), .topic(context.destinations)))
         }
     }
 }

@@ -4,7 +4,10 @@ internal import HeraldTools
 
 /// What dead letters are grouped by.
 package enum GroupField: String, CaseIterable, Sendable {
+    /// A worker's reason, or in a topic of others the class of the exception.
     case reason
+    /// The topic that they came from.
+    case topic
     /// The last HTTP status.
     case status
     /// The push services; a dead letter of two is in two groups.
@@ -18,16 +21,17 @@ package enum GroupField: String, CaseIterable, Sendable {
     package static let none = "none"
 
     /// The groups of a dead letter, by what stands behind the equals sign.
-    func values(of entry: DeadLetterEntry) -> [String] {
+    func values(of letter: some GroupedLetter) -> [String] {
         switch self {
-        case .reason: return [Self.shown(entry.text(.reason))]
-        case .status: return [entry.number(.status).map { "\($0)" } ?? Self.none]
+        case .reason: return [Self.shown(letter.reasonText)]
+        case .status: return [letter.statusNumber.map { "\($0)" } ?? Self.none]
         case .pns:
-            let names = entry.pushServices
+            let names = letter.pushServices
             return names.isEmpty ? [Self.none] : names.map { Self.shown($0) }
-        case .campaign: return [Self.shown(entry.text(.campaign))]
-        case .source: return [Self.shown(entry.text(.source))]
-        case .hour: return [String(entry.deadLetteredAt.text.prefix(13))]
+        case .topic: return [Self.shown(letter.topic)]
+        case .campaign: return [Self.shown(letter.campaign)]
+        case .source: return [Self.shown(letter.source)]
+        case .hour: return [String(letter.deadLetteredAt.text.prefix(13))]
         }
     }
 
@@ -38,17 +42,18 @@ package enum GroupField: String, CaseIterable, Sendable {
     }
 
     /// The condition that means this group.
-    func condition(_ value: String) -> Condition? {
+    func condition(_ value: String, reasons: WhereReasons) -> Condition? {
         let isQuoted = value.count >= 2 && value.hasPrefix("\"") && value.hasSuffix("\"")
         let text = isQuoted ? String(value.dropFirst().dropLast()) : value
         let isAbsent = !isQuoted && value == Self.none
         switch self {
         case .reason:
             if isAbsent { return .text(.reason, .absent) }
-            return DeadLetterReason(rawValue: text).map { .text(.reason, .oneOf([Array($0.rawValue.utf8)])) }
-        case .campaign, .source:
-            let field: WhereField = self == .campaign ? .campaign : .source
-            return .text(field, isAbsent ? .absent : .oneOf([Array(text.utf8)]))
+            guard reasons == .anyException || DeadLetterReason(rawValue: text) != nil else { return nil }
+            return .text(.reason, .oneOf([Array(text.utf8)]))
+        case .topic: return Self.condition(.topic, isAbsent ? nil : text)
+        case .campaign: return Self.condition(.campaign, isAbsent ? nil : text)
+        case .source: return Self.condition(.source, isAbsent ? nil : text)
         case .pns: return .service(isAbsent ? .absent : .oneOf([Array(text.lowercased().utf8)]))
         case .status:
             if isAbsent { return .number(.field(.status), .absent) }
@@ -57,5 +62,9 @@ package enum GroupField: String, CaseIterable, Sendable {
             guard let moment = RFC3339.parse(Array("\(text):00:00Z".utf8).span.bytes) else { return nil }
             return .number(.hourSinceEpoch, .oneOf([moment.milliseconds / Condition.NumberSource.millisecondsPerHour]))
         }
+    }
+
+    private static func condition(_ field: WhereField, _ text: String?) -> Condition {
+        .text(field, text.map { .oneOf([Array($0.utf8)]) } ?? .absent)
     }
 }

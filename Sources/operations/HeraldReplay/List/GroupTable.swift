@@ -1,5 +1,7 @@
 internal import HeraldEvents
+package import HeraldText
 package import HeraldTime
+internal import HeraldTools
 
 /// Dead letters by group, counted one after the other; memory is bounded by the number of groups.
 package struct GroupTable: Sendable {
@@ -38,66 +40,112 @@ package struct GroupTable: Sendable {
         }
     }
 
+    /// What was done about a dead letter, and what came of it.
+    package struct Fate: Hashable, Sendable {
+        package var isReplayed: Bool
+        package var isResolved: Bool
+        /// `nil` when it was not replayed.
+        package var outcome: ReplayOutcomes.Outcome?
+
+        package init(isReplayed: Bool, isResolved: Bool, outcome: ReplayOutcomes.Outcome?) {
+            self.isReplayed = isReplayed
+            self.isResolved = isResolved
+            self.outcome = outcome
+        }
+    }
+
     private let field: GroupField
-    private var groups: [String: Group] = [:]
-    private var others: Group?
+    private var groups: [Group] = []
+    private var slots: [String: Int] = [:]
+    /// The group of those beyond the limit.
+    private var others: Int?
 
     package init(_ field: GroupField) {
         self.field = field
     }
 
     package mutating func add(_ entry: DeadLetterEntry, _ marks: MarkIndex?, _ outcomes: ReplayOutcomes) {
-        let outcome = outcomes.outcome(of: entry, marks)
-        let isResolved = marks?.isResolved(partition: entry.partition, offset: entry.offset) ?? false
-        let isReplayed =
-            marks?.isReplayed(entry.pushServices, partition: entry.partition, offset: entry.offset) ?? false
-        for value in field.values(of: entry) {
-            if groups[value] != nil || groups.count < Self.limit {
-                Self.count(
-                    entry, isReplayed, isResolved, outcome,
-                    in: &groups[value, default: Self.group("\(field.rawValue)=\(value)", entry)])
-            } else {
-                var group = others ?? Self.group(nil, entry)
-                Self.count(entry, isReplayed, isResolved, outcome, in: &group)
-                others = group
-            }
+        let (partition, offset) = (entry.partition, entry.offset)
+        let fate = Fate(
+            isReplayed: marks?.isReplayed(entry.pushServices, partition: partition, offset: offset) ?? false,
+            isResolved: marks?.isResolved(partition: partition, offset: offset) ?? false,
+            outcome: outcomes.outcome(of: entry, marks))
+        for slot in slots(of: entry) { count(entry, fate, in: slot) }
+    }
+
+    /// The groups that this dead letter belongs to, for ``count(_:_:in:)``: the same for all that are alike in what it is
+    /// grouped by.
+    package mutating func slots(of letter: some GroupedLetter) -> [Int] {
+        field.values(of: letter).map { value in
+            if let slot = slots[value] { return slot }
+            guard slots.count < Self.limit else { return slotOfOthers(letter) }
+            slots[value] = groups.count
+            groups.append(Self.group("\(field.rawValue)=\(value)", letter))
+            return groups.count - 1
         }
     }
 
-    private static func group(_ name: String?, _ entry: DeadLetterEntry) -> Group {
-        Group(name: name, first: entry.deadLetteredAt, last: entry.deadLetteredAt, sample: entry.place)
+    /// The group of those that are counted without a name.
+    package mutating func slotOfOthers(_ letter: some GroupedLetter) -> Int {
+        if let others { return others }
+        others = groups.count
+        groups.append(Self.group(nil, letter))
+        return groups.count - 1
     }
 
-    private static func count(
-        _ entry: DeadLetterEntry, _ isReplayed: Bool, _ isResolved: Bool, _ outcome: ReplayOutcomes.Outcome?,
-        in group: inout Group
+    private static func group(_ name: String?, _ letter: some GroupedLetter) -> Group {
+        let moment = letter.deadLetteredAt
+        return Group(name: name, first: moment, last: moment, sample: letter.place)
+    }
+
+    /// Counts so many dead letters like this one in a group, the newest of which came at `last`; this one is the oldest.
+    package mutating func count(
+        _ letter: some GroupedLetter, _ fate: Fate, in slot: Int, times: Int = 1, last: WallTime? = nil
     ) {
-        group.count += 1
-        if isReplayed { group.replayed += 1 } else if isResolved { group.resolved += 1 }
-        switch outcome {
-        case .delivered: group.delivered += 1
-        case .failedAgain: group.failedAgain += 1
+        groups[slot].count(letter, fate, times, last ?? letter.deadLetteredAt)
+    }
+
+    /// The largest first.
+    package var sorted: [Group] {
+        groups.filter { $0.name != nil }.sorted { ($1.count, $0.name ?? "") < ($0.count, $1.name ?? "") }
+            + (others.map { [groups[$0]] } ?? [])
+    }
+}
+
+extension GroupTable.Group {
+    fileprivate mutating func count(
+        _ letter: some GroupedLetter, _ fate: GroupTable.Fate, _ times: Int, _ newest: WallTime
+    ) {
+        count += times
+        if fate.isReplayed { replayed += times } else if fate.isResolved { resolved += times }
+        switch fate.outcome {
+        case .delivered: delivered += times
+        case .failedAgain: failedAgain += times
         case .notKnown, nil: break
         }
-        let moment = entry.deadLetteredAt
-        group.first = min(group.first, moment)
-        group.last = max(group.last, moment)
-        let isOpen = !isReplayed && !isResolved
-        if isOpen, !group.isSampleOpen {
-            group.sample = entry.place
-            group.isSampleOpen = true
+        first = min(first, letter.deadLetteredAt)
+        last = max(last, newest)
+        if !isSampleOpen, !fate.isReplayed, !fate.isResolved {
+            sample = letter.place
+            isSampleOpen = true
         }
-        if let reason = entry.text(.reason).flatMap(DeadLetterReason.init(rawValue:)),
-            let index = DeadLetterReason.allCases.firstIndex(of: reason)
-        {
-            group.reasons[index] += 1
-            // The worker's words: the message, not the whole value.
-            if reason == .oversized, entry.text(.detail)?.hasPrefix("message ") ?? false { group.hasLongMessage = true }
+        if let reason = letter.reason, let index = DeadLetterReason.allCases.firstIndex(of: reason) {
+            reasons[index] += times
+            if letter.hasLongMessage { hasLongMessage = true }
         }
-        group.status = entry.number(.status) ?? group.status
+        status = letter.statusNumber ?? status
     }
+}
 
-    package var sorted: [Group] {
-        groups.values.sorted { ($1.count, $0.name ?? "") < ($0.count, $1.name ?? "") } + (others.map { [$0] } ?? [])
+extension GroupTable.Group {
+    /// It as JSON, as `herald dlq list` writes it.
+    package var members: [JSONValue.Member] {
+        [
+            .init("group", .string(name ?? "(all others)")), .init("count", .integer(count)),
+            .init("replayed", .integer(replayed)), .init("delivered", .integer(delivered)),
+            .init("failedAgain", .integer(failedAgain)), .init("resolved", .integer(resolved)),
+            .init("first", .string(first.text)), .init("last", .string(last.text)), .init("sample", .string(sample)),
+            .init("action", .string(suggestion)),
+        ]
     }
 }

@@ -13,6 +13,7 @@ enum SuggestedAction {
         case .attemptsExhausted: "replay when the backend is well"
         case .timeExhausted: "replay when the backend is well; consider raising retry.maxElapsed"
         case .expired: "resolve: too late to send"
+        case .unanswered: "ask the users; replay those who did not see it: the rest would see it twice"
         case .replaysExhausted: "find the cause; then raise retry.replays, or resolve"
         }
     }

@@ -22,7 +22,7 @@ package struct Lease: Codable, Equatable, Sendable {
     /// How often a living job writes it.
     static let renewal = Duration.seconds(3)
     /// A lease that did not change for so long while somebody looked is nobody's.
-    static let patience = Duration.seconds(15)
+    package static let patience = Duration.seconds(15)
 
     init(job: String, owner: String, work: String, since: Int64) {
         self.job = job

@@ -2,7 +2,8 @@ internal import FoundationEssentials
 
 /// A record of the state topic that says of some dead letters what became of them.
 ///
-/// Its key is `marks/<job>/<number>`, which no other record ever has: what is said once stays said.
+/// Its key is `marks/<job>/<number>`, or `marks-of/<topic>/<job>/<number>` for a topic of others, and no other record ever
+/// has it: what is said once stays said.
 package struct MarkRecord: Codable, Equatable, Sendable {
     /// What became of them.
     package enum State: String, Codable, Sendable {
@@ -23,8 +24,8 @@ package struct MarkRecord: Codable, Equatable, Sendable {
     /// The offsets by partition, `5-9,12`.
     package var partitions: [String: String]
 
-    /// What every such record's key begins with.
-    static let keyPrefix = "marks/"
+    /// What the key of every mark in Herald's dead-letter topic begins with, or in this topic of others.
+    static func keyPrefix(_ foreignTopic: String?) -> String { foreignTopic.map { "marks-of/\($0)/" } ?? "marks/" }
 
     /// A record about these offsets.
     init(state: State, job: String, at: Int64, pns: [String]?, offsets: [Int32: [Int64]]) {
@@ -36,7 +37,7 @@ package struct MarkRecord: Codable, Equatable, Sendable {
         for (partition, offsets) in offsets { partitions["\(partition)"] = Self.text(of: offsets.sorted()) }
     }
 
-    func key(number: Int) -> String { "\(Self.keyPrefix)\(job)/\(number)" }
+    func key(prefix: String, number: Int) -> String { "\(prefix)\(job)/\(number)" }
 
     /// Visits all offsets; what is written wrongly is left out.
     func visit(_ body: (_ partition: Int32, _ offset: Int64) -> Void) {

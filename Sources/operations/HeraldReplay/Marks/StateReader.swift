@@ -9,6 +9,7 @@ internal import HeraldTools
 package final class StateReader {
     private let reader: TopicReader
     private let topic: String
+    private let keyPrefix: String
 
     /// What became of dead letters, as far as it was read.
     package private(set) var marks = MarkIndex()
@@ -17,9 +18,14 @@ package final class StateReader {
 
     /// A reader of the topic; blocks for the brokers' answers.
     ///
-    /// - Parameter properties: librdkafka's: `read_committed`, with end-of-partition events; nothing is committed.
-    package init(properties: ClientProperties, topic: String, partitions: [Int32]) throws {
+    /// - Parameters:
+    ///   - properties: librdkafka's: `read_committed`, with end-of-partition events; nothing is committed.
+    ///   - foreignTopic: whose dead letters are asked for; `nil` for Herald's own.
+    package init(
+        properties: ClientProperties, topic: String, partitions: [Int32], foreignTopic: String? = nil
+    ) throws {
         self.topic = topic
+        keyPrefix = MarkRecord.keyPrefix(foreignTopic)
         reader = try TopicReader(properties: properties, topic: topic, partitions: partitions)
     }
 
@@ -32,12 +38,18 @@ package final class StateReader {
         try reader.catchUp(to: throughOpenTransactions ? .written : .committed, add)
     }
 
+    /// Takes what has come since, without a question to the brokers; whether there was anything.
+    package func poll() throws -> Bool {
+        func add(_ message: Message) throws { try self.add(message) { _ in } }
+        return try reader.poll(waitMilliseconds: 0, add) > 0
+    }
+
     private func add(_ message: Message, _ onRecord: (MarkRecord) -> Void) throws {
         guard let key = message.keyCopy, let value = message.valueCopy else { return }
         let name = String(decoding: key, as: UTF8.self)
         if name == Lease.key {
             lease = try? JSONDecoder().decode(Lease.self, from: Data(value))
-        } else if name.hasPrefix(MarkRecord.keyPrefix) {
+        } else if name.hasPrefix(keyPrefix) {
             guard let record = try? JSONDecoder().decode(MarkRecord.self, from: Data(value)) else {
                 // Nobody can tell what it says, so nothing may be replayed on the strength of it.
                 throw ToolFailure(

@@ -10,6 +10,15 @@ package struct ReplayOutcomes: Sendable {
         /// Some of it has become a dead letter again, has expired or was cancelled.
         case failedAgain = "failed-again"
         case notKnown = "not-known"
+
+        /// For people.
+        package var words: String {
+            switch self {
+            case .delivered: "delivered"
+            case .failedAgain: "failed again"
+            case .notKnown: "not known yet"
+            }
+        }
     }
 
     /// The highest number of a replay that has had an outcome, and of one that was delivered.
@@ -37,13 +46,25 @@ package struct ReplayOutcomes: Sendable {
 
     /// What came of this dead letter's replay; `nil` when it was not replayed.
     package func outcome(of entry: DeadLetterEntry, _ marks: MarkIndex?) -> Outcome? {
-        let (partition, offset, failed) = (entry.partition, entry.offset, entry.pushServices)
-        guard let marks, marks.replayCount(partition: partition, offset: offset) > 0 else { return nil }
-        guard let origin = entry.origin else { return .notKnown }
+        guard let marks, marks.replayCount(partition: entry.partition, offset: entry.offset) > 0 else { return nil }
+        return outcome(
+            partition: entry.partition, offset: entry.offset, origin: entry.origin, failed: entry.pushServices,
+            replaysBefore: entry.replays, marks)
+    }
+
+    /// What came of the replay of the dead letter in this place, which was replayed.
+    ///
+    /// - Parameters:
+    ///   - failed: its push services.
+    ///   - replaysBefore: how often the event was replayed before it became this dead letter.
+    package func outcome(
+        partition: Int32, offset: Int64, origin: Origin?, failed: [String], replaysBefore: Int, _ marks: MarkIndex
+    ) -> Outcome {
+        guard let origin else { return .notKnown }
         let missing = marks.missing(of: failed, partition: partition, offset: offset)
-        let number = entry.replays + marks.lastReplay(partition: partition, offset: offset)
+        let number = replaysBefore + marks.lastReplay(partition: partition, offset: offset)
         let services: [String?] = failed.isEmpty ? [nil] : failed.filter { !missing.contains($0) }
-        let outcomes = services.map { outcome(origin, $0, after: entry.replays, number) }
+        let outcomes = services.map { outcome(origin, $0, after: replaysBefore, number) }
         return outcomes.contains(.notKnown) ? .notKnown : outcomes.contains(.failedAgain) ? .failedAgain : .delivered
     }
 

@@ -1,7 +1,7 @@
 internal import HeraldEvents
 internal import HeraldKafka
 package import HeraldTime
-internal import HeraldTools
+package import HeraldTools
 
 extension Replayer {
     /// The operator's clock gives a mark its moment, a broker's or a worker's the result.
@@ -18,15 +18,22 @@ extension Replayer {
         of marks: MarkIndex, since earliest: WallTime?, onProgress: (Int64, Int64) -> Bool
     ) throws -> (outcomes: ReplayOutcomes, isWhole: Bool) {
         var outcomes = ReplayOutcomes()
-        guard let first = marks.firstReplayAt, !layout.results.isEmpty else { return (outcomes, true) }
-        let moment = max(first, earliest?.milliseconds ?? first) - Self.clockDifferenceMilliseconds
-        let reader = try ResultsReader(
-            properties: context.readerProperties, topic: context.topics.results, partitions: layout.results,
-            mentioning: Self.mentionOfReplay
-        ) { _ in .moment(moment) }
+        guard let reader = try replayResults(of: marks, since: earliest) else { return (outcomes, true) }
         defer { reader.close() }
         let isWhole = try reader.catchUp(onProgress: onProgress) { result, _ in outcomes.add(result) }
         return (outcomes, isWhole)
+    }
+
+    /// A reader of the results of replays, from the first replay on; `nil` while nothing was replayed.
+    ///
+    /// - Parameter earliest: replays before this moment are not asked for.
+    package func replayResults(of marks: MarkIndex, since earliest: WallTime? = nil) throws -> ResultsReader? {
+        guard let first = marks.firstReplayAt, !layout.results.isEmpty else { return nil }
+        let moment = max(first, earliest?.milliseconds ?? first) - Self.clockDifferenceMilliseconds
+        return try ResultsReader(
+            properties: context.readerProperties, topic: context.topics.results, partitions: layout.results,
+            mentioning: Self.mentionOfReplay
+        ) { _ in .moment(moment) }
     }
 
     /// What the result of a replay has, and others, which are most of what lies there, have not.

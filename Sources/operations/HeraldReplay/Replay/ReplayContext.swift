@@ -16,6 +16,8 @@ package struct ReplayContext: Sendable {
     /// How often an event may be replayed.
     package var maximumReplays: Int
     package var operatorName: String
+    /// The topic of others whose dead letters these are; `nil` for Herald's own.
+    package var foreign: ForeignTopic?
     /// The span of the replay, to which the events' spans link; without one they link to what wrote the dead letter.
     package var trace: TraceContext?
 
@@ -45,7 +47,9 @@ package struct ReplayContext: Sendable {
     ///
     /// - Parameter isWriting: whether the state and audit topics are needed; without them nothing can be remembered.
     package func layout(reach: ClusterReach, admin: Admin, isWriting: Bool) throws -> Layout {
-        let names = [topics.deadLetter, topics.results, topics.state, topics.audit, topics.campaigns]
+        var names = [deadLetterTopic, topics.state, topics.audit]
+        // Of others neither outcomes nor campaigns are known.
+        if foreign == nil { names += [topics.results, topics.campaigns] }
         var partitions: [String: [Int32]] = [:]
         var isCampaignsForbidden = false
         for topic in try reach.topics(names, admin).topics {
@@ -54,22 +58,43 @@ package struct ReplayContext: Sendable {
                     isCampaignsForbidden = error.kind == .forbidden
                     continue
                 }
-                if error.kind == .unknownTopic, !isWriting, topic.name != topics.deadLetter { continue }
+                if error.kind == .unknownTopic, !isWriting, topic.name != deadLetterTopic { continue }
                 throw ToolFailure(topic: topic.name, error, allow: .read)
             }
             partitions[topic.name] = topic.partitions.map(\.id)
         }
         return Layout(
-            deadLetters: partitions[topics.deadLetter] ?? [], results: partitions[topics.results] ?? [],
+            deadLetters: partitions[deadLetterTopic] ?? [], results: partitions[topics.results] ?? [],
             state: partitions[topics.state] ?? [],
             campaigns: isCampaignsForbidden ? nil : partitions[topics.campaigns] ?? [])
     }
 
     /// The rules of a replay without options.
-    package var rules: ReplayRules { ReplayRules(maximumReplays: maximumReplays, requestTopics: topics.requests) }
+    package var rules: ReplayRules {
+        ReplayRules(
+            maximumReplays: maximumReplays, requestTopics: topics.requests, decoder: decoder, foreign: foreign)
+    }
+
+    /// The topic whose dead letters these are.
+    package var deadLetterTopic: String { foreign?.name ?? topics.deadLetter }
+
+    /// Where replays go, for people.
+    var destinations: String {
+        guard let foreign else { return topics.requests.joined(separator: ", ") }
+        return foreign.destination ?? "every topic that dead letters of \(foreign.name) came from"
+    }
 
     package func deadLetters() throws -> DeadLetterReader {
-        try DeadLetterReader(properties: readerProperties, topic: topics.deadLetter, decoder: decoder)
+        try DeadLetterReader(
+            properties: readerProperties, topic: deadLetterTopic, decoder: decoder, isForeign: foreign != nil)
+    }
+
+    /// Throws when a topic that a replay of others' dead letters goes to is not there: nobody would read it.
+    package func checkDestinations(of plan: ReplayPlan, reach: ClusterReach, admin: Admin) throws {
+        guard foreign != nil, !plan.topics.isEmpty else { return }
+        for topic in try reach.topics(plan.topics.keys.sorted(), admin).topics {
+            if let error = topic.error { throw ToolFailure(topic: topic.name, error, allow: .write) }
+        }
     }
 
     /// The request that a dead letter was made of; `nil` when its topic does not have it any more.
@@ -91,7 +116,8 @@ package struct ReplayContext: Sendable {
     /// A reader of what became of them; `nil` when there is no state topic.
     package func state(_ layout: Layout) throws -> StateReader? {
         guard !layout.state.isEmpty else { return nil }
-        return try StateReader(properties: readerProperties, topic: topics.state, partitions: layout.state)
+        return try StateReader(
+            properties: readerProperties, topic: topics.state, partitions: layout.state, foreignTopic: foreign?.name)
     }
 
     /// The publisher's name, which permissions are given for, and which only one process has at a time: all jobs on one

@@ -21,10 +21,15 @@ package final class ReplayJob {
     private let state: StateReader
     private let journal: Journal
     private let reader: DeadLetterReader
-    private let results: ResultsReader
+    /// Outcomes of Herald's own; `nil` for dead letters of others, of which ``returns`` is all that is known.
+    private let results: ResultsReader?
+    private let returns: ReturnWatch?
     private let isStopping: @Sendable () -> Bool
+    private let isPaused: @Sendable () -> Bool
     private let onProgress: (ReplayProgress) -> Void
     private var outcomes = ReplayTally()
+    /// Of others: how many of the batch are published.
+    private var publishedInBatch = 0
     private var progress = ReplayProgress()
     private var isAtEnd = false
     /// Since when all of the batch is published.
@@ -35,10 +40,12 @@ package final class ReplayJob {
     ///
     /// - Parameters:
     ///   - state: has read the marks for the plan.
+    ///   - isPaused: whether nothing more is to be published for now; the lease is kept, and outcomes are counted.
     ///   - onWait: called when it takes a while to find out whether the holder of the lease lives.
     package init(
         _ context: ReplayContext, _ layout: ReplayContext.Layout, plan: ReplayPlan, rules: ReplayRules,
         options: ReplayOptions, state: StateReader, isStopping: @escaping @Sendable () -> Bool,
+        isPaused: @escaping @Sendable () -> Bool = { false },
         onWait: (Lease) -> Void, onProgress: @escaping (ReplayProgress) -> Void
     ) throws {
         self.context = context
@@ -47,15 +54,20 @@ package final class ReplayJob {
         self.options = options
         self.state = state
         self.isStopping = isStopping
+        self.isPaused = isPaused
         self.onProgress = onProgress
         admission = PublishAdmission(
             outcomesPerEvent: 1, batchLimit: Self.transactionCount, rate: options.rate, ramp: options.ramp, published: 0
         )
         progress.planned = plan.count
         // Before anything is published, or its outcome could lie in front of the end.
-        results = try ResultsReader(
-            properties: context.readerProperties, topic: context.topics.results, partitions: layout.results,
-            mentioning: Replayer.mentionOfReplay)
+        results =
+            context.foreign != nil
+            ? nil
+            : try ResultsReader(
+                properties: context.readerProperties, topic: context.topics.results, partitions: layout.results,
+                mentioning: Replayer.mentionOfReplay)
+        returns = context.foreign == nil ? nil : try ReturnWatch(context, layout)
         reader = try context.deadLetters()
         var audit = AuditEntry(
             action: "dlq.replay", phase: "started", at: SystemClock.wall().text, by: context.operatorName)
@@ -77,9 +89,11 @@ package final class ReplayJob {
     private static func described(_ rules: ReplayRules, _ options: ReplayOptions) -> [String: String] {
         var described = ["ramp": options.ramp.text, "stop-if-failures": "\(options.stopShare * 100)%"]
         if let rate = options.rate { described["rate"] = "\(rate)/s" }
+        if let destination = rules.foreign?.destination { described["to"] = destination }
         if let only = rules.onlyPushServices { described["only-pns"] = only.joined(separator: ",") }
         if rules.hasFreshKey { described["fresh-key"] = "true" }
         if rules.isAgain { described["again"] = "true" }
+        if let correction = rules.correction { described["correction"] = correction.words }
         return described
     }
 
@@ -94,7 +108,8 @@ package final class ReplayJob {
         }
         finish(&end)
         reader.close()
-        results.close()
+        results?.close()
+        returns?.close()
         return ReplayReport(job: journal.job, end: end, progress: progress)
     }
 
@@ -119,7 +134,10 @@ package final class ReplayJob {
     private func beginBatch() {
         waitingSince = nil
         outcomes.beginBatch()
+        returns?.beginBatch()
+        publishedInBatch = 0
         admission.leaveStep()
+        noteOutcomes()
         progress.batch += 1
         onProgress(progress)
     }
@@ -127,10 +145,15 @@ package final class ReplayJob {
     /// Whether too many of the batch have failed again.
     private func isFailing(isAllSent: Bool) -> Bool {
         let batch = outcomes.batch
+        let failed = returns?.batchCount ?? batch.failed
+        let (known, total) = returns == nil ? (batch.known, batch.expected) : (publishedInBatch, publishedInBatch)
         return FailureLimit.isExceeded(
-            share: options.stopShare, failed: batch.failed, known: batch.known, meaningfulCount: Self.judgedFrom,
-            total: isAllSent ? batch.expected : nil)
+            share: options.stopShare, failed: failed, known: known, meaningfulCount: Self.judgedFrom,
+            total: isAllSent ? total : nil)
     }
+
+    /// Whether the outcomes of the batch are still waited for, or what of it comes back to a topic of others is.
+    private var isBatchOpen: Bool { returns == nil ? outcomes.batch.open > 0 : !isPatienceOver }
 
     // MARK: - One transaction
 
@@ -180,9 +203,15 @@ package final class ReplayJob {
             return nil
         case .replay(let replay):
             let entry = reader.entry
-            let freshKey = rules.hasFreshKey ? "\(journal.job)-\(entry.partition)-\(entry.offset)" : nil
+            // The backend may remember the old one for what was wrong.
+            let isFresh = rules.hasFreshKey || replay.corrected != nil
+            let freshKey = isFresh ? "\(journal.job)-\(entry.partition)-\(entry.offset)" : nil
+            let record =
+                entry.isForeign
+                ? OutgoingRecord(replay, ofForeign: entry)
+                : OutgoingRecord(replay, of: entry, freshKey: freshKey, trace: context.trace)
             return Item(
-                record: OutgoingRecord(replay, of: entry, freshKey: freshKey, trace: context.trace), replay: replay,
+                record: record, replay: replay,
                 partition: entry.partition, offset: entry.offset,
                 markCount: state.marks.replayCount(partition: entry.partition, offset: entry.offset))
         }
@@ -212,7 +241,8 @@ package final class ReplayJob {
             }
             guard isMarked else { return try commit(items) }
         }
-        if options.patience > .zero { for item in items { outcomes.expect(item.replay) } }
+        if results != nil, options.patience > .zero { for item in items { outcomes.expect(item.replay) } }
+        publishedInBatch += items.count
         progress.replayed += items.count
     }
 
@@ -248,10 +278,14 @@ package final class ReplayJob {
 }
 
 extension ReplayJob: PublishPolicy {
-    package var openOutcomes: (all: Int, step: Int) { (outcomes.total.open, outcomes.batch.open) }
+    package var openOutcomes: (all: Int, step: Int) {
+        guard returns != nil else { return (outcomes.total.open, outcomes.batch.open) }
+        return (0, admission.isAtStepEnd && isBatchOpen ? 1 : 0)
+    }
 
     package func poll(waitMilliseconds: Int32) throws {
-        _ = try results.poll(waitMilliseconds: waitMilliseconds) { result, _ in outcomes.receive(result) }
+        try returns?.poll(waitMilliseconds: waitMilliseconds)
+        _ = try results?.poll(waitMilliseconds: waitMilliseconds) { result, _ in outcomes.receive(result) }
     }
 
     package func keepAlive() throws {
@@ -259,27 +293,38 @@ extension ReplayJob: PublishPolicy {
     }
 
     package func report() {
-        progress.delivered = outcomes.total.delivered
-        progress.failed = outcomes.total.failed
-        progress.open = outcomes.total.open
+        noteOutcomes()
         onProgress(progress)
+    }
+
+    private func noteOutcomes() {
+        progress.delivered = outcomes.total.delivered
+        progress.failed = returns?.count ?? outcomes.total.failed
+        progress.open = outcomes.total.open
     }
 
     package func standing() throws -> Standing<ReplayEnd> {
         if isFailing(isAllSent: isAtEnd || admission.isAtStepEnd) { return .ended(.stopped) }
         if isStopping() { return .ended(isAtEnd ? .complete : .paused) }
+        progress.isPaused = isPaused()
+        if progress.isPaused {
+            // The time of a pause is none in which outcomes failed to come.
+            waitingSince = nil
+            return .waiting
+        }
         if isAtEnd {
-            guard outcomes.batch.open > 0, !isPatienceOver else { return .ended(.complete) }
+            guard isBatchOpen, !isPatienceOver else { return .ended(.complete) }
             progress.isWaiting = true
             return .waiting
         }
-        if admission.isAtStepEnd, outcomes.batch.open == 0 { beginBatch() }
+        if admission.isAtStepEnd, !isBatchOpen { beginBatch() }
         return .publishing
     }
 
     package func holdBack(_ reason: PublishAdmission.Wait) -> ReplayEnd? {
         progress.isWaiting = reason != .rate
-        guard reason == .ramp, isPatienceOver else { return nil }
+        // A topic of others is looked at once more, in `standing`.
+        guard reason == .ramp, results != nil, isPatienceOver else { return nil }
         let batch = outcomes.batch
         // Even if all of them fail it is not too many.
         guard Double(batch.failed + batch.open) <= options.stopShare * Double(batch.expected) else {

@@ -1,3 +1,4 @@
+package import HeraldText
 package import HeraldTools
 
 /// How a plan is carried out.
@@ -9,6 +10,8 @@ package struct ReplayOptions: Sendable {
     package var rate: Double?
     /// How long a batch's outcomes are waited for.
     package var patience = Duration.seconds(600)
+    /// How long after a batch it is watched what comes back to a topic of others.
+    package static let foreignPatience = Duration.seconds(10)
     package var reason: String?
     /// Whether what was replayed before is replayed once more.
     package var isAgain = false
@@ -29,10 +32,14 @@ package struct ReplayProgress: Sendable, Equatable {
     package var failed = 0
     package var open = 0
     package var isWaiting = false
+    /// Whether somebody has it wait.
+    package var isPaused = false
     /// Of the plan, what was replayed or resolved by somebody else meanwhile, or has expired.
     package var skipped = 0
     /// What is too large for its request topic, even without its history; it stays as it is.
     package var tooLarge = 0
+
+    package init() {}
 }
 
 package enum ReplayEnd: Sendable, Equatable {
@@ -52,4 +59,22 @@ package struct ReplayReport: Sendable {
     package var job: String
     package var end: ReplayEnd
     package var progress: ReplayProgress
+}
+
+extension ReplayProgress {
+    /// The counts that are reported, with their names.
+    package var counts: [(name: String, count: Int)] {
+        [
+            ("replayed", replayed), ("skipped", skipped), ("delivered", delivered), ("failed", failed), ("open", open),
+            ("tooLarge", tooLarge),
+        ]
+    }
+}
+
+extension ReplayReport {
+    /// It as JSON, as `herald dlq replay` writes it before the plan.
+    package var members: [JSONValue.Member] {
+        [.init("job", .string(job)), .init("end", .string(end.name))]
+            + progress.counts.map { JSONValue.Member($0.name, .integer($0.count)) }
+    }
 }

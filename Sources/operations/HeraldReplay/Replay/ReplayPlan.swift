@@ -17,6 +17,9 @@ package struct ReplayPlan: Sendable {
     package private(set) var latest: WallTime?
     /// How many of those that are replayed were replayed before, by what came of it.
     package private(set) var replayedBefore: [ReplayOutcomes.Outcome: Int] = [:]
+    /// The first of those that are corrected, by their places.
+    package private(set) var corrections: [(place: String, corrected: Correction.Corrected)] = []
+    private static let shownCorrections = 5
     /// Places and ids that were named, and that no dead letter has.
     package internal(set) var missing: [String] = []
     private var chosen: [Int32: OffsetSet] = [:]
@@ -34,6 +37,9 @@ package struct ReplayPlan: Sendable {
         case .leaveOut(let omission): leftOut[omission, default: 0] += 1
         case .replay(let replay):
             count += 1
+            if let corrected = replay.corrected, corrections.count < Self.shownCorrections {
+                corrections.append((entry.place, corrected))
+            }
             chosen[entry.partition, default: OffsetSet()].insert(entry.offset)
             topics[replay.topic, default: 0] += 1
             if let former { replayedBefore[former, default: 0] += 1 }

@@ -38,7 +38,9 @@ extension OutgoingRecord {
         headers.append(name: HeaderName.replays.literal, decimal: Int64(replay.replays))
         if let freshKey { headers.append("\(HeaderName.key)", freshKey) } else { copy(.key) }
         if trace == nil { copy(.writtenBy) }
-        self.init(topic: replay.topic, key: entry.key, value: entry.value, headers: headers)
+        self.init(
+            topic: replay.topic, key: replay.corrected.map(\.key) ?? entry.key,
+            value: replay.corrected?.value ?? entry.value, headers: headers)
         if let trace { link(to: trace) }
     }
 }

@@ -17,7 +17,18 @@ package struct ReplayRules: Sendable {
     /// The campaigns that were cancelled: a worker would not deliver what is left of them.
     package var cancelledCampaigns: Set<String> = []
 
-    package init(maximumReplays: Int, requestTopics: [String]) {
+    /// What is said otherwise in each.
+    package var correction: Correction?
+    /// The topic of others that the dead letters lie in; `nil` for Herald's own.
+    let foreign: ForeignTopic?
+    private let decoder: RecordDecoder
+
+    package init(
+        maximumReplays: Int, requestTopics: [String], decoder: RecordDecoder = RecordDecoder(),
+        foreign: ForeignTopic? = nil
+    ) {
+        self.decoder = decoder
+        self.foreign = foreign
         self.maximumReplays = maximumReplays
         self.requestTopics = requestTopics
     }
@@ -35,8 +46,14 @@ package struct ReplayRules: Sendable {
         case otherPushServices = "other-push-services"
         /// Its value or its key was left out because it would not have fit: the request has to be published again.
         case incomplete
+        /// Corrected as it was asked for it would still be no event.
+        case stillInvalid = "still-invalid"
         /// It is no dead letter of Herald's: `herald-origin` is missing or wrong.
         case unreadable
+        /// Of others: its headers do not say where it came from.
+        case unknownOrigin = "unknown-origin"
+        /// Of others: it would go to the topic that it lies in, or to one that only Herald writes.
+        case forbiddenTopic = "forbidden-topic"
     }
 
     package enum Decision: Sendable, Equatable {
@@ -52,10 +69,13 @@ package struct ReplayRules: Sendable {
         package var isWhole: Bool
         /// How often the event will have been replayed then.
         package var replays: Int
+        /// What is published in its place.
+        package var corrected: Correction.Corrected?
     }
 
     /// What happens to this dead letter, given what was done before.
     package func decision(for entry: inout DeadLetterEntry, _ marks: MarkIndex, now: WallTime) -> Decision {
+        if let foreign { return decision(for: entry, of: foreign, marks) }
         if !entry.omissions.isDisjoint(with: [.key, .value]) { return .leaveOut(.incomplete) }
         guard let origin = entry.origin, entry.value != nil else { return .leaveOut(.unreadable) }
         if let campaign = entry.text(.campaign), cancelledCampaigns.contains(campaign) {
@@ -75,13 +95,25 @@ package struct ReplayRules: Sendable {
             services = marks.missing(of: services, partition: entry.partition, offset: entry.offset)
             if services.isEmpty, !failed.isEmpty { return .leaveOut(.replayed) }
         }
-        if let expiresAt = entry.expiresAt(), expiresAt <= now { return .leaveOut(.expired) }
+        var corrected: Correction.Corrected?
+        if let correction {
+            corrected = try? correction.applied(to: entry, decoder)
+            if corrected == nil { return .leaveOut(.stillInvalid) }
+        }
+        let expiry = corrected.map(\.expiresAt) ?? entry.expiresAt()
+        if let expiry, expiry <= now { return .leaveOut(.expired) }
         let before = entry.replays + marks.replayCount(partition: entry.partition, offset: entry.offset)
         guard before < maximumReplays else { return .leaveOut(.overTheCap) }
         let topic = requestTopics.contains(origin.topic) ? origin.topic : requestTopics.first ?? origin.topic
-        return .replay(
-            Replay(
-                topic: topic, origin: origin, pushServices: services, isWhole: services == failed,
-                replays: before + 1))
+        var replay = Replay(
+            topic: topic, origin: origin, pushServices: services, isWhole: services == failed, replays: before + 1,
+            corrected: corrected)
+        if let (old, new) = corrected?.pushServices, old != new {
+            // Those that were delivered are not called again, unless the event did not name them.
+            replay.pushServices = new.filter { services.contains($0) || !old.contains($0) }
+            if replay.pushServices.isEmpty { return .leaveOut(.otherPushServices) }
+            replay.isWhole = true
+        }
+        return .replay(replay)
     }
 }

@@ -19,6 +19,9 @@ package struct Replayer: Sendable {
     /// Whether it is known what was replayed before: without a state topic nothing was.
     package var hasState: Bool { !layout.state.isEmpty }
 
+    /// The partitions of the dead-letter topic.
+    package var deadLetterPartitions: [Int32] { layout.deadLetters }
+
     /// Goes through the dead letters that a selection means, up to the present ends.
     ///
     /// - Parameters:
@@ -73,7 +76,7 @@ package struct Replayer: Sendable {
         for (partition, highest) in marks.highest {
             guard let end = try reader.end(of: partition), end <= highest else { continue }
             throw ToolFailure(
-                "\(context.topics.state) knows of offset \(highest) in partition \(partition) of \(context.topics.deadLetter), "
+                "\(context.topics.state) knows of offset \(highest) in partition \(partition) of \(context.deadLetterTopic), "
                     + "which ends at \(end): the topic was made anew, so \(context.topics.state) has to be made anew too"
             )
         }

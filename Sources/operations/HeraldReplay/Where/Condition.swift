@@ -67,7 +67,7 @@ extension Condition.TextTest {
         entry.withText(of: field) { holds($0) }
     }
 
-    private func holds(_ text: RawSpan?) -> Bool {
+    package func holds(_ text: RawSpan?) -> Bool {
         guard let text else { return self == .absent }
         switch self {
         case .absent: return false
@@ -77,7 +77,9 @@ extension Condition.TextTest {
     }
 
     fileprivate func holdsForService(of entry: DeadLetterEntry) -> Bool {
-        guard let list = entry.headers.lastValue(named: HeaderName.pushServices.literal) else { return self == .absent }
+        guard !entry.isForeign, let list = entry.headers.lastValue(named: HeaderName.pushServices.literal) else {
+            return self == .absent
+        }
         var start = 0
         for offset in 0...list.byteCount where offset == list.byteCount || list[byteAt: offset] == 0x2C {
             if holds(list.extracting(start..<offset)) { return true }
@@ -88,7 +90,7 @@ extension Condition.TextTest {
 }
 
 extension Condition.NumberTest {
-    fileprivate func holds(_ number: Int64?) -> Bool {
+    package func holds(_ number: Int64?) -> Bool {
         guard let number else { return self == .absent }
         switch self {
         case .absent: return false
@@ -102,7 +104,7 @@ extension Condition.NumberTest {
 }
 
 extension Condition.NumberSource {
-    static let millisecondsPerHour: Int64 = 3_600_000
+    package static let millisecondsPerHour: Int64 = 3_600_000
 
     fileprivate func value(of entry: DeadLetterEntry) -> Int64? {
         switch self {

@@ -9,6 +9,7 @@ struct ValueReader {
 
     let field: WhereField
     let now: WallTime
+    let reasons: WhereReasons
 
     /// The field is one of these.
     mutating func condition(anyOf tokens: [WhereToken], _ complain: Complaint) throws(InputError) -> Condition {
@@ -58,7 +59,7 @@ struct ValueReader {
         switch field.kind {
         case .text: return .text(field, .oneOf([Array(token.text.utf8)]))
         case .reason:
-            guard DeadLetterReason(rawValue: token.text) != nil else {
+            guard reasons == .anyException || DeadLetterReason(rawValue: token.text) != nil else {
                 let reasons = DeadLetterReason.allCases.map(\.rawValue).joined(separator: ", ")
                 throw complain("there is no reason \(token.name); reasons are \(reasons)", token)
             }

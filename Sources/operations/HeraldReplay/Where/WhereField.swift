@@ -1,3 +1,11 @@
+/// Which reasons dead letters can have.
+package enum WhereReasons: Sendable {
+    /// A worker's: those of `DeadLetterReason`.
+    case heralds
+    /// Whatever class of exception a framework of others has caught.
+    case anyException
+}
+
 /// What a condition can ask of a dead letter: its headers by their names without `herald-`, and some more.
 package enum WhereField: String, CaseIterable, Sendable {
     case id

@@ -11,16 +11,21 @@ package struct WhereParser {
     private static let deepest = 64
 
     private let now: WallTime
+    private let reasons: WhereReasons
     private var tokens: [WhereToken]
     private var index = 0
     private var depth = 0
 
     /// The condition that the text writes.
     ///
-    /// - Parameter now: what ages are counted from.
-    package static func parse(_ text: String, now: WallTime) throws(InputError) -> Condition {
+    /// - Parameters:
+    ///   - now: what ages are counted from.
+    ///   - reasons: which reasons there are.
+    package static func parse(
+        _ text: String, now: WallTime, reasons: WhereReasons = .heralds
+    ) throws(InputError) -> Condition {
         var lexer = try WhereLexer(text)
-        var parser = WhereParser(now: now, tokens: try lexer.tokens())
+        var parser = WhereParser(now: now, reasons: reasons, tokens: try lexer.tokens())
         let condition = try parser.alternatives()
         guard parser.current.kind == .end else {
             throw parser.error("\(parser.current.name) is too much; and or or is missing before it")
@@ -28,8 +33,9 @@ package struct WhereParser {
         return condition
     }
 
-    private init(now: WallTime, tokens: [WhereToken]) {
+    private init(now: WallTime, reasons: WhereReasons, tokens: [WhereToken]) {
         self.now = now
+        self.reasons = reasons
         self.tokens = tokens
     }
 
@@ -86,7 +92,7 @@ package struct WhereParser {
             let fields = WhereField.allCases.map(\.rawValue).joined(separator: ", ")
             throw error("there is no field \(name.name); fields are \(fields)", at: name)
         }
-        var reader = ValueReader(field: field, now: now)
+        var reader = ValueReader(field: field, now: now, reasons: reasons)
         let isNegated = accept("not")
         if accept("in") {
             let condition = try reader.condition(anyOf: try list(), { error($0, at: $1) })

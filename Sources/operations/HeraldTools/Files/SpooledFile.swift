@@ -46,6 +46,17 @@ package final class SpooledFile {
         descriptor = copy
     }
 
+    /// What another descriptor is of, from its beginning.
+    init(duplicating other: Int32) throws {
+        let copy = fcntl(other, F_DUPFD_CLOEXEC, 0)
+        guard copy >= 0 else { throw Self.failure("cannot read what was kept") }
+        var about = stat()
+        fstat(copy, &about)
+        descriptor = copy
+        opened = about
+        byteCount = Int(about.st_size)
+    }
+
     deinit { close(descriptor) }
 
     /// Whether nobody has written to it since it was opened, as far as its size and its time of change tell.
@@ -79,7 +90,7 @@ package final class SpooledFile {
         }
     }
 
-    private static func anonymousFile(in directory: String) throws -> Int32 {
+    static func anonymousFile(in directory: String) throws -> Int32 {
         var path = Array("\(directory)/herald-XXXXXX".utf8CString)
         let descriptor = mkstemp(&path)
         guard descriptor >= 0 else { throw failure("cannot make a file in \(directory)") }
@@ -107,7 +118,7 @@ package final class SpooledFile {
         }
     }
 
-    private static func failure(_ what: String) -> ToolFailure {
+    static func failure(_ what: String) -> ToolFailure {
         ToolFailure("\(what): \(String(cString: strerror(errno)))")
     }
 }

@@ -12,10 +12,12 @@ package struct TopicWishes: Sendable, Equatable {
     package var maxElapsedMilliseconds: Int64
     /// An event's value at most.
     package var eventBytes: Int
+    /// Whether the feedback topic is needed.
+    package var wantsFeedback: Bool
 
     package init(
         names: Topics, retryDelays: [DelayName], partitions: Int, replication: Int?, retentionMilliseconds: Int64,
-        maxElapsedMilliseconds: Int64, eventBytes: Int
+        maxElapsedMilliseconds: Int64, eventBytes: Int, wantsFeedback: Bool = false
     ) {
         self.names = names
         self.retryDelays = retryDelays
@@ -24,12 +26,13 @@ package struct TopicWishes: Sendable, Equatable {
         self.retentionMilliseconds = retentionMilliseconds
         self.maxElapsedMilliseconds = maxElapsedMilliseconds
         self.eventBytes = eventBytes
+        self.wantsFeedback = wantsFeedback
     }
 
     /// The names of all topics, in the order in which events pass them.
     package var topicNames: [String] {
         names.requests + [names.results] + retryDelays.map(names.retryTopic)
-            + [names.deadLetter, names.campaigns, names.state, names.audit]
+            + [names.deadLetter, names.campaigns, names.state, names.audit] + (wantsFeedback ? [names.feedback] : [])
     }
 
     /// What every topic must be, given those that there are.
@@ -69,6 +72,12 @@ package struct TopicWishes: Sendable, Equatable {
                 name: names.audit, partitions: 1,
                 retentionMilliseconds: max(retentionMilliseconds, Self.auditMilliseconds),
                 messageBytes: Self.headerRoomBytes, newMessageBytes: Self.standardMessageBytes))
+        if wantsFeedback {
+            topics.append(
+                WantedTopic(
+                    name: names.feedback, partitions: partitions, retentionMilliseconds: retentionMilliseconds,
+                    messageBytes: Self.headerRoomBytes, newMessageBytes: Self.standardMessageBytes))
+        }
         return topics
     }
 

@@ -27,7 +27,7 @@ package struct WorkerSurvey: Sendable {
     /// So many are asked at most.
     static let limit = 16
     /// One of them may take so long.
-    static let patienceMilliseconds = 1_000
+    package static let patienceMilliseconds = 1_000
 
     /// Where the admin ports are, as `host:port`: those that somebody named, or where members run, at the port of the
     /// settings.
@@ -57,28 +57,77 @@ package struct WorkerSurvey: Sendable {
     }
 
     private static func state(at address: String) -> State {
-        let request = SingleRequest(
-            .get, url: "http://\(address)/readyz", authorization: nil, timeoutMilliseconds: patienceMilliseconds,
-            proxy: nil,
-            tls: TLSFiles())
-        switch request.perform() {
-        case .failure(_, let detail): return .silent(detail)
-        case .response(let response):
-            guard let page = try? JSONDecoder().decode(Page.self, from: Data(response.body)) else {
-                return .silent("HTTP \(response.status), which is no worker's answer")
-            }
-            return page.ready ? .ready : .notReady(page.reasons.map(\.sentence))
+        switch readiness(at: address) {
+        case .success(let page): return page.ready ? .ready : .notReady(page.reasons.map(\.sentence))
+        case .failure(let silence): return .silent(silence.reason)
         }
     }
 
-    /// What `/readyz` answers, as far as it is of interest.
-    private struct Page: Decodable {
-        struct Reason: Decodable {
-            var sentence: String
+    /// What one says of itself.
+    ///
+    /// Blocks for `timeoutMilliseconds` at most, and takes no more of an answer than a worker's can have.
+    package static func readiness(
+        at address: String, timeoutMilliseconds: Int = patienceMilliseconds
+    ) -> Result<Page, Silence> {
+        body("/readyz", of: address, limit: SingleRequest.answerLimit, timeoutMilliseconds).flatMap { status, body in
+            // 503 says why it does not deliver.
+            (try? JSONDecoder().decode(Page.self, from: Data(body))).map { .success($0) }
+                ?? .failure(Silence(reason: "HTTP \(status), which is no worker's answer"))
+        }
+    }
+
+    /// One's numbers, as Prometheus' text.
+    ///
+    /// Blocks for `timeoutMilliseconds` at most.
+    package static func metrics(
+        at address: String, limit: Int, timeoutMilliseconds: Int
+    ) -> Result<[UInt8], Silence> {
+        body("/metrics", of: address, limit: limit, timeoutMilliseconds).flatMap { status, body in
+            status == 200 ? .success(body) : .failure(Silence(reason: "HTTP \(status) for /metrics"))
+        }
+    }
+
+    private static func body(
+        _ path: String, of address: String, limit: Int, _ timeoutMilliseconds: Int
+    ) -> Result<(status: Int, body: [UInt8]), Silence> {
+        let request = SingleRequest(
+            .get, url: "http://\(address)\(path)", authorization: nil, bodyLimit: limit,
+            timeoutMilliseconds: timeoutMilliseconds, proxy: nil, tls: TLSFiles())
+        switch request.perform() {
+        case .failure(_, let detail): return .failure(Silence(reason: detail))
+        case .response(let response): return .success((response.status, response.body))
+        }
+    }
+
+    /// Why there is no answer of a worker's.
+    package struct Silence: Error, Equatable {
+        package var reason: String
+    }
+
+    /// What `/readyz` answers, as far as it is of interest; what older workers do not say is absent.
+    package struct Page: Decodable, Sendable, Equatable {
+        package struct Reason: Decodable, Sendable, Equatable {
+            package var reason: String
+            package var sentence: String
+            /// Since when, where the worker says it: RFC 3339.
+            package var since: String?
+
+            package init(reason: String, sentence: String, since: String? = nil) {
+                self.reason = reason
+                self.sentence = sentence
+                self.since = since
+            }
         }
 
-        var ready: Bool
-        var reasons: [Reason]
+        package var ready: Bool
+        package var reasons: [Reason]
+        package var warnings: [Reason]?
+
+        package init(ready: Bool, reasons: [Reason] = [], warnings: [Reason]? = nil) {
+            self.ready = ready
+            self.reasons = reasons
+            self.warnings = warnings
+        }
     }
 
     private static func text(_ host: String, _ port: UInt16) -> String {

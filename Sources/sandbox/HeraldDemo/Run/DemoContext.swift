@@ -1,30 +1,28 @@
 package import HeraldEvents
-package import HeraldSandbox
+import HeraldSandbox
 
-/// The embedded broker and the reference backend of the demo, and the settings by which a worker finds them.
+/// The embedded broker and the backend of the demo, and the settings by which a worker finds them.
 package final class DemoContext: Sendable {
     private static let partitionCount = 3
 
     package let topics = Topics()
-    package let backend: ReferenceBackend
+    package let backend: DemoBackend
     let broker: EmbeddedBroker
     let topicList: [EmbeddedBroker.Topic]
 
     /// Starts both on free ports of loopback.
-    package init() throws {
+    package init(_ kind: DemoBackend.Kind = .reference) throws {
         let topics = topics
         let retries = DemoScript.delays.compactMap { DelayName($0) }.map { topics.retryTopic($0) }
         topicList = (topics.requests + [topics.results] + retries + [topics.deadLetter])
             .map { EmbeddedBroker.Topic($0, partitions: Self.partitionCount) }
         broker = try EmbeddedBroker(topics: topicList)
-        var configuration = ReferenceBackend.Configuration()
-        configuration.misbehaviour = DemoScript.misbehaviour
-        backend = try ReferenceBackend(configuration)
+        backend = try DemoBackend(kind)
     }
 
     package var bootstrapServers: String { broker.bootstrapServers }
 
-    package var notices: [String] { [EmbeddedBroker.notice, ReferenceBackend.notice] }
+    package var notices: [String] { [EmbeddedBroker.notice, backend.notice] }
 
     /// The worker's settings file, as anybody would write it.
     package var settings: String {
@@ -33,9 +31,7 @@ package final class DemoContext: Sendable {
           bootstrapServers: ["\(bootstrapServers)"]
           # The embedded broker holds a fetch back for this long although records have come.
           properties: {fetch.wait.max.ms: 100}
-        backend:
-          url: \(backend.url)
-          auth: {kind: basic, username: herald, password: herald}
+        \(backend.settings)
         delivery:
           guarantee: at-least-once
           drainTimeout: 3s

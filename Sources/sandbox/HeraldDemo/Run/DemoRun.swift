@@ -94,8 +94,10 @@ package final class DemoRun {
 
     private func publishNext() throws {
         let number = tracker.entries.count
-        let scene = DemoScript.scenes[number % DemoScript.scenes.count]
-        let event = DemoEvent(scene, number: number, now: SystemClock.wall())
+        let scenes = context.backend.kind == .hub ? DemoScript.hubScenes : DemoScript.scenes
+        let event = DemoEvent(
+            scenes[number % scenes.count], number: number, now: SystemClock.wall(),
+            isNumbered: context.backend.kind == .hub)
         tracker.published(event)
         try publisher.publish(event)
     }

@@ -1,5 +1,5 @@
-import HeraldBackend
 import HeraldCommandLine
+import HeraldDevices
 import HeraldEvents
 import HeraldSandbox
 import HeraldText
@@ -30,10 +30,10 @@ struct DemoReport {
     }
 
     /// The newest notifications of these devices; only beside a table, because it is for people.
-    func write(_ devices: ArraySlice<DemoDevice>, _ backend: ReferenceBackend) throws {
+    func write(_ devices: ArraySlice<DemoDevice>, _ backend: DemoBackend) throws {
         guard format == .table else { return }
         for device in devices {
-            let payloads = backend.payloads(ofHandle: device.handle.text)
+            let payloads = backend.payloads(of: device)
             try console.print("")
             let count =
                 switch payloads.count {

@@ -15,12 +15,14 @@ struct DemoEvent: Sendable {
     let value: [UInt8]
     let headers: [(name: String, value: String)]
 
-    init(_ scene: DemoScene, number: Int, now: WallTime) {
+    /// An event of a scene; numbered, when its message tells its number.
+    init(_ scene: DemoScene, number: Int, now: WallTime, isNumbered: Bool = false) {
         self.number = number
         self.scene = scene
         let id = Self.id(number)
         var fields: [JSONValue.Member] = [
-            .init("user", .string(scene.user)), .init("message", .string(scene.message)),
+            .init("user", .string(scene.user)),
+            .init("message", .string(isNumbered ? "\(scene.message) (no. \(number))" : scene.message)),
             .init("pns", .array(scene.pushServices.map { .string($0) })),
         ]
         for (name, wait) in [
@@ -59,6 +61,16 @@ struct DemoEvent: Sendable {
             let number = Int(parts[0].dropFirst(idPrefix.count))
         else { return nil }
         return (number, String(parts[parts.count - 1]))
+    }
+
+    /// The key that Herald would send for the event.
+    static func idempotencyKey(number: Int, user: String, pushService: String) -> String {
+        "\(id(number)):\(user):\(pushService)"
+    }
+
+    /// The number of a numbered event's message, wherever it stands in a payload.
+    static func number(inMessage text: String) -> Int? {
+        text.firstMatch(of: /\(no\. (\d+)\)/).flatMap { Int($0.1) }
     }
 
     private static let idPrefix = "demo-"

@@ -86,6 +86,27 @@ enum DemoScript {
     static let misbehaviour: [Misbehaviour] =
         [.latency(milliseconds: 30...150)] + scenes.flatMap(\.rules)
 
+    /// The formats in which a hub is sent to for each push service.
+    static let hubFormats = [("apns", "apple"), ("gcm", "fcmv1"), ("wns", "windows")].map {
+        (pushService: $0.0, format: $0.1)
+    }
+
+    /// The same for a hub, which answers 201.
+    static let hubScenes: [DemoScene] = scenes.map { scene in
+        var scene = scene
+        for index in scene.expected.indices where scene.expected[index].outcome == .delivered {
+            scene.expected[index].status = 201
+        }
+        return scene
+    }
+
+    /// The same rules for a hub, which knows formats.
+    static let hubMisbehaviour: [Misbehaviour] = misbehaviour.map { rule in
+        var rule = rule
+        rule.pns = hubFormats.first { $0.pushService == rule.pns }?.format ?? rule.pns
+        return rule
+    }
+
     /// 503 to the first calls of each notification for the user.
     private static func refusing(_ user: String, calls: Int) -> Misbehaviour {
         .status(503) {

@@ -1,4 +1,5 @@
 import HeraldHTTP
+import HeraldHub
 
 /// An answer of the reference backend before it is put into HTTP.
 struct BackendReply {
@@ -9,6 +10,8 @@ struct BackendReply {
     var message: String?
 
     static let ok = Self(status: 200)
+    static let foreignTag = Self.failure(403, "a tag names another user")
+    static let gone = Self.failure(410, "the registration is gone")
 
     static func failure(_ status: Int, _ message: String) -> Self {
         Self(status: status, message: message)

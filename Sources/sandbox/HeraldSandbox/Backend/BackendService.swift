@@ -7,30 +7,68 @@ final class BackendService: Sendable {
     /// Everything that changes, behind the one lock.
     let state: Guarded<BackendState>
     private let callLog: CallLogFile?
+    /// Where devices and notifications go; `nil` keeps them in memory.
+    private let hub: HubBackend?
 
-    init(state: BackendState, callLog: CallLogFile?) {
+    init(state: BackendState, callLog: CallLogFile?, hub: HubBackend?) {
         self.state = Guarded(state)
         self.callLog = callLog
+        self.hub = hub
     }
+
+    /// Ends what is done beside the server's threads.
+    func stop() { hub?.stop() }
 
     /// Answers a request, or not, when it is told to misbehave.
     func answer(to request: HTTPRequest) -> HTTPAnswer {
         let route = BackendRoute(request)
-        let caller = BasicCredentials.caller(authorization: request.headers["Authorization"])
-        let call = caller == nil || !route.isAPI ? nil : misbehaviourCall(request)
+        guard let caller = BasicCredentials.caller(authorization: request.headers["Authorization"]) else {
+            let reply = BackendReply.failure(403, "Basic authentication is needed; the password is the user name")
+            return ending(MisbehaviourRules.Verdict(), recorded(request, route, nil, reply), request)
+        }
+        let action = BackendAction(request, route)
+        if let hub, action.isForHub { return answer(to: request, route, action, caller, hub) }
         let (verdict, reply) = state.withLock { state in
-            let verdict =
-                call.map { state.rules.verdict(on: $0, at: SystemClock.monotonic()) } ?? MisbehaviourRules.Verdict()
+            let verdict = judgement(of: request, route, in: &state)
             var reply = Self.misbehaving(verdict)
             if verdict.effect == nil || verdict.isCarriedOut {
-                let proper = self.reply(to: request, route, caller: caller, state: &state)
+                let proper = route.reply(to: request, action, caller: caller, state: &state)
                 if verdict.effect == nil { reply = proper }
             }
-            if route == .notifications, request.method == "POST", !record(request, caller, reply?.status, in: &state) {
-                reply = .failure(500, "the call log cannot be written")
-            }
-            return (verdict, reply)
+            return (verdict, recorded(request, route, caller, reply, in: &state))
         }
+        return ending(verdict, reply, request)
+    }
+
+    /// Answers what is carried out on the hub: by its threads, while no thread of the server waits.
+    private func answer(
+        to request: HTTPRequest, _ route: BackendRoute, _ action: BackendAction, _ caller: String, _ hub: HubBackend
+    ) -> HTTPAnswer {
+        let verdict = state.withLock { state in judgement(of: request, route, in: &state) }
+        guard verdict.effect == nil else {
+            if verdict.isCarriedOut { hub.carryOut(action, for: caller) { _ in } }
+            return ending(verdict, recorded(request, route, caller, Self.misbehaving(verdict)), request)
+        }
+        return .respondWhenReady { [self] responder in
+            hub.carryOut(action, for: caller) { [self] proper in
+                // Recorded before it is answered, as without a hub.
+                let reply = recorded(request, route, caller, proper) ?? proper
+                responder.respond(
+                    reply.response(for: request), after: .milliseconds(verdict.latencyMilliseconds))
+            }
+        }
+    }
+
+    private func judgement(
+        of request: HTTPRequest, _ route: BackendRoute, in state: inout BackendState
+    ) -> MisbehaviourRules.Verdict {
+        guard route.isAPI else { return MisbehaviourRules.Verdict() }
+        return state.rules.verdict(on: misbehaviourCall(request), at: SystemClock.monotonic())
+    }
+
+    private func ending(
+        _ verdict: MisbehaviourRules.Verdict, _ reply: BackendReply?, _ request: HTTPRequest
+    ) -> HTTPAnswer {
         guard let reply else {
             return verdict.effect == .hang ? .hang : .hangUp(after: .milliseconds(verdict.latencyMilliseconds))
         }
@@ -39,11 +77,20 @@ final class BackendService: Sendable {
         return .respondLater(response, after: .milliseconds(verdict.latencyMilliseconds))
     }
 
-    private func reply(
-        to request: HTTPRequest, _ route: BackendRoute, caller: String?, state: inout BackendState
-    ) -> BackendReply {
-        guard let caller else { return .failure(403, "Basic authentication is needed; the password is the user name") }
-        return route.reply(to: request, caller: caller, state: &state)
+    private func recorded(
+        _ request: HTTPRequest, _ route: BackendRoute, _ caller: String?, _ reply: BackendReply?
+    ) -> BackendReply? {
+        state.withLock { state in recorded(request, route, caller, reply, in: &state) }
+    }
+
+    /// The reply, after the call is recorded if it is one; `nil` stays none.
+    private func recorded(
+        _ request: HTTPRequest, _ route: BackendRoute, _ caller: String?, _ reply: BackendReply?,
+        in state: inout BackendState
+    ) -> BackendReply? {
+        guard route == .notifications, request.method == "POST" else { return reply }
+        return record(request, caller, reply?.status, in: &state)
+            ? reply : .failure(500, "the call log cannot be written")
     }
 
     private func misbehaviourCall(_ request: HTTPRequest) -> MisbehaviourRules.Call {
@@ -60,23 +107,16 @@ final class BackendService: Sendable {
                 number: 0, receivedAt: SystemClock.wall(), idempotencyKey: request.headers["Idempotency-Key"],
                 pns: request.target.values(of: "pns").first, user: request.target.values(of: "to_tag").first,
                 caller: caller, traceparent: request.headers["traceparent"], status: status))
-        return callLog?.write(call) ?? true
+        return callLog?.write(call.jsonLine + [UInt8(ascii: "\n")]) ?? true
     }
 
     /// The reply of a verdict with a status, `nil` for one without an answer.
     private static func misbehaving(_ verdict: MisbehaviourRules.Verdict) -> BackendReply? {
         guard case .respond(let status) = verdict.effect else { return nil }
         var reply = BackendReply.failure(status, "the reference backend was told to answer \(status)")
-        if let retryAfter = verdict.retryAfter {
-            reply.headers.append(name: "Retry-After", value: Self.retryAfter(retryAfter))
+        if let retryAfter = verdict.retryAfter(at: SystemClock.wall()) {
+            reply.headers.append(name: "Retry-After", value: retryAfter)
         }
         return reply
-    }
-
-    /// The value of a header `Retry-After`: `date+30` becomes the date 30 seconds from now, the rest stays as it is.
-    private static func retryAfter(_ value: String) -> String {
-        guard value.hasPrefix("date+"), let seconds = Int64(value.dropFirst(5)) else { return value }
-        let milliseconds = seconds.multipliedReportingOverflow(by: 1_000).partialValue
-        return HTTPDate.text(SystemClock.wall().advanced(byMilliseconds: milliseconds))
     }
 }

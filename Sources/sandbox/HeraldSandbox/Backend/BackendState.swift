@@ -3,7 +3,7 @@ import HeraldTime
 /// All that the reference backend knows, as a value: devices, inboxes, rules and the calls it saw.
 struct BackendState: Sendable {
     var devices: DeviceRegistry
-    var inbox: Inbox
+    var inbox: Inbox<InboxEntry>
     var rules: MisbehaviourRules
     private(set) var calls: BoundedLog<RecordedCall>
     private var lastCallNumber = 0
@@ -41,7 +41,7 @@ struct BackendState: Sendable {
 
     private mutating func deliver(_ text: String, to devices: [DeviceRegistry.Device], at: WallTime) {
         for device in devices {
-            let entry = Inbox.Entry(platform: device.platform, payload: device.platform.payload(for: text), at: at)
+            let entry = InboxEntry(platform: device.platform, payload: device.platform.payload(for: text), at: at)
             inbox.receive(entry, on: device.handle)
         }
     }

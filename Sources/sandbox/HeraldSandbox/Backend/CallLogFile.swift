@@ -15,9 +15,8 @@ final class CallLogFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Writes the call; false when the disk refuses it.
-    func write(_ call: RecordedCall) -> Bool {
-        let line = call.jsonLine + [UInt8(ascii: "\n")]
-        return Glibc.write(descriptor, line, line.count) == line.count
+    /// Writes the line, which has its line break; false when the disk refuses it.
+    func write(_ line: [UInt8]) -> Bool {
+        Glibc.write(descriptor, line, line.count) == line.count
     }
 }

@@ -55,9 +55,7 @@ struct DeviceRegistry {
     mutating func put(_ id: String, platform: PushPlatform, handle: String, tags: [String], owner: String) -> PutOutcome
     {
         let ownTag = "username:" + owner
-        if let foreign = tags.first(where: { $0.hasPrefix("username:") && $0 != ownTag }) {
-            return .foreignTag(foreign)
-        }
+        if let foreign = BackendAction.foreignTag(tags, caller: owner) { return .foreignTag(foreign) }
         guard registrations[id] != nil else { return .gone }
         setDevice(of: id, nil)
         let allTags = tags.contains(ownTag) ? tags : tags + [ownTag]

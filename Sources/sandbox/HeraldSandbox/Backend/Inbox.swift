@@ -1,16 +1,17 @@
 import HeraldBytes
 import HeraldTime
 
-/// What the devices received; of each device and of the devices themselves only the newest are kept.
-struct Inbox {
-    struct Entry: Equatable {
-        var platform: PushPlatform
-        var payload: String
-        var at: WallTime
-    }
+/// What a device received from the reference backend.
+struct InboxEntry: Equatable {
+    var platform: PushPlatform
+    var payload: String
+    var at: WallTime
+}
 
+/// What the devices received; of each device and of the devices themselves only the newest are kept.
+struct Inbox<Entry: Sendable>: Sendable {
     /// Of so many handles the inbox is kept; one more, and that of the oldest is dropped.
-    static let handleLimit = 10_000
+    private static var handleLimit: Int { 10_000 }
 
     private let entryLimit: Int
     private var entries: [String: BoundedLog<Entry>] = [:]
@@ -35,7 +36,7 @@ struct Inbox {
     func droppedCount(of handle: String) -> Int { entries[handle]?.droppedCount ?? 0 }
 }
 
-extension [Inbox.Entry] {
+extension [InboxEntry] {
     var json: [UInt8] {
         var output: [UInt8] = [UInt8(ascii: "[")]
         for (index, entry) in enumerated() {

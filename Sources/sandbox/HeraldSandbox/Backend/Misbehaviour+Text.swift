@@ -133,7 +133,8 @@ extension Misbehaviour {
     }
 
     private var fields: [(name: String, json: String)] {
-        var fields = [("path", JSONBytes.text(path))]
+        var fields: [(name: String, json: String)] = []
+        if let path { fields.append(("path", JSONBytes.text(path))) }
         if let user { fields.append(("user", JSONBytes.text(user))) }
         if let pns { fields.append(("pns", JSONBytes.text(pns))) }
         if let calls { fields.append(("calls", "\(calls)")) }

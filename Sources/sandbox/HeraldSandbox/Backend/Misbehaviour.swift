@@ -1,4 +1,4 @@
-/// One rule by which the reference backend misbehaves, for demonstrations and tests.
+/// One rule by which the reference backend or the emulated hub misbehaves, for demonstrations and tests.
 ///
 /// Rules are tried in their order for every authenticated call whose path matches. A rule with only a latency delays the
 /// answer and lets the next rules go on; the first rule with an ``effect`` that applies ends the search.
@@ -11,8 +11,8 @@ package struct Misbehaviour: Sendable, Equatable {
         case hangUp
     }
 
-    /// The paths that it concerns; `*` stands for anything.
-    package var path = "/api/notifications"
+    /// The paths that it concerns; `*` stands for anything, `nil` for the path of notifications.
+    package var path: String?
     /// The users (`to_tag`) that it concerns; `*` stands for anything.
     package var user: String?
     /// The push services that it concerns; `*` stands for anything.

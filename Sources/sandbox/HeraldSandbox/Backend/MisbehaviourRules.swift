@@ -15,12 +15,25 @@ struct MisbehaviourRules {
         var effect: Misbehaviour.Effect?
         var retryAfter: String?
         var isCarriedOut = false
+
+        /// The value of a header `Retry-After`: `date+30` becomes the date 30 seconds from now, the rest stays as it is.
+        func retryAfter(at now: WallTime) -> String? {
+            guard let retryAfter, retryAfter.hasPrefix("date+"), let seconds = Int64(retryAfter.dropFirst(5)) else {
+                return retryAfter
+            }
+            return HTTPDate.text(
+                now.advanced(byMilliseconds: seconds.multipliedReportingOverflow(by: 1_000).partialValue))
+        }
     }
+
+    /// The reference backend's path of notifications.
+    static let notificationsPath = "/api/notifications"
 
     private var rules: [RuleState]
 
-    init(_ rules: [Misbehaviour]) {
-        self.rules = rules.map { RuleState($0) }
+    /// Rules without a path concern `defaultPath`.
+    init(_ rules: [Misbehaviour], defaultPath: String = Self.notificationsPath) {
+        self.rules = rules.map { RuleState($0, defaultPath: defaultPath) }
     }
 
     var misbehaviours: [Misbehaviour] { rules.map(\.rule) }
@@ -56,9 +69,9 @@ private struct RuleState {
     private var secondStart: MonotonicTime?
     private var callsInSecond = 0
 
-    init(_ rule: Misbehaviour) {
+    init(_ rule: Misbehaviour, defaultPath: String) {
         self.rule = rule
-        path = Glob(rule.path)
+        path = Glob(rule.path ?? defaultPath)
         user = rule.user.map { Glob($0) }
         pns = rule.pns.map { Glob($0) }
         callsLeft = rule.calls

@@ -1,3 +1,5 @@
+import HeraldHub
+
 /// A push service that the reference backend knows, and what a device of it receives.
 enum PushPlatform: String, CaseIterable, Sendable {
     case wns

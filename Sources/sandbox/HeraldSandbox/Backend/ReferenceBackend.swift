@@ -5,7 +5,8 @@ import HeraldThreads
 ///
 /// For the demo and the tests, not for production: everything is in memory and bounded, and the password is the user
 /// name. Of each device the newest notifications are kept and older ones dropped (`Configuration.inboxLimit`); calls
-/// and registrations are bounded too.
+/// and registrations are bounded too. With a notification hub (`Configuration.hub`) devices and notifications are the
+/// hub's, as the tutorial's backend has it.
 package final class ReferenceBackend: Sendable {
     package static let notice =
         "This is Herald's reference backend, for demonstrations and tests. It is not for production: "
@@ -22,6 +23,8 @@ package final class ReferenceBackend: Sendable {
         /// A file that each call is appended to as a line of JSON.
         package var callLogPath: String?
         package var misbehaviour: [Misbehaviour] = []
+        /// Where devices are registered and notifications sent; `nil` keeps them in memory.
+        package var hub: HubBackend.Configuration?
 
         package init() {}
     }
@@ -37,7 +40,8 @@ package final class ReferenceBackend: Sendable {
         let state = BackendState(
             prefix: String(UInt64.random(in: 1...(.max)), radix: 16), inboxLimit: configuration.inboxLimit,
             callLimit: configuration.callLimit, misbehaviour: configuration.misbehaviour)
-        let service = BackendService(state: state, callLog: file)
+        let hub = try configuration.hub.map { try HubBackend($0) }
+        let service = BackendService(state: state, callLog: file, hub: hub)
         server = try HTTPServer(configuration.server) { service.answer(to: $0) }
         self.service = service
         host = configuration.server.host
@@ -68,5 +72,8 @@ package final class ReferenceBackend: Sendable {
     }
 
     /// Closes every connection and ends; a second call does nothing.
-    package func stop() { server.stop() }
+    package func stop() {
+        server.stop()
+        service.stop()
+    }
 }

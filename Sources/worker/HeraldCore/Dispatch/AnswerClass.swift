@@ -60,6 +60,8 @@ public struct StatusTable: Sendable, Equatable {
     public static let transientStatuses = [408, 409, 425, 429, 500, 502, 503, 504]
 
     private var classes: [AnswerClass]
+    /// Those whose meaning the settings have changed.
+    private var changed: Set<Int> = []
 
     /// The defaults with `overrides` on top.
     ///
@@ -76,6 +78,7 @@ public struct StatusTable: Sendable, Equatable {
             }
         }
         for (status, value) in overrides where classes.indices.contains(status) { classes[status] = value }
+        changed = Set(overrides.keys)
     }
 
     /// Which statuses of answers mean what, in ranges from 200 to 599.
@@ -90,6 +93,9 @@ public struct StatusTable: Sendable, Equatable {
         }
         return ranges
     }
+
+    /// Whether the settings say what this status means.
+    package func isChanged(_ status: Int) -> Bool { changed.contains(status) }
 
     /// The class of `status`.
     public subscript(status: Int) -> AnswerClass {

@@ -5,16 +5,30 @@ import HeraldTime
 enum CallMeaning: Equatable {
     case answered(AnswerClass)
     case failedForNow
+    /// It may have arrived all the same, and must not be repeated.
+    case unanswered
     case unreachable(OutageReason)
+    case oversized
 
-    init(_ result: CallResult, _ statuses: borrowing StatusTable) {
+    /// - Parameter repeatsUnanswered: whether a call is repeated that may have arrived.
+    init(_ result: CallResult, _ statuses: borrowing StatusTable, repeatsUnanswered: Bool) {
+        if let verdict = result.verdict, !statuses.isChanged(result.status) {
+            self =
+                switch verdict {
+                case .throttled: .answered(.transient)
+                case .outage(let reason): .unreachable(reason)
+                case .oversized: .oversized
+                }
+            return
+        }
         self =
             switch result.failure {
             case nil: .answered(statuses[result.status])
             case .tls: .unreachable(.tls)
             case .nameNotFound: .unreachable(.nameNotFound)
             case .proxyRefused: .unreachable(.proxyRefused)
-            case .refused, .reset, .timeout, .brokenHTTP: .failedForNow
+            case .refused, .reset, .timeout, .brokenHTTP:
+                result.mayHaveArrived && !repeatsUnanswered ? .unanswered : .failedForNow
             }
     }
 
@@ -22,7 +36,7 @@ enum CallMeaning: Equatable {
     var showsAcceptance: Bool {
         switch self {
         case .answered(.delivered), .answered(.rejected), .answered(.transient): true
-        case .answered(.credentials), .failedForNow, .unreachable: false
+        case .answered(.credentials), .failedForNow, .unanswered, .unreachable, .oversized: false
         }
     }
 }
@@ -71,6 +85,8 @@ struct BackendHealth: Sendable {
         return switch outage.reason {
         case .breaker: !live.breaker.isOn
         case .deadLetterBreaker: !live.deadLetterBreaker.isOn || live.statuses[outage.status] != .rejected
+        case .hubNotFound: live.statuses.isChanged(404)
+        case .quotaUsedUp: live.statuses.isChanged(403)
         case .credentials, .tokenUnavailable, .tls, .nameNotFound, .proxyRefused: false
         }
     }
@@ -152,7 +168,7 @@ extension BackendHealth {
         switch meaning {
         case .answered(.credentials): outage?.reason = .credentials
         case .unreachable(let reason): outage?.reason = reason
-        case .failedForNow: break
+        case .failedForNow, .unanswered, .oversized: break
         case .answered(.transient): isWell = reason != .breaker && reason != .deadLetterBreaker
         case .answered(.rejected): isWell = reason != .deadLetterBreaker || outage?.status != status
         case .answered(.delivered): isWell = true
@@ -167,7 +183,7 @@ extension BackendHealth {
     func waits(for meaning: CallMeaning, status: Int, isProbe: Bool) -> Bool {
         guard isInOutage, let outage else { return false }
         switch meaning {
-        case .answered(.delivered), .answered(.credentials): return false
+        case .answered(.delivered), .answered(.credentials), .unanswered, .oversized: return false
         case .unreachable: return true
         case .failedForNow: return isProbe || outage.reason == .breaker
         case .answered(.transient): return outage.reason == .breaker || isProbe

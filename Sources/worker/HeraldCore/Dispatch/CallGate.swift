@@ -128,7 +128,8 @@ struct CallGate: Sendable {
     ///   - queued: how many calls to it wait in memory.
     ///   - delays: the delays (milliseconds), rising; at least one.
     mutating func deferCall(_ service: Int, queued: Int, delays: [Int64], now: MonotonicTime) -> Int {
-        let interval = max(services[service].limit?.interval ?? 0, services[service].borne?.interval ?? 0)
+        let borne = (services[service].borne?.interval ?? 0) / DeferralPlan.marginOfLearnedRate
+        let interval = max(services[service].limit?.interval ?? 0, borne)
         let opens = opening(of: service)
         if services[service].deferrals == nil { services[service].deferrals = DeferralPlan(delays: delays) }
         return services[service].deferrals?.deferCall(queued: queued, interval: interval, opens: opens, now: now) ?? 0

@@ -11,6 +11,11 @@ struct DeferralPlan: Sendable {
     static let longestMilliseconds: Int64 = 1_800_000
     /// So much earlier than it is needed a call comes back.
     static let marginMilliseconds: Int64 = 1_000
+    /// For so many times a learned rate the plan is made.
+    ///
+    /// Such a rate is a guess, often too low when a backend counts by the minute, and it grows. A call that comes back too
+    /// early is deferred once more; one that comes back too late leaves its push service without any.
+    static let marginOfLearnedRate: Int64 = 2
     private static let second: Int64 = 1_000_000_000
 
     private let delays: [Int64]

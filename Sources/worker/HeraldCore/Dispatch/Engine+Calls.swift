@@ -84,7 +84,8 @@ extension Engine {
         calls.end(result, wasHanging: events.services[index].isHanging, now: now.monotonic)
         counters.count(CallEnd(result, configuration.live.statuses), service: service)
         events.endCall(token, result)
-        let meaning = CallMeaning(result, configuration.live.statuses)
+        let meaning = CallMeaning(
+            result, configuration.live.statuses, repeatsUnanswered: configuration.repeatsUnanswered)
         let isProbe = health.isProbe(token)
         if isProbe { judgeProbe(slot, meaning, status: result.status, now: now) }
         learn(slot, service, meaning, result, now: now)
@@ -119,6 +120,10 @@ extension Engine {
         case .answered(.rejected): reject(slot, service, result, now: now)
         case .answered(.transient), .failedForNow: retry(slot, service, result, now: now, entropy: entropy)
         case .answered(.credentials): refused(slot, service, result, now: now)
+        case .unanswered:
+            countFailure(slot, service, result, now: now)
+            decide(slot, service, .dead(.unanswered), now: now)
+        case .oversized: decide(slot, service, .dead(.oversized), now: now)
         case .unreachable(let reason):
             beginOutage(reason, now: now)
             want(slot, service, now: now)
@@ -136,7 +141,7 @@ extension Engine {
             dispatcher.refused(
                 service, sentAt: began(result, now), isRetry: isRetry, retryAfter: result.retryAfter,
                 now: now.monotonic)
-        case .answered(.transient), .failedForNow:
+        case .answered(.transient), .failedForNow, .unanswered:
             if health.failed(at: placeOfEvidence(slot, service), user: events[slot].userHash, now: now) {
                 beginOutage(.breaker, status: result.status, now: now)
             }
@@ -144,7 +149,7 @@ extension Engine {
             dispatcher.passed(service, sentAt: began(result, now), isRetry: isRetry, now: now.monotonic)
             let source = meaning == .answered(.delivered) ? sourceOfEvidence(slot) : nil
             health.passed(at: placeOfEvidence(slot, service), deliveredOf: source, now: now)
-        case .answered(.credentials), .unreachable: break
+        case .answered(.credentials), .unreachable, .oversized: break
         }
     }
 
@@ -200,7 +205,7 @@ extension Engine {
             events.rest(index)
             schedule(.quickRetry(events.token(slot, service)), after: wait, now: now)
         case .delayed(let wait):
-            let reason: RetryReason = result.retryAfter != nil || result.status == 429 ? .throttled : .transient
+            let reason: RetryReason = result.retryAfter != nil || result.isThrottled ? .throttled : .transient
             let due = now.wall.advanced(byMilliseconds: wait)
             decide(
                 slot, service, .retry(delay: configuration.retry.hop(for: wait) ?? 0, due: due, reason: reason),
@@ -214,5 +219,23 @@ extension Engine {
 
 extension CallResult {
     /// The backend can't take more, of this event or of all: to ask again at once would only be refused again.
-    fileprivate var isThrottled: Bool { status == 429 || status == 503 && retryAfter != nil }
+    fileprivate var isThrottled: Bool { status == 429 || status == 503 && retryAfter != nil || verdict == .throttled }
+
+    /// How the call ended, for the metrics.
+    func callEnd(_ statuses: borrowing StatusTable) -> CallEnd {
+        if let verdict, !statuses.isChanged(status) {
+            switch verdict {
+            case .throttled: return .throttled
+            case .oversized: return .oversized
+            case .outage: break
+            }
+        }
+        let meaning = statuses[status]
+        return meaning == .transient && status == 429 ? .throttled : .answered(meaning)
+    }
+
+    /// Whether the backend refuses the credentials with this answer.
+    package func refusesCredentials(_ statuses: borrowing StatusTable) -> Bool {
+        failure == nil && CallMeaning(self, statuses, repeatsUnanswered: true) == .answered(.credentials)
+    }
 }

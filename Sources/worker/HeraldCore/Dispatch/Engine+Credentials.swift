@@ -19,7 +19,7 @@ extension Engine {
         credentials.set(areThere: true)
         switch outage?.reason {
         case .tokenUnavailable: endOutage(now: now)
-        case .credentials, .tls, .proxyRefused:
+        case .credentials, .tls, .proxyRefused, .hubNotFound, .quotaUsedUp:
             health.probeSoon(now: now.monotonic)
             probe(now: now)
         default: break

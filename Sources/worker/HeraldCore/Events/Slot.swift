@@ -125,5 +125,6 @@ struct ServiceState: Sendable {
     /// Its number in the memory of notifications, and that of the one that came before it; -1 = none.
     var memory = -1
     var first = -1
+    /// What the latest call ended with: why it failed, or what the backend calls the message.
     var detail: String?
 }

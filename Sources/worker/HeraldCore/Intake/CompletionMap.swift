@@ -46,7 +46,7 @@ package struct CompletionMap: Equatable {
     /// The map as a text for a commit of `offset`; empty when nothing is done beyond it.
     ///
     /// What does not fit is left out from the far end: it would be done again, never lost.
-    func text(committing offset: Int64, of partition: PartitionIdentity) -> String {
+    package func text(committing offset: Int64, of partition: PartitionIdentity) -> String {
         guard !done.isEmpty else { return "" }
         let runs = runLengths(from: offset)
         let bits = bitSet(from: offset)
@@ -82,7 +82,7 @@ package struct CompletionMap: Equatable {
         }
     }
 
-    init() {}
+    package init() {}
 
     private func runLengths(from offset: Int64) -> [UInt8] {
         var bytes: [UInt8] = []

@@ -6,9 +6,9 @@
 ///
 /// Offsets that never arrive (transaction markers, compacted or aborted records) count as done as soon as a later
 /// offset is taken, because a consumer is given a partition's offsets in rising order.
-struct OffsetTracker {
+package struct OffsetTracker {
     /// What taking an offset came to.
-    enum Taken: Equatable {
+    package enum Taken: Equatable {
         /// Its record is to be dealt with.
         case new
         /// An earlier owner of the partition has dealt with it.
@@ -18,9 +18,9 @@ struct OffsetTracker {
     }
 
     /// Everything below is done: the next offset to commit.
-    private(set) var watermark: Int64
+    package private(set) var watermark: Int64
     /// The next offset that may arrive: one above the highest taken.
-    private(set) var next: Int64
+    package private(set) var next: Int64
 
     /// One bit for each offset from `windowStart` on, 1 = done; a ring of words.
     private var words: [UInt64]
@@ -40,7 +40,7 @@ struct OffsetTracker {
     private var committedChanges = 0
 
     /// A tracker for an assignment that starts at `offset`, with what was done beyond it before.
-    init(startingAt offset: Int64, done map: CompletionMap = CompletionMap()) {
+    package init(startingAt offset: Int64, done map: CompletionMap = CompletionMap()) {
         watermark = offset
         next = offset
         windowStart = offset & ~63
@@ -60,7 +60,7 @@ struct OffsetTracker {
     var distance: Int64 { next - watermark }
 
     /// Whether `offset` may be taken: what is done beyond the watermark must fit into a commit whatever completes.
-    func mayTake(_ offset: Int64) -> Bool {
+    package func mayTake(_ offset: Int64) -> Bool {
         fits(offset, into: CompletionMap.payloadLimit)
     }
 
@@ -79,13 +79,13 @@ struct OffsetTracker {
     }
 
     /// Whether a commit would tell the broker something new.
-    var hasUncommitted: Bool { changes > committedChanges }
+    package var hasUncommitted: Bool { changes > committedChanges }
 
     /// A mark of this moment, for ``acknowledge(_:)``.
-    var mark: Int { changes }
+    package var mark: Int { changes }
 
     /// Notes that `offset` was taken.
-    mutating func accept(_ offset: Int64) -> Taken {
+    package mutating func accept(_ offset: Int64) -> Taken {
         guard offset >= next else { return .repeated }
         if offset > next {
             changes += 1
@@ -102,7 +102,7 @@ struct OffsetTracker {
     /// Notes that the partition was read up to `offset`: what lies below and did not come never will.
     ///
     /// True when that says something new.
-    mutating func reachEnd(_ offset: Int64) -> Bool {
+    package mutating func reachEnd(_ offset: Int64) -> Bool {
         guard offset > next, watermark == next || offset - watermark < CompletionMap.farthest else { return false }
         changes += 1
         skip(to: offset)
@@ -126,7 +126,7 @@ struct OffsetTracker {
     }
 
     /// Notes that everything that `offset` caused is durable.
-    mutating func complete(_ offset: Int64) {
+    package mutating func complete(_ offset: Int64) {
         precondition(offset >= watermark && offset < next, "an offset completes once, and after it was taken")
         changes += 1
         open -= 1
@@ -152,7 +152,7 @@ struct OffsetTracker {
     }
 
     /// Notes that the broker has acknowledged a commit of what was known at `mark`.
-    mutating func acknowledge(_ mark: Int) {
+    package mutating func acknowledge(_ mark: Int) {
         committedChanges = max(committedChanges, mark)
     }
 
@@ -164,7 +164,7 @@ struct OffsetTracker {
     }
 
     /// What is done beyond the watermark.
-    var completions: CompletionMap {
+    package var completions: CompletionMap {
         var map = CompletionMap()
         let end = max(next, mapEnd)
         var offset = watermark

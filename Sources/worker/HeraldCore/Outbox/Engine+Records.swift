@@ -92,10 +92,15 @@ extension Engine {
             status: production.status == 0 ? nil : production.status, reason: reason,
             attempts: service == nil ? nil : production.attempts, firstAttemptAt: events[slot].firstAttemptAt,
             completedAt: production.decidedAt)
+        let backendID = configuration.keepsBackendIDs && final == .delivered ? backendID(slot, service) : nil
         ResultEncoder.append(
             facts, of: events[slot].event, value: value, recordTopic: partitions.topicName(of: events[slot].partition),
             pushServices: configuration.decoder.pushServices,
-            detail: reason != nil ? diagnostics.detail.span.bytes : nil, to: &output)
+            detail: reason != nil ? diagnostics.detail.span.bytes : nil, backendID: backendID?.span.bytes, to: &output)
+    }
+
+    private func backendID(_ slot: Int32, _ service: Int?) -> [UInt8]? {
+        service.flatMap { events.services[events.place(slot, $0)].detail }.map { Array($0.utf8) }
     }
 
     private func writeHeaders(

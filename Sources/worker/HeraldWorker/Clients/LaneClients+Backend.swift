@@ -1,6 +1,8 @@
 import HeraldBackend
 import HeraldCore
+import HeraldEvents
 import HeraldHTTP
+import HeraldHub
 import HeraldTelemetry
 import HeraldTime
 
@@ -9,14 +11,46 @@ extension LaneClients {
     func use(connectionLimit: Int) { calls.raise(connectionLimit: connectionLimit) }
 
     func call(
-        _ token: CallToken, now: Moment, user: RawSpan, message: RawSpan, id: RawSpan, source: RawSpan?,
-        traceparent: RawSpan?
+        _ token: CallToken, now: Moment, event: borrowing DecodedEvent, value: RawSpan, traceparent: [UInt8]
     ) {
+        if calls.isHub { return callHub(token, now: now, event: event, value: value) }
         let name = pushServiceNames[Int(token.service)]
         calls.send(
             token: token.rawValue, deadline: calls.deadline(now: now.monotonic), now: now.monotonic,
-            pushService: name.span.bytes, user: user, message: message, id: id,
-            source: source, traceparent: traceparent)
+            pushService: name.span.bytes, user: event.bytes(of: event.user, value: value),
+            message: event.bytes(of: event.message, value: value),
+            id: event.bytes(of: event.replayKey.isPresent ? event.replayKey : event.id, value: value),
+            source: event.source.isPresent ? event.bytes(of: event.source, value: value) : nil,
+            traceparent: !traceparent.isEmpty
+                ? traceparent.span.bytes
+                : event.traceparent.isPresent ? event.bytes(of: event.traceparent, value: value) : nil)
+    }
+
+    private func callHub(_ token: CallToken, now: Moment, event: borrowing DecodedEvent, value: RawSpan) {
+        let name = pushServiceNames[Int(token.service)]
+        calls.sendOverHub(
+            token: token.rawValue, deadline: calls.deadline(now: now.monotonic), now: now.monotonic, wall: now.wall,
+            pushService: name.span.bytes, user: event.bytes(of: event.user, value: value),
+            message: event.bytes(of: event.message, value: value),
+            options: DeliveryOptions(
+                expiresAt: event.expiresAt, isUrgent: event.options.isUrgent,
+                pushType: Self.copy(event.bytes(of: event.options.pushType, value: value)),
+                collapseID: Self.copy(event.bytes(of: event.options.collapseID, value: value))))
+    }
+
+    /// Nothing is allocated for nothing.
+    private static func copy(_ bytes: RawSpan) -> [UInt8] {
+        bytes.byteCount == 0 ? [] : bytes.withUnsafeBytes { Array($0) }
+    }
+
+    func verdict(of answer: BackendAnswer, detail: String?) -> CallVerdict? {
+        guard calls.isHub else { return nil }
+        return switch HubVerdict(status: answer.status, hasRetryAfter: answer.retryAfter != nil, detail: detail) {
+        case .throttled, .platformCredentials: .throttled
+        case .quotaUsedUp: .outage(.quotaUsedUp)
+        case .hubNotFound: .outage(.hubNotFound)
+        case nil: nil
+        }
     }
 
     func answers(_ body: (CallToken, BackendAnswer) -> Void) {
@@ -118,10 +152,14 @@ extension BackendAnswer {
             self.init(
                 status: status, retryAfter: retryAfter, detail: detail, sentAt: ended.sentAt,
                 durationNanoseconds: ended.durationNanoseconds)
+        case .oversized(let detail):
+            self.init(sentAt: ended.sentAt, durationNanoseconds: ended.durationNanoseconds)
+            oversized = detail
         case .failure(let kind, let detail):
             self.init(
                 failure: CallFailure(kind), detail: detail, sentAt: ended.sentAt,
                 durationNanoseconds: ended.durationNanoseconds)
+            mayHaveArrived = ended.mayHaveArrived
         }
     }
 }

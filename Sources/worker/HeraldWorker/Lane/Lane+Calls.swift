@@ -13,18 +13,7 @@ extension Lane {
             guard let value else { return io.isBroken("a call for a record without a value") }
             engine.withSlot(token.slot.index) { slot in
                 // Through the slot, because a copy of its event would cost a reference count.
-                io.call(
-                    token, now: now,
-                    user: slot.event.bytes(of: slot.event.user, value: value),
-                    message: slot.event.bytes(of: slot.event.message, value: value),
-                    id: slot.event.bytes(
-                        of: slot.event.replayKey.isPresent ? slot.event.replayKey : slot.event.id, value: value),
-                    source: slot.event.source.isPresent
-                        ? slot.event.bytes(of: slot.event.source, value: value) : nil,
-                    traceparent: !ownTraceparent.isEmpty
-                        ? ownTraceparent.span.bytes
-                        : slot.event.traceparent.isPresent
-                            ? slot.event.bytes(of: slot.event.traceparent, value: value) : nil)
+                io.call(token, now: now, event: slot.event, value: value, traceparent: ownTraceparent)
             }
         }
     }
@@ -44,17 +33,31 @@ extension Lane {
     private func result(of answer: BackendAnswer, _ token: CallToken, now: Moment) -> CallResult {
         let milliseconds = Int32(truncatingIfNeeded: answer.durationNanoseconds / 1_000_000)
         if let failure = answer.failure {
-            return CallResult(failure: failure, detail: answer.detail, durationMilliseconds: milliseconds)
+            return CallResult(
+                failure: failure, detail: answer.detail, durationMilliseconds: milliseconds,
+                mayHaveArrived: answer.mayHaveArrived)
         }
-        if answer.status >= 300, engine.configuration.live.statuses[answer.status] == .credentials {
+        if answer.status < 300 {
+            if let oversized = answer.oversized { return CallResult(oversized: oversized) }
+            return CallResult(
+                status: answer.status, retryAfter: retryAfter(answer, now: now), detail: answer.detail,
+                durationMilliseconds: milliseconds)
+        }
+        let detail = answer.detail.map { hidingMessage(of: token.slot, in: $0) }
+        let result = CallResult(
+            status: answer.status, retryAfter: retryAfter(answer, now: now), detail: detail,
+            durationMilliseconds: milliseconds, verdict: io.verdict(of: answer, detail: detail))
+        if result.refusesCredentials(engine.configuration.live.statuses) {
             // The engine asks before it holds.
             io.credentialsRefused(sentAt: answer.sentAt, isInOutage: engine.outage?.reason == .credentials)
         }
-        return CallResult(
-            status: answer.status,
-            retryAfter: answer.retryAfter.flatMap {
-                RetryAfter.milliseconds($0, now: now.wall, limit: configuration.retry.retryAfterLimit)
-            }, detail: answer.detail.map { hidingMessage(of: token.slot, in: $0) }, durationMilliseconds: milliseconds)
+        return result
+    }
+
+    private func retryAfter(_ answer: BackendAnswer, now: Moment) -> Int64? {
+        answer.retryAfter.flatMap {
+            RetryAfter.milliseconds($0, now: now.wall, limit: configuration.retry.retryAfterLimit)
+        }
     }
 
     /// Some backends repeat what they were sent, and what they say goes into records and logs.

@@ -34,7 +34,7 @@ extension Lane {
         oldestEvents = []
         var last = report(now: now)
         last.hasEnded = true
-        last.outage = nil
+        (last.outage, last.outageSince) = (nil, nil)
         return last
     }
 
@@ -44,7 +44,9 @@ extension Lane {
             number: number, at: now, services: services, requestTopics: configuration.topics.requests.count)
         report.isReady = isSubscribed
         report.phase = engine.phase
+        noteOutage()
         report.outage = engine.outage.map { OutageReport($0.reason, status: $0.status) }
+        report.outageSince = outageBegan?.at
         report.inFlightLimit = engine.inFlightLimit
         report.rateLimits = (0..<services).map { engine.rateLimit(ofService: $0) }
         report.counters = engine.counters
@@ -55,6 +57,13 @@ extension Lane {
         report.refusal = refusal
         report.commitTrouble = commitTrouble
         return report
+    }
+
+    /// Notes when an outage began, to a report's time.
+    private func noteOutage() {
+        let reason = engine.outage?.reason
+        guard reason != outageBegan?.reason else { return }
+        outageBegan = reason.map { ($0, io.now.wall) }
     }
 
     private func progress() -> [PartitionReport] {

@@ -69,6 +69,8 @@ package final class Lane<IO: LaneIO> {
     var reported: Counters
     var refusal: LaneReport.Trouble?
     var commitTrouble: LaneReport.Trouble?
+    /// Why it holds, and since when.
+    var outageBegan: (reason: OutageReason, at: WallTime)?
     var partitionReports: [PartitionReport] = []
     var oldestEvents: [WallTime?] = []
     var nextReport = MonotonicTime.distantPast

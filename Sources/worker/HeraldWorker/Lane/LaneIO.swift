@@ -108,9 +108,14 @@ package protocol LaneIO: AnyObject {
     /// There may be so many connections; calls for which there is none wait.
     func use(connectionLimit: Int)
     /// Begins a call, of whose arguments nothing is kept when this returns.
+    ///
+    /// - Parameters:
+    ///   - event: what the record says, in places of `value`.
+    ///   - traceparent: the call's own, in place of the event's; empty without one.
     func call(
-        _ token: CallToken, now: Moment, user: RawSpan, message: RawSpan, id: RawSpan, source: RawSpan?,
-        traceparent: RawSpan?)
+        _ token: CallToken, now: Moment, event: borrowing DecodedEvent, value: RawSpan, traceparent: [UInt8])
+    /// What an answer that is no success means, where the status alone does not say it.
+    func verdict(of answer: BackendAnswer, detail: String?) -> CallVerdict?
     /// Hands over every answer that has come.
     func answers(_ body: (CallToken, BackendAnswer) -> Void)
     /// What a backend said, without the message that it was sent.
@@ -203,8 +208,12 @@ package struct BackendAnswer {
     package var failure: CallFailure?
     /// `Retry-After` as it came.
     package var retryAfter: String?
-    /// One line for people, when the answer was no success.
+    /// One line for people, when the answer was no success; else what the backend calls the message, if it was to be kept.
     package var detail: String?
+    /// Whether a call without an answer may have reached the backend.
+    package var mayHaveArrived = false
+    /// Why it was not made: it is larger than its push service takes.
+    package var oversized: String?
     /// When the request was written.
     package var sentAt: MonotonicTime
     /// From then to the end.

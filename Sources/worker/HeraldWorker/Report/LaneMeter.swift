@@ -34,6 +34,7 @@ public struct LaneMeter: Sendable {
     }
 
     mutating func callEnded(_ result: CallResult, service: Int, nanoseconds: Int64, now: MonotonicTime) {
+        if case .oversized? = result.verdict { return }
         lastCallAt = now
         if let failure = result.failure {
             unansweredCalls += 1

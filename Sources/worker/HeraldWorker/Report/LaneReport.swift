@@ -16,6 +16,8 @@ public struct LaneReport: Sendable {
     public var phase = LanePhase.unassigned
     /// Why it holds, if it does.
     public var outage: OutageReport?
+    /// Since when it holds for that reason.
+    public var outageSince: WallTime?
     /// How many calls may be in flight, as its engine has found.
     public var inFlightLimit = 0
     /// How many calls a second each push service bears, as its engine has found; `nil` without refusals.

@@ -1,6 +1,6 @@
 public import HeraldCore
 public import HeraldKafka
-import HeraldTime
+public import HeraldTime
 
 /// What a worker reports at one moment.
 public struct WorkerReport: Sendable {
@@ -32,6 +32,11 @@ public struct WorkerReport: Sendable {
         var outages: [OutageReport] = []
         for case let outage? in lanes.map(\.outage) where !outages.contains(outage) { outages.append(outage) }
         return outages
+    }
+
+    /// Since when the first of the lanes has held for a reason.
+    public func outageSince(_ reason: OutageReason) -> WallTime? {
+        lanes.filter { $0.outage?.reason == reason }.compactMap(\.outageSince).min()
     }
 
     /// Every partition of the lanes, and how many offsets of it are not done; `nil` when that is not known yet.

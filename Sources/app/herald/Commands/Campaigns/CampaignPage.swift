@@ -5,7 +5,7 @@ import HeraldText
 import HeraldTime
 import HeraldTools
 
-/// How a campaign stands, for people and as JSON: pure.
+/// How a campaign stands, for people: pure.
 ///
 /// Texts from records are made safe to show; the message's text is not among them.
 struct CampaignPage {
@@ -29,6 +29,8 @@ struct CampaignPage {
     private static let numberColumns = 13
 
     let status: CampaignStatus
+    /// What became of the notifications behind the hub; `nil` when nothing is known of that.
+    var feedback: FeedbackCount?
     /// Columns of the terminal, or of a file.
     let width: Int
     let paint: Paint
@@ -50,11 +52,23 @@ struct CampaignPage {
         for part in parts where part.isAlwaysShown || part.count > 0 { lines.append(line(part)) }
         lines.append("")
         if let line = rateLine { lines.append(cut(line)) }
+        if let feedback { lines += feedbackLines(CampaignWords.sentence(feedback, taken: status.count.delivered)) }
         lines += publisherLines.map(cut)
         if status.count.failed > 0 {
             lines.append(cut("why some failed: herald dlq list --where \"campaign = '\(campaign.name)'\""))
         }
         return lines
+    }
+
+    /// The sentence's parts, as many in a line as fit.
+    private func feedbackLines(_ sentence: String) -> [String] {
+        sentence.split(separator: "; ").reduce(into: []) { lines, part in
+            if let last = lines.last, (last + "; " + part).displayWidth <= width {
+                lines[lines.count - 1] += "; " + part
+            } else {
+                lines.append(cut(String(part)))
+            }
+        }
     }
 
     private var headline: String {
@@ -166,57 +180,5 @@ struct CampaignPage {
     private static func percent(_ share: Double) -> String {
         let tenths = Int((share * 1_000).rounded())
         return "\(tenths / 10).\(tenths % 10)%"
-    }
-}
-
-extension CampaignPage {
-    // MARK: Data
-
-    static func object(_ status: CampaignStatus) -> JSONValue {
-        let (campaign, count) = (status.campaign, status.count)
-        var members: [JSONValue.Member] = [
-            .init("name", .string(campaign.name)), .init("state", .string(status.state.rawValue)),
-            .init("since", .text(campaign.control?.at.text)), .init("by", .text(campaign.control?.by)),
-            .init("reason", .text(campaign.control?.reason)),
-            .init("pauseIfFailures", campaign.control?.pauseIfFailures.map { .number($0) } ?? .null),
-            .init("finished", .bool(status.isFinished)),
-        ]
-        if let definition = campaign.definition {
-            members += [
-                .init("pns", .array(definition.pns.map(JSONValue.string))), .init("topic", .string(definition.topic)),
-                .init("startedAt", .string(WallTime(milliseconds: definition.startedAt).text)),
-                .init("startedBy", .string(definition.startedBy)),
-                .init("expiresAt", .text(definition.expiresAt.map { WallTime(milliseconds: $0).text })),
-            ]
-        }
-        if let progress = campaign.progress {
-            members += [
-                .init("recipients", .integer(progress.recipients)), .init("published", .integer(progress.published)),
-                .init("repeats", .integer(progress.repeats)), .init("invalid", .integer(progress.invalid)),
-                .init("publishedAll", .bool(progress.isComplete)),
-                .init(
-                    "publisher",
-                    [
-                        "by": .string(progress.by), "at": .string(WallTime(milliseconds: progress.at).text),
-                        "alive": .bool(status.isPublisherAlive),
-                    ]),
-            ]
-        }
-        members += [
-            .init(
-                "outcomes",
-                [
-                    "delivered": .integer(count.delivered), "failed": .integer(count.failed),
-                    "expired": .integer(count.expired), "cancelled": .integer(count.cancelled),
-                    "recovered": .integer(count.recovered), "duplicate": .integer(count.duplicates),
-                ]),
-            .init("retrying", status.backlog == nil ? .null : .integer(status.retrying)),
-            .init("suspended", status.backlog == nil ? .null : .integer(status.suspended)),
-            .init("waiting", status.backlog == nil ? .null : .integer(status.waiting)),
-            .init("open", .integer(status.open)), .init("unpublished", .integer(status.unpublished)),
-            .init("perSecond", status.perSecond.map { .number(($0 * 10).rounded() / 10) } ?? .null),
-            .init("secondsLeft", status.secondsLeft.map { .integer(Int(min($0.rounded(.up), 1e15))) } ?? .null),
-        ]
-        return .object(members.filter { $0.value != .null })
     }
 }

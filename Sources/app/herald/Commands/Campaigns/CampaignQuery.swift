@@ -3,7 +3,6 @@ import HeraldCommandLine
 import HeraldEvents
 import HeraldSettings
 import HeraldText
-import HeraldTime
 import HeraldTools
 
 /// What the campaigns topic says, for one run of a command.
@@ -50,47 +49,16 @@ struct CampaignQuery {
 
     /// How campaigns stand, in their order, with a bar while their outcomes are counted, and whether all were counted.
     ///
-    /// The publisher's own count is where it begins: what came since then is added, replays of a finished campaign too.
-    ///
     /// - Parameter end: when the counting ends, however far it came; `nil` for never.
     func statuses(
         of campaigns: [CampaignIndex.Campaign], until end: ContinuousClock.Instant? = nil
     ) throws -> [(status: CampaignStatus, isWhole: Bool)] {
-        let now = SystemClock.wall()
-        var statuses = campaigns.map { campaign in
-            let known = OutcomeCount(snapshot: campaign.progress?.outcomes ?? [:])
-            return (status: CampaignStatus(campaign: campaign, count: known, now: now), isWhole: true)
-        }
-        // First those that change: who has finished long ago is far back in the topic, and may have to wait too long.
-        for isFinished in [false, true] {
-            let indices = statuses.indices.filter {
-                statuses[$0].status.isFinished == isFinished && campaigns[$0].definition != nil
-            }
-            let subjects = indices.compactMap { index in
-                campaigns[index].definition.map { OutcomeReader.Subject($0, after: campaigns[index].progress) }
-            }
-            guard !subjects.isEmpty else { continue }
-            let (counts, isWhole) = try count(subjects, until: end)
-            for index in indices {
-                statuses[index].isWhole = isWhole
-                if let count = counts[campaigns[index].name]?.count { statuses[index].status.count = count }
-            }
-        }
-        return statuses
-    }
-
-    private func count(
-        _ subjects: [OutcomeReader.Subject], until end: ContinuousClock.Instant?
-    ) throws -> ([String: OutcomeReader.Subject], isWhole: Bool) {
         var line = ProgressLine(console)
         defer { line.clear() }
-        let reader = try context.outcomes(of: subjects, layout)
-        defer { reader.close() }
-        let isWhole = try reader.catchUp(onProgress: { passed, total in
+        return try context.statuses(of: campaigns, layout) { passed, total in
             line.show(share: passed, of: total, "\(passed) of \(total) results read")
             return end.map { ContinuousClock.now < $0 } ?? true
-        })
-        return (reader.subjects, isWhole)
+        }
     }
 }
 

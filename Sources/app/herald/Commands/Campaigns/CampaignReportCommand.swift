@@ -63,6 +63,7 @@ private struct CampaignReportRun {
     let stop: StopRequest
     private var report: CampaignReport
     private var deletedCount: Int64 = 0
+    private var feedback: FeedbackCount?
 
     init(query: CampaignQuery, definition: CampaignDefinition, invocation: Invocation, stop: StopRequest) {
         self.query = query
@@ -79,6 +80,13 @@ private struct CampaignReportRun {
         var report = report
         deletedCount = try scan("counted") { report.add($0) }
         self.report = report
+        var line = ProgressLine(console)
+        feedback = try query.context.feedback(on: definition, query.layout) { passed, total in
+            line.show(share: passed, of: total, "\(passed) of \(total) records of feedback read")
+            return !stop.isMade
+        }
+        line.clear()
+        if let feedback { console.remark(CampaignWords.sentence(feedback, taken: report.count.delivered)) }
         if deletedCount > 0 {
             console.remark(
                 "\(TopicsTool.counted(Int(deletedCount), "result")), of this campaign or others, were deleted by the topic's "
@@ -88,7 +96,8 @@ private struct CampaignReportRun {
 
     func writePage(_ campaign: CampaignIndex.Campaign, isRevealed: Bool, to path: String) throws {
         let page = ReportPage(
-            campaign, definition, report, now: SystemClock.wall(), isRevealed: isRevealed, deletedCount: deletedCount)
+            campaign, definition, report, now: SystemClock.wall(), isRevealed: isRevealed, feedback: feedback,
+            deletedCount: deletedCount)
         try write(to: path) { stream in try stream.write(page.html) }
         console.remark("\(TopicsTool.counted(report.count.known, "outcome")) in \(path == "-" ? "the page" : path).")
     }

@@ -59,8 +59,9 @@ struct CampaignStartRun {
         var recipients = RecipientSet()
         let preview = try look(through: audience, marking: &recipients, stop)
         let output = CampaignStartOutput(
-            invocation.parsed[OutputFormat.option], order, preview, invalidFile: request.invalidFile,
-            definition: cluster?.campaign?.definition)
+            invocation.parsed[OutputFormat.option],
+            CampaignPreview(order, preview, definition: cluster?.campaign?.definition), invalidFile: request.invalidFile
+        )
         guard let cluster else {
             try output.writePreview(console)
             return .done

@@ -112,36 +112,20 @@ final class CampaignStartScreen {
 
     /// Says how it ended, and gives the exit status.
     func status(of end: PublishEnd, _ progress: PublishProgress, name: String) -> ExitStatus {
-        let published =
-            "\(CampaignWords.number(progress.published)) of \(CampaignWords.number(progress.recipients)) recipients published"
-        let again = "; the same command continues with the rest"
+        let sentence = end.sentence(progress, name: name, again: "the same command continues with the rest")
         switch end {
         case .complete:
-            console.remark(
-                "All published: \(CampaignWords.number(progress.outcomes.delivered)) delivered, "
-                    + "\(CampaignWords.number(progress.failed)) not.")
+            console.remark(sentence)
             return progress.failed == 0 ? .done : .partlyDone
-        case .interrupted:
-            console.complain(
-                "Interrupted, \(published), \(CampaignWords.number(progress.open)) notifications without an outcome\(again)."
-            )
-            return .partlyDone
-        case .paused:
-            console.complain(
-                "The campaign is paused because too many failed, \(published). When the cause is gone: "
-                    + "herald campaign resume \(name), and the same command goes on with the rest.")
-            return .partlyDone
-        case .cancelled:
-            console.complain("The campaign was cancelled, \(published).")
-            return .partlyDone
-        case .expired:
-            console.complain("The campaign's events have expired, \(published); nothing more is sent.")
+        case .interrupted, .paused, .cancelled, .expired:
+            console.complain(sentence)
             return .partlyDone
         case .takenOver:
-            console.complain("herald: another publisher of campaign \(name) has taken over; nobody is notified twice")
+            console.complain("herald: \(sentence)")
             return .failed
         case .failed(let failure):
-            console.complain("herald: \(CommandFailure(failure)); \(published)")
+            let lines = sentence.split(separator: "\n").map { SafeText.escaped(String($0)) }
+            console.complain("herald: \(lines.joined(separator: "\n"))")
             if failure.kind == .unreachable { return .unreachable }
             return progress.publishedNow > 0 ? .partlyDone : .failed
         }

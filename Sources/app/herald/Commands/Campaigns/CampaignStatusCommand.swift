@@ -37,14 +37,18 @@ enum CampaignStatusCommand: HeraldCommand {
         }
         let campaign = try query.campaign(name)
         let isLive = parsed[OutputFormat.option] == .table && console.output.isTerminal && !parsed[once]
-        var watch = try CampaignWatcher(query, campaign, console, isLive: isLive)
+        let watch = try CampaignWatcher(query, campaign, console, isLive: isLive)
         defer { watch.close() }
         let status = try watch.run()
         guard !isLive else { return .done }
-        let page = CampaignPage(status: status, width: console.output.isTerminal ? console.output.width : 100) {
+        let feedback = try campaign.definition.flatMap { try query.context.feedback(on: $0, query.layout) }
+        let page = CampaignPage(
+            status: status, feedback: feedback, width: console.output.isTerminal ? console.output.width : 100
+        ) {
             console.styled($0, $1, on: console.output)
         }
-        try parsed[OutputFormat.option].write(CampaignPage.object(status), lines: page.lines, to: console)
+        try parsed[OutputFormat.option].write(
+            status.json(feedback), lines: page.lines, to: console)
         return .done
     }
 
@@ -54,8 +58,8 @@ enum CampaignStatusCommand: HeraldCommand {
         let found = try query.statuses(of: campaigns, until: ContinuousClock.now + listPatience)
         switch invocation.parsed[OutputFormat.option] {
         case .table: try writeTable(found.map(\.status), console)
-        case .json: try console.print(JSONValue.array(found.map { CampaignPage.object($0.status) }).pretty)
-        case .jsonl: for entry in found { try console.print(CampaignPage.object(entry.status).compact) }
+        case .json: try console.print(JSONValue.array(found.map { $0.status.json() }).pretty)
+        case .jsonl: for entry in found { try console.print(entry.status.json().compact) }
         }
         if found.isEmpty { console.remark("There are no campaigns.") }
         let unfinished = found.filter { !$0.isWhole }.map(\.status.campaign.name)

@@ -1,116 +1,55 @@
 import Glibc
 import HeraldCampaigns
 import HeraldCommandLine
-import HeraldEvents
-import HeraldTime
-import HeraldTools
 
-/// Follows one campaign: reads its outcomes, its records and its backlog, and shows them on a terminal while that is wanted.
+/// Follows one campaign, and shows it on a terminal while that is wanted.
 struct CampaignWatcher {
-    private static let turnMilliseconds: Int32 = 250
-    private static let backlogPause = Duration.seconds(5)
-    /// The reading of a long backlog is cut short: the first look may take longer than those that follow.
-    private static let firstBacklogPatience = Duration.seconds(5)
-    private static let backlogPatience = Duration.seconds(1)
+    private static let turn = Duration.milliseconds(250)
 
-    private let query: CampaignQuery
-    private let name: String
     private let console: Console
     private let isLive: Bool
-    private let outcomes: OutcomeReader?
-    private let backlog: RetryBacklog
+    private let follower: CampaignFollower
     private let stop: StopRequest
-    private var meter = OutcomeMeter()
-    private var counted: RetryBacklog.Count?
-    /// Who was told once what there is in the retry topics may ask: no answer means that there are no brokers.
-    private var wasCounted = false
 
     init(_ query: CampaignQuery, _ campaign: CampaignIndex.Campaign, _ console: Console, isLive: Bool) throws {
-        self.query = query
         self.console = console
         self.isLive = isLive
-        name = campaign.name
         stop = try StopRequest.listen {
             if isLive { try? console.output.write(LiveScreen.restoring) }
         }
-        let since = SystemClock.wall().milliseconds - Int64(OutcomeMeter.window) * 1_000
-        outcomes = try campaign.definition.map { definition in
-            try query.context.outcomes(
-                of: [.init(definition, after: campaign.progress)], lookingBackTo: since, query.layout)
-        }
-        backlog = try RetryBacklog(query.context, query.layout, campaign: campaign.name)
+        follower = try CampaignFollower(query.context, query.layout, campaign, campaigns: query.reader)
     }
 
-    func close() {
-        outcomes?.close()
-        backlog.close()
-    }
+    func close() { follower.close() }
 
     /// How it stands; on a terminal, when nothing changes any more or somebody wants to see no more.
-    mutating func run() throws -> CampaignStatus {
+    func run() throws -> CampaignStatus {
         try catchUp()
-        try countBacklog(within: Self.firstBacklogPatience)
         let screen = LiveScreen(console.output)
-        var lastCount = ContinuousClock.now
         while isLive {
-            let status = try status()
+            let status = follower.status
             try show(status, screen)
             guard !status.isOver, !stop.isMade else { break }
-            try query.reader.poll()
-            try pollOutcomes()
-            if ContinuousClock.now - lastCount >= Self.backlogPause {
-                try countBacklog(within: Self.backlogPatience)
-                lastCount = .now
-            }
+            try follower.poll(for: Self.turn, isStopping: { stop.isMade })
         }
         try screen.end()
-        return try status()
+        return follower.status
     }
 
-    /// A finished campaign has nothing there.
-    private mutating func countBacklog(within patience: Duration) throws {
-        counted = try status().isFinished ? .init() : backlog.count(within: patience) { [stop] in stop.isMade }
-        wasCounted = wasCounted || counted != nil
-    }
-
-    private mutating func catchUp() throws {
+    private func catchUp() throws {
         var line = ProgressLine(console)
-        let now = SystemClock.wall()
-        _ = try outcomes?.catchUp(
+        _ = try follower.catchUp(
             onProgress: { passed, total in
                 line.show(share: passed, of: total, "\(passed) of \(total) results read")
                 return !stop.isMade
-            },
-            onResult: { result in
-                // When one of a clock ahead of this one really came, nobody knows by now.
-                if result.completedAt <= now { meter.add(result, at: now) }
-            })
+            }, isStopping: { stop.isMade })
         line.clear()
         if stop.isMade { throw CommandFailure("interrupted", status: .partlyDone) }
-        if let deleted = outcomes?.deletedCount, deleted > 0 {
+        if follower.deletedCount > 0 {
             console.remark(
-                "\(TopicsTool.counted(Int(deleted), "result")), of this campaign or others, were deleted by the topic's "
-                    + "retention before they could be counted: what they said shows as waiting.")
+                "\(TopicsTool.counted(Int(follower.deletedCount), "result")), of this campaign or others, were deleted by "
+                    + "the topic's retention before they could be counted: what they said shows as waiting.")
         }
-    }
-
-    private mutating func pollOutcomes() throws {
-        guard let outcomes else {
-            usleep(UInt32(Self.turnMilliseconds) * 1_000)
-            return
-        }
-        let end = ContinuousClock.now + .milliseconds(Int64(Self.turnMilliseconds))
-        while ContinuousClock.now < end, !stop.isMade {
-            let left = (end - .now) / .milliseconds(1)
-            try outcomes.poll(waitMilliseconds: Int32(max(1, left))) { meter.add($0, at: SystemClock.wall()) }
-        }
-    }
-
-    private func status() throws -> CampaignStatus {
-        let campaign = try query.campaign(name)
-        return CampaignStatus(
-            campaign: campaign, count: outcomes?.count ?? OutcomeCount(), backlog: counted, meter: meter,
-            now: SystemClock.wall())
     }
 
     private func show(_ status: CampaignStatus, _ screen: LiveScreen) throws {
@@ -119,7 +58,7 @@ struct CampaignWatcher {
             console.styled($0, $1, on: console.output)
         }
         var hints: [String] = []
-        if counted == nil, wasCounted {
+        if follower.isSilent {
             hints.append(page.cut("The brokers do not answer; this is as it was before. Still trying."))
         }
         if !status.isOver, !stop.isMade { hints.append(console.styled("Ctrl-C ends", .dim, on: console.output)) }

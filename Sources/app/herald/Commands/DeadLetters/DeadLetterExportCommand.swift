@@ -24,41 +24,29 @@ enum DeadLetterExportCommand: HeraldCommand {
         ])
     static let heeds: HeededSettings = .cluster + .topics("results", "deadLetter", "state", "audit") + .events
 
-    private static let columns = [
-        "place", "deadLetteredAt", "id", "user", "pns", "reason", "status", "attempts", "replays", "state", "origin",
-        "source", "campaign", "detail", "replayOutcome",
-    ]
-
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let selection = try DeadLetterOptions.selection(invocation.parsed, needsChoice: false)
         let isRevealed = invocation.parsed[DeadLetterOptions.reveal]
         var query = try DeadLetterQuery(invocation, selection)
         if isRevealed { try query.recordReveal("export") }
         let format = invocation.parsed[format]
-        let page = DeadLetterPage(isRevealed: isRevealed, configuration: invocation.parsed[GlobalOptions.config])
+        let configuration = invocation.parsed[GlobalOptions.config]
+        let foreignTopic = invocation.parsed[DeadLetterOptions.topic]
         var writer = BufferedOutput(invocation.console.output)
-        if format == .csv { writer.write(CSVText.line(columns + (isRevealed ? ["message"] : []))) }
+        if format == .csv { writer.write(DeadLetterView.csvHeading(isRevealed: isRevealed)) }
         let count = try query.visit { entry, marks, outcomes in
             let letter = DeadLetterView(&entry, marks, outcomes)
             switch format {
-            case .jsonl: writer.write(page.object(letter).compact + "\n")
-            case .csv: writer.write(CSVText.line(cells(letter, isRevealed)))
+            case .jsonl:
+                let object = letter.object(
+                    isRevealed: isRevealed, configuration: configuration, foreignTopic: foreignTopic)
+                writer.write(object.compact + "\n")
+            case .csv: writer.write(letter.csvLine(isRevealed: isRevealed))
             }
             return writer.failure == nil
         }
         try writer.finish()
         invocation.console.remark("\(TopicsTool.counted(count, "dead letter")) exported.")
         return query.statusOfNamed()
-    }
-
-    private static func cells(_ letter: DeadLetterView, _ isRevealed: Bool) -> [String] {
-        let cells: [String?] =
-            [
-                letter.place, letter.deadLetteredAt.text, letter.id, letter.user,
-                letter.pushServices.joined(separator: " "), letter.reason, letter.status.map { "\($0)" },
-                letter.attempts.map { "\($0)" }, "\(letter.replays)", letter.state.rawValue, letter.origin,
-                letter.source, letter.campaign, letter.detail, letter.replayOutcome?.rawValue,
-            ] + (isRevealed ? [letter.message ?? letter.value.map { String(decoding: $0, as: UTF8.self) }] : [])
-        return cells.map { $0 ?? "" }
     }
 }

@@ -7,7 +7,7 @@ import HeraldTools
 /// `herald dlq list`: dead letters in groups, or one by one.
 enum DeadLetterListCommand: HeraldCommand {
     enum Grouping: String, CaseIterable, Sendable {
-        case reason, status, pns, campaign, source, hour, none
+        case reason, topic, status, pns, campaign, source, hour, none
     }
 
     static let groupBy = CommandOption.standard(
@@ -19,7 +19,8 @@ enum DeadLetterListCommand: HeraldCommand {
         "list", "List dead letters in groups: how many, since when, replayed or not, and what to do.",
         details: "A group's name (status=503) is what --group of the other commands takes. With --group-by none each "
             + "line is a dead letter, the newest first; its place PARTITION:OFFSET is what herald dlq show takes, and "
-            + "herald dlq export writes all of them. Of those that were replayed it says how many were delivered and how many "
+            + "herald dlq export writes all of them. In a topic of others "
+            + "the reason is the exception's class and the source the consumer group or the connector. Of those that were replayed it says how many were delivered and how many "
             + "have failed again; the rest has no outcome yet.",
         arguments: [DeadLetterOptions.ids.declaration],
         options: [groupBy.declaration] + DeadLetterOptions.selection + [
@@ -63,12 +64,14 @@ enum DeadLetterListCommand: HeraldCommand {
                 .init("action", isForWide: true),
             ], console: console)
         for group in groups.prefix(limit) {
-            try table.write([
-                .string(group.name ?? "(all others)"), .integer(group.count), .integer(group.replayed),
-                .integer(group.delivered), .integer(group.failedAgain), .integer(group.resolved),
-                table.time(group.first), table.time(group.last), .string(group.sample),
-                .string(group.suggestion),
-            ])
+            try table.write(
+                group.members.map { member in
+                    switch member.name {
+                    case "first": table.time(group.first)
+                    case "last": table.time(group.last)
+                    default: member.value
+                    }
+                })
         }
         try table.finish()
         if table.isNarrow {
@@ -93,18 +96,14 @@ enum DeadLetterListCommand: HeraldCommand {
                 .init("state"), .init("replayOutcome", heading: "REPLAY"), .init("campaign", isForWide: true),
                 .init("detail", isElastic: true),
             ], console: invocation.console)
-        var newest = NewestLetters(limit: limit)
+        var newest = NewestLetters<DeadLetterView>(limit: limit)
         let count = try query.visit { entry, marks, outcomes in
-            newest.add(entry.deadLetteredAt) { DeadLetterView(&entry, marks, outcomes).withoutBytes }
+            newest.add(entry.order) { DeadLetterView(&entry, marks, outcomes).withoutBytes }
             return true
         }
-        for letter in newest.letters {
-            try table.write([
-                .string(letter.place), table.time(letter.deadLetteredAt), .text(letter.id), .text(letter.user),
-                .array(letter.pushServices.map(JSONValue.string)), .text(letter.reason), .count(letter.status),
-                .count(letter.attempts), .integer(letter.replays), .string(letter.state.rawValue),
-                .text(letter.replayOutcome?.rawValue), .text(letter.campaign), .text(letter.detail),
-            ])
+        for (_, letter) in newest.letters {
+            try table.write(
+                letter.listed.map { $0.name == "at" ? table.time(letter.deadLetteredAt) : $0.value })
         }
         try table.finish()
         if count > limit { invocation.console.remark("The newest \(limit) of \(count); see --limit.") }
@@ -118,12 +117,4 @@ extension RecordWriter {
         guard isNarrow else { return .string(moment.text) }
         return .string(String(moment.text.dropFirst(5).prefix(11)).replacing("T", with: " "))
     }
-}
-
-extension JSONValue {
-    /// A text that may be absent.
-    static func text(_ text: String?) -> Self { text.map(JSONValue.string) ?? .null }
-
-    /// A number that may be absent.
-    static func count(_ number: Int64?) -> Self { number.map { .integer(Int($0)) } ?? .null }
 }

@@ -1,6 +1,7 @@
 import HeraldCommandLine
 import HeraldEvents
 import HeraldReplay
+import HeraldSettings
 import HeraldText
 import HeraldTime
 import HeraldTools
@@ -27,14 +28,20 @@ enum DeadLetterOptions {
     static let reveal = CommandOption.flag("reveal", "Show the messages' texts; who did it goes into the audit topic.")
     static let ids = CommandArgument<[String]>.repeated(.text("ID"), "Places PARTITION:OFFSET, or ids of events.")
 
+    static let topic = CommandOption.optional(
+        "topic", .text("TOPIC"),
+        "The dead-letter topic of others: Spring Kafka's, Kafka Connect's or any; Herald's own if not given.")
+
     static let selection = [
-        groups.declaration, condition.declaration, since.declaration, until.declaration, partitions.declaration,
+        topic.declaration, groups.declaration, condition.declaration, since.declaration, until.declaration,
+        partitions.declaration,
     ]
 
     /// Which dead letters the command line means.
     static func selection(_ parsed: ParsedCommand, needsChoice: Bool, hasIDs: Bool = true) throws -> Selection {
         let now = SystemClock.wall()
         var request = Selection.Request()
+        request.topic = parsed[topic]
         request.groups = parsed[groups]
         request.condition = parsed[condition]
         if hasIDs { request.ids = parsed[ids] }
@@ -51,6 +58,34 @@ enum DeadLetterOptions {
                 "say which: --group, --where or ids; --where 'offset >= 0' is all of them", command: parsed.path.name)
         }
         return try compile(request, now: now, command: parsed.path.name)
+    }
+
+    /// The topic of others that the command line names; `nil` for Herald's own.
+    ///
+    /// - Parameter destination: where replays go, if not to where they came from.
+    static func foreignTopic(
+        _ parsed: ParsedCommand, _ settings: Settings, destination: String? = nil
+    ) throws -> ForeignTopic? {
+        guard let name = parsed[topic] else { return nil }
+        for (option, name) in [("topic", name), ("to", destination)] {
+            guard let name, !Topics.isName(name) else { continue }
+            throw UsageError("--\(option): \(SafeText.quoted(name)) is no topic's name", command: parsed.path.name)
+        }
+        let own = settings.topicNames
+        guard !ForeignTopic.isOwn(name, of: own) else {
+            throw UsageError(
+                name == own.deadLetter
+                    ? "--topic: \(name) is Herald's own; leave --topic out" : "--topic: \(name) has no dead letters",
+                command: parsed.path.name)
+        }
+        let foreign = ForeignTopic(name: name, destination: destination, own: own)
+        if let destination, foreign.isForbiddenDestination(destination) {
+            throw UsageError(
+                "--to: \(destination) is "
+                    + (destination == name ? "where these dead letters lie" : "written by Herald alone"),
+                command: parsed.path.name)
+        }
+        return foreign
     }
 
     /// What is said when nothing has one of the names that were given; `nil` when all were found.
@@ -85,16 +120,16 @@ enum DeadLetterOptions {
             + "  \(SafeText.escaped(text))\n  \(padding)^"
     }
 
-    private static func moment(
+    /// The moment that an option names, or that lies so long ago.
+    static func moment(
         _ option: CommandOption<String?>, _ parsed: ParsedCommand, _ now: WallTime
     ) throws -> WallTime? {
         guard let text = parsed[option] else { return nil }
-        if let moment = RFC3339.parse(Array(text.utf8).span.bytes) { return moment }
-        guard let ago = DurationText.parse(text) else {
+        guard let moment = Selection.Request.moment(text, now: now) else {
             throw UsageError(
                 "--\(option.declaration.name): \(SafeText.quoted(text)) is neither a moment such as 2026-11-21T08:40:26Z "
                     + "nor a duration such as 2h", command: parsed.path.name)
         }
-        return now.advanced(byMilliseconds: -ago.milliseconds)
+        return moment
     }
 }

@@ -5,11 +5,13 @@ import HeraldText
 import HeraldTime
 import HeraldTools
 
-/// A dead letter for people, and as JSON.
+/// A dead letter for people.
 struct DeadLetterPage {
     let isRevealed: Bool
     /// The settings file, for the command to type.
     let configuration: String?
+    /// The topic of others that they lie in; `nil` for Herald's own.
+    let foreignTopic: String?
     /// What became of dead letters, by their places.
     var marks: [String: [MarkRecord]] = [:]
 
@@ -35,8 +37,14 @@ struct DeadLetterPage {
         add("expires at", letter.expiresAt?.text)
         add("message", message(letter))
         var lines = rows.map { "\($0.0.fitted(toColumns: 12))\($0.1)" }
+        if isRevealed, let stackTrace = letter.stackTrace {
+            lines +=
+                ["", "stack trace"] + stackTrace.split(separator: "\n").map { "  \(SafeText.escaped(String($0)))" }
+        }
         lines += ["", "timeline"] + timeline(letter).map { "  \($0)" }
-        if let command = replayCommand(letter) { lines += ["", "replay it", "  \(SafeText.escaped(command))"] }
+        if let command = letter.replayCommand(configuration: configuration, foreignTopic: foreignTopic) {
+            lines += ["", "replay it", "  \(SafeText.escaped(command))"]
+        }
         return lines
     }
 
@@ -53,8 +61,8 @@ struct DeadLetterPage {
     private func message(_ letter: DeadLetterView) -> String {
         guard let message = letter.message else {
             guard let value = letter.value else { return "(none)" }
-            return isRevealed
-                ? String(decoding: value, as: UTF8.self) : "(no event: \(value.count) bytes; --reveal shows them)"
+            if isRevealed { return String(decoding: value, as: UTF8.self) }
+            return "(\(foreignTopic == nil ? "no event: " : "")\(value.count) bytes; --reveal shows them)"
         }
         return isRevealed ? message : "(\(message.utf8.count) bytes; --reveal shows it)"
     }
@@ -85,57 +93,5 @@ struct DeadLetterPage {
                 ))
         }
         return events.sorted { $0.0 < $1.0 }.map { "\($0.0.text)  \($0.1)" }
-    }
-
-    private func replayCommand(_ letter: DeadLetterView) -> String? {
-        guard letter.state != .resolved, letter.omissions.isDisjoint(with: [.key, .value]) else { return nil }
-        let file = configuration.map { " --config \(Selection.quoted($0))" } ?? ""
-        return "herald dlq replay \(letter.place)\(letter.state == .replayed ? " --again" : "")\(file)"
-    }
-
-    /// As JSON; the value itself only when it is revealed.
-    func object(_ letter: DeadLetterView) -> JSONValue {
-        var members: [JSONValue.Member] = [
-            .init("place", .string(letter.place)), .init("partition", .integer(Int(letter.partition))),
-            .init("offset", .integer(Int(letter.offset))), .init("state", .string(letter.state.rawValue)),
-            .init("replayOutcome", .text(letter.replayOutcome?.rawValue)),
-            .init("id", .text(letter.id)), .init("user", .text(letter.user)),
-            .init("pns", .array(letter.pushServices.map(JSONValue.string))), .init("reason", .text(letter.reason)),
-            .init("status", .count(letter.status)), .init("detail", .text(letter.detail)),
-            .init("attempts", .count(letter.attempts)), .init("replays", .integer(letter.replays)),
-            .init("origin", .text(letter.origin)), .init("originTimestamp", .text(letter.originTimestamp?.text)),
-            .init("firstAttemptAt", .text(letter.firstAttemptAt?.text)),
-            .init("deadLetteredAt", .string(letter.deadLetteredAt.text)), .init("source", .text(letter.source)),
-            .init("campaign", .text(letter.campaign)),
-            .init("omitted", letter.omissions.isEmpty ? .null : .array(letter.omissions.words.map(JSONValue.string))),
-            .init("expiresAt", .text(letter.expiresAt?.text)),
-            .init("history", .array(letter.history.map(Self.object))),
-            .init("messageBytes", letter.message.map { .integer($0.utf8.count) } ?? .null),
-            .init("replay", .text(replayCommand(letter))),
-        ]
-        if isRevealed {
-            members.append(.init("message", .text(letter.message)))
-            members.append(.init("value", .text(letter.value.map { String(decoding: $0, as: UTF8.self) })))
-        }
-        return .object(members.filter { $0.value != .null })
-    }
-
-    private static func object(_ attempt: AttemptEntry) -> JSONValue {
-        let members: [JSONValue.Member] = [
-            .init("at", .string(attempt.at.text)), .init("pns", .string(attempt.pushService)),
-            .init("status", attempt.status.map(JSONValue.integer) ?? .null), .init("error", .text(attempt.error)),
-            .init("ms", .integer(Int(attempt.durationMilliseconds))),
-        ]
-        return .object(members.filter { $0.value != .null })
-    }
-}
-
-extension ReplayOutcomes.Outcome {
-    var words: String {
-        switch self {
-        case .delivered: "delivered"
-        case .failedAgain: "failed again"
-        case .notKnown: "not known yet"
-        }
     }
 }

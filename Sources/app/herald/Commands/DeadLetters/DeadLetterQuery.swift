@@ -25,7 +25,9 @@ struct DeadLetterQuery {
         console = invocation.console
         self.selection = selection
         stop = try StopRequest.listen()
-        let replayer = try settings.replayer(environment: invocation.environment, isWriting: isWriting)
+        let replayer = try settings.replayer(
+            environment: invocation.environment,
+            foreign: try DeadLetterOptions.foreignTopic(invocation.parsed, settings), isWriting: isWriting)
         self.replayer = replayer
         state = try replayer.context.state(replayer.layout)
         try state?.catchUp()

@@ -31,18 +31,21 @@ struct DeadLetterReplayRun {
         let only = try parsed[Command.onlyPushServices].map {
             try settings.pushServices($0, of: "only-pns", in: parsed)
         }
-        replayer = try settings.replayer(environment: invocation.environment, isWriting: !parsed[Command.dryRun])
+        let foreign = try DeadLetterOptions.foreignTopic(parsed, settings, destination: parsed[Command.destination])
+        replayer = try settings.replayer(
+            environment: invocation.environment, foreign: foreign, isWriting: !parsed[Command.dryRun])
         var rules = replayer.context.rules
         rules.onlyPushServices = only
         rules.hasFreshKey = parsed[Command.freshKey]
         rules.isAgain = parsed[Command.again]
+        rules.correction = try CorrectionRequest(invocation, settings, replayer, selection).correction()
         rules.cancelledCampaigns = try Self.cancelledCampaigns(replayer, console)
         self.rules = rules
         var options = ReplayOptions()
         options.ramp = parsed[Command.ramp]
         options.stopShare = parsed[Command.stopShare]
         options.rate = parsed[Command.rate]
-        options.patience = parsed[Command.wait]
+        options.patience = parsed[Command.wait] ?? (foreign == nil ? options.patience : ReplayOptions.foreignPatience)
         options.reason = parsed[Command.reason]
         options.selection = selection.text
         options.isAgain = rules.isAgain
@@ -76,10 +79,14 @@ struct DeadLetterReplayRun {
         if let failure = DeadLetterOptions.failure(ofMissing: plan.missing, consequence: "; nothing was replayed") {
             throw failure
         }
-        let isEstimated = options.rate == nil && plan.count > 0
+        try replayer.context.checkDestinations(
+            of: plan, reach: settings.clusterReach, admin: try settings.adminClient())
+        let foreignTopic = replayer.context.foreign?.name
+        let isEstimated = options.rate == nil && plan.count > 0 && foreignTopic == nil
         let output = ReplayOutput(
             format, plan: plan, options: options,
-            outcomesPerSecond: isEstimated ? replayer.outcomesPerSecond(now: SystemClock.wall()) : nil)
+            outcomesPerSecond: isEstimated ? replayer.outcomesPerSecond(now: SystemClock.wall()) : nil,
+            foreignTopic: foreignTopic)
         if invocation.parsed[Command.dryRun] {
             try output.writePlan(console)
             return .done
@@ -91,7 +98,7 @@ struct DeadLetterReplayRun {
             // Who names dead letters and gets none of them has been refused.
             return invocation.parsed[DeadLetterOptions.ids].isEmpty ? .done : .failed
         }
-        if let trouble = settings.workerTrouble() { console.complain(SafeText.escaped(trouble)) }
+        if foreignTopic == nil, let trouble = settings.workerTrouble() { console.complain(SafeText.escaped(trouble)) }
         let question = "Replay \(TopicsTool.counted(plan.count, "dead letter"))?"
         let isAssumed = invocation.parsed[DeadLetterOptions.yes]
         let isConfirmed = try stop.whileAnswering {
@@ -101,12 +108,14 @@ struct DeadLetterReplayRun {
             console.complain("Nothing was replayed.")
             return .needsConfirmation
         }
-        let report = try replay(plan, state, stop)
+        let report = try replay(plan, state, stop, output)
         try console.report { console in try output.write(report, console) }
         return status(of: report)
     }
 
-    private func replay(_ plan: ReplayPlan, _ state: StateReader, _ stop: StopRequest) throws -> ReplayReport {
+    private func replay(
+        _ plan: ReplayPlan, _ state: StateReader, _ stop: StopRequest, _ output: ReplayOutput
+    ) throws -> ReplayReport {
         var line = ProgressLine(console)
         var batch = 0
         var meter = ThroughputMeter()
@@ -125,12 +134,12 @@ struct DeadLetterReplayRun {
                 if progress.batch != batch {
                     batch = progress.batch
                     line.clear()
-                    console.remark(ReplayOutput.batchLine(progress))
+                    console.remark(output.batchLine(progress))
                 }
                 meter.note(Int64(progress.replayed))
                 line.show(
                     share: Int64(progress.replayed), of: Int64(progress.planned),
-                    ReplayOutput.progressLine(progress, meter))
+                    output.progressLine(progress, meter))
             })
         let report = job.runToEnd()
         line.clear()
@@ -141,16 +150,18 @@ struct DeadLetterReplayRun {
 
     /// Says how it ended, and gives the exit status.
     private func status(of report: ReplayReport) -> ExitStatus {
-        let progress = report.progress
+        let (progress, foreignTopic) = (report.progress, replayer.context.foreign?.name)
         let replayed = TopicsTool.counted(progress.replayed, "dead letter") + " replayed"
         let rest = "; run it again to continue with the rest"
         switch report.end {
         case .complete:
             console.remark(
-                "\(replayed): \(progress.delivered) delivered, \(progress.failed) failed, \(progress.open) open.")
+                foreignTopic == nil
+                    ? "\(replayed): \(progress.delivered) delivered, \(progress.failed) failed, \(progress.open) open."
+                    : "\(replayed): \(progress.failed) came back.")
             guard progress.tooLarge == 0 else {
                 console.complain(
-                    "\(TopicsTool.counted(progress.tooLarge, "dead letter")) too large for max.message.bytes of the request topic."
+                    "\(TopicsTool.counted(progress.tooLarge, "dead letter")) too large for max.message.bytes of \(foreignTopic == nil ? "the request topic" : "their topic")."
                 )
                 return progress.replayed > 0 ? .partlyDone : .failed
             }
@@ -159,6 +170,12 @@ struct DeadLetterReplayRun {
             console.complain("Paused, \(replayed)\(rest).")
             return .partlyDone
         case .stopped:
+            if let foreignTopic {
+                console.complain(
+                    "Stopped, \(replayed): \(progress.failed) of them came back; see herald dlq list --topic \(foreignTopic) "
+                        + "--where 'replays > 0'.")
+                return .partlyDone
+            }
             console.complain(
                 "Stopped, \(replayed): \(progress.failed) of \(progress.failed + progress.delivered) outcomes are bad; "
                     + "see herald dlq list --since 10m.")

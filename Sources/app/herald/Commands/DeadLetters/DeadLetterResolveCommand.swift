@@ -27,17 +27,12 @@ enum DeadLetterResolveCommand: HeraldCommand {
         let (parsed, console) = (invocation.parsed, invocation.console)
         let selection = try DeadLetterOptions.selection(parsed, needsChoice: true)
         var query = try DeadLetterQuery(invocation, selection, isWriting: true)
-        var chosen: [Int32: [Int64]] = [:]
-        var count = 0
-        let matched = try query.visit { entry, marks, _ in
-            let isDone =
-                marks?.isResolved(partition: entry.partition, offset: entry.offset) ?? false
-                || marks?.isReplayed(entry.pushServices, partition: entry.partition, offset: entry.offset) ?? false
-            guard !isDone else { return true }
-            chosen[entry.partition, default: []].append(entry.offset)
-            count += 1
+        var plan = ResolvePlan()
+        try query.visit { entry, marks, _ in
+            plan.add(entry, marks)
             return true
         }
+        let (matched, count) = (plan.matched, plan.count)
         if let failure = DeadLetterOptions.failure(ofMissing: query.missing, consequence: "; nothing was resolved") {
             throw failure
         }
@@ -62,7 +57,7 @@ enum DeadLetterResolveCommand: HeraldCommand {
                 SafeText.escaped(
                     "Job \(lease.job) of \(lease.owner) has not ended; checking whether it still runs …"))
         }
-        let end = job.run(chosen)
+        let end = job.run(plan.chosen)
         try write(invocation, matched: matched, resolved: end.count, job: job.name)
         if let failure = end.failure {
             let status = CommandFailure(failure).status

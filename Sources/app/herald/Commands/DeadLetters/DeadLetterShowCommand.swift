@@ -11,7 +11,9 @@ enum DeadLetterShowCommand: HeraldCommand {
         "show", "Show a dead letter: where it came from, each attempt, what became of it, how to replay it.",
         details: "The message is masked unless --reveal, which goes into the audit topic.",
         arguments: [id.declaration],
-        options: [DeadLetterOptions.reveal.declaration, OutputFormat.option.declaration],
+        options: [
+            DeadLetterOptions.topic.declaration, DeadLetterOptions.reveal.declaration, OutputFormat.option.declaration,
+        ],
         examples: [.init("herald dlq show 3:1742", "The dead letter with offset 1742 in partition 3.")])
     static let heeds: HeededSettings = .cluster + .topics("results", "deadLetter", "state", "audit") + .events
 
@@ -20,6 +22,7 @@ enum DeadLetterShowCommand: HeraldCommand {
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         var request = Selection.Request()
+        request.topic = invocation.parsed[DeadLetterOptions.topic]
         request.ids = [invocation.parsed[id]]
         let selection = try DeadLetterOptions.compile(request, command: invocation.parsed.path.name)
         let isRevealed = invocation.parsed[DeadLetterOptions.reveal]
@@ -39,18 +42,23 @@ enum DeadLetterShowCommand: HeraldCommand {
         guard !letters.isEmpty else {
             throw CommandFailure("there is no dead letter \(SafeText.escaped(invocation.parsed[id]))")
         }
+        let configuration = invocation.parsed[GlobalOptions.config]
+        let foreignTopic = invocation.parsed[DeadLetterOptions.topic]
         let page = DeadLetterPage(
-            isRevealed: isRevealed, configuration: invocation.parsed[GlobalOptions.config],
+            isRevealed: isRevealed, configuration: configuration, foreignTopic: foreignTopic,
             marks: try query.marks(of: letters))
         let console = invocation.console
+        let objects = letters.map { letter in
+            letter.object(isRevealed: isRevealed, configuration: configuration, foreignTopic: foreignTopic)
+        }
         switch invocation.parsed[OutputFormat.option] {
         case .table:
             for (index, letter) in letters.enumerated() {
                 if index > 0 { try console.print("") }
                 for line in page.lines(letter) { try console.print(line) }
             }
-        case .json: try console.print(JSONValue.array(letters.map(page.object)).pretty)
-        case .jsonl: for letter in letters { try console.print(page.object(letter).compact) }
+        case .json: try console.print(JSONValue.array(objects).pretty)
+        case .jsonl: for object in objects { try console.print(object.compact) }
         }
         return .done
     }

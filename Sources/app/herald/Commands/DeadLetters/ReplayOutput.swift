@@ -8,14 +8,22 @@ struct ReplayOutput {
     private let format: OutputFormat
     private let plan: ReplayPlan
     private let options: ReplayOptions
-    private let outcomesPerSecond: Double?
+    private let forecast: ReplayForecast
+    private let foreignTopic: String?
 
-    /// - Parameter outcomesPerSecond: how fast the workers have shown that they are.
-    init(_ format: OutputFormat, plan: ReplayPlan, options: ReplayOptions, outcomesPerSecond: Double?) {
+    /// - Parameters:
+    ///   - outcomesPerSecond: how fast the workers have shown that they are.
+    ///   - foreignTopic: the topic of others that the dead letters lie in; `nil` for Herald's own.
+    init(
+        _ format: OutputFormat, plan: ReplayPlan, options: ReplayOptions, outcomesPerSecond: Double?,
+        foreignTopic: String?
+    ) {
         self.format = format
         self.plan = plan
         self.options = options
-        self.outcomesPerSecond = outcomesPerSecond
+        forecast = ReplayForecast(
+            plan, options, outcomesPerSecond: outcomesPerSecond, isForeign: foreignTopic != nil)
+        self.foreignTopic = foreignTopic
     }
 
     // MARK: - For people
@@ -31,15 +39,30 @@ struct ReplayOutput {
         if let line = formerLine { lines.append(line) }
         for (topic, count) in plan.topics.sorted(by: { $0.key < $1.key }) { lines.append("  \(count) to \(topic)") }
         guard plan.count > 0 else { return lines }
+        lines += plan.corrections.map { "  \($0.place): \(SafeText.escaped($0.corrected.words))" }
+        if plan.count > plan.corrections.count, !plan.corrections.isEmpty {
+            lines.append("  and \(plan.count - plan.corrections.count) more are corrected alike")
+        }
         let services = plan.pushServices.sorted { $0.key < $1.key }.map { "\(SafeText.escaped($0.key)) \($0.value)" }
         if !services.isEmpty { lines.append("  calls: \(services.joined(separator: ", "))") }
         if let earliest = plan.earliest, let latest = plan.latest {
             lines.append("  from \(earliest.text) to \(latest.text)")
         }
-        lines.append(
-            "  in batches of \(options.ramp.text), stopping above \(Self.percent(options.stopShare)) bad outcomes")
-        lines.append("  takes \(duration)")
+        lines += pace
+        lines.append("  takes \(forecast.words)")
         return lines
+    }
+
+    private var pace: [String] {
+        let share = Self.percent(options.stopShare)
+        guard let foreignTopic else {
+            return ["  in batches of \(options.ramp.text), stopping above \(share) bad outcomes"]
+        }
+        let wait = DurationText.format(options.patience)
+        return [
+            "  in batches of \(options.ramp.text), \(wait) after each, stopping when more than \(share) of a batch come back",
+            "  nobody reports whether they are processed: all that is seen is what becomes a dead letter in \(foreignTopic) again",
+        ]
     }
 
     /// What came of former replays, for who replays again.
@@ -52,105 +75,44 @@ struct ReplayOutput {
         return "  \(count) of these \(count == 1 ? "was" : "were") replayed before: \(parts.joined(separator: ", "))"
     }
 
-    private var duration: String {
-        guard let seconds else { return "as long as the workers need; --rate bounds it" }
-        let time = DurationText.format(.seconds(Int64(seconds.rounded(.up))))
-        if let rate = options.rate { return "at least \(time) at \(Self.rate(rate)), and the waits for outcomes" }
-        return "about \(time) if the workers are as fast as in the busiest minute of the last day "
-            + "(\(Self.rate(outcomesPerSecond ?? 0)) outcomes); --rate bounds it"
-    }
-
-    private var seconds: Double? {
-        if let rate = options.rate { return plan.seconds(at: rate) }
-        return outcomesPerSecond.map { Double(plan.outcomeCount) / $0 }
-    }
-
-    private static func rate(_ rate: Double) -> String {
-        rate.rounded() == rate ? "\(Int(rate))/s" : "\(Int((rate * 60).rounded()))/m"
-    }
-
     private static func percent(_ share: Double) -> String {
         let number = share * 100
         return number.rounded() == number ? "\(Int(number))%" : "\(number)%"
     }
 
-    static func batchLine(_ progress: ReplayProgress) -> String {
+    func batchLine(_ progress: ReplayProgress) -> String {
         "Batch \(progress.batch) begins; so far \(progress.replayed) of \(progress.planned) replayed, "
-            + "\(progress.delivered) delivered, \(progress.failed) failed."
+            + (foreignTopic == nil
+                ? "\(progress.delivered) delivered, \(progress.failed) failed." : "\(progress.failed) came back.")
     }
 
-    static func progressLine(_ progress: ReplayProgress, _ meter: ThroughputMeter) -> String {
-        "\(progress.replayed)/\(progress.planned) replayed  \(progress.delivered) delivered  \(progress.failed) failed  "
-            + "\(progress.open) open"
+    func progressLine(_ progress: ReplayProgress, _ meter: ThroughputMeter) -> String {
+        let outcomes =
+            foreignTopic == nil
+            ? "\(progress.delivered) delivered  \(progress.failed) failed  \(progress.open) open"
+            : "\(progress.failed) came back"
+        return "\(progress.replayed)/\(progress.planned) replayed  \(outcomes)"
             + (progress.isWaiting
-                ? "  waiting for outcomes"
+                ? "  waiting for \(foreignTopic == nil ? "outcomes" : "what comes back")"
                 : meter.words(left: Int64(progress.planned - progress.replayed - progress.skipped)))
     }
 
     // MARK: - Data
 
     func writePlan(_ console: Console) throws {
-        try format.write(planMembers, lines: planLines, to: console)
+        try format.write(forecast.members, lines: planLines, to: console)
     }
 
     /// There was nothing to do, which a script wants to read too.
     func writeNothing(_ console: Console) throws {
-        if format != .table { try format.write(planMembers + [.init("end", "complete")], lines: [], to: console) }
+        if format != .table { try format.write(forecast.members + [.init("end", "complete")], lines: [], to: console) }
     }
 
     func write(_ report: ReplayReport, _ console: Console) throws {
-        let progress = report.progress
-        let counts: [(String, Int)] = [
-            ("replayed", progress.replayed), ("skipped", progress.skipped), ("delivered", progress.delivered),
-            ("failed", progress.failed), ("open", progress.open), ("tooLarge", progress.tooLarge),
-        ]
-        let members =
-            [.init("job", .string(report.job)), .init("end", .string(report.end.name))]
-            + counts.map { JSONValue.Member($0.0, .integer($0.1)) } + planMembers
+        let members = report.members + forecast.members
         let lines =
             ["job        \(report.job)", "end        \(report.end.name)"]
-            + counts.map { "\($0.0.fitted(toColumns: 11))\($0.1)" }
+            + report.progress.counts.map { "\($0.name.fitted(toColumns: 11))\($0.count)" }
         try format.write(members, lines: lines, to: console)
-    }
-
-    private var planMembers: [JSONValue.Member] {
-        let leftOut = ReplayRules.Omission.allCases.compactMap { omission in
-            plan.leftOut[omission].map { JSONValue.Member(omission.rawValue, .integer($0)) }
-        }
-        var members: [JSONValue.Member] = [
-            .init("matched", .integer(plan.matched)), .init("planned", .integer(plan.count)),
-            .init("leftOut", .object(leftOut)), .init("topics", Self.counts(plan.topics)),
-            .init("pushServices", Self.counts(plan.pushServices)),
-            .init("ends", Self.counts(plan.ends.mapValues { Int($0) })),
-        ]
-        if options.isAgain {
-            let before = ReplayOutcomes.Outcome.allCases.map {
-                JSONValue.Member($0.rawValue, .integer(plan.replayedBefore[$0] ?? 0))
-            }
-            members.append(.init("replayedBefore", .object(before)))
-        }
-        if let earliest = plan.earliest { members.append(.init("earliest", .string(earliest.text))) }
-        if let latest = plan.latest { members.append(.init("latest", .string(latest.text))) }
-        if let seconds { members.append(.init("seconds", .integer(Int(seconds.rounded(.up))))) }
-        return members
-    }
-
-    private static func counts(_ counts: [String: Int]) -> JSONValue {
-        .object(counts.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, .integer($0.value)) })
-    }
-}
-
-extension ReplayRules.Omission {
-    fileprivate var words: String {
-        switch self {
-        case .replayed: "replayed already (--again replays once more)"
-        case .resolved: "resolved (--again replays nevertheless)"
-        case .expired: "expired: too late to send"
-        case .campaignCancelled: "their campaign was cancelled"
-        case .overTheCap: "replayed as often as retry.replays allows"
-        case .otherPushServices: "none of --only-pns failed"
-        case .incomplete: "too large for their value or key to be kept: publish their requests (herald-origin) again"
-        case .unreadable: "no dead letters of Herald's"
-        }
     }
 }

@@ -30,7 +30,9 @@ struct PublishRun {
             pushServices: try settings.pushServices(), maxEventBytes: settings.limits.eventBytes)
         preparation = EventPreparation(decoder: decoder, idBase: idBase)
         let names = settings.topicNames
-        let others = [names.results, names.deadLetter, names.campaigns, names.state, names.audit]
+        let others = [
+            names.results, names.deadLetter, names.campaigns, names.state, names.audit, names.feedback,
+        ]
         if others.contains(topic) || names.delay(ofTopic: topic) != nil {
             throw UsageError("\(topic) is no request topic: only Herald writes to it", command: "herald publish")
         }

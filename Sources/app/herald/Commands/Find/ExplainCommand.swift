@@ -1,0 +1,60 @@
+import HeraldCommandLine
+import HeraldText
+import HeraldTime
+import HeraldTimeline
+
+/// `herald explain`: where an event stands, why, and what happens next.
+enum ExplainCommand: HeraldCommand {
+    private static let id = CommandArgument<String>.required(
+        .text("ID"), "The event's id, or its request record TOPIC/PARTITION/OFFSET.")
+    private static let user = CommandOption.optional(
+        "user", .text("USER"), "The event's user: then one partition of each topic is read, and not all.")
+
+    static let declaration = CommandDeclaration(
+        "explain", "Say in sentences where an event stands, what it waits for, and what happens next.",
+        details:
+            "For each push service: what became of it and which rule decided, or what it waits for and until when, "
+            + "what the settings let happen next, and which command changes it. An id that several events have is "
+            + "explained for the newest of them.",
+        arguments: [id.declaration],
+        options: [
+            user.declaration, TimelineRun.since.declaration, TimelineRun.allPartitions.declaration,
+            OutputFormat.option.declaration,
+        ],
+        examples: [.init("herald explain order-17 --user ann", "Why Ann has got nothing yet.")])
+    static let heeds: HeededSettings =
+        .cluster + .topics("requests", "results", "retry", "deadLetter", "campaigns", "feedback") + .events
+        + ["retry", "backend.statuses"]
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        let (parsed, console) = (invocation.parsed, invocation.console)
+        guard !parsed[id].isEmpty else { throw UsageError("the id is empty", command: parsed.path.name) }
+        var query = TimelineQuery(user: parsed[user], id: parsed[id])
+        query.since = try DeadLetterOptions.moment(TimelineRun.since, parsed, SystemClock.wall())
+        query.readsAllPartitions = parsed[TimelineRun.allPartitions]
+        let run = try TimelineRun(invocation)
+        let found = try run.run(query)
+        guard let event = found.timelines.last else {
+            throw CommandFailure(
+                "no record is about \(SafeText.quoted(parsed[id])): it was never published to these topics, or they have "
+                    + "forgotten it")
+        }
+        if found.timelines.count > 1 {
+            console.remark(
+                "\(found.timelines.count) events have this id; this is the newest. herald find --id shows them all.")
+        }
+        var situation = run.settings.situation(now: SystemClock.wall())
+        situation.committedOffset = try run.search.committedOffset(of: event.origin)
+        if let campaign = event.campaign {
+            situation.campaign = try run.search.control(ofCampaign: campaign, reach: run.reach, admin: run.admin)
+        }
+        let explanation = Explanation(of: event, situation)
+        try parsed[OutputFormat.option].write(explanation.json, lines: lines(explanation), to: console)
+        return .done
+    }
+
+    private static func lines(_ explanation: Explanation) -> [String] {
+        explanation.sentences.map { SafeText.escaped($0) }
+            + (explanation.commands.isEmpty ? [] : [""] + explanation.commands.map { "  " + SafeText.escaped($0) })
+    }
+}

@@ -1,0 +1,55 @@
+import HeraldCommandLine
+import HeraldText
+import HeraldTime
+import HeraldTimeline
+
+/// `herald find`: all that became of a user's events, or of one event.
+enum FindCommand: HeraldCommand {
+    private static let user = CommandOption.optional("user", .text("USER"), "The events of this user.")
+    private static let id = CommandOption.optional(
+        "id", .text("ID"), "The events with this id, or the request record TOPIC/PARTITION/OFFSET.")
+    private static let limit = CommandOption.standard(
+        "limit", .wholeNumber(1...100_000), default: "1000", "Events of each partition at most, the newest.")
+
+    static let declaration = CommandDeclaration(
+        "find", "Find what became of a user's events, or of one event, in all topics.",
+        details:
+            "It reads request, retry, result and dead-letter topics up to what is committed now, and shows for each "
+            + "event when it was published and by whom, each call that failed, each wait and why, replays, and how it "
+            + "ended for each push service. A user's records lie in one partition of each topic, so only that one is "
+            + "read, unless --all-partitions; with --id alone all are. Messages are not shown. The exit status is 1 when "
+            + "nothing was found. herald explain says in sentences where an event stands.",
+        options: [
+            user.declaration, id.declaration, TimelineRun.since.declaration, TimelineRun.allPartitions.declaration,
+            limit.declaration, OutputFormat.option.declaration,
+        ],
+        examples: [
+            .init("herald find --user ann --since 2d", "Ann says that she got nothing."),
+            .init("herald find --id order-17 -o json", "One event's way, for a program."),
+        ])
+    static let heeds: HeededSettings =
+        .cluster + .topics("requests", "results", "retry", "deadLetter", "feedback") + .events + ["retry.delays"]
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        let (parsed, console) = (invocation.parsed, invocation.console)
+        var query = TimelineQuery(user: parsed[user], id: parsed[id])
+        guard query.user?.isEmpty == false || query.id?.isEmpty == false else {
+            throw UsageError("say whose: --user, --id or both", command: parsed.path.name)
+        }
+        query.since = try DeadLetterOptions.moment(TimelineRun.since, parsed, SystemClock.wall())
+        query.readsAllPartitions = parsed[TimelineRun.allPartitions]
+        query.limit = parsed[limit]
+        let found = try TimelineRun(invocation).run(query)
+        switch parsed[OutputFormat.option] {
+        case .table:
+            for (index, event) in found.timelines.enumerated() {
+                if index > 0 { try console.print("") }
+                for line in TimelinePage.lines(event) { try console.print(line) }
+            }
+        case .json: try console.print(JSONValue.array(found.timelines.map(\.json)).pretty)
+        case .jsonl: for event in found.timelines { try console.print(event.json.compact) }
+        }
+        console.remark(TopicsTool.counted(found.timelines.count, "event") + ".")
+        return found.timelines.isEmpty ? .failed : .done
+    }
+}

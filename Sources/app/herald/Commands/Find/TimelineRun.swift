@@ -1,0 +1,57 @@
+import HeraldCommandLine
+import HeraldEvents
+import HeraldKafka
+import HeraldSettings
+import HeraldText
+import HeraldTime
+import HeraldTimeline
+import HeraldTools
+
+/// What `herald find` and `herald explain` share: a search with a bar, and what it could not see.
+struct TimelineRun {
+    static let since = CommandOption.optional(
+        "since", .text("TIME"), "Only what was recorded since a moment (2026-11-21T08:40:26Z), or so long ago (2d).")
+    static let allPartitions = CommandOption.flag(
+        "all-partitions", "Read all partitions, also those in which the user's records should not be.")
+
+    let search: TimelineSearch
+    let admin: HeraldKafka.Admin
+    let reach: ClusterReach
+    let settings: Settings
+    private let console: Console
+
+    init(_ invocation: Invocation) throws {
+        settings = try invocation.settings(requiring: [.kafka])
+        search = try settings.timelineSearch()
+        admin = try settings.adminClient()
+        reach = settings.clusterReach
+        console = invocation.console
+    }
+
+    /// Searches, and says on standard error what the answer lacks.
+    func run(_ query: TimelineQuery) throws -> TimelineSearch.Found {
+        let stop = try StopRequest.listen()
+        var line = ProgressLine(console)
+        var meter = ThroughputMeter()
+        let found = try search.run(query, reach: reach, admin: admin) { passed, total in
+            meter.note(passed)
+            line.show(
+                share: passed, of: total, "\(passed) of \(total) records read\(meter.words(left: total - passed))")
+            return !stop.isMade
+        }
+        line.clear()
+        for reason in found.unread { console.remark("Not read: \(SafeText.escaped(reason)).") }
+        if !found.strayTopics.isEmpty {
+            console.remark(
+                "Events of this user are not where the key of their user belongs in "
+                    + "\(found.strayTopics.joined(separator: ", ")): their producer has another partitioner or key, so "
+                    + "that some may be missing here. --all-partitions finds them all; docs/PUBLISHING.md says how to "
+                    + "publish them.")
+        }
+        if found.isCut {
+            console.remark("Only the newest \(query.limit) events of each partition are shown; see --limit.")
+        }
+        if stop.isMade { throw CommandFailure("interrupted", status: .partlyDone) }
+        return found
+    }
+}

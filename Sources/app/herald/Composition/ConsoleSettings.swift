@@ -1,0 +1,69 @@
+import HeraldCommandLine
+import HeraldConsole
+import HeraldReplay
+import HeraldSettings
+import HeraldText
+import HeraldTools
+
+extension Settings {
+    /// What the console's parts work on.
+    ///
+    /// - Parameters:
+    ///   - configuration: the settings file, for the commands that are shown.
+    ///   - temporaryDirectory: where uploaded files lie.
+    func consoleContext(
+        environment: [String: String], configuration: String?, temporaryDirectory: String
+    ) throws -> ConsoleContext {
+        ConsoleContext(
+            replay: try replayContext(environment: environment), campaigns: campaignContext(environment: environment),
+            failures: FailuresContext(configuration: configuration) { context, isWriting in
+                try Replayer(context, reach: clusterReach, admin: adminClient(), isWriting: isWriting)
+            },
+            starts: CampaignStartRules(
+                pushServices: try pushServices(), maximumEventBytes: limits.eventBytes,
+                uploadLimit: console.uploadLimit, directory: temporaryDirectory),
+            timeline: TimelineContext(
+                search: try timelineSearch(), reach: clusterReach, admin: try adminClient(),
+                situation: { situation(now: $0) }),
+            now: nowPlan)
+    }
+
+    /// What the pages Verdict and Now watch.
+    private var nowPlan: NowPlan {
+        NowPlan(
+            topics: topicNames, delays: retryDelayNames, group: kafka.group,
+            reach: ClusterReach(bootstrapServers: kafka.bootstrapServers, patience: NowPlan.patience),
+            clientProperties: KafkaClientSettings.common(self),
+            groupProperties: KafkaClientSettings.doctorReader(self),
+            readerProperties: KafkaClientSettings.watcher(self),
+            workers: console.workers.isEmpty ? nil : console.workers, listen: adminAddress)
+    }
+
+    /// Where the console is served, and to whom.
+    ///
+    /// - Throws: a ``CommandFailure`` with the status of bad settings.
+    func consoleConfiguration(allowsChanges: Bool, operatorName: String) throws -> ConsoleServer.Configuration {
+        guard case .address(let host, let port) = console.listen else {
+            throw CommandFailure("console.listen: off serves nobody: choose an address", status: .badSettings)
+        }
+        var configuration = ConsoleServer.Configuration()
+        configuration.host = host
+        configuration.port = port
+        configuration.hosts = console.hosts
+        configuration.allowsChanges = allowsChanges
+        configuration.operatorName = operatorName
+        do {
+            configuration.tokens = try console.tokenFile.map { try TokenFile(path: $0) }
+        } catch let error as InputError {
+            throw CommandFailure("console.tokenFile: \(error)", status: .badSettings)
+        } catch let error as InvalidArgument {
+            throw CommandFailure(error.description, status: .badSettings)
+        }
+        guard configuration.tokens != nil || configuration.isOnLoopback else {
+            throw CommandFailure(
+                "console.tokenFile: is missing, and console.listen (\(console.listen)) is open to others: write a file "
+                    + "with a line ROLE NAME TOKEN for each person, or listen on 127.0.0.1", status: .badSettings)
+        }
+        return configuration
+    }
+}

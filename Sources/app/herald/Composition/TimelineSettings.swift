@@ -1,0 +1,28 @@
+import HeraldCore
+import HeraldEvents
+import HeraldSettings
+import HeraldTime
+import HeraldTimeline
+
+extension Settings {
+    /// A search through Herald's topics.
+    func timelineSearch() throws -> TimelineSearch {
+        TimelineSearch(
+            topics: topicNames, delays: retryDelayNames,
+            // As whoever goes through millions of results.
+            readerProperties: KafkaClientSettings.outcomeReader(self),
+            decoder: RecordDecoder(pushServices: try pushServices(), maxEventBytes: limits.eventBytes))
+    }
+
+    /// What decides by the settings, before anything is known of an event.
+    func situation(now: WallTime) -> Explanation.Situation {
+        let (statuses, delays) = (statusTable, retryDelayNames)
+        let policy = RetryPolicy(immediate: retry.immediate, delays: delays.map(\.milliseconds))
+        return Explanation.Situation(
+            now: now, delays: delays, mostCalls: policy.mostCalls, quickRetries: policy.immediate,
+            resultsTopic: topics.results, meaning: { statuses[$0].rawValue })
+    }
+
+    /// The delays of the retry topics.
+    var retryDelayNames: [DelayName] { retry.delays.compactMap { DelayName($0.text) } }
+}

@@ -1,0 +1,13 @@
+#pragma once
+#include <stddef.h>
+
+// The files of the console's page (Sources/operations/HeraldConsole/Page), as they are in the program.
+
+struct herald_page_file {
+    const char *name;
+    const unsigned char *bytes;
+    size_t count;
+};
+
+size_t herald_page_count(void);
+struct herald_page_file herald_page_file(size_t index);

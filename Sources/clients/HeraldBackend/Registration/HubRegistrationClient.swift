@@ -1,0 +1,148 @@
+public import HeraldDevices
+public import HeraldHub
+public import HeraldText
+internal import HeraldThreads
+
+/// Registers devices at a notification hub itself, without a backend between.
+///
+/// The tutorial's backend adds the user's own tag and looks for other registrations of the handle; here the client does.
+/// Whoever has the connection string may register any device for any user: it is for services, not for apps. A rule with
+/// Listen is enough.
+public struct HubRegistrationClient: Sendable {
+    private let client: HubClient
+    private let tag: HubTagTemplate
+    private let registersLegacyGCM: Bool
+
+    /// A client of one hub; throws when the template is none.
+    ///
+    /// - Parameters:
+    ///   - tag: the user's own tag, with `{user}` for the user: that which notifications are sent to.
+    ///   - registersLegacyGCM: whether devices of the platform `gcm` are registered for Google's legacy interface, which
+    ///     Google has shut down, instead of FCM v1.
+    public init(
+        _ client: HubClient, tag: String = "username:{user}", registersLegacyGCM: Bool = false
+    ) throws(InvalidArgument) {
+        self.init(client, tag: try HubTagTemplate(tag), registersLegacyGCM: registersLegacyGCM)
+    }
+
+    init(_ client: HubClient, tag: HubTagTemplate, registersLegacyGCM: Bool) {
+        self.client = client
+        self.tag = tag
+        self.registersLegacyGCM = registersLegacyGCM
+    }
+
+    /// Registers a device of a user, or renews its registration.
+    ///
+    /// Unless an id is remembered, that of a registration of the same handle is used, whose doubles are deleted, or a new
+    /// one. An id that the hub gave up (410) is forgotten, and a new one tried once.
+    ///
+    /// - Parameters:
+    ///   - user: whose own tag the device gets.
+    ///   - tags: what else the device can be reached by.
+    ///   - installation: the caller's name for the device or program; each has one remembered id per hub.
+    /// - Returns: the registration's id.
+    /// - Throws: ``BackendClientError``, `InvalidArgument`, `CancellationError`, or what the store throws.
+    @discardableResult
+    public func register(
+        handle: DeviceHandle, platform: Platform, user: String, tags: [String] = [], installation: String = "default",
+        store: any RegistrationStore
+    ) async throws -> String {
+        let tags = tags + [tag.tag(of: user)]
+        // Nothing is asked for, or remembered, for what the hub would refuse.
+        guard !user.isEmpty else { throw InvalidArgument("the user must not be empty") }
+        _ = try HubRegistration(Self.device(handle, platform, registersLegacyGCM), tags: tags)
+        return try await flow(installation, store).register(
+            RegisteredDevice(handle: handle, platform: platform, tags: tags))
+    }
+
+    /// Deletes the installation's registration from the hub and forgets its id.
+    ///
+    /// - Returns: false when no id is remembered, so that there is nothing to remove.
+    @discardableResult
+    public func unregister(installation: String = "default", store: any RegistrationStore) async throws -> Bool {
+        try await flow(installation, store).unregister()
+    }
+
+    private func flow(_ installation: String, _ store: any RegistrationStore) -> RegistrationFlow<HubService> {
+        RegistrationFlow(
+            HubService(client: client, registersLegacyGCM: registersLegacyGCM), installation: installation,
+            store: store)
+    }
+
+    fileprivate static func device(
+        _ handle: DeviceHandle, _ platform: Platform, _ registersLegacyGCM: Bool
+    ) -> HubDevice {
+        switch platform {
+        case .wns: .windows(channel: handle.text)
+        case .apns: .apple(token: handle.text)
+        case .gcm: registersLegacyGCM ? .gcm(token: handle.text) : .fcmV1(token: handle.text)
+        }
+    }
+}
+
+/// A hub's registrations for ``RegistrationFlow``, each step on a thread of its own, because it blocks.
+private struct HubService: RegistrationService {
+    private static let putting = "putting the registration"
+
+    let client: HubClient
+    let registersLegacyGCM: Bool
+
+    var address: String { "\(client.connectionString.origin)\(client.connectionString.basePath)/\(client.hub)" }
+
+    func makeID(for handle: DeviceHandle) async throws -> String {
+        switch try await run({ $0.id(forHandle: handle.text) }) {
+        case .success(let id): return id
+        case .failure(let failure): throw Self.error("asking for a registration", failure)
+        }
+    }
+
+    func put(_ device: RegisteredDevice, at id: String) async throws -> Bool {
+        let registration = try HubRegistration(
+            HubRegistrationClient.device(device.handle, device.platform, registersLegacyGCM), tags: device.tags)
+        switch try await run({ $0.put(registration, at: id) }) {
+        case .success: return true
+        case .failure(.gone): return false
+        case .failure(let failure): throw Self.error(Self.putting, failure)
+        }
+    }
+
+    func remove(_ id: String) async throws {
+        if case .failure(let failure) = try await run({ $0.delete(id) }) {
+            throw Self.error("removing the registration", failure)
+        }
+    }
+
+    func goneAtOnce() -> any Error {
+        Self.error(Self.putting, .gone(detail: "the hub gave the new id up at once"))
+    }
+
+    private func run<Value>(
+        _ request: @escaping @Sendable (HubRegistrations) -> HubResult<Value>
+    ) async throws -> HubResult<Value> {
+        try Task.checkCancellation()
+        let registrations = HubRegistrations(client)
+        return try await withCheckedThrowingContinuation { waiter in
+            do {
+                _ = try OwnThread(name: "hub-request") { waiter.resume(returning: request(registrations)) }
+            } catch {
+                waiter.resume(throwing: error)
+            }
+        }
+    }
+
+    private static func error(_ request: String, _ failure: HubFailure) -> BackendClientError {
+        let detail = failure.detail.flatMap { OneLine.text($0) }
+        switch failure {
+        case .notFound, .gone, .preconditionFailed:
+            return .refused(
+                request: request, answer: .status(failure.status ?? 0, retryAfter: nil, detail: detail))
+        case .refused(let status, let seconds, _):
+            return .refused(
+                request: request,
+                answer: .status(status, retryAfter: seconds > 0 ? "\(seconds)" : nil, detail: detail))
+        case .unanswered(let kind, _):
+            return .refused(request: request, answer: .failure(kind, detail: detail ?? "there is no answer"))
+        case .unreadable(let reason): return .unexpected(request: request, reason: reason)
+        }
+    }
+}

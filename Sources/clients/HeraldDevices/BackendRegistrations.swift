@@ -1,0 +1,138 @@
+internal import Foundation
+
+/// A request of the backend's contract for registrations.
+package struct RegistrationRequest: Sendable {
+    package let method: String
+    /// What comes behind the address of registrations, encoded.
+    package let target: String
+    package let json: String?
+    /// What it is for, in words without handles and ids.
+    package let purpose: String
+    /// What must not be shown of it, and what to say instead.
+    package let secrets: [(text: String, name: String)]
+}
+
+/// An answer to a ``RegistrationRequest``.
+package struct RegistrationReply: Sendable {
+    package let status: Int
+    /// The header's value as it came.
+    package let retryAfter: String?
+    /// An error's text as one line.
+    package let detail: String?
+    package let body: [UInt8]
+
+    package init(status: Int, retryAfter: String?, detail: String?, body: [UInt8]) {
+        self.status = status
+        self.retryAfter = retryAfter
+        self.detail = detail
+        self.body = body
+    }
+}
+
+/// How requests get to a backend, and what is thrown when it does not do what was asked.
+package protocol RegistrationTransport: Sendable {
+    /// Where the backend's registrations are: scheme, host, port and path.
+    var address: String { get }
+    /// Makes a request; throws when there is no answer.
+    func send(_ request: RegistrationRequest) async throws -> RegistrationReply
+    /// The error for an answer that refuses.
+    func refusal(of request: RegistrationRequest, _ reply: RegistrationReply) -> any Error
+    /// The error for an answer that is not what the contract says.
+    func mistake(in request: RegistrationRequest, _ reason: String) -> any Error
+}
+
+/// A backend's registrations, as its contract has them: `POST ?handle=`, `PUT /ID`, `DELETE /ID`.
+package struct BackendRegistrations<Transport: RegistrationTransport>: RegistrationService {
+    private static var idLimit: Int { 1_024 }
+    private static var putting: String { "putting the registration" }
+
+    private let transport: Transport
+
+    /// The registrations of the backend that the transport reaches.
+    package init(_ transport: Transport) {
+        self.transport = transport
+    }
+
+    package var address: String { transport.address }
+
+    package func makeID(for handle: DeviceHandle) async throws -> String {
+        let request = RegistrationRequest(
+            method: "POST", target: "?handle=" + Self.encoded(handle.text), json: nil,
+            purpose: "asking for a registration", secrets: [(handle.text, "(the handle)")])
+        let reply = try await transport.send(request)
+        guard reply.isSuccess else { throw transport.refusal(of: request, reply) }
+        guard let id = try? JSONDecoder().decode(String.self, from: Data(reply.body)), !id.isEmpty,
+            id.utf8.count <= Self.idLimit
+        else { throw transport.mistake(in: request, "the answer is not an id as a JSON string") }
+        return id
+    }
+
+    package func put(_ device: RegisteredDevice, at id: String) async throws -> Bool {
+        let request = RegistrationRequest(
+            method: "PUT", target: "/" + Self.encoded(id), json: try Self.json(of: device), purpose: Self.putting,
+            secrets: [(device.handle.text, "(the handle)"), (id, "(the registration)")])
+        let reply = try await transport.send(request)
+        if reply.status == 410 { return false }
+        guard reply.isSuccess else { throw transport.refusal(of: request, reply) }
+        return true
+    }
+
+    package func remove(_ id: String) async throws {
+        let request = RegistrationRequest(
+            method: "DELETE", target: "/" + Self.encoded(id), json: nil, purpose: "removing the registration",
+            secrets: [(id, "(the registration)")])
+        let reply = try await transport.send(request)
+        guard reply.isSuccess || reply.status == 404 || reply.status == 410 else {
+            throw transport.refusal(of: request, reply)
+        }
+    }
+
+    package func goneAtOnce() -> any Error {
+        let request = RegistrationRequest(method: "PUT", target: "", json: nil, purpose: Self.putting, secrets: [])
+        let gone = RegistrationReply(
+            status: 410, retryAfter: nil, detail: "the backend gave the new id up at once", body: [])
+        return transport.refusal(of: request, gone)
+    }
+
+    private static func json(of device: RegisteredDevice) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let body = Body(platform: device.platform.rawValue, handle: device.handle.text, tags: device.tags)
+        return String(decoding: try encoder.encode(body), as: UTF8.self)
+    }
+
+    /// Everything encoded but what RFC 3986 leaves unreserved.
+    private static func encoded(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        let bytes = text.utf8.flatMap { byte in
+            isUnreserved(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "-._~".utf8.contains(byte)
+        }
+    }
+}
+
+/// The members are named as ASP.NET's model has them.
+private struct Body: Encodable {
+    let platform: String
+    let handle: String
+    let tags: [String]
+
+    private enum CodingKeys: String, CodingKey {
+        case platform = "Platform"
+        case handle = "Handle"
+        case tags = "Tags"
+    }
+}
+
+extension RegistrationReply {
+    fileprivate var isSuccess: Bool { (200..<300).contains(status) }
+}

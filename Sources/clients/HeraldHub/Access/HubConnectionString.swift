@@ -1,0 +1,81 @@
+public import HeraldText
+
+/// Where a hub's namespace is and who we are to it: `Endpoint=sb://NS/;SharedAccessKeyName=NAME;SharedAccessKey=KEY`.
+///
+/// The parts may come in any order, their names in any case, and a `;` may end them (azure-notificationhubs-dotnet).
+/// Printed or described it shows no key.
+public struct HubConnectionString: Sendable, Hashable, CustomStringConvertible {
+    /// Host and, if there is one, port: `contoso.servicebus.windows.net`.
+    public let authority: String
+    /// What comes in front of the hub's name in every path, without a slash at its end; nearly always empty.
+    public let basePath: String
+    /// The name of the rule that the key belongs to.
+    public let keyName: String
+    /// The key as it stands in the string; it is never decoded.
+    public let key: Secret
+
+    private static let longest = 256
+
+    /// Takes the text apart; throws with what is wrong with it, without a word of the key.
+    public init(_ text: String) throws(InvalidArgument) {
+        var parts: [String: Substring] = [:]
+        for part in text.split(separator: ";") where !part.allSatisfy(\.isWhitespace) {
+            // Keys end in "=".
+            guard let equals = part.firstIndex(of: "=") else {
+                throw Self.mistake("has a part without '='")
+            }
+            let name = part[..<equals].trimming.lowercased()
+            guard parts.updateValue(part[part.index(after: equals)...].trimming, forKey: name) == nil else {
+                throw Self.mistake("has a part twice")
+            }
+        }
+        guard let endpoint = parts["endpoint"] else { throw Self.mistake("has no Endpoint") }
+        guard let keyName = parts["sharedaccesskeyname"], let key = parts["sharedaccesskey"] else {
+            throw Self.mistake("has no SharedAccessKeyName or no SharedAccessKey")
+        }
+        for value in [keyName, key] {
+            guard (1...Self.longest).contains(value.utf8.count), value.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+            else { throw Self.mistake("has a name or key that is not 1 to \(Self.longest) printable ASCII characters") }
+        }
+        (authority, basePath) = try Self.address(endpoint)
+        self.keyName = String(keyName)
+        self.key = Secret(String(key))
+    }
+
+    /// `https://`, host and port: hubs are called over TLS alone.
+    public var origin: String { "https://\(authority)" }
+
+    /// The endpoint and the key's name.
+    public var description: String { "sb://\(authority)\(basePath)/ as \(keyName)" }
+
+    private static func address(_ endpoint: Substring) throws(InvalidArgument) -> (String, String) {
+        let schemes = ["sb://", "https://", "amqps://"]
+        guard let scheme = schemes.first(where: { endpoint.lowercased().hasPrefix($0) }) else {
+            throw mistake("has an Endpoint that does not begin with sb://")
+        }
+        let rest = endpoint.dropFirst(scheme.count)
+        let authority = rest.prefix { $0 != "/" }
+        var path = rest.dropFirst(authority.count)
+        while path.hasSuffix("/") { path.removeLast() }
+        let isClean = rest.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"@?#%\"\\".utf8.contains($0) }
+        guard isClean, !authority.isEmpty, !authority.hasPrefix(":") else {
+            throw mistake("has an Endpoint without a proper host")
+        }
+        return (authority.lowercased(), String(path))
+    }
+
+    private static func mistake(_ text: String) -> InvalidArgument {
+        InvalidArgument(
+            "the hub's connection string \(text); "
+                + "it looks like Endpoint=sb://NS.servicebus.windows.net/;SharedAccessKeyName=NAME;SharedAccessKey=KEY")
+    }
+}
+
+extension Substring {
+    fileprivate var trimming: Substring {
+        var text = self
+        while text.first?.isWhitespace == true { text.removeFirst() }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return text
+    }
+}

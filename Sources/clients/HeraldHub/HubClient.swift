@@ -1,0 +1,73 @@
+public import HeraldHTTP
+public import HeraldText
+internal import HeraldTime
+
+/// Single requests to a notification hub: registrations, telemetry, probes; not the worker's sends.
+///
+/// Each makes a connection of its own and blocks.
+public struct HubClient: Sendable {
+    /// What is sent as `api-version`: that of Microsoft's own current SDKs.
+    public static let apiVersion = "2020-06"
+    /// So long a token is good for (azure-notificationhubs-java).
+    static let tokenLifetimeSeconds: Int64 = 3_600
+
+    /// Who we are.
+    public let connectionString: HubConnectionString
+    /// The hub's name.
+    public let hub: String
+    private let timeoutMilliseconds: Int
+    private let proxy: ProxyAddress?
+    private let tls: TLSFiles
+
+    /// A client of one hub.
+    ///
+    /// - Parameters:
+    ///   - hub: checked with ``check(hub:)`` before.
+    ///   - timeoutMilliseconds: of one request, the connection included.
+    public init(
+        _ connectionString: HubConnectionString, hub: String, timeoutMilliseconds: Int = 10_000,
+        proxy: ProxyAddress? = nil, tls: TLSFiles = TLSFiles()
+    ) {
+        self.connectionString = connectionString
+        self.hub = hub
+        self.timeoutMilliseconds = timeoutMilliseconds
+        self.proxy = proxy
+        self.tls = tls
+    }
+
+    /// Throws when the text cannot be a hub's name: 1 to 260 letters, digits, `.`, `_`, `-` (and `/` within).
+    public static func check(hub: String) throws(InvalidArgument) {
+        let isClean = hub.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "._-/".utf8.contains(byte)
+            }
+        }
+        guard (1...260).contains(hub.utf8.count), isClean, !hub.hasPrefix("/"), !hub.hasSuffix("/") else {
+            throw InvalidArgument("the hub's name must be 1 to 260 letters, digits and . _ - /")
+        }
+    }
+
+    /// Makes a request below the hub.
+    ///
+    /// - Parameters:
+    ///   - path: behind the hub's name, encoded, without a slash in front: `registrationids`.
+    ///   - query: encoded, in front of the version: `$top=100`.
+    ///   - headers: further ones.
+    ///   - wantedHeaders: those of the answer that are kept.
+    package func perform(
+        _ method: SingleRequest.Method, _ path: String, query: [String] = [], headers: [SingleRequest.Header] = [],
+        wantedHeaders: [String] = [], isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) -> SingleRequest.Outcome {
+        let expiresAt = SystemClock.wall().milliseconds / 1_000 + Self.tokenLifetimeSeconds
+        let parameters = (query + ["api-version=\(Self.apiVersion)"]).joined(separator: "&")
+        return SingleRequest(
+            method, url: "\(connectionString.origin)\(connectionString.basePath)/\(hub)/\(path)?\(parameters)",
+            authorization: SharedAccessSignature(for: connectionString, expiresAt: expiresAt).authorization,
+            headers: headers, wantedHeaders: wantedHeaders, timeoutMilliseconds: timeoutMilliseconds, proxy: proxy,
+            tls: tls
+        ).perform(isCancelled: isCancelled)
+    }
+}

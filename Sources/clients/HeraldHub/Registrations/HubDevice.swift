@@ -1,0 +1,95 @@
+package import HeraldText
+
+/// How a hub reaches one device: its push service, and what that calls the device.
+package enum HubDevice: Sendable, Hashable {
+    /// Apple's; the token in hexadecimal digits.
+    case apple(token: String)
+    /// Google's legacy interface, which Google has shut down.
+    case gcm(token: String)
+    /// Google's FCM v1.
+    case fcmV1(token: String)
+    /// Windows'; the channel's URI.
+    case windows(channel: String)
+    /// A browser's subscription (Web Push).
+    case browser(endpoint: String, p256dh: String, auth: String)
+
+    /// The element of a description and those of its handle, in the order that the hub demands.
+    var form: (name: String, fields: [(name: String, value: String)]) {
+        switch self {
+        // The hub gives tokens back in capitals, whatever it was given.
+        case .apple(let token): ("Apple", [("DeviceToken", token.uppercased())])
+        case .gcm(let token): ("Gcm", [("GcmRegistrationId", token)])
+        case .fcmV1(let token): ("FcmV1", [("FcmV1RegistrationId", token)])
+        case .windows(let channel): ("Windows", [("ChannelUri", channel)])
+        case .browser(let endpoint, let p256dh, let auth):
+            ("Browser", [("Endpoint", endpoint), ("P256DH", p256dh), ("Auth", auth)])
+        }
+    }
+
+    /// Reads the handle of a description; `nil` when its kind is another (a template, a push service that is gone).
+    init?(kind: String, _ field: (String) -> String?) {
+        switch kind {
+        case "Apple": if let token = field("DeviceToken") { self = .apple(token: token) } else { return nil }
+        case "Gcm": if let token = field("GcmRegistrationId") { self = .gcm(token: token) } else { return nil }
+        case "FcmV1": if let token = field("FcmV1RegistrationId") { self = .fcmV1(token: token) } else { return nil }
+        case "Windows": if let channel = field("ChannelUri") { self = .windows(channel: channel) } else { return nil }
+        case "Browser":
+            guard let endpoint = field("Endpoint"), let p256dh = field("P256DH"), let auth = field("Auth") else {
+                return nil
+            }
+            self = .browser(endpoint: endpoint, p256dh: p256dh, auth: auth)
+        default: return nil
+        }
+    }
+
+    /// Throws when the hub could not take the handle: it is printable ASCII, and Apple's an even number of hexadecimal
+    /// digits.
+    package func check() throws(InvalidArgument) {
+        for (name, value) in form.fields {
+            guard !value.isEmpty, value.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+                throw InvalidArgument("the device's \(name) must be printable ASCII without spaces, and not empty")
+            }
+        }
+        if case .apple(let token) = self, !Self.isHexadecimal(token) {
+            throw InvalidArgument("an APNs token must be an even number of hexadecimal digits")
+        }
+    }
+
+    /// A handle as the hub compares it: an APNs token's digits in capitals.
+    ///
+    /// Who looks for a handle need not know its push service: no other's consists of pairs of hexadecimal digits alone.
+    static func compared(_ handle: String) -> String { isHexadecimal(handle) ? handle.uppercased() : handle }
+
+    private static func isHexadecimal(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count % 2 == 0 && text.utf8.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
+    }
+}
+
+/// What a hub's tags may be.
+package enum HubTags {
+    /// So many a registration may have.
+    package static let countLimit = 60
+    /// So many characters one may have.
+    package static let lengthLimit = 120
+
+    /// Throws with what is wrong with tags that a registration is to have.
+    package static func check(_ tags: [String]) throws(InvalidArgument) {
+        guard tags.count <= countLimit else {
+            throw InvalidArgument("a registration has at most \(countLimit) tags, not \(tags.count)")
+        }
+        for tag in tags {
+            guard (1...lengthLimit).contains(tag.utf8.count), tag.utf8.allSatisfy(isAllowed) else {
+                throw InvalidArgument("a tag must be 1 to \(lengthLimit) characters out of A-Z a-z 0-9 _ @ # . : -")
+            }
+        }
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "_@#.:-".utf8.contains(byte)
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package import HeraldText
+
+/// A registration of a device at a hub, as the Atom entries say it.
+package struct HubRegistration: Sendable, Hashable {
+    /// The hub's name for it; `nil` in what is only written.
+    package let id: String?
+    /// What the device can be reached by.
+    package let tags: [String]
+    /// The device; `nil` when its kind is none that Herald writes, such as a template.
+    package let device: HubDevice?
+
+    /// What a registration is to be; throws when the hub would not take it.
+    ///
+    /// - Parameter tags: a repeated one counts once.
+    package init(_ device: HubDevice, tags: [String]) throws(InvalidArgument) {
+        try device.check()
+        let unique = tags.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        try HubTags.check(unique)
+        id = nil
+        self.tags = unique
+        self.device = device
+    }
+
+    // MARK: Writing
+
+    /// The media type of an entry.
+    package static let mediaType = "application/atom+xml;type=entry;charset=utf-8"
+
+    /// The entry, the body of a PUT.
+    ///
+    /// The order of the elements matters to the hub (its data contract): tags, then the handle.
+    package var entry: [UInt8] {
+        guard let (kind, fields) = device?.form else { return [] }
+        var description = tags.isEmpty ? "" : "<Tags>\(XMLText.escaped(tags.joined(separator: ",")))</Tags>"
+        for (name, value) in fields { description += "<\(name)>\(XMLText.escaped(value))</\(name)>" }
+        let element = kind + Self.suffix
+        return Array(
+            ("<entry xmlns=\"http://www.w3.org/2005/Atom\"><content type=\"application/xml\">"
+                + "<\(element) xmlns:i=\"http://www.w3.org/2001/XMLSchema-instance\" "
+                + "xmlns=\"http://schemas.microsoft.com/netservices/2010/10/servicebus/connect\">"
+                + "\(description)</\(element)></content></entry>").utf8)
+    }
+
+    private static let suffix = "RegistrationDescription"
+
+    // MARK: Reading
+
+    /// Reads an entry; throws with what is wrong with it.
+    package init(entry: [UInt8]) throws(InvalidArgument) {
+        try self.init(XMLElement(document: entry))
+    }
+
+    /// Reads a feed of entries; throws with what is wrong with it.
+    package static func list(feed: [UInt8]) throws(InvalidArgument) -> [HubRegistration] {
+        let feed = try XMLElement(document: feed)
+        guard feed.name == "feed" else {
+            throw InvalidArgument("the list of registrations is a <\(feed.name)>, no feed")
+        }
+        var list: [HubRegistration] = []
+        for entry in feed.children where entry.name == "entry" { list.append(try HubRegistration(entry)) }
+        return list
+    }
+
+    private init(_ entry: XMLElement) throws(InvalidArgument) {
+        guard entry.name == "entry", let description = entry["content"]?.children.first,
+            let kind = Self.kind(of: description)
+        else { throw InvalidArgument("a registration of the hub is not an entry with a description") }
+        // Absent, empty and i:nil="true" are the same.
+        func field(_ name: String) -> String? {
+            guard let element = description[name], !element.isNil, !element.text.isEmpty else { return nil }
+            return element.text
+        }
+        id = field("RegistrationId") ?? entry["title"]?.text
+        tags = (field("Tags") ?? "").split(separator: ",").map { $0.drop { $0 == " " } }.map(String.init)
+        device = HubDevice(kind: kind, field)
+    }
+
+    /// `Apple` of `<AppleRegistrationDescription>`, or of `<RegistrationDescription i:type="…">` as .NET's SDK writes it.
+    private static func kind(of description: XMLElement) -> String? {
+        var name = description.name[...]
+        if description.name == suffix, let type = description.attributes["type"] {
+            name = type.split(separator: ":").last ?? ""
+        }
+        guard name.hasSuffix(suffix), name.count > suffix.count else { return nil }
+        return String(name.dropLast(suffix.count))
+    }
+}

@@ -1,0 +1,67 @@
+package import HeraldHTTP
+
+/// What came of a request to a hub.
+package enum HubResult<Value: Sendable>: Sendable {
+    case success(Value)
+    case failure(HubFailure)
+}
+
+extension HubResult: Equatable where Value: Equatable {}
+
+/// Why a hub did not do what it was asked for.
+package enum HubFailure: Sendable, Hashable {
+    /// 404: there is no such hub, or no such registration.
+    case notFound(detail: String?)
+    /// 410: the registration's id has expired or was deleted; a new one is to be asked for.
+    case gone(detail: String?)
+    /// 412: somebody else has changed it.
+    case preconditionFailed(detail: String?)
+    /// 401: no good token; 403: a right is missing, a quota used up, or too many requests; 429: too many requests; and
+    /// every other status.
+    case refused(status: Int, retryAfterSeconds: Int64, detail: String?)
+    /// There is no answer.
+    case unanswered(FailureKind, detail: String)
+    /// The answer is not what the service's documents say.
+    case unreadable(reason: String)
+
+    /// The failure that an answer says.
+    init(_ response: SingleRequest.Response) {
+        let detail = Self.detail(of: response.body)
+        switch response.status {
+        case 404: self = .notFound(detail: detail)
+        case 410: self = .gone(detail: detail)
+        case 412: self = .preconditionFailed(detail: detail)
+        default:
+            self = .refused(status: response.status, retryAfterSeconds: response.retryAfterSeconds, detail: detail)
+        }
+    }
+
+    /// The answer's status; `nil` without an answer that can be read.
+    package var status: Int? {
+        switch self {
+        case .notFound: 404
+        case .gone: 410
+        case .preconditionFailed: 412
+        case .refused(let status, _, _): status
+        case .unanswered, .unreadable: nil
+        }
+    }
+
+    /// What the hub, or the network, says of it; may hold any characters.
+    package var detail: String? {
+        switch self {
+        case .notFound(let detail), .gone(let detail), .preconditionFailed(let detail), .refused(_, _, let detail):
+            detail
+        case .unanswered(_, let detail): detail
+        case .unreadable(let reason): reason
+        }
+    }
+
+    /// The text of `<Error><Code>404</Code><Detail>…</Detail></Error>`.
+    private static func detail(of body: [UInt8]) -> String? {
+        guard let error = try? XMLElement(document: body), let text = error["Detail"]?.text, !text.isEmpty else {
+            return nil
+        }
+        return text
+    }
+}

@@ -1,0 +1,29 @@
+/// The form in which a hub takes notifications for a push service: the value of `ServiceBusNotification-Format`.
+public enum NotificationFormat: String, Sendable, CaseIterable {
+    /// Apple's APNs.
+    case apple
+    /// Google's former interface, of Firebase Cloud Messaging's legacy HTTP.
+    case gcm
+    /// Firebase Cloud Messaging, HTTP v1.
+    case fcmv1
+    /// Windows (WNS); a toast.
+    case windows
+    /// Web push.
+    case browser
+
+    /// The type of a body.
+    var contentType: StaticString {
+        self == .windows ? "application/xml" : "application/json;charset=utf-8"
+    }
+
+    /// The most bytes that the push service takes in one notification.
+    ///
+    /// - Parameter pushType: of APNs; a `voip` notification may be larger.
+    func byteLimit(isVoIP: Bool) -> Int {
+        switch self {
+        case .apple: isVoIP ? 5_120 : 4_096
+        case .gcm, .fcmv1, .browser: 4_096
+        case .windows: 5_120
+        }
+    }
+}

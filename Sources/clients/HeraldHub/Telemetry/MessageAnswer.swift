@@ -1,0 +1,47 @@
+internal import HeraldText
+internal import HeraldTime
+
+/// What a hub's answer to a question about one of its messages means.
+public enum MessageAnswer: Sendable, Hashable {
+    /// It knows the message.
+    case details(MessageDetails)
+    /// It does not know the message: not yet, or no longer.
+    case notKnown
+    /// It says nothing of the message, and would not say anything of another: it is busy, away, or refuses who asks.
+    case unavailable(reason: String, retryAfterMilliseconds: Int64?)
+
+    /// So long a hub is left alone at most, whatever it says.
+    static let longestPauseMilliseconds: Int64 = 600_000
+
+    /// Classifies an answer.
+    ///
+    /// 404 comes before a message is known and for an id that is none (documents disagree), and so do other refusals of one
+    /// message: all are asked again until they are too old. 403 says that the right is missing, the quota is used up or, in
+    /// older versions, that too much was asked: all of that is so for every message.
+    ///
+    /// - Parameters:
+    ///   - retryAfter: the header as it came, seconds or a date.
+    ///   - now: epoch milliseconds, for a date.
+    public init(status: Int, retryAfter: String?, body: [UInt8], now: Int64) {
+        switch status {
+        case 200..<300:
+            do throws(InvalidArgument) {
+                self = .details(try MessageDetails(document: body))
+            } catch {
+                self = .unavailable(reason: error.description, retryAfterMilliseconds: nil)
+            }
+        case 401, 403, 408, 429, 500...:
+            self = .unavailable(
+                reason: "HTTP \(status)", retryAfterMilliseconds: retryAfter.flatMap { Self.milliseconds($0, now) })
+        default: self = .notKnown
+        }
+    }
+
+    private static func milliseconds(_ text: String, _ now: Int64) -> Int64? {
+        if let seconds = Int64(text.trimmed), seconds >= 0 {
+            return min(longestPauseMilliseconds / 1_000, seconds) * 1_000
+        }
+        guard let date = HTTPDate.parse(text.trimmed) else { return nil }
+        return min(longestPauseMilliseconds, max(0, date.milliseconds - now))
+    }
+}

@@ -1,0 +1,98 @@
+internal import HeraldBytes
+public import HeraldHTTP
+public import HeraldTime
+
+/// Questions to a hub about its messages, over kept connections, driven by a loop's thread.
+///
+/// The caller hands over the events of `owner`, calls ``tick(_:)`` when ``nextDeadline`` passes, and drains the answers.
+public final class MessageCalls {
+    /// A token is made anew so long before the last one ends.
+    private static let renewalSeconds: Int64 = 300
+
+    private var pool: ConnectionPool
+    private let connectionString: HubConnectionString
+    private let hub: String
+    private let timeoutMilliseconds: Int64
+    private var requestEnd: [UInt8] = []
+    private var tokenEnd: Int64 = 0
+
+    /// Calls over connections of this loop.
+    ///
+    /// - Parameters:
+    ///   - owner: the owner in the tokens of these calls' events.
+    ///   - hub: checked with ``HubClient/check(hub:)`` before.
+    ///   - connections: their number, time-outs, proxy and files; the origin is the connection string's.
+    public init(
+        loop: EventLoop, owner: UInt8, _ connectionString: HubConnectionString, hub: String,
+        connections: ConnectionOptions, timeoutMilliseconds: Int
+    ) {
+        var options = connections
+        options.origin = connectionString.origin
+        pool = ConnectionPool(loop: loop, owner: owner, options: options)
+        self.connectionString = connectionString
+        self.hub = hub
+        self.timeoutMilliseconds = Int64(timeoutMilliseconds)
+    }
+
+    /// When ``tick(_:)`` is due next, if at all.
+    public var nextDeadline: MonotonicTime? { pool.nextDeadline }
+
+    /// Asks about a message.
+    public func ask(_ id: String, token: UInt64, now: MonotonicTime, wall: WallTime) {
+        sign(at: wall.milliseconds / 1_000)
+        pool.begin(
+            token: token, deadline: now.advanced(byMilliseconds: timeoutMilliseconds), now: now, keepsBody: true
+        ) { output in
+            output.append(contentsOf: "GET \(connectionString.basePath)/\(hub)/messages/".utf8)
+            PercentEncoding.append(Array(id.utf8).span.bytes, to: &output)
+            output.append(contentsOf: requestEnd)
+        }
+    }
+
+    /// Receives an event whose token has these calls' owner.
+    public func handle(_ event: ReadyEvent, now: MonotonicTime) { pool.handle(event, now: now) }
+
+    /// Ends the calls whose deadline has passed, and does what else is due.
+    public func tick(_ now: MonotonicTime) { pool.tick(now) }
+
+    /// Hands over the answers that have come.
+    public func drain(wall: WallTime, _ body: (_ token: UInt64, MessageAnswer) -> Void) {
+        var answers: [(UInt64, MessageAnswer)] = []
+        for completion in pool.completions {
+            let bytes = pool.withText(completion.body) { Self.bytes($0) }
+            if let failure = completion.failure {
+                let detail = String(decoding: bytes, as: UTF8.self)
+                answers.append(
+                    (completion.token, .unavailable(reason: "\(failure): \(detail)", retryAfterMilliseconds: nil)))
+                continue
+            }
+            let retryAfter = pool.withText(completion.retryAfter) { Self.bytes($0) }
+            let answer = MessageAnswer(
+                status: completion.status,
+                retryAfter: retryAfter.isEmpty ? nil : String(decoding: retryAfter, as: UTF8.self), body: bytes,
+                now: wall.milliseconds)
+            answers.append((completion.token, answer))
+        }
+        pool.removeCompletions()
+        for (token, answer) in answers { body(token, answer) }
+    }
+
+    /// Forgets all calls and closes the connections.
+    public func close() { pool.close() }
+
+    private static func bytes(_ span: RawSpan) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.append(copying: span)
+        return bytes
+    }
+
+    private func sign(at seconds: Int64) {
+        guard seconds > tokenEnd - Self.renewalSeconds || tokenEnd > seconds + 2 * HubClient.tokenLifetimeSeconds
+        else { return }
+        tokenEnd = seconds + HubClient.tokenLifetimeSeconds
+        let token = SharedAccessSignature(for: connectionString, expiresAt: tokenEnd)
+        requestEnd = Array(
+            ("?api-version=\(HubClient.apiVersion) HTTP/1.1\r\nHost: \(connectionString.authority)\r\n"
+                + "Authorization: \(token.authorization)\r\nUser-Agent: herald\r\n\r\n").utf8)
+    }
+}

@@ -1,0 +1,78 @@
+import HeraldBytes
+import HeraldText
+public import HeraldTime
+
+/// A record of the feedback topic about a device that a push service does not know any more, or by another handle.
+///
+/// The handle is personal data: it stands for one device. It is there as it is, because whoever keeps registrations of
+/// his own finds them by nothing else.
+public struct DeviceFeedback: Equatable, Sendable {
+    /// The hub's name of the platform, such as `apns`, `gcm` or `wns`.
+    public var platform: String
+    /// The handle, as the hub wrote it.
+    public var handle: String
+    /// The handle that the push service wants in its place.
+    public var newHandle: String?
+    /// The hub's id of the registration.
+    public var registrationID: String?
+    /// The hub's id of the installation.
+    public var installationID: String?
+    /// Why, in the hub's words: `ExpiredChannel`.
+    public var reason: String?
+    /// What the hub calls the notification that told it, if it says so.
+    public var backendID: String?
+    /// When the hub learned it, if it says so.
+    public var at: WallTime?
+    /// When it was read.
+    public var checkedAt: WallTime
+
+    /// What the hub says of a device.
+    public init(
+        platform: String, handle: String, newHandle: String? = nil, registrationID: String? = nil,
+        installationID: String? = nil, reason: String? = nil, backendID: String? = nil, at: WallTime? = nil,
+        checkedAt: WallTime
+    ) {
+        self.platform = platform
+        self.handle = handle
+        self.newHandle = newHandle
+        self.registrationID = registrationID
+        self.installationID = installationID
+        self.reason = reason
+        self.backendID = backendID
+        self.at = at
+        self.checkedAt = checkedAt
+    }
+
+    /// What its record's key is: the handle, so that one device's records stay in order.
+    public var recordKey: [UInt8] { Array(handle.utf8) }
+
+    init(_ fields: RecordFields) throws(InvalidArgument) {
+        platform = try fields.required("platform")
+        handle = try fields.required("handle")
+        newHandle = try fields.string("newHandle")
+        registrationID = try fields.string("registrationId")
+        installationID = try fields.string("installationId")
+        reason = try fields.string("reason")
+        backendID = try fields.string("backendId")
+        at = try fields.time("at")
+        checkedAt = try fields.requiredTime("checkedAt")
+    }
+
+    /// The value of its record: one line of JSON.
+    public func encoded() -> [UInt8] {
+        var output: [UInt8] = []
+        var writer = JSONObjectWriter()
+        writer.append("type", plain: FeedbackRecord.Kind.device.rawValue, to: &output)
+        writer.append("platform", platform, to: &output)
+        writer.append("handle", handle, to: &output)
+        writer.append("newHandle", present: newHandle, to: &output)
+        writer.append("registrationId", present: registrationID, to: &output)
+        writer.append("installationId", present: installationID, to: &output)
+        writer.append("reason", present: reason, to: &output)
+        writer.append("backendId", present: backendID, to: &output)
+        if let at { writer.append("at", at, to: &output) }
+        writer.append("checkedAt", checkedAt, to: &output)
+        writer.end(&output)
+        return output
+    }
+}

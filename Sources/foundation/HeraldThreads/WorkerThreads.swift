@@ -1,0 +1,78 @@
+import Glibc
+
+/// A few threads that do what blocks, in the order in which it came.
+public final class WorkerThreads: Sendable {
+    private struct State {
+        var queue: [@Sendable () -> Void] = []
+        var isStopping = false
+    }
+
+    /// So much may wait.
+    private static let queueLimit = 1_000
+
+    private let state = Guarded(State())
+    private let ready = Semaphore()
+    private let threads = Guarded<[OwnThread]>([])
+    private let count: Int
+
+    /// Starts the threads; their name is seen in the process's list.
+    public init(name: String, count: Int) throws(SystemError) {
+        self.count = count
+        for _ in 0..<count {
+            let thread = try OwnThread(name: name) { [state, ready] in
+                while let work = Self.next(state, ready) { work() }
+            }
+            threads.withLock { $0.append(thread) }
+        }
+    }
+
+    deinit { stop() }
+
+    /// Has something done; false when too much waits already, or everything ends.
+    public func run(_ work: @escaping @Sendable () -> Void) -> Bool {
+        let isTaken = state.withLock { state in
+            guard !state.isStopping, state.queue.count < Self.queueLimit else { return false }
+            state.queue.append(work)
+            return true
+        }
+        if isTaken { ready.signal() }
+        return isTaken
+    }
+
+    /// Waits for what is being done and leaves out what is not begun; a second call does nothing.
+    public func stop() {
+        state.withLock { state in
+            state.isStopping = true
+            state.queue = []
+        }
+        for _ in 0..<count { ready.signal() }
+        for thread in threads.withLock({ $0 }) { thread.join() }
+    }
+
+    private static func next(_ state: Guarded<State>, _ ready: Semaphore) -> (@Sendable () -> Void)? {
+        while true {
+            ready.wait()
+            let (work, isStopping) = state.withLock { state in
+                (state.queue.isEmpty ? nil : state.queue.removeFirst(), state.isStopping)
+            }
+            if let work { return work }
+            if isStopping { return nil }
+        }
+    }
+}
+
+/// A semaphore of POSIX.
+private final class Semaphore: @unchecked Sendable {
+    private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+    init() { sem_init(semaphore, 0, 0) }
+
+    deinit {
+        sem_destroy(semaphore)
+        semaphore.deallocate()
+    }
+
+    func signal() { sem_post(semaphore) }
+
+    func wait() { while sem_wait(semaphore) != 0 && errno == EINTR {} }
+}

@@ -1,0 +1,67 @@
+package import HeraldEvents
+package import HeraldText
+package import HeraldTime
+package import HeraldTools
+
+/// An order about a campaign as it stands now: what it comes to, and its consequences in numbers.
+package struct ControlPlan: Sendable {
+    package let order: ControlOrder
+    package let campaign: CampaignIndex.Campaign
+    package let status: CampaignStatus
+
+    package init(_ order: ControlOrder, _ status: CampaignStatus) {
+        self.order = order
+        self.status = status
+        campaign = status.campaign
+    }
+
+    /// What is to be written; `nil` when the campaign is in that state already.
+    package func control(at moment: WallTime, by name: String, reason: String?) throws(ToolFailure) -> CampaignControl?
+    {
+        switch order.decision(for: campaign, isFinished: status.isFinished, at: moment, by: name, reason: reason) {
+        case .write(let control): return control
+        case .unchanged: return nil
+        case .isCancelled(let control):
+            throw ToolFailure(
+                "campaign \(campaign.name) was cancelled \(CampaignWords.origin(of: control)), which is for ever; "
+                    + "start another one under a new name")
+        case .isFinished:
+            throw ToolFailure(
+                "campaign \(campaign.name) is finished: all of its \(status.count.known) outcomes are known, and there "
+                    + "is nothing left to \(order.rawValue)")
+        }
+    }
+
+    /// What follows from it, in a sentence for whoever has to confirm it.
+    package var consequence: String {
+        let counts =
+            "\(CampaignWords.number(status.count.delivered)) notifications are delivered; "
+            + "\(CampaignWords.number(status.open)) that are published "
+        let rest = CampaignWords.number(status.unpublished)
+        switch order {
+        case .pause:
+            return counts + "wait until it is resumed"
+                + (status.unpublished > 0 ? ", and \(rest) are not published before." : ".")
+        case .resume:
+            return counts + "go on"
+                + (status.unpublished > 0 ? ", and \(rest) are still to be published by its publisher." : ".")
+        case .cancel:
+            return counts + "end as cancelled"
+                + (status.unpublished > 0 ? ", and \(rest) are never published" : "")
+                + ". A cancelled campaign cannot be started again."
+        }
+    }
+
+    /// What was done, as the commands' `-o json` has it.
+    ///
+    /// - Parameter control: what was written; `nil` when nothing was.
+    package func members(_ control: CampaignControl?) -> [JSONValue.Member] {
+        let present = control ?? campaign.control
+        return [
+            .init("name", .string(campaign.name)), .init("was", .string(campaign.state.rawValue)),
+            .init("is", .string((present?.state ?? campaign.state).rawValue)), .init("changed", .bool(control != nil)),
+            .init("at", .text(present?.at.text)), .init("by", .text(present?.by)),
+            .init("reason", .text(present?.reason)),
+        ]
+    }
+}

@@ -1,0 +1,76 @@
+package import HeraldText
+
+/// What a start of a campaign comes to, in numbers and sentences: pure.
+///
+/// Texts from the audience are as they came.
+package struct CampaignPreview: Sendable {
+    package let order: CampaignOrder
+    package let audience: AudiencePreview
+    /// Recipients a second at most; `nil` for no bound.
+    package let rate: Double?
+    /// The sizes of the ramp's steps.
+    package let ramp: [Int]
+    /// Whether the campaign was started before.
+    package let isContinued: Bool
+
+    /// - Parameter definition: of a campaign that goes on; `nil` for a new one.
+    package init(_ order: CampaignOrder, _ audience: AudiencePreview, definition: CampaignDefinition?) {
+        self.order = order
+        self.audience = audience
+        rate = order.rate ?? definition?.rate
+        ramp = order.ramp ?? definition?.ramp ?? []
+        isContinued = definition != nil
+    }
+
+    /// What looks like a mistake, in sentences.
+    package var warnings: [String] {
+        audience.emptyFields.map { field in
+            "\(CampaignWords.counted(field.count, "recipient")) \(field.count == 1 ? "has" : "have") nothing for "
+                + "{{\(field.name)}}, the first in line \(field.line): \(SafeText.quoted(field.message))"
+        }
+            + order.text.template.singleBraces.map { name in
+                "{\(name)} stands as it is in the message; a field has two braces: {{\(name)}}"
+            }
+    }
+
+    /// How long it takes, in words.
+    package var duration: String {
+        guard let seconds else { return "as long as the workers need; --rate bounds it" }
+        // One recipient waits for nobody.
+        guard seconds > 0 else { return "a moment" + (ramp.isEmpty ? "" : ", and the waits for outcomes") }
+        return "at least \(CampaignWords.duration(Double(seconds))) at \(CampaignWords.rate(rate ?? 0))"
+            + (ramp.isEmpty ? "" : ", and the waits for outcomes")
+    }
+
+    private var seconds: Int? {
+        rate.map { Int((Double(max(0, audience.recipients - 1)) / $0).rounded(.up)) }
+    }
+
+    /// It as `herald campaign start --dry-run -o json` has it.
+    package var members: [JSONValue.Member] {
+        var members: [JSONValue.Member] = [
+            .init("name", .string(order.text.name)), .init("topic", .string(order.topic)),
+            .init("pns", .array(order.text.pushServices.map { .string($0) })),
+            .init("recipients", .integer(audience.recipients)), .init("repeats", .integer(audience.repeats)),
+            .init("invalid", .integer(audience.invalid)),
+            .init(
+                "invalidLines",
+                .array(
+                    audience.invalidLines.map {
+                        .object([.init("line", .integer($0.line)), .init("reason", .string($0.reason))])
+                    })),
+            .init(
+                "samples",
+                .array(
+                    audience.samples.map {
+                        .object([.init("user", .string($0.user)), .init("message", .string($0.message))])
+                    })),
+            .init("longestMessageBytes", .integer(audience.longestMessage)),
+        ]
+        if !warnings.isEmpty { members.append(.init("warnings", .array(warnings.map { .string($0) }))) }
+        if let rate { members.append(.init("ratePerSecond", .number(rate))) }
+        if !ramp.isEmpty { members.append(.init("ramp", .array(ramp.map { .integer($0) }))) }
+        if let seconds { members.append(.init("seconds", .integer(seconds))) }
+        return members
+    }
+}

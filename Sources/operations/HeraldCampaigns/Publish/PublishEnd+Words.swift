@@ -1,0 +1,25 @@
+extension PublishEnd {
+    /// How it ended, in a sentence; what a broker said in it is as it came.
+    ///
+    /// - Parameter again: how the rest is published.
+    package func sentence(_ progress: PublishProgress, name: String, again: String) -> String {
+        let published =
+            "\(CampaignWords.number(progress.published)) of \(CampaignWords.number(progress.recipients)) recipients "
+            + "published"
+        return switch self {
+        case .complete:
+            "All published: \(CampaignWords.number(progress.outcomes.delivered)) delivered, "
+                + "\(CampaignWords.number(progress.failed)) not."
+        case .interrupted:
+            "Interrupted, \(published), \(CampaignWords.number(progress.open)) notifications without an outcome; \(again)."
+        case .paused:
+            "The campaign is paused because too many failed, \(published). When the cause is gone: "
+                + "herald campaign resume \(name), and \(again)."
+        case .cancelled: "The campaign was cancelled, \(published)."
+        case .expired: "The campaign's events have expired, \(published); nothing more is sent."
+        case .takenOver:
+            "It ends, because another publisher of campaign \(name) has taken over; nobody is notified twice."
+        case .failed(let failure): "\(failure); \(published)"
+        }
+    }
+}

@@ -1,0 +1,96 @@
+internal import HeraldEvents
+internal import HeraldTime
+
+/// Follows one campaign: reads its records, its outcomes and its backlog in the retry topics.
+///
+/// One thread.
+package final class CampaignFollower {
+    private static let backlogPause = Duration.seconds(5)
+    /// The reading of a long backlog is cut short: the first may take longer than those that follow.
+    private static let firstBacklogPatience = Duration.seconds(5)
+    private static let backlogPatience = Duration.seconds(1)
+
+    private let campaigns: CampaignReader
+    private let outcomes: OutcomeReader?
+    private let backlog: RetryBacklog
+    private var campaign: CampaignIndex.Campaign
+    private var meter = OutcomeMeter()
+    private var counted: RetryBacklog.Count?
+    /// Who was told once what there is in the retry topics may ask: no answer means that there are no brokers.
+    private var wasCounted = false
+    private var lastCount = ContinuousClock.now
+
+    /// A follower that has read nothing yet.
+    ///
+    /// - Parameter campaigns: has been read to its end; it stays the caller's to close.
+    package init(
+        _ context: CampaignContext, _ layout: CampaignContext.Layout, _ campaign: CampaignIndex.Campaign,
+        campaigns: CampaignReader
+    ) throws {
+        self.campaigns = campaigns
+        self.campaign = campaign
+        let since = SystemClock.wall().milliseconds - Int64(OutcomeMeter.window) * 1_000
+        outcomes = try campaign.definition.map { definition in
+            try context.outcomes(
+                of: [.init(definition, after: campaign.progress)], lookingBackTo: since, layout)
+        }
+        backlog = try RetryBacklog(context, layout, campaign: campaign.name)
+    }
+
+    package func close() {
+        outcomes?.close()
+        backlog.close()
+    }
+
+    /// Reads everything to its present end.
+    ///
+    /// - Parameter onProgress: how many of how many results were passed; `false` ends the reading.
+    /// - Returns: whether the end was reached.
+    package func catchUp(onProgress: (Int64, Int64) -> Bool, isStopping: () -> Bool) throws -> Bool {
+        let now = SystemClock.wall()
+        let isWhole =
+            try outcomes?.catchUp(
+                onProgress: onProgress,
+                onResult: { result in
+                    // When one of a clock ahead of this one really came, nobody knows by now.
+                    if result.completedAt <= now { meter.add(result, at: now) }
+                }) ?? true
+        guard isWhole else { return false }
+        countBacklog(within: Self.firstBacklogPatience, isStopping)
+        return true
+    }
+
+    /// Takes what comes in about this long.
+    package func poll(for duration: Duration, isStopping: () -> Bool) throws {
+        let end = ContinuousClock.now + duration
+        try campaigns.poll(waitMilliseconds: outcomes == nil ? Int32(duration / .milliseconds(1)) : 0)
+        while let outcomes, ContinuousClock.now < end, !isStopping() {
+            let left = (end - .now) / .milliseconds(1)
+            try outcomes.poll(waitMilliseconds: Int32(max(1, left))) { meter.add($0, at: SystemClock.wall()) }
+        }
+        if ContinuousClock.now - lastCount >= Self.backlogPause {
+            countBacklog(within: Self.backlogPatience, isStopping)
+        }
+    }
+
+    /// How it stands, as far as it was read.
+    package var status: CampaignStatus {
+        campaign = campaigns.index.campaign(campaign.name) ?? campaign
+        return CampaignStatus(
+            campaign: campaign, count: outcomes?.count ?? OutcomeCount(), backlog: counted, meter: meter,
+            now: SystemClock.wall())
+    }
+
+    /// Whether brokers that have answered before do not answer now.
+    package var isSilent: Bool { counted == nil && wasCounted }
+
+    /// Results that were deleted before they could be counted, whoever's they were.
+    package var deletedCount: Int64 { outcomes?.deletedCount ?? 0 }
+
+    /// A finished campaign has nothing there.
+    private func countBacklog(within patience: Duration, _ isStopping: () -> Bool) {
+        counted = status.isFinished ? .init() : backlog.count(within: patience, isStopping: isStopping)
+        wasCounted = wasCounted || counted != nil
+        lastCount = .now
+    }
+}

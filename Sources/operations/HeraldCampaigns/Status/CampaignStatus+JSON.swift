@@ -1,0 +1,67 @@
+internal import HeraldEvents
+package import HeraldText
+internal import HeraldTime
+internal import HeraldTools
+
+extension CampaignStatus {
+    /// It as `herald campaign status -o json` has it; the message's text is not in it, others are as they came.
+    package func json(_ feedback: FeedbackCount? = nil) -> JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("name", .string(campaign.name)), .init("state", .string(state.rawValue)),
+            .init("since", .text(campaign.control?.at.text)), .init("by", .text(campaign.control?.by)),
+            .init("reason", .text(campaign.control?.reason)),
+            .init("pauseIfFailures", campaign.control?.pauseIfFailures.map { .number($0) } ?? .null),
+            .init("finished", .bool(isFinished)),
+        ]
+        if let definition = campaign.definition {
+            members += [
+                .init("pns", .array(definition.pns.map(JSONValue.string))), .init("topic", .string(definition.topic)),
+                .init("startedAt", .string(WallTime(milliseconds: definition.startedAt).text)),
+                .init("startedBy", .string(definition.startedBy)),
+                .init("expiresAt", .text(definition.expiresAt.map { WallTime(milliseconds: $0).text })),
+            ]
+        }
+        if let progress = campaign.progress {
+            members += [
+                .init("recipients", .integer(progress.recipients)), .init("published", .integer(progress.published)),
+                .init("repeats", .integer(progress.repeats)), .init("invalid", .integer(progress.invalid)),
+                .init("publishedAll", .bool(progress.isComplete)),
+                .init(
+                    "publisher",
+                    [
+                        "by": .string(progress.by), "at": .string(WallTime(milliseconds: progress.at).text),
+                        "alive": .bool(isPublisherAlive),
+                    ]),
+            ]
+        }
+        members += [
+            .init(
+                "outcomes",
+                [
+                    "delivered": .integer(count.delivered), "failed": .integer(count.failed),
+                    "expired": .integer(count.expired), "cancelled": .integer(count.cancelled),
+                    "recovered": .integer(count.recovered), "duplicate": .integer(count.duplicates),
+                ]),
+            .init("retrying", backlog == nil ? .null : .integer(retrying)),
+            .init("suspended", backlog == nil ? .null : .integer(suspended)),
+            .init("waiting", backlog == nil ? .null : .integer(waiting)),
+            .init("open", .integer(open)), .init("unpublished", .integer(unpublished)),
+            .init("perSecond", perSecond.map { .number(($0 * 10).rounded() / 10) } ?? .null),
+            .init("secondsLeft", secondsLeft.map { .integer(Int(min($0.rounded(.up), 1e15))) } ?? .null),
+        ]
+        if let feedback {
+            let devices = feedback.devices.sorted { $0.key < $1.key }.map {
+                JSONValue.Member($0.key, .integer($0.value))
+            }
+            members.append(
+                .init(
+                    "feedback",
+                    [
+                        "reached": .integer(feedback.reached), "nobody": .integer(feedback.nobody),
+                        "refused": .integer(feedback.refused), "untold": .integer(feedback.untold),
+                        "open": .integer(feedback.open(of: count.delivered)), "devices": .object(devices),
+                    ]))
+        }
+        return .present(members)
+    }
+}

@@ -1,0 +1,60 @@
+internal import HeraldHTTP
+
+/// Under which names the console answers, and from which pages requests may come.
+///
+/// | attack | what refuses it |
+/// |---|---|
+/// | a foreign page that makes its own name lead here (DNS rebinding) | the name in `Host` has to be an address, localhost or one of `console.hosts` |
+/// | a foreign page that sends a request (CSRF) | `Origin` has to be the console's own, `Sec-Fetch-Site` same-origin, and the cookie is `SameSite=Strict` |
+struct OriginRules: Sendable {
+    private let hosts: Set<String>
+
+    /// - Parameter hosts: names beside addresses and localhost, as a proxy in front passes them on.
+    init(hosts: [String]) {
+        self.hosts = Set(hosts.map { $0.lowercased() })
+    }
+
+    /// Why a request is refused; `nil` when it is not.
+    func refusal(of request: HTTPRequest) -> String? {
+        guard let host = request.headers["Host"] else { return "the request has no Host header" }
+        guard isKnown(host) else {
+            return "the console does not answer to this name: ask for its address, or add the name to console.hosts"
+        }
+        let path = request.target.path
+        guard request.method != "GET" || path.hasPrefix("/api/") else { return nil }
+        if let site = request.headers["Sec-Fetch-Site"], site != "same-origin", site != "none" {
+            return "another site's page may not ask for this"
+        }
+        guard let origin = request.headers["Origin"] else {
+            // Browsers send it with whatever is no GET; a script shows a token, which no foreign page has.
+            let isScript = request.headers["Authorization"] != nil
+            return request.method == "GET" || isScript ? nil : "the request has no Origin header"
+        }
+        guard Self.authority(of: origin) == host.lowercased() else {
+            return "another site's page may not ask for this"
+        }
+        return nil
+    }
+
+    /// `host:port` of an origin (RFC 6454) of HTTP; `nil` of any other.
+    private static func authority(of origin: String) -> String? {
+        for scheme in ["http://", "https://"] where origin.lowercased().hasPrefix(scheme) {
+            return origin.dropFirst(scheme.count).lowercased()
+        }
+        return nil
+    }
+
+    private func isKnown(_ host: String) -> Bool {
+        var name = host[...]
+        if let colon = name.lastIndex(of: ":"), name[name.index(after: colon)...].allSatisfy(\.isNumber),
+            !name[..<colon].contains(":") || name[..<colon].hasSuffix("]")
+        {
+            name = name[..<colon]
+        }
+        let isAddress =
+            name.hasPrefix("[") && name.hasSuffix("]")
+            || name.split(separator: ".", omittingEmptySubsequences: false).count == 4
+                && name.split(separator: ".").allSatisfy { UInt8($0) != nil }
+        return isAddress || name.lowercased() == "localhost" || hosts.contains(name.lowercased())
+    }
+}

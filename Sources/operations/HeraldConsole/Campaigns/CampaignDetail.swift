@@ -1,0 +1,70 @@
+internal import HeraldCampaigns
+internal import HeraldText
+internal import HeraldTools
+
+/// One campaign as it stands, for its page.
+struct CampaignDetail: Sendable {
+    private static let turn = Duration.milliseconds(250)
+    private static let feedbackPause = Duration.seconds(60)
+    /// Feedback that takes longer to read is read once.
+    private static let feedbackPatience = Duration.seconds(5)
+
+    /// How it stands; `nil` while its outcomes are read for the first time.
+    var status: CampaignStatus?
+    var feedback: FeedbackCount?
+    /// Whether brokers that have answered before do not answer now.
+    var isSilent = false
+    var passed: Int64 = 0
+    var total: Int64 = 0
+    /// Results that the topic's retention has deleted before they could be counted.
+    var deletedCount: Int64 = 0
+
+    func json(_ name: String) -> JSONValue {
+        let command = JSONValue.words(["herald", "campaign", "status", name])
+        guard let status else {
+            return [
+                "state": "reading", "passed": .integer(Int(passed)), "total": .integer(Int(total)), "command": command,
+            ]
+        }
+        let members: [JSONValue.Member] = [
+            .init("state", "done"), .init("campaign", status.json(feedback)),
+            .init("total", status.total.map(JSONValue.integer) ?? .null), .init("isOver", .bool(status.isOver)),
+            .init("isSilent", .bool(isSilent)), .init("isBacklogKnown", .bool(status.backlog != nil)),
+            .init("isBacklogPartly", .bool(status.backlog?.isPartly ?? false)),
+            .init("deleted", .integer(Int(deletedCount))), .init("command", command),
+        ]
+        return JSONValue.present(members).safe
+    }
+
+    /// Follows a campaign for as long as somebody looks at it.
+    static func follow(_ name: String, _ desk: CampaignDesk, _ work: AskedTasks<CampaignDetail>.Work) throws {
+        var detail = CampaignDetail()
+        let (context, layout) = (desk.context, try desk.layout())
+        let campaigns = try context.campaigns(layout)
+        defer { campaigns.close() }
+        try campaigns.catchUp()
+        let campaign = try CampaignDesk.campaign(name, in: campaigns.index)
+        let follower = try CampaignFollower(context, layout, campaign, campaigns: campaigns)
+        defer { follower.close() }
+        let isWhole = try follower.catchUp(
+            onProgress: { passed, total in
+                (detail.passed, detail.total) = (passed, total)
+                work.publish(detail)
+                return work.isWanted
+            }, isStopping: { !work.isWanted })
+        guard isWhole else { return }
+        var nextFeedback: ContinuousClock.Instant? = .now
+        while work.isWanted {
+            (detail.status, detail.isSilent) = (follower.status, follower.isSilent)
+            detail.deletedCount = follower.deletedCount
+            work.publish(detail)
+            if let next = nextFeedback, let definition = detail.status?.campaign.definition, .now >= next {
+                let begin = ContinuousClock.now
+                detail.feedback = try context.feedback(on: definition, layout) { _, _ in work.isWanted }
+                let isQuick = ContinuousClock.now - begin < feedbackPatience
+                nextFeedback = isQuick ? .now + feedbackPause : nil
+            }
+            try follower.poll(for: turn, isStopping: { !work.isWanted })
+        }
+    }
+}

@@ -1,0 +1,102 @@
+internal import HeraldCampaigns
+internal import HeraldEvents
+internal import HeraldText
+internal import HeraldTime
+internal import HeraldTools
+
+/// All campaigns as they stand, for the list.
+struct CampaignList: Sendable {
+    var statuses: [CampaignStatus] = []
+    /// Those whose outcomes were not counted to the end, for lack of time.
+    var uncounted: [String] = []
+    /// Records of the topic that say nothing.
+    var damagedCount = 0
+
+    var json: JSONValue {
+        JSONValue.object([
+            .init("state", "done"), .init("campaigns", .array(statuses.map { $0.json() })),
+            .init("uncounted", .array(uncounted.map { .string($0) })), .init("damaged", .integer(damagedCount)),
+            .init("command", .words(["herald", "campaign", "status"])),
+        ]).safe
+    }
+}
+
+/// Follows all campaigns for as long as somebody looks at the list.
+///
+/// Those that are finished are counted once; the others are counted on. One thread.
+final class CampaignListFollower {
+    private static let turnMilliseconds: Int32 = 700
+
+    private let context: CampaignContext
+    private let layout: CampaignContext.Layout
+    private let campaigns: CampaignReader
+    private var counts: [String: OutcomeCount] = [:]
+    private var uncounted: Set<String> = []
+    private var active: OutcomeReader?
+
+    init(_ desk: CampaignDesk) throws {
+        context = desk.context
+        layout = try desk.layout()
+        campaigns = try context.campaigns(layout)
+    }
+
+    func close() {
+        campaigns.close()
+        active?.close()
+    }
+
+    func run(_ work: AskedTasks<CampaignList>.Work) throws {
+        try campaigns.catchUp()
+        try countAll(work)
+        while work.isWanted {
+            work.publish(list)
+            try campaigns.poll(waitMilliseconds: Self.turnMilliseconds)
+            let isNew = campaigns.index.names.contains { counts[$0] == nil }
+            if isNew { try countAll(work) } else { try countOn(work) }
+        }
+    }
+
+    private var list: CampaignList {
+        let now = SystemClock.wall()
+        let index = campaigns.index
+        let statuses = index.names.compactMap(index.campaign).map { campaign in
+            CampaignStatus(campaign: campaign, count: counts[campaign.name] ?? OutcomeCount(), now: now)
+        }
+        return CampaignList(
+            // The newest first; those of which only an order is known last.
+            statuses: statuses.sorted { Self.start($0) > Self.start($1) }, uncounted: uncounted.sorted(),
+            damagedCount: index.damages.count)
+    }
+
+    private static func start(_ status: CampaignStatus) -> Int64 { status.campaign.definition?.startedAt ?? -1 }
+
+    private func countAll(_ work: AskedTasks<CampaignList>.Work) throws {
+        active?.close()
+        active = nil
+        let index = campaigns.index
+        let end = ContinuousClock.now + CampaignDesk.patience
+        let statuses = try context.statuses(of: index.names.compactMap(index.campaign), layout) { _, _ in
+            work.isWanted && ContinuousClock.now < end
+        }
+        uncounted = []
+        for (status, isWhole) in statuses {
+            counts[status.campaign.name] = status.count
+            if !isWhole { uncounted.insert(status.campaign.name) }
+        }
+        let subjects = statuses.filter { !$0.status.isFinished }.compactMap { status, _ in
+            status.campaign.definition.map { OutcomeReader.Subject($0, after: status.campaign.progress) }
+        }
+        if !subjects.isEmpty { active = try context.outcomes(of: subjects, layout) }
+    }
+
+    private func countOn(_ work: AskedTasks<CampaignList>.Work) throws {
+        guard let active else { return }
+        let end = ContinuousClock.now + .seconds(1)
+        let isWhole = try active.catchUp(onProgress: { _, _ in work.isWanted && ContinuousClock.now < end })
+        for (name, subject) in active.subjects {
+            // What was counted before stays until this reader has come as far.
+            if isWhole || subject.count.known >= counts[name]?.known ?? 0 { counts[name] = subject.count }
+            if isWhole { uncounted.remove(name) }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+internal import HeraldCampaigns
+internal import HeraldEvents
+internal import HeraldText
+internal import HeraldTools
+
+/// New campaigns: the audience is uploaded in pieces, looked through, and, when somebody has said so, published by a job.
+final class CampaignStarts: Sendable {
+    private struct Declaration: Decodable {
+        var name: String
+        var bytes: Int
+    }
+
+    private struct Word: Decodable {
+        /// The number of recipients, which has to be typed above 100.
+        var typed: Int?
+    }
+
+    private let desk: CampaignDesk
+    private let rules: CampaignStartRules
+    private let jobs: Jobs
+    private let uploads: UploadStore
+    private let drafts: AskedTasks<CampaignDraft>
+
+    init(_ desk: CampaignDesk, _ rules: CampaignStartRules, jobs: Jobs) throws {
+        self.desk = desk
+        self.rules = rules
+        self.jobs = jobs
+        var limits = UploadStore.Limits()
+        limits.bytes = rules.uploadLimit
+        uploads = UploadStore(in: rules.directory, limits: limits)
+        drafts = try AskedTasks(
+            name: "preview", most: 2, patience: .seconds(30), keeping: .seconds(3_600),
+            busy: "two audiences are looked through already; try again in a moment")
+    }
+
+    func sweep() {
+        uploads.sweep()
+        drafts.sweep()
+    }
+
+    func stop() {
+        drafts.stop()
+        uploads.clear()
+    }
+
+    var routes: [ConsoleRoute] {
+        [
+            .operate("/api/uploads") { [self] in try declare($0) },
+            .operate("/api/uploads/*") { [self] in try append($0) },
+            .operate("/api/uploads/*/discard") { [self] request in
+                uploads.discard(request.parameters[0], owner: request.viewer.name)
+                return .json([:])
+            },
+            .get("/api/drafts") { [self] _ in choices },
+            .operate("/api/drafts") { [self] in try preview($0) },
+            .get("/api/drafts/*") { [self] in try standing($0) },
+            .get("/api/drafts/*/invalid") { [self] in try invalidLines($0) },
+            .change("/api/drafts/*/start") { [self] in try start($0) },
+        ]
+    }
+
+    // MARK: The audience
+
+    private func declare(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        let asked = try request.decoded(Declaration.self)
+        let key = try uploads.declare(name: asked.name, byteCount: asked.bytes, owner: request.viewer.name)
+        return .json(["upload": .string(key), "pieceBytes": .integer(uploads.limits.pieceBytes)])
+    }
+
+    private func append(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        guard let offset = request.text("offset").flatMap({ Int($0) }), offset >= 0 else {
+            throw InvalidArgument("offset: say where in the file the piece begins")
+        }
+        let count = try uploads.append(
+            request.body, at: offset, to: request.parameters[0], owner: request.viewer.name)
+        return .json(["bytes": .integer(count)])
+    }
+
+    // MARK: The preview
+
+    /// What a form offers.
+    private var choices: ConsoleAnswer {
+        let requests = desk.context.topics.requests
+        return .json([
+            "topics": .words(requests), "topic": .text(requests.count > 1 ? requests[1] : requests.first),
+            "pushServices": .words(rules.pushServices.names), "uploadLimit": .integer(rules.uploadLimit),
+        ])
+    }
+
+    private func preview(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        let form = try request.decoded(StartForm.self)
+        let owner = request.viewer.name
+        let layout = try desk.layout()
+        let definition = try desk.index(layout).campaign(form.name)?.definition
+        let order = try form.order(rules, requests: desk.context.topics.requests, definition: definition)
+        try check(order, layout)
+        let upload = try uploads.file(form.upload, owner: owner)
+        let audience = try Audience(upload.file, name: upload.name)
+        let draft = CampaignDraft(
+            owner: owner, upload: form.upload, order: order, command: form.command(order, file: upload.name),
+            isMessageKnown: form.message?.isEmpty == false)
+        let key = AccessToken.random()
+        try drafts.begin(key) { try CampaignDraft.preview(draft, audience, definition: definition, $0) }
+        return .json(draft.json.with("draft", .string(key)))
+    }
+
+    /// Refuses what cannot be published; it is looked at again when the name is claimed.
+    private func check(_ order: CampaignOrder, _ layout: CampaignContext.Layout) throws {
+        guard layout.requests[order.topic] != nil else {
+            throw ToolFailure("there is no topic \(order.topic); make it with: herald topics apply")
+        }
+        try order.check(against: try order.campaign(in: try desk.index(layout)))
+    }
+
+    private func standing(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        let (snapshot, draft) = try draft(request)
+        if let failure = snapshot.failure { return .json(["state": "failed", "error": .failure(failure)]) }
+        return .json(draft.json.with("draft", .string(request.parameters[0])))
+    }
+
+    private func invalidLines(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        let draft = try draft(request).draft
+        guard let lines = draft.outcome?.invalidLines, !lines.isEmpty else {
+            throw Refused("there are no invalid lines", status: 404)
+        }
+        return .file(lines, type: "text/csv; charset=utf-8", name: "\(draft.order.text.name).invalid.csv")
+    }
+
+    /// A preview has messages and users in it: only who has asked for it sees it.
+    private func draft(
+        _ request: ConsoleRequest
+    ) throws -> (snapshot: AskedTasks<CampaignDraft>.Snapshot, draft: CampaignDraft) {
+        guard let snapshot = drafts.ask(request.parameters[0]), let draft = snapshot.value,
+            draft.owner == request.viewer.name, request.viewer.role == .operator
+        else { throw Refused("this preview was forgotten; make it again", status: 404) }
+        return (snapshot, draft)
+    }
+
+    // MARK: The start
+
+    private func start(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        let typed = try request.decoded(Word.self).typed
+        let draft = try draft(request).draft
+        guard let outcome = draft.outcome else { throw Refused("the audience is still looked through", status: 409) }
+        let count = outcome.preview.audience.recipients
+        guard count > 0 else { throw Refused("the audience has no recipients", status: 409) }
+        if let needed = draft.typed, typed != needed {
+            throw Refused(
+                "nothing is started: \(CampaignWords.counted(count, "recipient")) would be notified; type the number",
+                status: 409)
+        }
+        let layout = try desk.layout(isWriting: true)
+        try check(draft.order, layout)
+        let job = PublishingJob(
+            context: desk.signed(by: request.viewer), layout: layout, draft: draft, outcome: outcome)
+        let id = try jobs.begin(job.description) { job.run($0) }
+        drafts.drop(request.parameters[0])
+        uploads.discard(draft.upload, owner: draft.owner)
+        return .json(["job": .string(id), "campaign": .string(draft.order.text.name)])
+    }
+}

@@ -1,0 +1,143 @@
+internal import HeraldCampaigns
+internal import HeraldText
+internal import HeraldTime
+internal import HeraldTools
+
+/// What the page *Campaigns* asks: how campaigns stand, orders about them, and their reports; ``CampaignStarts`` has the
+/// new ones.
+///
+/// Whatever is followed is followed for as long as somebody looks; nobody looks, nothing is read.
+final class CampaignsPart: ConsolePart {
+    private struct Order: Decodable {
+        var reason: String?
+    }
+
+    private static let listKey = "list"
+    private static let mostReason = 500
+
+    private let desk: CampaignDesk
+    private let starts: CampaignStarts
+    private let lists: AskedTasks<CampaignList>
+    private let details: AskedTasks<CampaignDetail>
+    private let reports: AskedTasks<ReportMaking>
+    private let housekeeping: Housekeeping
+
+    init(_ context: ConsoleContext, jobs: Jobs) throws {
+        desk = CampaignDesk(context)
+        starts = try CampaignStarts(desk, context.starts, jobs: jobs)
+        lists = try AskedTasks(name: "campaigns", most: 2, keeping: .seconds(10), busy: "the list is about to be read")
+        details = try AskedTasks(
+            name: "campaign", most: 8, keeping: .seconds(10),
+            busy: "eight campaigns are looked at already; close one of their pages")
+        reports = try AskedTasks(
+            name: "report", most: 2, keeping: .seconds(600), busy: "two reports are made already; try again in a moment"
+        )
+        housekeeping = try Housekeeping { [starts, lists, details, reports] in
+            starts.sweep()
+            lists.sweep()
+            details.sweep()
+            reports.sweep()
+        }
+    }
+
+    func start() throws { try housekeeping.start() }
+
+    func stop() {
+        housekeeping.stop()
+        lists.stop()
+        details.stop()
+        reports.stop()
+        starts.stop()
+    }
+
+    var routes: [ConsoleRoute] {
+        let orders = ControlOrder.allCases.map { order in
+            ConsoleRoute.change("/api/campaigns/*/\(order.rawValue)") { [self] in try give(order, $0) }
+        }
+        return orders + starts.routes + [
+            .get("/api/campaigns") { [self] _ in try list() },
+            .get("/api/campaigns/*") { [self] in try detail($0.parameters[0]) },
+            .get("/api/campaigns/*/consequence/*") { [self] in try consequence($0) },
+            .get("/api/campaigns/*/report") { [self] in try report($0) },
+            .get("/api/campaigns/*/report/page") { [self] in try reportPage($0.parameters[0]) },
+            .operate("/api/campaigns/*/message") { [self] in try message($0) },
+        ]
+    }
+
+    // MARK: Looking
+
+    private func list() throws -> ConsoleAnswer {
+        let snapshot = try lists.begin(Self.listKey) { [desk] work in
+            let follower = try CampaignListFollower(desk)
+            defer { follower.close() }
+            try follower.run(work)
+        }
+        if let failure = snapshot.failure { throw failure }
+        return .json(snapshot.value?.json ?? ["state": "reading"])
+    }
+
+    private func detail(_ name: String) throws -> ConsoleAnswer {
+        let snapshot = try details.begin(name) { [desk] in try CampaignDetail.follow(name, desk, $0) }
+        if let failure = snapshot.failure { throw failure }
+        return .json((snapshot.value ?? CampaignDetail()).json(name))
+    }
+
+    private func report(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        let name = request.parameters[0]
+        if request.text("anew") != "true", let known = reports.ask(name), !known.isEnded || known.value?.page != nil {
+            return .json((known.value ?? ReportMaking()).json(name))
+        }
+        let snapshot = try reports.begin(name) { [desk] in try ReportMaking.make(name, desk, $0) }
+        if let failure = snapshot.failure { throw failure }
+        return .json((snapshot.value ?? ReportMaking()).json(name))
+    }
+
+    private func reportPage(_ name: String) throws -> ConsoleAnswer {
+        guard let page = reports.ask(name)?.value?.page else {
+            throw Refused("the report is not made (any more); ask for it again", status: 404)
+        }
+        return .file(page, type: "text/html; charset=utf-8", name: "\(name).html")
+    }
+
+    /// Shows the message's template, after it was written down who sees it.
+    private func message(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        let name = request.parameters[0]
+        let campaign = try CampaignDesk.campaign(name, in: try desk.index(try desk.layout(isWriting: true)))
+        guard let definition = campaign.definition else {
+            throw Refused("nothing is known of its message", status: 404)
+        }
+        try desk.signed(by: request.viewer).recordReveal(name, at: SystemClock.wall().text)
+        return .json(["message": .string(SafeText.escaped(definition.message))])
+    }
+
+    // MARK: Orders
+
+    private func consequence(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        guard let order = ControlOrder(rawValue: request.parameters[1]) else {
+            throw Refused("there is no such order", status: 404)
+        }
+        let plan = try desk.plan(order, of: request.parameters[0], isWriting: false)
+        // What cannot be is said before somebody is asked.
+        _ = try plan.control(at: SystemClock.wall(), by: request.viewer.name, reason: nil)
+        let answer: JSONValue = [
+            "consequence": .string(plan.consequence), "state": .string(plan.status.state.rawValue),
+            "delivered": .integer(plan.status.count.delivered), "open": .integer(plan.status.open),
+            "unpublished": .integer(plan.status.unpublished),
+            "command": .words(CampaignDesk.command(order, of: plan.campaign.name, reason: nil)),
+        ]
+        return .json(answer.safe)
+    }
+
+    private func give(_ order: ControlOrder, _ request: ConsoleRequest) throws -> ConsoleAnswer {
+        let given = try request.decoded(Order.self).reason.flatMap {
+            $0.isEmpty ? nil : String($0.prefix(Self.mostReason))
+        }
+        let reason = order == .resume ? nil : given
+        let plan = try desk.plan(order, of: request.parameters[0], isWriting: true)
+        let name = plan.campaign.name
+        let control = try plan.control(at: SystemClock.wall(), by: request.viewer.name, reason: reason)
+        if let control { try desk.signed(by: request.viewer).write(control, order, of: name) }
+        let command = JSONValue.words(CampaignDesk.command(order, of: name, reason: reason))
+        return .json(JSONValue.object(plan.members(control)).with("command", command).safe)
+    }
+}

@@ -1,0 +1,102 @@
+internal import HeraldCampaigns
+internal import HeraldEvents
+internal import HeraldText
+internal import HeraldTools
+
+/// The publisher of one campaign as a job of the console: it outlives the tab, and when the process ends, the same
+/// campaign goes on where it is started again with the same audience.
+struct PublishingJob: Sendable {
+    private static let reportPause = Duration.milliseconds(250)
+    private static let again = "start it again with the same audience, and it goes on with the rest"
+
+    let context: CampaignContext
+    let layout: CampaignContext.Layout
+    let draft: CampaignDraft
+    let outcome: CampaignDraft.Outcome
+
+    var description: JobDescription {
+        let name = draft.order.text.name
+        return JobDescription(
+            kind: "campaign.publish", name: "campaign \(name)", owner: context.operatorName,
+            subject: "campaign/\(name)",
+            about: JSONValue.object([
+                .init("campaign", .string(name)), .init("topic", .string(draft.order.topic)),
+                .init("recipients", .integer(outcome.preview.audience.recipients)),
+                .init("command", .words(draft.command)),
+            ]).safe)
+    }
+
+    func run(_ control: JobControl) -> JobEnd {
+        guard let recipients = outcome.takeRecipients() else {
+            return JobEnd(.failed, "this preview was started already")
+        }
+        let teller = Teller(control)
+        let publisher = CampaignPublisher(
+            context, layout, draft.order, audience: outcome.audience, preview: outcome.preview.audience,
+            recipients: recipients, isStopping: { control.isStopping }, onNews: { teller.note($0) },
+            onProgress: { teller.show($0) })
+        let (end, progress) = publisher.run()
+        let state: JobEnd.State =
+            switch end {
+            case .complete: .done
+            case .failed, .takenOver: .failed
+            case .interrupted, .paused, .cancelled, .expired: .stopped
+            }
+        let sentence = end.sentence(progress, name: draft.order.text.name, again: Self.again)
+        return JobEnd(state, sentence, report: Teller.object(progress, news: nil))
+    }
+
+    /// Tells a job's page how far the publisher is; one thread.
+    private final class Teller {
+        private let control: JobControl
+        private var news: String?
+        private var last: ContinuousClock.Instant?
+
+        init(_ control: JobControl) { self.control = control }
+
+        func note(_ news: PublishNews) {
+            self.news =
+                switch news {
+                case .continues(let count): "It goes on: \(CampaignWords.counted(count, "event")) published before."
+                case .paused(let control): "It is \(control.map { CampaignWords.state(.paused, $0) } ?? "paused")."
+                case .resumed: "It was resumed."
+                case .unreachable(let cause):
+                    "Publishing is interrupted (\(cause)); it is tried again, nothing is lost."
+                case .step(let number): "Step \(number) of the ramp."
+                case .allPublished: "All recipients are published; it waits for the last outcomes."
+                }
+            last = nil
+        }
+
+        func show(_ progress: PublishProgress) {
+            if let last, ContinuousClock.now - last < PublishingJob.reportPause { return }
+            last = .now
+            control.report(Self.object(progress, news: news))
+        }
+
+        static func object(_ progress: PublishProgress, news: String?) -> JSONValue {
+            let members: [JSONValue.Member] = [
+                .init("phase", .string(progress.phase.name)), .init("recipients", .integer(progress.recipients)),
+                .init("published", .integer(progress.published)),
+                .init("publishedNow", .integer(progress.publishedNow)),
+                .init("total", .integer(progress.total)), .init("delivered", .integer(progress.outcomes.delivered)),
+                .init("failed", .integer(progress.failed)), .init("open", .integer(progress.open)),
+                .init("news", .text(news.map { SafeText.escaped($0) })),
+            ]
+            return .present(members)
+        }
+    }
+}
+
+extension PublishProgress.Phase {
+    fileprivate var name: String {
+        switch self {
+        case .readingBack: "reading-back"
+        case .publishing: "publishing"
+        case .waitingForOutcomes, .waitingForStep: "waiting"
+        case .finishing: "finishing"
+        case .paused: "paused"
+        case .unreachable: "unreachable"
+        }
+    }
+}

@@ -1,0 +1,46 @@
+internal import HeraldCampaigns
+internal import HeraldText
+internal import HeraldTime
+internal import HeraldTools
+
+/// How far a campaign's report is; the message's text is never in it.
+struct ReportMaking: Sendable {
+    var passed: Int64 = 0
+    var total: Int64 = 0
+    /// The page; `nil` while it is made.
+    var page: [UInt8]?
+
+    func json(_ name: String) -> JSONValue {
+        [
+            "state": page == nil ? "reading" : "done", "passed": .integer(Int(passed)), "total": .integer(Int(total)),
+            "command": .words([
+                "herald", "campaign", "report", name, "--html", "\(name).html", "--csv", "\(name).csv",
+            ]),
+        ]
+    }
+
+    /// Reads the campaign's results from its beginning, and makes the page.
+    static func make(_ name: String, _ desk: CampaignDesk, _ work: AskedTasks<ReportMaking>.Work) throws {
+        var making = ReportMaking()
+        func show(_ passed: Int64, _ total: Int64) -> Bool {
+            (making.passed, making.total) = (passed, total)
+            work.publish(making)
+            return work.isWanted
+        }
+        let (context, layout) = (desk.context, try desk.layout())
+        let campaign = try CampaignDesk.campaign(name, in: try desk.index(layout))
+        guard let definition = campaign.definition else {
+            throw ToolFailure("campaign \(name) was not started with herald campaign start: there is nothing to report")
+        }
+        var report = CampaignReport(definition, now: SystemClock.wall())
+        let reader = try context.outcomes(of: [.init(definition)], layout)
+        defer { reader.close() }
+        guard try reader.catchUp(onProgress: show, onResult: { report.add($0) }) else { return }
+        let feedback = try context.feedback(on: definition, layout, onProgress: show)
+        let page = ReportPage(
+            campaign, definition, report, now: SystemClock.wall(), isRevealed: false, feedback: feedback,
+            deletedCount: reader.deletedCount)
+        making.page = Array(page.html.utf8)
+        work.publish(making)
+    }
+}

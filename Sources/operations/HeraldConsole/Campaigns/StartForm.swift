@@ -1,0 +1,110 @@
+internal import HeraldCampaigns
+internal import HeraldEvents
+internal import HeraldText
+internal import HeraldTools
+
+/// What a new campaign is asked for, in the words of the command line; one that goes on need not name message and push
+/// services.
+struct StartForm: Decodable, Sendable, Equatable {
+    private static let templateLimit = 65_536
+
+    /// The key of the uploaded audience.
+    var upload: String
+    var name: String
+    var message: String?
+    var pns: [String]?
+    var topic: String?
+    /// `200/s`.
+    var rate: String?
+    /// `1,10,100`.
+    var ramp: String?
+    /// `5%`.
+    var pauseIfFailures: String?
+    /// `6h`.
+    var expiresIn: String?
+
+    /// The order that a start carries out; what is missing or does not go together is thrown.
+    ///
+    /// - Parameters:
+    ///   - requests: the request topics.
+    ///   - definition: of the campaign of this name; `nil` when there is none.
+    func order(
+        _ rules: CampaignStartRules, requests: [String], definition: CampaignDefinition?
+    ) throws -> CampaignOrder {
+        guard CampaignControl.isName(name) else {
+            throw InvalidArgument("name: 1 to 64 letters, digits, dots, dashes and underscores")
+        }
+        let topic = given(self.topic) ?? definition?.topic ?? (requests.count > 1 ? requests[1] : requests.first ?? "")
+        guard requests.contains(topic) else {
+            throw InvalidArgument("topic: \(SafeText.quoted(topic)) is not in topics.requests, so no worker reads it")
+        }
+        var order = CampaignOrder(
+            text: CampaignText(
+                name: name, template: try template(definition), pushServices: try services(rules, definition),
+                maximumEventBytes: rules.maximumEventBytes),
+            topic: topic)
+        order.rate = try parse(rate, "rate", "a rate such as 200/s, 30/m or 1000/h", RateText.parse)
+        order.ramp = try parse(ramp, "ramp", "numbers of recipients such as 1,10,100") { text in
+            Ramp(text).flatMap { $0.sizes.contains(nil) ? nil : $0.sizes.compactMap(\.self) }
+        }
+        order.pauseIfFailures = try parse(pauseIfFailures, "pause-if-failures", "a share above 0%, such as 5%") {
+            ShareText.parse($0).flatMap { $0 > 0 ? $0 : nil }
+        }
+        order.expiresInMilliseconds = try parse(expiresIn, "expires-in", "a duration above 0, such as 6h") {
+            DurationText.parse($0).flatMap { $0 > .zero ? Int64($0 / .milliseconds(1)) : nil }
+        }
+        return order
+    }
+
+    /// The command that starts the same.
+    ///
+    /// - Parameter file: what the audience's file is called.
+    func command(_ order: CampaignOrder, file: String) -> [String] {
+        var words = ["herald", "campaign", "start", "--name", name, "--audience", file, "--message"]
+        words += [message ?? "…", "--pns", order.text.pushServices.joined(separator: ","), "--topic", order.topic]
+        for (option, value) in [
+            ("--rate", rate), ("--ramp", ramp), ("--pause-if-failures", pauseIfFailures), ("--expires-in", expiresIn),
+        ] {
+            if let value = given(value) { words += [option, value] }
+        }
+        return words
+    }
+
+    private func template(_ definition: CampaignDefinition?) throws -> MessageTemplate {
+        guard let text = given(message) ?? definition?.message else { throw InvalidArgument("message: is missing") }
+        guard text.utf8.count <= Self.templateLimit else {
+            throw InvalidArgument("message: it has more than \(Self.templateLimit) bytes")
+        }
+        do throws(InputError) {
+            return try MessageTemplate(text)
+        } catch {
+            throw InvalidArgument("message: \(error.description)")
+        }
+    }
+
+    private func services(_ rules: CampaignStartRules, _ definition: CampaignDefinition?) throws -> [String] {
+        let names = (pns ?? []).isEmpty ? definition?.pns ?? [] : pns ?? []
+        guard !names.isEmpty else { throw InvalidArgument("pns: choose at least one push service") }
+        let known = rules.pushServices
+        var services: [String] = []
+        for name in names {
+            guard let index = known.index(of: Array(name.utf8).span.bytes) else {
+                throw InvalidArgument(
+                    "pns: \(SafeText.quoted(name, limit: 40)) is none of \(known.names.joined(separator: ", "))")
+            }
+            if !services.contains(known.names[index]) { services.append(known.names[index]) }
+        }
+        return services
+    }
+
+    /// A field that is left empty is not given.
+    private func given(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
+
+    private func parse<Value>(
+        _ text: String?, _ name: String, _ allowed: String, _ parse: (String) -> Value?
+    ) throws(InvalidArgument) -> Value? {
+        guard let text = given(text) else { return nil }
+        if let value = parse(text) { return value }
+        throw InvalidArgument("\(name): \(SafeText.quoted(text, limit: 40)) is not \(allowed)")
+    }
+}

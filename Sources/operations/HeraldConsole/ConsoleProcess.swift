@@ -1,0 +1,58 @@
+internal import HeraldThreads
+
+/// The console with all its parts, for as long as its process runs.
+package final class ConsoleProcess: Sendable {
+    private let server: ConsoleServer
+    private let parts: [any ConsolePart]
+    private let configuration: ConsoleServer.Configuration
+
+    /// Starts the parts, and serves.
+    ///
+    /// - Parameter onLinkUse: called with the next one-time link when one was used.
+    package init(
+        _ configuration: ConsoleServer.Configuration, _ context: ConsoleContext,
+        onLinkUse: @escaping @Sendable (String) -> Void
+    ) throws {
+        let news = ConsoleNews()
+        parts = try Self.parts(context, news: news)
+        for part in parts { try part.start() }
+        self.configuration = configuration
+        let port = Guarded<UInt16>(configuration.port)
+        server = try ConsoleServer(configuration, routes: parts.flatMap(\.routes), news: news) { key in
+            onLinkUse(configuration.link(port: port.withLock { $0 }, key: key))
+        }
+        let taken = server.port
+        port.withLock { $0 = taken }
+    }
+
+    /// Where it is served, as `host:port`.
+    package var address: String { server.address }
+
+    /// A link that signs one browser in as operator; the former one signs in nobody any more.
+    package func newLink() -> String { configuration.link(port: server.port, key: server.newOneTimeKey()) }
+
+    /// Ends jobs so that they can go on, and closes the port.
+    package func stop() {
+        server.stop()
+        for part in parts { part.stop() }
+    }
+
+    private static func parts(_ context: ConsoleContext, news: ConsoleNews) throws -> [any ConsolePart] {
+        let jobs = JobsPart(news: news)
+        return [
+            try NowPart(context.now, news: news), jobs,
+            try FailuresPart(context.replay, context.failures, jobs: jobs.jobs, news: news),
+            try FindPart(context), try CampaignsPart(context, jobs: jobs.jobs), AuditPart(context),
+        ]
+    }
+}
+
+extension ConsoleServer.Configuration {
+    /// Whether only this machine can ask.
+    package var isOnLoopback: Bool { host == "::1" || host.hasPrefix("127.") }
+
+    /// The key stands behind `#`, which browsers keep to themselves.
+    fileprivate func link(port: UInt16, key: String) -> String {
+        "http://\(host.contains(":") ? "[\(host)]" : host):\(port)/#key=\(key)"
+    }
+}

@@ -1,0 +1,173 @@
+internal import HeraldReplay
+internal import HeraldText
+internal import HeraldThreads
+internal import HeraldTime
+internal import HeraldTools
+
+/// The page *Failures*: groups of dead letters, one of them, and replay as a flow.
+///
+/// | path | answers |
+/// |---|---|
+/// | `groups` | the groups as `herald dlq list` has them |
+/// | `letters` | those that a filter means, page by page, the newest first |
+/// | `letters/NAME` | the letters of a place or an id, as `herald dlq show` has them |
+/// | `reveal` | the same with its texts; goes into the audit |
+/// | `export` | a file; POST with the texts, which goes into the audit |
+/// | `plans`, `plans/ID`, `plans/ID/start` | what would be replayed or resolved, and that it is |
+/// | `abandoned/JOB` | what a job was about that has ended without its last word |
+final class FailuresPart: ConsolePart {
+    private static let standardPage = 50
+    private static let largestPage = 200
+
+    private let context: ReplayContext
+    private let failures: FailuresContext
+    private let follower: LetterFollower
+    private let queries: LetterQueries
+    private let planner: ReplayPlanner
+    private let starter: ReplayStarter
+
+    init(_ context: ReplayContext, _ failures: FailuresContext, jobs: Jobs, news: ConsoleNews) throws(SystemError) {
+        self.context = context
+        self.failures = failures
+        follower = try LetterFollower(context, failures) { news.publish("failures", $0.object) }
+        queries = LetterQueries(context, failures, follower)
+        planner = ReplayPlanner(context, failures)
+        starter = ReplayStarter(context: context, failures: failures, planner: planner, jobs: jobs)
+    }
+
+    func start() throws { try follower.start() }
+
+    func stop() {
+        planner.stop()
+        follower.stop()
+    }
+
+    var routes: [ConsoleRoute] {
+        [
+            .get("/api/failures/groups", groups), .get("/api/failures/letters", letters),
+            .get("/api/failures/letters/*", letter), .operate("/api/failures/reveal", reveal),
+            .get("/api/failures/export", export), .operate("/api/failures/export", exportRevealed),
+            .operate("/api/failures/plans", plan), .get("/api/failures/plans/*", showPlan),
+            .change("/api/failures/plans/*/start", start), .get("/api/failures/abandoned/*", abandoned),
+        ]
+    }
+
+    // MARK: - Looking
+
+    private func groups(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        let name = request.text("by") ?? GroupField.reason.rawValue
+        guard let field = GroupField(rawValue: name) else {
+            throw InvalidArgument("by: one of \(GroupField.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return .json(
+            try queries.groups(by: field, try LetterFilter(request), isWhole: request.text("whole") != nil))
+    }
+
+    private func letters(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        let cursor = try request.text("behind").map { text throws(InvalidArgument) in
+            guard let cursor = LetterOrder(cursor: text) else {
+                throw InvalidArgument("behind: take it from the answer before")
+            }
+            return cursor
+        }
+        let limit = request.text("limit").flatMap { Int($0) } ?? Self.standardPage
+        return .json(
+            try queries.letters(
+                try LetterFilter(request), behind: cursor, atMost: max(1, min(limit, Self.largestPage))))
+    }
+
+    private func letter(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        .json(["letters": .array(try queries.letters(named: request.parameters[0], isRevealed: false))])
+    }
+
+    // MARK: - Texts
+
+    private struct Named: Decodable {
+        /// A place or an id.
+        var name: String
+    }
+
+    private func reveal(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        let name = try request.decoded(Named.self).name
+        // Who names none is not written down.
+        let entries = try queries.entries(named: name, follower.snapshot)
+        try named(request.viewer).recordReveal("show \(Selection.quoted(name))", at: SystemClock.wall())
+        // What is edited has to be what it is, whatever it does to a page; only texts can be edited.
+        let values = entries.map { entry -> JSONValue in
+            let text = entry.value.flatMap { String(validating: $0, as: UTF8.self) }
+            return .present([.init("place", .string(entry.place)), .init("value", .text(text))])
+        }
+        return .json([
+            "letters": .array(try queries.letters(named: name, isRevealed: true)), "values": .array(values),
+        ])
+    }
+
+    private func named(_ viewer: Viewer) -> ReplayContext {
+        var context = context
+        context.operatorName = viewer.name
+        return context
+    }
+
+    private func export(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        let export = LetterExport(
+            try Self.format(request.text("format")), isRevealed: false, configuration: failures.configuration)
+        return try queries.export(try LetterFilter(request), export)
+    }
+
+    private struct ExportRequest: Decodable {
+        var filter: LetterFilter
+        var format: String?
+    }
+
+    private func exportRevealed(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        let asked = try request.decoded(ExportRequest.self)
+        let export = LetterExport(
+            try Self.format(asked.format), isRevealed: true, configuration: failures.configuration)
+        let selection = try asked.filter.selection(now: SystemClock.wall())
+        try named(request.viewer).recordReveal("export \(selection.text)", at: SystemClock.wall())
+        return try queries.export(asked.filter, export)
+    }
+
+    private static func format(_ name: String?) throws(InvalidArgument) -> LetterExport.Format {
+        guard let name else { return .jsonl }
+        guard let format = LetterExport.Format(rawValue: name) else { throw InvalidArgument("format: jsonl or csv") }
+        return format
+    }
+
+    // MARK: - Replays
+
+    private func plan(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        let id = try planner.plan(try request.decoded(PlanRequest.self))
+        return .json(try planner.object(id))
+    }
+
+    private func showPlan(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        .json(try planner.object(request.parameters[0]))
+    }
+
+    private func start(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        let asked = try request.decoded(ReplayStarter.Request.self)
+        return .json(["job": .string(try starter.start(request.parameters[0], asked, by: request.viewer.name))])
+    }
+
+    /// What a job that has ended without its last word was told, as it is written down.
+    private func abandoned(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        guard let lease = follower.snapshot.lease.abandoned(), lease.job == request.parameters[0] else {
+            throw ToolFailure("this job has ended, or another has taken over")
+        }
+        let entry = try context.beginning(ofJob: lease.job, since: lease.since)
+        let text = entry?.selection ?? lease.work.split(separator: " ").dropFirst().joined(separator: " ")
+        let kind = lease.work.hasPrefix(PlanRequest.Kind.resolve.rawValue) ? PlanRequest.Kind.resolve : .replay
+        let options = (entry?.options ?? [:]).sorted { $0.key < $1.key }
+        return .json(
+            .present([
+                .init("job", .string(lease.job)), .init("owner", .string(SafeText.escaped(lease.owner))),
+                .init("kind", .string(kind.rawValue)),
+                .init("since", .string(WallTime(milliseconds: lease.since).text)),
+                .init("selection", .string(SafeText.escaped(text))),
+                .init("reason", .text(entry?.reason.map(SafeText.escaped))),
+                .init("options", .object(options.map { .init($0.key, .string(SafeText.escaped($0.value))) })),
+                .init("filter", LetterFilter(text: text)?.object ?? .null),
+            ]))
+    }
+}

@@ -1,0 +1,239 @@
+internal import HeraldEvents
+internal import HeraldReplay
+internal import HeraldText
+internal import HeraldThreads
+internal import HeraldTime
+internal import HeraldTools
+
+/// Reads the dead-letter topic once, and goes on with what comes; the marks and what came of replays as well.
+///
+/// It outlives brokers that go away and topics that are made anew: then it begins again. Any thread may ask.
+final class LetterFollower: Sendable {
+    /// What is known at a moment.
+    struct Snapshot: Sendable {
+        var status = FollowerStatus.reading(passed: 0, total: 0)
+        var index: LetterIndex
+        var marks = MarkIndex()
+        var outcomes = ReplayOutcomes()
+        /// Whether there is a state topic: without one nothing was replayed.
+        var hasState = true
+        var lease = LeaseWatch()
+    }
+
+    /// How long nobody is waited for, so that a stop and the marks get their turn.
+    private static let waitMilliseconds: Int32 = 200
+    private static let pause = Duration.seconds(2)
+    private static let newsInterval = Duration.seconds(1)
+    private static let surveyInterval = Duration.seconds(30)
+
+    private let context: ReplayContext
+    private let failures: FailuresContext
+    private let state: Guarded<Snapshot>
+    private let end: Wakeup
+    private let thread = Guarded<OwnThread?>(nil)
+    private let onNews: @Sendable (Snapshot) -> Void
+
+    /// - Parameter onNews: called now and then with what is known, from its thread.
+    init(
+        _ context: ReplayContext, _ failures: FailuresContext, onNews: @escaping @Sendable (Snapshot) -> Void
+    ) throws(SystemError) {
+        self.context = context
+        self.failures = failures
+        self.onNews = onNews
+        state = Guarded(Snapshot(index: LetterIndex(limit: failures.letterLimit)))
+        end = try Wakeup()
+    }
+
+    /// What is known now; costs next to nothing, because nothing is copied before it changes.
+    var snapshot: Snapshot { state.withLock { $0 } }
+
+    func start() throws {
+        let begun = try OwnThread(name: "dead-letters") { [self] in run() }
+        thread.withLock { $0 = begun }
+    }
+
+    func stop() {
+        end.signal()
+        thread.withLock { $0 }?.join()
+    }
+
+    private func run() {
+        while !isStopping {
+            do {
+                try follow()
+            } catch {
+                state.withLock { $0.status = .failed(SafeText.escaped("\(error)")) }
+                onNews(snapshot)
+                _ = end.wait(for: Self.pause)
+            }
+        }
+    }
+
+    private var isStopping: Bool { end.wait(for: .zero) }
+
+    // MARK: - One life
+
+    /// Reads everything and follows until something ends it.
+    private func follow() throws {
+        let replayer = try failures.replayer(context, false)
+        let reader = try replayer.context.deadLetters()
+        defer { reader.close() }
+        let marks = try replayer.context.state(replayer.layout)
+        defer { marks?.close() }
+        let starts = try begin(replayer, reader)
+        try marks?.catchUp()
+        note(marks)
+        try reader.follow(from: starts)
+        guard try readToEnd(reader) else { return }
+        try reader.goOn()
+        state.withLock { $0.status = .current }
+        onNews(snapshot)
+        try goOn(replayer, reader, marks)
+    }
+
+    /// Forgets what was, and chooses where to begin: so that what is there now has room.
+    private func begin(_ replayer: Replayer, _ reader: DeadLetterReader) throws -> [Int32: Int64] {
+        let extent = try reader.extent(of: replayer.deadLetterPartitions)
+        let room = Int64(failures.letterLimit)
+        let total = extent.values.reduce(Int64(0)) { $0 + Int64($1.count) }
+        return state.withLock { state in
+            state.index = LetterIndex(limit: failures.letterLimit)
+            state.outcomes = ReplayOutcomes()
+            state.status = .reading(passed: 0, total: min(total, room))
+            return extent.reduce(into: [:]) { starts, partition in
+                let (number, range) = partition
+                let share =
+                    total <= room ? Int64(range.count) : Int64(Double(range.count) / Double(total) * Double(room))
+                starts[number] = range.upperBound - share
+                state.index.noteStart(range.lowerBound, of: number)
+                if share < range.count { state.index.noteShortened(number) }
+            }
+        }
+    }
+
+    /// Reads to the end that there is now; `false` when it is to stop.
+    private func readToEnd(_ reader: DeadLetterReader) throws -> Bool {
+        var lastNews = ContinuousClock.now
+        var steps = 0
+        while true {
+            steps += 1
+            switch try reader.next(waitMilliseconds: Self.waitMilliseconds) {
+            case .end: return true
+            case .entry:
+                state.withLock { $0.index.add(&reader.entry) }
+                if steps % 1_024 != 0 { continue }
+            case .nothing: break
+            }
+            if isStopping { return false }
+            let (passed, total) = reader.progress
+            state.withLock { $0.status = .reading(passed: passed, total: total) }
+            guard ContinuousClock.now - lastNews >= Self.newsInterval else { continue }
+            lastNews = .now
+            onNews(snapshot)
+        }
+    }
+
+    private func goOn(_ replayer: Replayer, _ reader: DeadLetterReader, _ marks: StateReader?) throws {
+        var (lastNews, lastSurvey) = (ContinuousClock.now, ContinuousClock.now)
+        var results: ResultsReader?
+        defer { results?.close() }
+        var isBusy = false
+        while !isStopping {
+            isBusy = try poll(reader, waitMilliseconds: isBusy ? 0 : Self.waitMilliseconds)
+            if let marks, try marks.poll() { note(marks) }
+            if results == nil, let marks { results = try replayer.replayResults(of: marks.marks) }
+            if let results, try poll(results) { isBusy = true }
+            let now = ContinuousClock.now
+            if now - lastNews >= Self.newsInterval {
+                lastNews = now
+                onNews(snapshot)
+            }
+            if now - lastSurvey >= Self.surveyInterval {
+                lastSurvey = now
+                try survey(replayer, reader)
+            }
+        }
+    }
+
+    /// Takes what has come; whether there may be more.
+    private func poll(_ reader: DeadLetterReader, waitMilliseconds: Int32) throws -> Bool {
+        for number in 0..<1_024 {
+            switch try reader.next(waitMilliseconds: number == 0 ? waitMilliseconds : 0) {
+            case .entry: state.withLock { $0.index.add(&reader.entry) }
+            case .nothing, .end: return number > 0
+            }
+        }
+        return true
+    }
+
+    private func poll(_ results: ResultsReader) throws -> Bool {
+        var found: [NotificationResult] = []
+        let count = try results.poll(waitMilliseconds: 0) { result, _ in found.append(result) }
+        if !found.isEmpty {
+            let added = found
+            state.withLock { state in
+                for result in added { state.outcomes.add(result) }
+                state.index.noteChange()
+            }
+        }
+        return count > 0
+    }
+
+    private func note(_ reader: StateReader?) {
+        let (marks, lease, hasState) = (reader?.marks ?? MarkIndex(), reader?.lease, reader != nil)
+        state.withLock { state in
+            state.marks = marks
+            state.hasState = hasState
+            state.lease.note(lease)
+            state.index.noteChange()
+        }
+    }
+
+    /// Looks whether the topic has other partitions, and drops what it has deleted.
+    private func survey(_ replayer: Replayer, _ reader: DeadLetterReader) throws {
+        // Brokers that are away are waited for.
+        guard let now = try? failures.replayer(context, false) else { return }
+        guard now.deadLetterPartitions == replayer.deadLetterPartitions, now.hasState == replayer.hasState else {
+            throw ToolFailure("the dead-letter or the state topic has changed; it is read again")
+        }
+        guard let extent = try? reader.extent(of: replayer.deadLetterPartitions) else { return }
+        state.withLock { state in
+            for (partition, range) in extent { state.index.noteStart(range.lowerBound, of: partition) }
+        }
+    }
+}
+
+/// How far the follower is.
+enum FollowerStatus: Sendable, Equatable {
+    case reading(passed: Int64, total: Int64)
+    case current
+    /// What keeps it from reading; it tries again.
+    case failed(String)
+}
+
+/// The lease on the dead letters as it was seen, and whether somebody lives behind it.
+struct LeaseWatch: Sendable {
+    private(set) var lease: Lease?
+    /// When it changed last.
+    private var changedAt = ContinuousClock.now
+
+    /// Notes the lease as it was read last; `nil` when there never was one.
+    mutating func note(_ read: Lease?, at now: ContinuousClock.Instant = .now) {
+        guard let read, read != lease else { return }
+        lease = read
+        changedAt = now
+    }
+
+    /// Who works on the dead letters now.
+    func holder(at now: ContinuousClock.Instant = .now) -> Lease? { lease.flatMap { isAlive($0, now) ? $0 : nil } }
+
+    /// The job that has ended without its last word.
+    func abandoned(at now: ContinuousClock.Instant = .now) -> Lease? {
+        lease.flatMap { !$0.isOver && !isAlive($0, now) ? $0 : nil }
+    }
+
+    private func isAlive(_ lease: Lease, _ now: ContinuousClock.Instant) -> Bool {
+        guard !lease.isOver, !lease.process.hasEnded else { return false }
+        return lease.process.isCertainlyAlive || now - changedAt < Lease.patience
+    }
+}

@@ -1,0 +1,143 @@
+internal import HeraldEvents
+internal import HeraldReplay
+internal import HeraldTime
+
+/// What the index answers.
+struct IndexAnswer<Value> {
+    var value: Value
+    /// How many dead letters match.
+    var matched: Int
+    /// Whether it could tell of all of them.
+    var isCertain: Bool
+}
+
+extension IndexAnswer: Sendable where Value: Sendable {}
+
+extension LetterIndex {
+    /// The groups of those that match, the largest first.
+    func groups(
+        by field: GroupField, _ condition: Condition, _ marks: MarkIndex, _ outcomes: ReplayOutcomes
+    ) -> IndexAnswer<[GroupTable.Group]> {
+        var likes: [LikeLetters.Key: LikeLetters] = [:]
+        var matched = 0
+        let isCertain = visit(condition) { partition, row in
+            matched += 1
+            let second: Int64 =
+                switch field {
+                case .campaign: Int64(row.campaign)
+                case .hour: row.moment / Condition.NumberSource.millisecondsPerHour
+                case .reason, .topic, .status, .pns, .source: 0
+                }
+            let key = LikeLetters.Key(
+                traits: row.traits, second: second, fate: fate(of: row, partition, marks, outcomes))
+            likes[key, default: LikeLetters(row, partition)].add(row.moment)
+        }
+        var groups = GroupTable(field)
+        for (key, like) in likes {
+            let letter = like.letter(tables)
+            let fate = key.fate ?? .open
+            let slots = letter.isKnown(for: field) ? groups.slots(of: letter) : [groups.slotOfOthers(letter)]
+            for slot in slots {
+                groups.count(letter, fate, in: slot, times: like.count, last: WallTime(milliseconds: like.last))
+            }
+        }
+        return IndexAnswer(value: groups.sorted, matched: matched, isCertain: isCertain)
+    }
+
+    /// What was done about a row; `nil` when nothing was.
+    private func fate(
+        of row: borrowing LetterRow, _ partition: Int32, _ marks: MarkIndex, _ outcomes: ReplayOutcomes
+    ) -> GroupTable.Fate? {
+        let offset = row.offset
+        guard let highest = marks.highest[partition], offset <= highest else { return nil }
+        let traits = tables.traits[row.traits]
+        let services = traits?.pushServices ?? []
+        var fate = GroupTable.Fate(
+            isReplayed: marks.isReplayed(services, partition: partition, offset: offset),
+            isResolved: marks.isResolved(partition: partition, offset: offset), outcome: nil)
+        guard marks.replayCount(partition: partition, offset: offset) > 0 else { return fate }
+        var origin: Origin?
+        if row.originPartition >= 0, let topic = traits?.topic {
+            origin = Origin(topic: topic, partition: row.originPartition, offset: row.originOffset)
+        }
+        fate.outcome = outcomes.outcome(
+            partition: partition, offset: offset, origin: origin, failed: services,
+            replaysBefore: traits?.replays ?? 0, marks)
+        return fate
+    }
+}
+
+extension GroupTable.Fate {
+    /// Nothing was done about it.
+    fileprivate static let open = Self(isReplayed: false, isResolved: false, outcome: nil)
+}
+
+/// Dead letters that are alike in everything that a group asks for: counted together, and once in the groups.
+private struct LikeLetters {
+    struct Key: Hashable {
+        var traits: UInt32
+        /// The campaign's number or the hour, where they are grouped by it.
+        var second: Int64
+        var fate: GroupTable.Fate?
+    }
+
+    let partition: Int32
+    let offset: Int64
+    let traits: UInt32
+    let campaign: UInt32
+    private(set) var count = 0
+    private(set) var first: Int64
+    private(set) var last: Int64
+
+    init(_ row: borrowing LetterRow, _ partition: Int32) {
+        self.partition = partition
+        offset = row.offset
+        traits = row.traits
+        campaign = row.campaign
+        first = row.moment
+        last = row.moment
+    }
+
+    mutating func add(_ moment: Int64) {
+        count += 1
+        first = min(first, moment)
+        last = max(last, moment)
+    }
+
+    func letter(_ tables: LetterTables) -> IndexedLetter {
+        IndexedLetter(
+            partition: partition, offset: offset, moment: first, traits: tables.traits[traits],
+            knownCampaign: tables.campaigns[campaign])
+    }
+}
+
+/// A row with everything that a group asks for.
+struct IndexedLetter: GroupedLetter {
+    let partition: Int32
+    let offset: Int64
+    let moment: Int64
+    /// `nil` when they are not kept.
+    let traits: LetterTraits?
+    /// `nil` when it is not kept.
+    let knownCampaign: String??
+
+    /// Whether it is known what it is grouped by.
+    func isKnown(for field: GroupField) -> Bool {
+        switch field {
+        case .hour: true
+        case .campaign: knownCampaign != nil
+        case .reason, .topic, .status, .pns, .source: traits != nil
+        }
+    }
+
+    var deadLetteredAt: WallTime { WallTime(milliseconds: moment) }
+    var reasonText: String? { traits?.reasonText }
+    var reason: DeadLetterReason? { traits?.reason }
+    var statusNumber: Int64? { traits?.statusNumber }
+    var pushServices: [String] { traits?.pushServices ?? [] }
+    var topic: String? { traits?.topic }
+    var campaign: String? { knownCampaign ?? nil }
+    var source: String? { traits?.source }
+    var place: String { "\(partition):\(offset)" }
+    var hasLongMessage: Bool { traits?.hasLongMessage ?? false }
+}

@@ -1,0 +1,136 @@
+internal import HeraldEvents
+internal import HeraldReplay
+internal import HeraldTime
+
+/// What the index remembers of a dead letter, in 56 bytes; its partition is known by where it lies.
+struct LetterRow: Sendable {
+    var offset: Int64
+    /// When it became a dead letter, epoch milliseconds.
+    var moment: Int64
+    /// 64 bits of a keyed hash; 0 when there is none.
+    var userHash: UInt64
+    var idHash: UInt64
+    /// The request record; partition -1 when that is not known.
+    var originOffset: Int64
+    var originPartition: Int32
+    /// Their numbers in ``LetterTables``.
+    var traits: UInt32
+    var campaign: UInt32
+    /// The number of attempts; ``noNumber`` when there is none, ``otherNumber`` when it does not fit.
+    var attempts: Int32
+
+    static let noNumber = Int32.min
+    static let otherNumber = Int32.max
+
+    /// The row of a dead letter, whose traits and campaign it puts into the tables.
+    init(_ entry: inout DeadLetterEntry, _ tables: inout LetterTables) {
+        let origin = entry.origin
+        offset = entry.offset
+        moment = entry.deadLetteredAt.milliseconds
+        userHash = Self.hash(entry.text(of: .user))
+        idHash = Self.hash(entry.text(of: .id))
+        originOffset = origin?.offset ?? 0
+        originPartition = origin?.partition ?? -1
+        traits = tables.traits(of: entry)
+        campaign = tables.campaign(of: entry)
+        attempts = entry.number(.attempts).map { Int32(exactly: $0) ?? Self.otherNumber } ?? Self.noNumber
+    }
+
+    private static func hash(_ text: String?) -> UInt64 {
+        guard var text else { return 0 }
+        return text.withUTF8 { hash(UnsafeRawBufferPointer($0)) }
+    }
+
+    static func hash(_ bytes: [UInt8]) -> UInt64 { bytes.withUnsafeBytes { hash($0) } }
+
+    /// Keyed for this process: nobody can make texts that collide.
+    private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        var hasher = Hasher()
+        hasher.combine(bytes: bytes)
+        return max(1, UInt64(bitPattern: Int64(hasher.finalize())))
+    }
+}
+
+/// The rows of a partition, by rising offsets; in pieces, so that growing never copies all of them.
+struct LetterRows: Sendable {
+    private static let pieceCount = 16_384
+
+    private var pieces: [ContiguousArray<LetterRow>] = []
+    /// Rows at the beginning of the first piece that are dropped.
+    private var dropped = 0
+    private(set) var count = 0
+
+    /// Appends a row, unless it comes out of turn; whether it did.
+    mutating func append(_ row: LetterRow) -> Bool {
+        if let last = pieces.last?.last, row.offset <= last.offset { return false }
+        if pieces.last?.count ?? Self.pieceCount == Self.pieceCount {
+            var piece = ContiguousArray<LetterRow>()
+            piece.reserveCapacity(Self.pieceCount)
+            pieces.append(piece)
+        }
+        pieces[pieces.count - 1].append(row)
+        count += 1
+        return true
+    }
+
+    /// Drops what lies before this offset; how many there were.
+    mutating func drop(before offset: Int64) -> Int {
+        let former = count
+        while let first = pieces.first, first[first.count - 1].offset < offset {
+            count -= first.count - dropped
+            dropped = 0
+            pieces.removeFirst()
+        }
+        if let first = pieces.first {
+            let start = first[dropped...].partitioningIndex { $0.offset >= offset }
+            count -= start - dropped
+            dropped = start
+        }
+        return former - count
+    }
+
+    /// Visits the rows from the oldest to the newest.
+    func visit(_ body: (borrowing LetterRow) -> Void) {
+        for (index, piece) in pieces.enumerated() {
+            let first = index == 0 ? dropped : 0
+            piece.withUnsafeBufferPointer { rows in
+                for index in first..<rows.count { body(rows[index]) }
+            }
+        }
+    }
+
+    var firstOffset: Int64? { pieces.first.map { $0[dropped].offset } }
+
+    /// The offset behind which so many rows are left.
+    func offset(leaving rest: Int) -> Int64? {
+        guard rest < count else { return firstOffset }
+        var surplus = count - rest + dropped
+        for piece in pieces {
+            if surplus < piece.count { return piece[surplus].offset }
+            surplus -= piece.count
+        }
+        return nil
+    }
+
+    /// The row of this offset.
+    subscript(offset offset: Int64) -> LetterRow? {
+        let piece = pieces.partitioningIndex { $0[$0.count - 1].offset >= offset }
+        guard piece < pieces.count else { return nil }
+        let rows = pieces[piece]
+        let start = piece == 0 ? dropped : 0
+        let index = rows[start...].partitioningIndex { $0.offset >= offset }
+        return index < rows.count && rows[index].offset == offset ? rows[index] : nil
+    }
+}
+
+extension RandomAccessCollection where Index == Int {
+    /// The first index whose element is so, where those that are so come last.
+    fileprivate func partitioningIndex(where isSo: (Element) -> Bool) -> Int {
+        var (low, high) = (startIndex, endIndex)
+        while low < high {
+            let middle = (low + high) / 2
+            if isSo(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}

@@ -1,0 +1,66 @@
+internal import HeraldReplay
+internal import HeraldText
+internal import HeraldTime
+internal import HeraldTools
+
+/// Dead letters as a file to be saved; bounded, because the file is made in memory.
+struct LetterExport {
+    enum Format: String, Sendable {
+        case jsonl, csv
+    }
+
+    private static let letterLimit = 100_000
+    private static let byteLimit = 64 << 20
+
+    let format: Format
+    let isRevealed: Bool
+    let configuration: String?
+    private(set) var text = ""
+    private(set) var count = 0
+
+    init(_ format: Format, isRevealed: Bool, configuration: String?) {
+        self.format = format
+        self.isRevealed = isRevealed
+        self.configuration = configuration
+        if format == .csv { text = DeadLetterView.csvHeading(isRevealed: isRevealed) }
+    }
+
+    /// Adds a letter; `false` when there is no room for it.
+    mutating func add(_ letter: DeadLetterView) -> Bool {
+        guard count < Self.letterLimit, text.utf8.count < Self.byteLimit else { return false }
+        count += 1
+        switch format {
+        case .csv: text += letter.csvLine(isRevealed: isRevealed)
+        case .jsonl:
+            text += letter.object(isRevealed: isRevealed, configuration: configuration).compact + "\n"
+        }
+        return true
+    }
+
+    var answer: ConsoleAnswer {
+        .file(
+            Array(text.utf8), type: format == .csv ? "text/csv; charset=utf-8" : "application/x-ndjson",
+            name: "dead-letters.\(format.rawValue)")
+    }
+}
+
+extension LetterQueries {
+    /// A file of those that a filter means; refused when they are too many, because half a file looks like a whole one.
+    func export(_ filter: LetterFilter, _ export: LetterExport) throws -> ConsoleAnswer {
+        var export = export
+        let selection = try filter.selection(now: SystemClock.wall())
+        let snapshot = follower.snapshot
+        var isFull = false
+        let isRead = try read(selection) { entry in
+            isFull = !export.add(DeadLetterView(&entry, snapshot.marks, snapshot.outcomes))
+            return !isFull
+        }
+        guard isRead, !isFull else {
+            let words = ["herald", "dlq", "export"] + filter.words + ["-o", export.format.rawValue]
+            throw ToolFailure(
+                "these are too many for a download (\(export.count) so far); take fewer, or run: "
+                    + words.map(Selection.quoted).joined(separator: " "))
+        }
+        return export.answer
+    }
+}

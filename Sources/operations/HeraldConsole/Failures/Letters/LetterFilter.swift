@@ -1,0 +1,91 @@
+internal import HeraldReplay
+internal import HeraldText
+internal import HeraldTime
+internal import HeraldTools
+
+/// Which dead letters a page means, as its address or a request's body has it.
+struct LetterFilter: Decodable, Sendable, Equatable {
+    /// `FIELD=VALUE`.
+    var group: String?
+    var `where`: String?
+    /// Moments (RFC 3339), or how long ago: `12h`.
+    var since: String?
+    var until: String?
+    var partitions: [Int32]?
+    /// Places and ids.
+    var ids: [String]?
+
+    init() {}
+
+    init(_ request: ConsoleRequest) throws(InvalidArgument) {
+        group = request.text("group")
+        self.where = request.text("where")
+        since = request.text("since")
+        until = request.text("until")
+        if let text = request.text("partitions") {
+            partitions = try text.split(separator: ",").map { part throws(InvalidArgument) in
+                guard let number = Int32(part), number >= 0 else {
+                    throw InvalidArgument("partitions: \(SafeText.quoted(String(part))) is no number")
+                }
+                return number
+            }
+        }
+    }
+
+    /// The filter of a selection that was written down; `nil` when it cannot be told from its text.
+    init?(text: String) {
+        guard let request = Selection.Request(text: text), request.groups.count <= 1 else { return nil }
+        group = request.groups.first
+        self.where = request.condition
+        since = request.since?.text
+        until = request.until?.text
+        partitions = request.partitions.isEmpty ? nil : request.partitions
+        ids = request.ids.isEmpty ? nil : request.ids
+    }
+
+    var isEmpty: Bool { self == LetterFilter() }
+
+    func selection(now: WallTime) throws -> Selection {
+        var request = Selection.Request()
+        request.groups = group.map { [$0] } ?? []
+        request.condition = self.where
+        request.ids = ids ?? []
+        request.since = try moment(since, "since", now)
+        request.until = try moment(until, "until", now)
+        request.partitions = partitions ?? []
+        return try Selection(request, now: now)
+    }
+
+    private func moment(_ text: String?, _ name: String, _ now: WallTime) throws(InvalidArgument) -> WallTime? {
+        guard let text else { return nil }
+        guard let moment = Selection.Request.moment(text, now: now) else {
+            throw InvalidArgument(
+                "\(name): \(SafeText.quoted(text)) is neither a moment such as 2026-11-21T08:40:26Z nor a duration "
+                    + "such as 2h")
+        }
+        return moment
+    }
+
+    /// As a command takes it.
+    var words: [String] {
+        var words: [String] = []
+        if let group { words += ["--group", group] }
+        if let condition = self.where { words += ["--where", condition] }
+        if let since { words += ["--since", since] }
+        if let until { words += ["--until", until] }
+        if let partitions, !partitions.isEmpty {
+            words += ["--partition", partitions.map { "\($0)" }.joined(separator: ",")]
+        }
+        return words + (ids ?? [])
+    }
+
+    /// As JSON, with texts as they are.
+    var object: JSONValue {
+        .present([
+            .init("group", .text(group)), .init("where", .text(self.where)), .init("since", .text(since)),
+            .init("until", .text(until)),
+            .init("partitions", partitions.map { .array($0.map { .integer(Int($0)) }) } ?? .null),
+            .init("ids", ids.map { .array($0.map(JSONValue.string)) } ?? .null),
+        ])
+    }
+}

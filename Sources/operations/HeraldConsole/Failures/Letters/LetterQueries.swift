@@ -1,0 +1,268 @@
+internal import HeraldEvents
+internal import HeraldReplay
+internal import HeraldText
+internal import HeraldThreads
+internal import HeraldTime
+internal import HeraldTools
+
+/// What the page asks of dead letters: answered by the index, and by the topic where the index cannot tell.
+final class LetterQueries: Sendable {
+    /// Groups in one answer.
+    private static let groupLimit = 200
+    /// Letters of one id; of which there are more is no id.
+    static let letterLimit = 100
+    /// Who looks does not wait for longer.
+    private static let patience = Duration.seconds(20)
+
+    private let context: ReplayContext
+    private let failures: FailuresContext
+    let follower: LetterFollower
+    /// How many read the topic for an answer; a page that is loaded again and again must not stop all others.
+    private let readers = Guarded(0)
+    private static let readerLimit = 6
+
+    init(_ context: ReplayContext, _ failures: FailuresContext, _ follower: LetterFollower) {
+        self.context = context
+        self.failures = failures
+        self.follower = follower
+    }
+
+    // MARK: - Groups
+
+    /// The groups of those that a filter means, each as `herald dlq list` has it, with its name as a filter takes it.
+    func groups(by field: GroupField, _ filter: LetterFilter, isWhole: Bool) throws -> JSONValue {
+        let selection = try filter.selection(now: SystemClock.wall())
+        let snapshot = follower.snapshot
+        if !isWhole {
+            let answer = snapshot.index.groups(
+                by: field, selection.condition, snapshot.marks, snapshot.outcomes)
+            if answer.isCertain { return Self.object(answer.value, answer.matched, snapshot, isFromTopic: false) }
+        }
+        var table = GroupTable(field)
+        var matched = 0
+        let isRead = try read(selection) { entry in
+            matched += 1
+            table.add(entry, snapshot.marks, snapshot.outcomes)
+            return true
+        }
+        return Self.object(table.sorted, matched, snapshot, isFromTopic: true, isCut: !isRead)
+    }
+
+    private static func object(
+        _ groups: [GroupTable.Group], _ matched: Int, _ snapshot: LetterFollower.Snapshot, isFromTopic: Bool,
+        isCut: Bool = false
+    ) -> JSONValue {
+        let shown = groups.prefix(groupLimit).map { group in
+            // The filter's value is no text to show.
+            JSONValue.object(group.members.map { .init($0.name, $0.value.safe) } + [.init("key", .text(group.name))])
+        }
+        return [
+            "groups": .array(Array(shown)), "hidden": .integer(groups.count - shown.count),
+            "matched": .integer(matched), "isFromTopic": .bool(isFromTopic), "isCut": .bool(isCut),
+            "status": snapshot.object,
+        ]
+    }
+
+    // MARK: - Letters
+
+    /// A page of those that a filter means, the newest first, each as `herald dlq list --group-by none` has it.
+    func letters(_ filter: LetterFilter, behind cursor: LetterOrder?, atMost limit: Int) throws -> JSONValue {
+        let selection = try filter.selection(now: SystemClock.wall())
+        let snapshot = follower.snapshot
+        let answer = snapshot.index.newest(selection.condition, atMost: limit, behind: cursor)
+        var (matched, isCut) = (answer.matched, false)
+        var views: [DeadLetterView] = []
+        var last: LetterOrder?
+        if answer.isCertain {
+            views = try self.views(at: answer.value, snapshot)
+            last = answer.value.count == limit ? answer.value.last : nil
+        } else {
+            var newest = NewestLetters<DeadLetterView>(limit: limit, behind: cursor)
+            matched = 0
+            isCut = try !read(selection) { entry in
+                matched += 1
+                newest.add(entry.order) { DeadLetterView(&entry, snapshot.marks, snapshot.outcomes).withoutBytes }
+                return true
+            }
+            let letters = newest.letters
+            views = letters.map(\.letter)
+            last = letters.count == limit ? letters.last?.order : nil
+        }
+        return [
+            "letters": .array(views.map { .object($0.listed.map { .init($0.name, $0.value.safe) }) }),
+            "matched": .integer(matched), "isFromTopic": .bool(!answer.isCertain), "isCut": .bool(isCut),
+            "next": .text(last?.cursor), "status": snapshot.object,
+        ]
+    }
+
+    /// The letters in these places, in this order; those that their topic has no longer are left out.
+    private func views(
+        at places: [LetterOrder], _ snapshot: LetterFollower.Snapshot
+    ) throws -> [DeadLetterView] {
+        var wanted: [Int32: [Int64]] = [:]
+        for place in places { wanted[place.partition, default: []].append(place.offset) }
+        let entries = try entries(at: wanted).sorted { $0.order < $1.order }
+        return entries.map { entry in
+            var entry = entry
+            return DeadLetterView(&entry, snapshot.marks, snapshot.outcomes).withoutBytes
+        }
+    }
+
+    func entries(at places: [Int32: [Int64]]) throws -> [DeadLetterEntry] {
+        guard !places.isEmpty else { return [] }
+        return try reading {
+            let reader = try context.deadLetters()
+            defer { reader.close() }
+            let end = ContinuousClock.now + Self.patience
+            return try reader.letters(at: places) { ContinuousClock.now >= end }
+        }
+    }
+
+    // MARK: - One
+
+    /// The letters of a place or an id, each as `herald dlq show` has it, with what was done about it.
+    func letters(named name: String, isRevealed: Bool) throws -> [JSONValue] {
+        let snapshot = follower.snapshot
+        let letters = try entries(named: name, snapshot).map { entry in
+            var entry = entry
+            let original = entry.omissions.contains(.value) ? try? context.original(of: entry) : nil
+            return DeadLetterView(&entry, snapshot.marks, snapshot.outcomes, original: original)
+        }
+        let marks = snapshot.hasState ? try self.marks(of: letters) : [:]
+        return letters.map { letter in
+            guard
+                case .object(let members) = letter.object(
+                    isRevealed: isRevealed, configuration: failures.configuration)
+            else { return .null }
+            let done = (marks[letter.place] ?? []).map(\.object)
+            return JSONValue.object(members + [.init("marks", .array(done))]).safe
+        }
+    }
+
+    /// The dead letters of a place or an id.
+    func entries(named name: String, _ snapshot: LetterFollower.Snapshot) throws -> [DeadLetterEntry] {
+        var filter = LetterFilter()
+        filter.ids = [name]
+        let selection = try filter.selection(now: SystemClock.wall())
+        let answer = snapshot.index.newest(selection.condition, atMost: Self.letterLimit, behind: nil)
+        var found: [DeadLetterEntry] = []
+        if answer.isCertain, !answer.value.isEmpty {
+            var places: [Int32: [Int64]] = [:]
+            for place in answer.value { places[place.partition, default: []].append(place.offset) }
+            found = try entries(at: places).filter { entry in
+                var entry = entry
+                return selection.condition.holds(for: &entry)
+            }
+        }
+        if found.isEmpty, snapshot.status != .current || snapshot.index.forgotten > 0 {
+            _ = try read(selection) { entry in
+                found.append(entry)
+                return found.count < Self.letterLimit
+            }
+        }
+        guard !found.isEmpty else { throw ToolFailure("there is no dead letter \(SafeText.quoted(name))") }
+        return found.sorted { $0.order < $1.order }
+    }
+
+    private func marks(of letters: [DeadLetterView]) throws -> [String: [MarkRecord]] {
+        try reading {
+            let replayer = try failures.replayer(context, false)
+            guard let state = try context.state(replayer.layout) else { return [:] }
+            defer { state.close() }
+            var found: [String: [MarkRecord]] = [:]
+            try state.catchUp { mark in
+                for letter in letters where mark.contains(partition: letter.partition, offset: letter.offset) {
+                    found[letter.place, default: []].append(mark)
+                }
+            }
+            return found
+        }
+    }
+
+    // MARK: - The topic
+
+    /// Reads the topic; `false` when that took too long.
+    func read(_ selection: Selection, _ body: (inout DeadLetterEntry) throws -> Bool) throws -> Bool {
+        try reading {
+            let replayer = try failures.replayer(context, false)
+            let reader = try context.deadLetters()
+            defer { reader.close() }
+            let end = ContinuousClock.now + Self.patience
+            var isOver = false
+            try replayer.scan(selection, reader) { _, _ in
+                isOver = ContinuousClock.now >= end
+                return !isOver
+            } _: { entry in
+                try body(&entry)
+            }
+            return !isOver
+        }
+    }
+
+    private func reading<Answer>(_ body: () throws -> Answer) throws -> Answer {
+        let isFree = readers.withLock { count in
+            guard count < Self.readerLimit else { return false }
+            count += 1
+            return true
+        }
+        guard isFree else {
+            throw ToolFailure("too many pages read the dead letters at this moment; try again", kind: .unreachable)
+        }
+        defer { readers.withLock { $0 -= 1 } }
+        return try body()
+    }
+}
+
+extension MarkRecord {
+    fileprivate var object: JSONValue {
+        .present([
+            .init("state", .string(state.rawValue)), .init("at", .string(WallTime(milliseconds: at).text)),
+            .init("job", .string(job)), .init("pns", pns.map { .array($0.map(JSONValue.string)) } ?? .null),
+        ])
+    }
+}
+
+extension LetterOrder {
+    /// It as a text for addresses.
+    var cursor: String { "\(moment.milliseconds):\(partition):\(offset)" }
+
+    init?(cursor: String) {
+        let parts = cursor.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 3, let moment = Int64(parts[0]), let partition = Int32(parts[1]),
+            let offset = Int64(parts[2])
+        else { return nil }
+        self.init(moment: WallTime(milliseconds: moment), partition: partition, offset: offset)
+    }
+}
+
+extension LetterFollower.Snapshot {
+    /// How far the index is, and who works on the dead letters.
+    var object: JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("count", .integer(index.count)), .init("forgotten", .integer(Int(index.forgotten))),
+            .init("version", .integer(index.version)), .init("hasState", .bool(hasState)),
+        ]
+        switch status {
+        case .current: members.append(.init("state", "current"))
+        case .reading(let passed, let total):
+            members.append(.init("state", "reading"))
+            members.append(.init("passed", .integer(Int(passed))))
+            members.append(.init("total", .integer(Int(total))))
+        case .failed(let sentence):
+            members.append(.init("state", "failed"))
+            members.append(.init("sentence", .string(sentence)))
+        }
+        if let holder = lease.holder() { members.append(.init("holder", holder.object)) }
+        if let abandoned = lease.abandoned() { members.append(.init("abandoned", abandoned.object)) }
+        return .object(members)
+    }
+}
+
+extension Lease {
+    fileprivate var object: JSONValue {
+        JSONValue.object([
+            .init("job", .string(job)), .init("owner", .string(owner)), .init("work", .string(work)),
+            .init("since", .string(WallTime(milliseconds: since).text)),
+        ]).safe
+    }
+}

@@ -1,0 +1,109 @@
+internal import HeraldReplay
+internal import HeraldText
+internal import HeraldThreads
+internal import HeraldTools
+
+/// A plan, fixed and ready to be carried out once.
+struct ReadyPlan: Sendable {
+    enum Work: Sendable {
+        case replay(ReplayPlan, ReplayRules, ReplayOptions)
+        case resolve(ResolvePlan)
+    }
+
+    var work: Work
+    var request: PlanRequest
+    /// Which dead letters, as it is written down.
+    var selection: String
+    /// What is shown of it.
+    var object: [JSONValue.Member]
+
+    var count: Int {
+        switch work {
+        case .replay(let plan, _, _): plan.count
+        case .resolve(let plan): plan.count
+        }
+    }
+}
+
+/// The plans that were made: each can be started once, within ``PlanBook/lifetime``, whoever's tab does it.
+///
+/// Bounded: of more than ``PlanBook/limit`` the oldest are let go. Any thread.
+final class PlanBook: Sendable {
+    /// What stood in the topic so long ago is not what somebody has before his eyes.
+    static let lifetime = Duration.seconds(15 * 60)
+    static let limit = 20
+
+    enum State: Sendable {
+        case planning(passed: Int64, total: Int64)
+        case ready(ReadyPlan, until: ContinuousClock.Instant)
+        case failed(String)
+        /// Somebody has started it.
+        case used(by: String, job: String?)
+    }
+
+    private let plans = Guarded<[(id: String, state: State)]>([])
+
+    /// Begins a plan; its id.
+    func begin() -> String {
+        let id = String(UInt64.random(in: .min ... .max), radix: 36)
+        plans.withLock { plans in
+            plans.append((id, .planning(passed: 0, total: 0)))
+            if plans.count > Self.limit { plans.removeFirst(plans.count - Self.limit) }
+        }
+        return id
+    }
+
+    /// Notes how far it is, or how it has ended; whether it is still wanted.
+    @discardableResult
+    func note(_ state: State, of id: String) -> Bool {
+        plans.withLock { plans in
+            guard let index = plans.firstIndex(where: { $0.id == id }) else { return false }
+            plans[index].state = state
+            return true
+        }
+    }
+
+    /// The plan as it stands.
+    ///
+    /// - Throws: a ``ToolFailure`` when there is none of this id.
+    func state(of id: String) throws -> State {
+        guard let plan = plans.withLock({ plans in plans.first { $0.id == id } }) else { throw Self.unknown }
+        return plan.state
+    }
+
+    /// Takes a plan for the one who starts it: nobody else gets it.
+    ///
+    /// - Parameter count: what was typed; has to be the plan's count when that is over 100.
+    /// - Throws: a ``ToolFailure`` with why not.
+    func take(
+        _ id: String, by name: String, count: Int?, at now: ContinuousClock.Instant = .now
+    ) throws -> ReadyPlan {
+        try plans.withLock { plans -> ReadyPlan in
+            guard let index = plans.firstIndex(where: { $0.id == id }) else { throw Self.unknown }
+            switch plans[index].state {
+            case .planning: throw ToolFailure("the plan is still being made")
+            case .failed(let sentence): throw ToolFailure(sentence)
+            case .used(let other, _): throw ToolFailure("\(other) has started this plan already; make another one")
+            case .ready(let plan, let until):
+                guard now < until else {
+                    throw ToolFailure(
+                        "the plan is older than \(DurationText.format(Self.lifetime)), and what it was made of may "
+                            + "have changed; make another one")
+                }
+                guard plan.count > 0 else { throw ToolFailure("there is nothing to do") }
+                guard plan.count <= Self.untypedLimit || count == plan.count else {
+                    throw ToolFailure("type how many: \(plan.count)")
+                }
+                plans[index].state = .used(by: name, job: nil)
+                return plan
+            }
+        }
+    }
+
+    /// Up to so many need no typed count.
+    static let untypedLimit = 100
+
+    private static var unknown: ToolFailure {
+        ToolFailure("there is no such plan in this console (any more); make another one")
+    }
+}

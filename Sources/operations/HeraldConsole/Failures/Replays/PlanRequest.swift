@@ -1,0 +1,140 @@
+internal import HeraldEvents
+internal import HeraldReplay
+internal import HeraldText
+internal import HeraldTime
+internal import HeraldTools
+
+/// What a plan is asked for: which dead letters, and what is done with them.
+struct PlanRequest: Decodable, Sendable {
+    enum Kind: String, Decodable, Sendable {
+        case replay, resolve
+    }
+
+    /// What is said otherwise in each.
+    struct Change: Decodable, Sendable {
+        var user: String?
+        var message: String?
+        var pns: [String]?
+    }
+
+    /// A value that one dead letter is replayed with.
+    struct Edit: Decodable, Sendable {
+        var place: String
+        var value: String
+    }
+
+    var kind: Kind?
+    var filter: LetterFilter
+    var onlyPns: [String]?
+    var freshKey: Bool?
+    var again: Bool?
+    var set: Change?
+    var edit: Edit?
+    var ramp: String?
+    /// From 0 to 1.
+    var stopIfFailures: Double?
+    /// Dead letters a second.
+    var rate: Double?
+    /// Such as `10m`.
+    var wait: String?
+
+    /// How it is carried out.
+    func options(_ selection: Selection) throws(InvalidArgument) -> ReplayOptions {
+        var options = ReplayOptions()
+        if let ramp {
+            guard let sizes = Ramp(ramp) else {
+                throw InvalidArgument(
+                    "ramp: \(SafeText.quoted(ramp)) is none; write sizes of batches such as 1,5,50,all")
+            }
+            options.ramp = sizes
+        }
+        if let stopIfFailures {
+            guard (0...1).contains(stopIfFailures) else { throw InvalidArgument("stopIfFailures: from 0 to 1") }
+            options.stopShare = stopIfFailures
+        }
+        if let rate {
+            guard rate > 0, rate <= 1_000_000 else { throw InvalidArgument("rate: more than 0, a million at most") }
+            options.rate = rate
+        }
+        if let wait {
+            guard let patience = DurationText.parse(wait) else {
+                throw InvalidArgument("wait: \(SafeText.quoted(wait)) is no duration such as 10m")
+            }
+            options.patience = patience
+        }
+        options.selection = selection.text
+        options.isAgain = again ?? false
+        return options
+    }
+
+    /// What is replayed, and as what.
+    ///
+    /// - Parameter services: those of the settings.
+    func rules(_ base: ReplayRules, _ services: PushServices) throws -> ReplayRules {
+        var rules = base
+        rules.onlyPushServices = try onlyPns.map { try Self.resolved($0, services) }
+        rules.hasFreshKey = freshKey ?? false
+        rules.isAgain = again ?? false
+        rules.correction = try correction(services)
+        return rules
+    }
+
+    private func correction(_ services: PushServices) throws -> Correction? {
+        guard set == nil || edit == nil else { throw InvalidArgument("set and edit do not go together") }
+        if let edit { return .value(Array(edit.value.utf8), place: edit.place) }
+        guard let set else { return nil }
+        let change = EventChange(
+            user: set.user, message: set.message, pushServices: try set.pns.map { try Self.resolved($0, services) })
+        guard !change.isEmpty else { throw InvalidArgument("set says nothing") }
+        return .members(change)
+    }
+
+    private static func resolved(_ names: [String], _ services: PushServices) throws(InvalidArgument) -> [String] {
+        var resolved: [String] = []
+        for name in names {
+            guard let index = services.index(of: Array(name.utf8).span.bytes) else {
+                throw InvalidArgument(
+                    "\(SafeText.quoted(name, limit: 40)) is none of \(services.names.joined(separator: ", "))")
+            }
+            if !resolved.contains(services.names[index]) { resolved.append(services.names[index]) }
+        }
+        return resolved
+    }
+
+    /// The command that does the same.
+    func command(configuration: String?) -> [String] {
+        var words = ["herald", "dlq", (kind ?? .replay).rawValue] + filter.words
+        if kind != .resolve {
+            if let ramp { words += ["--ramp", ramp] }
+            if let share = stopIfFailures { words += ["--stop-if-failures", "\(Self.trimmed(share * 100))%"] }
+            if let rate { words += ["--rate", rate < 1 ? "\(Self.trimmed(rate * 60))/m" : "\(Self.trimmed(rate))/s"] }
+            if let wait { words += ["--wait", wait] }
+            if let onlyPns { words += ["--only-pns", onlyPns.joined(separator: ",")] }
+            if freshKey ?? false { words.append("--fresh-key") }
+            if again ?? false { words.append("--again") }
+            if let user = set?.user { words += ["--set", "user=\(user)"] }
+            // Whoever looks at the console sees it, and a message's text is nobody's who may only look.
+            if set?.message != nil { words += ["--set", "message=TEXT"] }
+            if let pns = set?.pns { words += ["--set", "pns=\(pns.joined(separator: ","))"] }
+            if edit != nil { words.append("--edit") }
+        }
+        return words + (configuration.map { ["--config", $0] } ?? [])
+    }
+
+    /// It as JSON, to be sent again; nothing when it corrects something, whose texts are not shown to everybody.
+    var object: JSONValue {
+        guard set == nil, edit == nil else { return .null }
+        return .present([
+            .init("kind", .string((kind ?? .replay).rawValue)), .init("filter", filter.object),
+            .init("onlyPns", onlyPns.map { .array($0.map(JSONValue.string)) } ?? .null),
+            .init("freshKey", freshKey.map(JSONValue.bool) ?? .null),
+            .init("again", again.map(JSONValue.bool) ?? .null),
+            .init("ramp", .text(ramp)), .init("stopIfFailures", stopIfFailures.map(JSONValue.number) ?? .null),
+            .init("rate", rate.map(JSONValue.number) ?? .null), .init("wait", .text(wait)),
+        ])
+    }
+
+    private static func trimmed(_ number: Double) -> String {
+        number.rounded() == number ? "\(Int(number))" : "\(number)"
+    }
+}

@@ -1,0 +1,195 @@
+internal import HeraldEvents
+internal import HeraldReplay
+internal import HeraldText
+internal import HeraldThreads
+internal import HeraldTime
+internal import HeraldTools
+
+/// Makes plans: each on a thread of its own, because a topic of millions takes its time.
+final class ReplayPlanner: Sendable {
+    /// Plans that are made at the same time; each reads the topic.
+    private static let limit = 3
+
+    let book = PlanBook()
+    private let context: ReplayContext
+    private let failures: FailuresContext
+    private let isStopping = Guarded(false)
+    private let threads = Guarded<[String: OwnThread]>([:])
+
+    init(_ context: ReplayContext, _ failures: FailuresContext) {
+        self.context = context
+        self.failures = failures
+    }
+
+    /// Begins a plan; its id.
+    ///
+    /// - Throws: what is wrong with the request.
+    func plan(_ request: PlanRequest) throws -> String {
+        guard !request.filter.isEmpty || request.edit != nil else {
+            throw InvalidArgument(
+                "say which dead letters: a group, a condition or ids; where \"offset >= 0\" is all of them")
+        }
+        var request = request
+        if let place = request.edit?.place, request.filter.isEmpty { request.filter.ids = [place] }
+        let selection = try request.filter.selection(now: SystemClock.wall())
+        let options = try request.options(selection)
+        // Whatever is wrong with it is said at once.
+        let rules = try request.rules(context.rules, context.decoder.pushServices)
+        let id = book.begin()
+        let asked = request
+        try threads.withLock { threads in
+            guard threads.count < Self.limit else {
+                throw ToolFailure("\(Self.limit) plans are being made already; try again in a moment")
+            }
+            threads[id] = try OwnThread(name: "plan") { [self] in
+                make(id, asked, selection, rules, options)
+                self.threads.withLock { $0[id] = nil }
+            }
+        }
+        return id
+    }
+
+    func stop() {
+        isStopping.withLock { $0 = true }
+        for thread in threads.withLock({ Array($0.values) }) { thread.join() }
+    }
+
+    private func make(
+        _ id: String, _ request: PlanRequest, _ selection: Selection, _ rules: ReplayRules, _ options: ReplayOptions
+    ) {
+        do {
+            let replayer = try failures.replayer(context, true)
+            let state = try replayer.context.state(replayer.layout)
+            defer { state?.close() }
+            let progress: (Int64, Int64) -> Bool = { [self] passed, total in
+                book.note(.planning(passed: passed, total: total), of: id) && !isStopping.withLock { $0 }
+            }
+            let ready: ReadyPlan
+            switch request.kind ?? .replay {
+            case .replay:
+                ready = try replay(replayer, state, request, selection, rules, options, progress)
+            case .resolve:
+                let plan = try replayer.resolvePlan(selection, state, onProgress: progress)
+                try Self.check(plan.missing)
+                ready = ReadyPlan(
+                    work: .resolve(plan), request: request, selection: selection.text,
+                    object: [
+                        .init("matched", .integer(plan.matched)), .init("planned", .integer(plan.count)),
+                    ])
+            }
+            guard !isStopping.withLock({ $0 }) else { throw ToolFailure("the console has ended") }
+            book.note(.ready(ready, until: .now + PlanBook.lifetime), of: id)
+        } catch {
+            book.note(.failed(SafeText.escaped("\(error)")), of: id)
+        }
+    }
+
+    private func replay(
+        _ replayer: Replayer, _ state: StateReader?, _ request: PlanRequest, _ selection: Selection,
+        _ rules: ReplayRules, _ options: ReplayOptions, _ onProgress: (Int64, Int64) -> Bool
+    ) throws -> ReadyPlan {
+        var rules = rules
+        let cancelled = try replayer.cancelledCampaigns()
+        rules.cancelledCampaigns = cancelled ?? []
+        let plan = try replayer.plan(selection, rules, state, onProgress: onProgress)
+        try Self.check(plan.missing)
+        if case .value(_, let place)? = rules.correction {
+            try checkEdit(place, rules, replayer)
+        }
+        let isEstimated = options.rate == nil && plan.count > 0
+        let forecast = ReplayForecast(
+            plan, options, outcomesPerSecond: isEstimated ? replayer.outcomesPerSecond(now: SystemClock.wall()) : nil)
+        var members = forecast.members.filter { $0.name != "leftOut" }
+        members.append(.init("leftOut", plan.leftOutObject))
+        members.append(.init("corrections", plan.correctionsObject))
+        members.append(.init("takes", .string(forecast.words)))
+        members.append(.init("ramp", .string(options.ramp.text)))
+        members.append(.init("firstBatch", options.ramp.size(0).map { .integer(min($0, plan.count)) } ?? .null))
+        members.append(.init("stopIfFailures", .number(options.stopShare)))
+        if cancelled == nil {
+            members.append(
+                .init(
+                    "notice",
+                    "Which campaigns were cancelled is not known: this user may not read the campaigns topic."))
+        }
+        return ReadyPlan(
+            work: .replay(plan, rules, options), request: request, selection: selection.text, object: members)
+    }
+
+    /// What was edited has to be an event: else the plan would only say that it is left out.
+    private func checkEdit(_ place: String, _ rules: ReplayRules, _ replayer: Replayer) throws {
+        var filter = LetterFilter()
+        filter.ids = [place]
+        let selection = try filter.selection(now: SystemClock.wall())
+        let reader = try replayer.context.deadLetters()
+        defer { reader.close() }
+        func check(_ entry: inout DeadLetterEntry) throws -> Bool {
+            do throws(InvalidArgument) {
+                _ = try rules.correction?.applied(to: entry, replayer.context.decoder)
+            } catch {
+                throw ToolFailure("what was edited is no event: \(error)")
+            }
+            return false
+        }
+        try replayer.scan(selection, reader, onProgress: { _, _ in true }, check)
+    }
+
+    private static func check(_ missing: [String]) throws {
+        guard !missing.isEmpty else { return }
+        throw ToolFailure(
+            "no dead letter matches \(missing.prefix(20).map { SafeText.quoted($0) }.joined(separator: ", "))")
+    }
+
+    // MARK: - What is shown
+
+    /// A plan as a page shows it.
+    func object(_ id: String, at now: ContinuousClock.Instant = .now) throws -> JSONValue {
+        let state: String
+        var members: [JSONValue.Member]
+        switch try book.state(of: id) {
+        case .planning(let passed, let total):
+            state = "planning"
+            members = [.init("passed", .integer(Int(passed))), .init("total", .integer(Int(total)))]
+        case .failed(let sentence):
+            state = "failed"
+            members = [.init("sentence", .string(sentence))]
+        case .used(let name, let job):
+            state = "used"
+            members = [.init("by", .string(SafeText.escaped(name))), .init("job", .text(job))]
+        case .ready(let plan, let until):
+            state = now < until ? "ready" : "aged"
+            members = self.members(of: plan, secondsLeft: max(0, Int((until - now) / .seconds(1))))
+        }
+        return .object([.init("id", .string(id)), .init("state", .string(state))] + members)
+    }
+
+    private func members(of plan: ReadyPlan, secondsLeft: Int) -> [JSONValue.Member] {
+        let command = plan.request.command(configuration: failures.configuration)
+        let head: [JSONValue.Member] = [
+            .init("kind", .string((plan.request.kind ?? .replay).rawValue)),
+            .init("secondsLeft", .integer(secondsLeft)),
+            .init("selection", .string(SafeText.escaped(plan.selection))), .init("request", plan.request.object),
+            .init("isTyped", .bool(plan.count > PlanBook.untypedLimit)),
+            .init("command", .array(command.map(JSONValue.string))),
+        ]
+        return head + plan.object.map { JSONValue.Member($0.name, $0.value.safe) }
+    }
+}
+
+extension ReplayPlan {
+    fileprivate var leftOutObject: JSONValue {
+        .array(
+            ReplayRules.Omission.allCases.compactMap { omission in
+                leftOut[omission].map { count in
+                    [
+                        "reason": .string(omission.rawValue), "count": .integer(count),
+                        "words": .string(omission.words),
+                    ]
+                }
+            })
+    }
+
+    fileprivate var correctionsObject: JSONValue {
+        .array(corrections.map { ["place": .string($0.place), "words": .string($0.corrected.words)] })
+    }
+}

@@ -1,0 +1,159 @@
+internal import HeraldEvents
+internal import HeraldReplay
+internal import HeraldText
+internal import HeraldThreads
+internal import HeraldTime
+internal import HeraldTools
+
+/// Carries plans out, as jobs of the console.
+struct ReplayStarter: Sendable {
+    /// What a start is asked for.
+    struct Request: Decodable, Sendable {
+        /// What was typed.
+        var count: Int?
+        /// Why; the note of who resolves.
+        var reason: String?
+    }
+
+    private static let reasonLength = 500
+
+    let context: ReplayContext
+    let failures: FailuresContext
+    let planner: ReplayPlanner
+    let jobs: Jobs
+
+    /// Starts a plan in the name of a viewer; the job's id.
+    ///
+    /// - Throws: a ``ToolFailure`` when the plan has aged or is used, somebody else is at work, or the count is not typed.
+    func start(_ id: String, _ request: Request, by name: String) throws -> String {
+        let reason = request.reason?.trimmed ?? ""
+        guard !reason.isEmpty, reason.count <= Self.reasonLength else {
+            throw InvalidArgument("say why, in \(Self.reasonLength) characters at most: it goes into the audit")
+        }
+        guard !jobs.isBusy(with: Self.subject) else {
+            throw ToolFailure("a replay of this console is at work already; wait for its end, or stop it")
+        }
+        let plan = try planner.book.take(id, by: name, count: request.count)
+        var context = context
+        context.operatorName = name
+        let place = ReplayPlace(context: context, failures: failures)
+        let description = JobDescription(
+            kind: plan.request.kind == .resolve ? "dlq.resolve" : "dlq.replay", name: plan.selection, owner: name,
+            subject: Self.subject, canPause: plan.request.kind != .resolve,
+            about: [
+                "plan": .string(id), "count": .integer(plan.count), "request": plan.request.object,
+                "reason": .string(SafeText.escaped(reason)),
+                "command": .array(
+                    plan.request.command(configuration: failures.configuration).map(JSONValue.string)),
+            ])
+        let job = try jobs.begin(description) { control in
+            switch plan.work {
+            case .replay(let work, let rules, var options):
+                options.reason = reason
+                return try place.replay(work, rules, options, control)
+            case .resolve(let work):
+                return try place.resolve(work, selection: plan.selection, note: reason, control)
+            }
+        }
+        planner.book.note(.used(by: name, job: job), of: id)
+        return job
+    }
+
+    /// One at a time works on the dead letters, as the lease has it.
+    private static let subject = "dead-letters"
+}
+
+/// Where a plan is carried out.
+private struct ReplayPlace: Sendable {
+    let context: ReplayContext
+    let failures: FailuresContext
+
+    func replay(
+        _ plan: ReplayPlan, _ rules: ReplayRules, _ options: ReplayOptions, _ control: JobControl
+    ) throws -> JobEnd {
+        let replayer = try failures.replayer(context, true)
+        guard let state = try replayer.context.state(replayer.layout) else {
+            throw ToolFailure("there is no topic \(context.topics.state); make it with: herald topics apply")
+        }
+        defer { state.close() }
+        let log = Guarded(BatchLog())
+        let job = try ReplayJob(
+            replayer.context, replayer.layout, plan: plan, rules: rules, options: options, state: state,
+            isStopping: { control.isStopping }, isPaused: { control.isPaused },
+            onWait: { lease in
+                control.report(["waitsFor": .string(SafeText.escaped("\(lease.owner) (job \(lease.job))"))])
+            },
+            onProgress: { progress in
+                log.withLock { $0.note(progress) }
+                control.report(progress.object(log.withLock { $0.object }))
+            })
+        let report = job.runToEnd()
+        return report.jobEnd(log.withLock { $0.object })
+    }
+
+    func resolve(
+        _ plan: ResolvePlan, selection: String, note: String, _ control: JobControl
+    ) throws -> JobEnd {
+        let replayer = try failures.replayer(context, true)
+        guard let state = try replayer.context.state(replayer.layout) else {
+            throw ToolFailure("there is no topic \(context.topics.state); make it with: herald topics apply")
+        }
+        defer { state.close() }
+        let job = try ResolveJob(
+            replayer.context, state: state, selection: selection, note: note, planned: plan.count
+        ) { lease in
+            control.report(["waitsFor": .string(SafeText.escaped("\(lease.owner) (job \(lease.job))"))])
+        }
+        let (count, failure) = job.run(plan.chosen)
+        let report: JSONValue = ["job": .string(job.name), "resolved": .integer(count)]
+        if let failure { return JobEnd(.failed, "\(failure); \(count) resolved", report: report) }
+        return JobEnd(.done, "\(count) resolved.", report: report)
+    }
+}
+
+extension ReplayProgress {
+    fileprivate func object(_ batches: JSONValue) -> JSONValue {
+        .object(
+            [
+                .init("batch", .integer(batch)), .init("planned", .integer(planned)),
+                .init("isWaiting", .bool(isWaiting)), .init("isPaused", .bool(isPaused)),
+            ] + counts.map { JSONValue.Member($0.name, .integer($0.count)) } + [.init("batches", batches)])
+    }
+}
+
+extension ReplayReport {
+    fileprivate func jobEnd(_ batches: JSONValue) -> JobEnd {
+        let report = JSONValue.object(
+            members + [.init("planned", .integer(progress.planned)), .init("batches", batches)])
+        let replayed = "\(progress.replayed) of \(progress.planned) replayed"
+        let rest = "Plan what is left to go on with the rest."
+        switch end {
+        case .complete:
+            let large = progress.tooLarge > 0 ? " \(progress.tooLarge) too large for their request topic." : ""
+            return JobEnd(
+                .done,
+                "\(replayed): \(progress.delivered) delivered, \(progress.failed) failed, \(progress.open) open.\(large)",
+                report: report)
+        case .paused: return JobEnd(.stopped, "Stopped by hand: \(replayed). \(rest)", report: report)
+        case .stopped:
+            return JobEnd(
+                .stopped,
+                "Stopped by itself, \(replayed): \(progress.failed) of \(progress.failed + progress.delivered) outcomes "
+                    + "are bad. Find the cause first.", report: report)
+        case .outcomeTimeout:
+            return JobEnd(
+                .stopped, "Stopped by itself, \(replayed): \(progress.open) outcomes did not come. Do workers run?",
+                report: report)
+        case .takenOver:
+            return JobEnd(
+                .stopped, "Another job has taken over; \(replayed) by this one, none is lost.", report: report)
+        case .failed(let failure): return JobEnd(.failed, "\(failure); \(replayed). \(rest)", report: report)
+        }
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String {
+        String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+    }
+}

@@ -1,0 +1,54 @@
+internal import HeraldText
+internal import HeraldTimeline
+internal import HeraldTools
+
+/// How far a search is, and what it has found.
+struct EventSearch: Sendable {
+    /// More events are not shown at once.
+    static let shownLimit = 100
+    /// Of each partition the newest events are kept, so many.
+    static let partitionLimit = 200
+
+    let query: TimelineQuery
+    /// As it was asked for: a moment, or a duration.
+    let since: String?
+    var passed: Int64 = 0
+    var total: Int64 = 0
+    /// What was found; `nil` while it is read.
+    var found: TimelineSearch.Found?
+
+    /// The command that finds the same.
+    var command: [String] {
+        var words = ["herald", "find"]
+        if let user = query.user { words += ["--user", user] }
+        if let id = query.id { words += ["--id", id] }
+        if let since { words += ["--since", since] }
+        if query.readsAllPartitions { words.append("--all-partitions") }
+        return words
+    }
+
+    var json: JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("state", .string(found.map { $0.isPart ? "part" : "done" } ?? "reading")),
+            .init("passed", .integer(Int(passed))), .init("total", .integer(Int(total))),
+            .init("command", .words(command)),
+        ]
+        guard let found else { return .object(members) }
+        let shown = found.timelines.suffix(Self.shownLimit)
+        members += [
+            // The newest first: that is the one that somebody asks about.
+            .init("events", .array(shown.reversed().map(Self.object))),
+            .init("hidden", .integer(found.timelines.count - shown.count)), .init("isCut", .bool(found.isCut)),
+            .init("unread", .array(found.unread.map { .string($0) })),
+            .init("strayTopics", .array(found.strayTopics.map { .string($0) })),
+        ]
+        return JSONValue.object(members).safe
+    }
+
+    /// The event as the command has it, each step with its words.
+    private static func object(_ event: EventTimeline) -> JSONValue {
+        guard case .array(let steps)? = event.json["steps"] else { return event.json }
+        let told = zip(steps, event.steps).map { $0.with("words", .string($1.words)) }
+        return event.json.with("steps", .array(Array(told)))
+    }
+}

@@ -1,0 +1,33 @@
+package import HeraldKafka
+package import HeraldTime
+package import HeraldTimeline
+package import HeraldTools
+
+/// What searches for events work on.
+package struct TimelineContext: Sendable {
+    package var search: TimelineSearch
+    package var reach: ClusterReach
+    package var admin: Admin
+    /// What decides by the settings about an event.
+    package var situation: @Sendable (WallTime) -> Explanation.Situation
+
+    package init(
+        search: TimelineSearch, reach: ClusterReach, admin: Admin,
+        situation: @escaping @Sendable (WallTime) -> Explanation.Situation
+    ) {
+        self.search = search
+        self.reach = reach
+        self.admin = admin
+        self.situation = situation
+    }
+
+    /// Why an event stands where it stands, and what changes it.
+    func explanation(of event: EventTimeline, now: WallTime) throws -> Explanation {
+        var situation = situation(now)
+        situation.committedOffset = try search.committedOffset(of: event.origin)
+        if let campaign = event.campaign {
+            situation.campaign = try search.control(ofCampaign: campaign, reach: reach, admin: admin)
+        }
+        return Explanation(of: event, situation)
+    }
+}

@@ -1,0 +1,135 @@
+package import HeraldText
+internal import HeraldThreads
+internal import HeraldTime
+internal import HeraldTools
+
+/// What a job is, whatever it does.
+package struct JobDescription: Sendable {
+    /// What it does, such as `dlq.replay` or `campaign.publish`.
+    package var kind: String
+    /// What it works on, for people.
+    package var name: String
+    /// Who began it.
+    package var owner: String
+    /// What only one job at a time works on, such as `dead-letters` or `campaign/spring`; `nil` when others do no harm.
+    package var subject: String?
+    /// Whether it can be paused and resumed; every job can be stopped.
+    package var canPause: Bool
+    /// What belongs to it, for its page.
+    package var about: JSONValue
+
+    package init(
+        kind: String, name: String, owner: String, subject: String? = nil, canPause: Bool = false,
+        about: JSONValue = .null
+    ) {
+        self.kind = kind
+        self.name = name
+        self.owner = owner
+        self.subject = subject
+        self.canPause = canPause
+        self.about = about
+    }
+}
+
+/// How a job has ended.
+package struct JobEnd: Sendable {
+    package enum State: String, Sendable {
+        /// It has done all that it was to do.
+        case done
+        /// It has done a part: it was stopped, or has stopped by itself.
+        case stopped
+        case failed
+    }
+
+    package var state: State
+    /// What came of it, in a sentence or two.
+    package var sentence: String
+    /// The figures.
+    package var report: JSONValue
+
+    package init(_ state: State, _ sentence: String, report: JSONValue = .null) {
+        self.state = state
+        self.sentence = sentence
+        self.report = report
+    }
+}
+
+/// A job's own view of itself: what it is asked for, and where it tells how far it is.
+///
+/// Any thread.
+package final class JobControl: Sendable {
+    private struct State {
+        var isStopping = false
+        var isPaused = false
+        var progress = JSONValue.null
+    }
+
+    /// The job's id.
+    package let id: String
+    private let state = Guarded(State())
+    private let onReport: @Sendable () -> Void
+
+    init(id: String, onReport: @escaping @Sendable () -> Void) {
+        self.id = id
+        self.onReport = onReport
+    }
+
+    /// Whether it is to end as soon as it may.
+    package var isStopping: Bool { state.withLock { $0.isStopping } }
+
+    /// Whether it is to do nothing for now; one that stops is not paused any more.
+    package var isPaused: Bool { state.withLock { $0.isPaused && !$0.isStopping } }
+
+    /// Tells how far it is; may be called as often as one likes.
+    package func report(_ progress: JSONValue) {
+        state.withLock { $0.progress = progress }
+        onReport()
+    }
+
+    var progress: JSONValue { state.withLock { $0.progress } }
+
+    func ask(_ request: JobRequest) {
+        state.withLock { state in
+            switch request {
+            case .stop: state.isStopping = true
+            case .pause: state.isPaused = true
+            case .resume: state.isPaused = false
+            }
+        }
+    }
+}
+
+/// What a running job can be asked for.
+package enum JobRequest: String, CaseIterable, Sendable {
+    case stop, pause, resume
+}
+
+/// A job as lists and pages show it.
+struct JobRecord: Sendable {
+    let id: String
+    let description: JobDescription
+    let control: JobControl
+    let beganAt: WallTime
+    var end: JobEnd?
+    var endedAt: WallTime?
+
+    private var state: String {
+        if let end { return end.state.rawValue }
+        return control.isStopping ? "stopping" : control.isPaused ? "paused" : "running"
+    }
+
+    var object: JSONValue {
+        let members: [JSONValue.Member] = [
+            .init("id", .string(id)), .init("kind", .string(description.kind)),
+            .init("name", .string(SafeText.escaped(description.name))),
+            .init("owner", .string(SafeText.escaped(description.owner))),
+            .init("state", .string(state)), .init("canPause", .bool(description.canPause)),
+            .init("beganAt", .string(beganAt.text)),
+            .init("endedAt", endedAt.map { .string($0.text) } ?? .null),
+            .init("about", description.about), .init("progress", control.progress),
+            .init("sentence", end.map { .string(SafeText.escaped($0.sentence)) } ?? .null),
+            .init("report", end?.report ?? .null),
+        ]
+        return .object(members.filter { $0.value != .null })
+    }
+}

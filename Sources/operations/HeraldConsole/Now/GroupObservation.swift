@@ -1,0 +1,147 @@
+import HeraldKafka
+import HeraldTime
+import HeraldTools
+
+/// What Kafka itself says at one moment, whether a worker runs or not.
+struct GroupObservation: Sendable, Equatable {
+    /// One partition that the group consumes.
+    struct Partition: Sendable, Equatable {
+        var place: TopicPartition
+        /// Retry topics: the delay.
+        var delay: String?
+        /// Offsets that are not done.
+        var lag: Int64
+        /// Retry topics: those that should have been taken by now.
+        var overdue: Int64 = 0
+        /// Whether a member of the group has it.
+        var hasMember: Bool
+        /// When the event was published that the group would consume next; `nil` when nothing waits or it is not known.
+        var oldest: WallTime?
+        /// Since when nothing has become done although something is due; `nil` while something does.
+        var stillSince: WallTime?
+
+        /// What waits and is due: retries wait for their time.
+        var due: Int64 { delay == nil ? lag : overdue }
+    }
+
+    /// How much of a delay's topic is due by when: about so many events, because the ends of transactions count, too, and what
+    /// is to be sent at a moment of its own may be due earlier.
+    struct Backlog: Sendable, Equatable {
+        var delay: String
+        var waiting: Int64
+        /// How much is due within each of ``dueWithin``, the earlier ones included.
+        var due: [Int64]
+    }
+
+    /// The bounds of ``Backlog/due``; the first is what is due by now.
+    static let dueWithin: [Duration] = [.zero, .seconds(60), .seconds(300), .seconds(900), .seconds(3_600)]
+
+    /// When it was so.
+    var at: WallTime
+    /// The group's state in Kafka's words.
+    var state: String
+    var members: [GroupDescription.Member]
+    var partitions: [Partition]
+    var backlogs: [Backlog] = []
+    /// Partitions that nobody leads.
+    var leaderless: [TopicPartition] = []
+    /// Topics that are missing, or that this user may not see.
+    var missing: [String] = []
+
+    /// Offsets of request topics that are not done.
+    var waiting: Int64 { partitions.reduce(0) { $0 + ($1.delay == nil ? $1.lag : 0) } }
+
+    /// Offsets of retry topics that are not done.
+    var retrying: Int64 { partitions.reduce(0) { $0 + ($1.delay == nil ? 0 : $1.lag) } }
+
+    /// When the oldest event that waits was published, as far as that is known.
+    var oldest: WallTime? { partitions.compactMap(\.oldest).min() }
+
+    /// The same of those that wait for a retry, or of those that wait in request topics.
+    func oldest(ofRetries isRetry: Bool) -> WallTime? {
+        partitions.filter { ($0.delay != nil) == isRetry }.compactMap(\.oldest).min()
+    }
+}
+
+/// What the console knows of Kafka.
+enum GroupKnowledge: Sendable, Equatable {
+    /// It was not asked yet.
+    case unasked
+    case known(GroupObservation)
+    /// The brokers answer, and do not tell; a sentence says why.
+    case untold(String)
+    /// No broker answers; the last that was known is kept.
+    case unreachable(String, last: GroupObservation?)
+
+    /// The newest that is known, however old it is.
+    var observation: GroupObservation? {
+        switch self {
+        case .known(let observation): observation
+        case .unreachable(_, let last): last
+        case .unasked, .untold: nil
+        }
+    }
+}
+
+/// Since when partitions have made no progress, from one look to the next.
+struct ProgressTracker: Sendable {
+    private struct Place: Sendable {
+        var next: Int64
+        var note: String
+        var since: WallTime
+    }
+
+    private var places: [TopicPartition: Place] = [:]
+
+    init() {}
+
+    /// Takes where the group stands, and how much of each partition is due.
+    ///
+    /// - Returns: since when each partition with something due has stood still.
+    mutating func look(
+        at positions: GroupPositions, due: (TopicPartition) -> Int64, now: WallTime
+    ) -> [TopicPartition: WallTime] {
+        var still: [TopicPartition: WallTime] = [:]
+        var seen: [TopicPartition: Place] = [:]
+        for position in positions.partitions {
+            let partition = position.partition
+            let former = places[partition]
+            // The note tells what is done behind the offset.
+            let isSame = former?.next == position.next && former?.note == position.note
+            let isDue = due(partition) > 0
+            let since = isSame && isDue ? former?.since ?? now : now
+            seen[partition] = Place(next: position.next, note: position.note, since: since)
+            if isDue, isSame { still[partition] = since }
+        }
+        places = seen
+        return still
+    }
+}
+
+/// How many dead letters were written in each of the last minutes.
+struct RecentDeadLetters: Sendable, Equatable {
+    static let minutes = 60
+
+    private var counts = [Int](repeating: 0, count: minutes)
+    /// The minute of each place in `counts`.
+    private var stamps = [Int64](repeating: .min, count: minutes)
+
+    init() {}
+
+    /// Counts one; what is older than an hour is not.
+    mutating func add(writtenAt moment: WallTime, now: WallTime) {
+        // From a clock ahead of this one.
+        let moment = min(moment, now)
+        let minute = moment.milliseconds / 60_000
+        guard minute > now.milliseconds / 60_000 - Int64(Self.minutes), minute >= 0 else { return }
+        let place = Int(minute % Int64(Self.minutes))
+        if stamps[place] != minute { (stamps[place], counts[place]) = (minute, 0) }
+        counts[place] += 1
+    }
+
+    /// How many were written within the hour.
+    func count(now: WallTime) -> Int {
+        let first = now.milliseconds / 60_000 - Int64(Self.minutes)
+        return zip(stamps, counts).reduce(0) { $0 + ($1.0 > first ? $1.1 : 0) }
+    }
+}

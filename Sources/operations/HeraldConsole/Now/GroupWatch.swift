@@ -1,0 +1,181 @@
+import HeraldEvents
+import HeraldKafka
+import HeraldText
+import HeraldThreads
+import HeraldTime
+import HeraldTools
+
+/// Asks Kafka every few seconds how the workers' group stands, on a thread of its own; joins nothing.
+final class GroupWatch: Sendable {
+    private static let pause = Duration.seconds(3)
+    /// After so many failures in a row the clients are made anew: one may go on asking a leader that has moved.
+    private static let patience = 5
+
+    private let plan: NowPlan
+    private let latest = Guarded(GroupKnowledge.unasked)
+    private let wakeup: Wakeup
+
+    init(_ plan: NowPlan) throws(SystemError) {
+        self.plan = plan
+        wakeup = try Wakeup()
+    }
+
+    var knowledge: GroupKnowledge { latest.withLock { $0 } }
+
+    func start() throws(SystemError) {
+        _ = try OwnThread(name: "console-group") { [self] in run() }
+    }
+
+    /// Asks no more; what is under way ends by itself.
+    func stop() { wakeup.signal() }
+
+    private func run() {
+        var inquiry: GroupInquiry?
+        var failures = 0
+        var last: GroupObservation?
+        repeat {
+            do {
+                let asking = try inquiry ?? GroupInquiry(plan)
+                inquiry = asking
+                let observation = try asking.observation(now: SystemClock.wall())
+                (last, failures) = (observation, 0)
+                latest.withLock { $0 = .known(observation) }
+            } catch {
+                failures += 1
+                let knowledge = Self.knowledge(error, last)
+                latest.withLock { $0 = knowledge }
+                if failures % Self.patience == 0 { inquiry = nil }
+            }
+        } while !wakeup.wait(for: Self.pause)
+    }
+
+    private static func knowledge(_ error: any Error, _ last: GroupObservation?) -> GroupKnowledge {
+        let (isUnreachable, text) =
+            switch error {
+            case let failure as ToolFailure: (failure.kind == .unreachable, failure.description)
+            case let failure as KafkaError: (failure.kind == .unreachable, failure.description)
+            default: (false, "\(error)")
+            }
+        let safe = SafeText.escaped(text)
+        return isUnreachable ? .unreachable(safe, last: last) : .untold(safe)
+    }
+}
+
+/// The questions, and the clients that ask them.
+///
+/// One thread.
+private final class GroupInquiry {
+    private static let questionMilliseconds = 4_000
+    /// Where the first record is looked at, at most.
+    private static let lookedAtLimit = 100
+    private static let lookingLimit = Duration.seconds(2)
+    /// So late a retry may be before it counts as overdue.
+    private static let latenessMilliseconds: Int64 = 30_000
+
+    private let plan: NowPlan
+    private let admin: Admin
+    private let group: Consumer
+    private let reader: Consumer
+    private var tracker = ProgressTracker()
+    /// What was found first in partitions where the group has not moved since.
+    private var firsts: [TopicPartition: (offset: Int64, record: FirstRecord)] = [:]
+    /// Where the group stood at the last look.
+    private var stands: [TopicPartition: Int64] = [:]
+
+    init(_ plan: NowPlan) throws(KafkaError) {
+        self.plan = plan
+        admin = try Admin(properties: plan.clientProperties)
+        group = try Consumer(properties: plan.groupProperties)
+        reader = try Consumer(properties: plan.readerProperties)
+    }
+
+    deinit {
+        group.close()
+        reader.close()
+    }
+
+    func observation(now: WallTime) throws -> GroupObservation {
+        let names = plan.topics.requests + plan.delays.map(plan.topics.retryTopic)
+        let metadata = try plan.reach.topics(names, admin)
+        guard admin.clusterID(timeoutMilliseconds: Self.questionMilliseconds)?.hasPrefix("mockCluster") != true else {
+            // librdkafka 2.0 would wait for ever for its answer.
+            throw ToolFailure("an embedded broker knows nothing of groups")
+        }
+        let description = try admin.describeGroup(plan.group, timeoutMilliseconds: Self.questionMilliseconds)
+        let wanted = metadata.topics.flatMap { topic in
+            topic.partitions.filter { $0.leader != nil }.map { TopicPartition(topic: topic.name, partition: $0.id) }
+        }
+        let survey = GroupSurvey(group.queries) { Self.questionMilliseconds }
+        let positions = wanted.isEmpty ? GroupPositions(partitions: []) : try survey.positions(of: wanted)
+        try look(at: positions, isServed: !description.members.isEmpty)
+        return try observation(description, metadata, positions, survey, now)
+    }
+
+    /// Looks at what comes first where the group stands still: only there it is worth a fetch.
+    private func look(at positions: GroupPositions, isServed: Bool) throws(KafkaError) {
+        let behind = positions.partitions.filter { $0.lag > 0 && $0.isInRange }
+        // Behind marks there may be records by now.
+        firsts = firsts.filter { $0.value.record != .none }
+        let unknown = behind.filter { position in
+            firsts[position.partition]?.offset != position.next
+                && (!isServed || stands[position.partition] == position.next)
+        }.sorted { $0.lag > $1.lag }.prefix(Self.lookedAtLimit)
+        stands = Dictionary(positions.partitions.map { ($0.partition, $0.next) }) { $1 }
+        firsts = firsts.filter { stands[$0.key] == $0.value.offset }
+        guard !unknown.isEmpty else { return }
+        let found = try reader.firstRecords(
+            from: unknown.map { ($0.partition, offset: $0.next) }, within: Self.lookingLimit)
+        for position in unknown {
+            if let record = found[position.partition] { firsts[position.partition] = (position.next, record) }
+        }
+    }
+
+    private func observation(
+        _ description: GroupDescription, _ metadata: ClusterMetadata, _ positions: GroupPositions,
+        _ survey: GroupSurvey, _ now: WallTime
+    ) throws(KafkaError) -> GroupObservation {
+        let isEmpty: (TopicPartition) -> Bool = { [firsts] in firsts[$0]?.record == FirstRecord.none }
+        let delay: (TopicPartition) -> DelayName? = { [topics = plan.topics] in topics.delay(ofTopic: $0.topic) }
+        func waiting(until moment: Int64) throws(KafkaError) -> [TopicPartition: Int64] {
+            try survey.waiting(in: positions) { place in
+                isEmpty(place) ? nil : delay(place).map { moment - $0.milliseconds }
+            }
+        }
+        let overdue = try waiting(until: now.milliseconds - Self.latenessMilliseconds)
+        var due: [[TopicPartition: Int64]] = []
+        for bound in GroupObservation.dueWithin {
+            due.append(try waiting(until: now.milliseconds + Int64(bound / .milliseconds(1))))
+        }
+        let taken = Set(description.members.flatMap(\.partitions))
+        var partitions = positions.partitions.map { position in
+            let place = position.partition
+            var published: WallTime?
+            if case .published(let moment) = firsts[place]?.record { published = moment }
+            return GroupObservation.Partition(
+                place: place, delay: delay(place)?.description, lag: isEmpty(place) ? 0 : position.lag,
+                overdue: overdue[place] ?? 0, hasMember: taken.contains(place), oldest: published)
+        }
+        let dues = Dictionary(partitions.map { ($0.place, $0.due) }) { $1 }
+        let still = tracker.look(at: positions, due: { dues[$0] ?? 0 }, now: now)
+        for index in partitions.indices { partitions[index].stillSince = still[partitions[index].place] }
+        var observation = GroupObservation(
+            at: now, state: description.state, members: description.members, partitions: partitions)
+        observation.backlogs = Self.backlogs(plan.delays, partitions, due)
+        observation.leaderless = metadata.topics.flatMap { topic in
+            topic.leaderlessPartitions.map { TopicPartition(topic: topic.name, partition: $0) }
+        }
+        observation.missing = metadata.topics.filter { $0.error != nil }.map(\.name)
+        return observation
+    }
+
+    private static func backlogs(
+        _ delays: [DelayName], _ partitions: [GroupObservation.Partition], _ due: [[TopicPartition: Int64]]
+    ) -> [GroupObservation.Backlog] {
+        delays.map { delay in
+            let own = partitions.filter { $0.delay == delay.description }
+            return GroupObservation.Backlog(
+                delay: delay.description, waiting: own.reduce(0) { $0 + $1.lag },
+                due: due.map { counts in own.reduce(0) { $0 + (counts[$1.place] ?? 0) } })
+        }
+    }
+}

@@ -1,0 +1,105 @@
+/// What to do about a finding: the first step, its command, and where the runbook goes on.
+struct NextStep: Sendable, Equatable {
+    /// In one sentence.
+    var sentence: String
+    /// What to run; `nil` where nothing is to be run.
+    var command: [String]?
+    /// A page of the console that helps.
+    var href: String?
+    /// The section of docs/RUNBOOK.md, as its anchor.
+    var section: String
+
+    init(_ sentence: String, _ command: [String]? = nil, href: String? = nil, section: String) {
+        self.sentence = sentence
+        self.command = command
+        self.href = href
+        self.section = section
+    }
+
+    private static let kafka = ["herald", "doctor", "--only", "kafka"]
+    private static let backend = ["herald", "doctor", "--only", "backend"]
+    private static let send = ["herald", "send", "--self"]
+
+    /// What to do about one of the reasons of `/readyz`.
+    static func against(reason: String) -> Self { reasons[reason] ?? unknown }
+
+    /// Of a worker that is newer than this console.
+    private static let unknown = Self("Look at the worker's /readyz and its log.", kafka, section: "not-ready")
+
+    static let reasons: [String: Self] = [
+        "starting": Self(
+            "Wait some seconds; if it lasts, the log's last lines say what it waits for.", kafka, section: "starting"),
+        "unassigned": Self(
+            "Wait for the rebalance to end; if it lasts, look for a member that hangs.", kafka, section: "unassigned"),
+        "stopping": Self("Do nothing: it finishes its calls in flight.", section: "stopping"),
+        "stuck": Self("Restart the worker; nothing is lost.", ["systemctl", "restart", "herald"], section: "stuck"),
+        "brokers-unreachable": brokers,
+        "login-failed": Self(
+            "Put the right password into the file that kafka.auth names; no restart is needed.", kafka,
+            section: "login-failed"),
+        "topics-missing": Self(
+            "See what differs, and create what is missing.", ["herald", "topics", "plan"], section: "topics-missing"),
+        "partitions-without-leader": leaders,
+        "records-refused": Self(
+            "Look at the topic's brokers, their disks, and Herald's permissions.", kafka, section: "records-refused"),
+        "commits-failing": Self(
+            "Look at the brokers and at Herald's permissions on its group.", kafka, section: "heraldcommitsfail"),
+        "backend-unreachable": Self(
+            "Check that the backend runs, and backend.url.", backend, section: "backend-unreachable"),
+        "outage-credentials": Self(
+            "Check the backend's password or token; a new file needs no restart.", send, section: "outage-credentials"),
+        "outage-token-unavailable": Self(
+            "Ask the token endpoint for a token, as the worker does.", send, section: "outage-token-unavailable"),
+        "outage-tls": Self("Look at the backend's certificate.", backend, section: "outage-tls"),
+        "outage-name-not-found": Self(
+            "Fix the backend's name in DNS, or backend.url.", backend, section: "outage-name-not-found"),
+        "outage-proxy-refused": Self(
+            "Write the right password into backend.proxyPasswordFile; no restart.", backend,
+            section: "outage-proxy-refused"),
+        "outage-hub-not-found": Self(
+            "Compare the hub's name with the portal's, letter by letter.", ["herald", "config", "show", "backend.hub"],
+            section: "outage-hub-not-found"),
+        "outage-quota-used-up": Self(
+            "Choose a larger tier in the portal, or wait for the next period.", section: "outage-quota-used-up"),
+        "outage-breaker": Self("Look at the backend and its log.", backend, section: "outage-breaker"),
+        "outage-dead-letter-breaker": Self(
+            "See what was rejected with which status.",
+            ["herald", "dlq", "list", "--since", "1h", "--group-by", "status"], href: "/failures",
+            section: "outage-dead-letter-breaker"),
+        "lag-growing": lag,
+    ]
+
+    static let brokers = Self(
+        "See what of name, port, TLS and login fails.", kafka, section: "heraldbrokersunreachable")
+    static let leaders = Self(
+        "Bring a broker back that has a copy of these partitions.", kafka, section: "heraldpartitionswithoutleader")
+    static let lag = Self(
+        "Are all workers there and ready? Then the backend, or the number of workers, is the bound.", kafka,
+        section: "heraldlag")
+    static let noWorker = Self(
+        "Start a worker, or see why it ended: status 78 means wrong settings.", ["systemctl", "status", "herald"],
+        section: "heralddown")
+    static let silentWorker = Self(
+        "See whether it runs, and whether its admin port can be reached from here.",
+        ["systemctl", "status", "herald"], section: "heraldworkerdown")
+    static let nameWorkers = Self(
+        "Name the workers' admin ports in console.workers.", ["herald", "config", "show", "admin.listen"],
+        section: "first-look")
+    static let rebalance = Self(
+        "Wait; if it lasts, see which workers come and go.", kafka, section: "heraldrebalances")
+    static let callsFail = Self(
+        "Read the backend's log; see by result how the calls fail.", backend, section: "heraldcallsfail")
+    static let throttled = Self(
+        "If the rate that Herald found is too little, raise the backend's quota, or divide it.", backend,
+        section: "heraldthrottled")
+    static let credentials = Self(
+        "See which push service, and which of the backend's servers, refuse.",
+        ["herald", "dlq", "list", "--since", "1h", "--where", "status in (401, 403)", "--group-by", "pns"],
+        href: "/failures", section: "heraldcredentialsrefused")
+    static let oldest = Self(
+        "See what is beside it: an outage, one partition's lag, or retries alone.", kafka,
+        section: "heraldoldestevent")
+    static let deadLetters = Self(
+        "See them by reason, with what to do about each.", ["herald", "dlq", "list", "--since", "1h"],
+        href: "/failures", section: "heralddeadletters")
+}

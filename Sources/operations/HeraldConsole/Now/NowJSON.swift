@@ -1,0 +1,162 @@
+import HeraldKafka
+import HeraldText
+import HeraldTime
+import HeraldTools
+
+extension Verdict {
+    /// What `/api/verdict` answers and the news `verdict` tells.
+    func json(now: WallTime) -> JSONValue {
+        guard case .object(let members) = first.json(now: now) else { return .null }
+        let more: [JSONValue.Member] = [
+            .init("retrying", .optional(retrying)), .init("others", .array(others.map { $0.json(now: now) })),
+        ]
+        return .object(members + more)
+    }
+}
+
+extension Finding {
+    fileprivate func json(now: WallTime) -> JSONValue {
+        [
+            "state": .string(level.rawValue), "key": .string(key), "sentence": .string(sentence(now: now)),
+            "headline": .string(headline), "since": .optional(since?.text), "cause": .optional(cause),
+            "waiting": waiting.map { .integer(Int($0)) } ?? .null, "next": next?.json ?? .null,
+        ]
+    }
+}
+
+extension NextStep {
+    fileprivate var json: JSONValue {
+        [
+            "sentence": .string(sentence), "command": command.map { .array($0.map { .string($0) }) } ?? .null,
+            "href": .optional(href), "section": .string(section),
+        ]
+    }
+}
+
+extension NowModel {
+    /// What `/api/now` answers: all points, and what is so now.
+    var json: JSONValue {
+        [
+            "stepMilliseconds": .integer(Int(NowHistory.step / .milliseconds(1))),
+            "points": .array(history.points.map(\.json)), "current": sight.map(\.json) ?? .null,
+        ]
+    }
+
+    /// What the news `now` tells: the newest point, and what is so now.
+    var newsJSON: JSONValue {
+        ["point": history.points.last.map(\.json) ?? .null, "current": sight.map(\.json) ?? .null]
+    }
+}
+
+extension NowPoint {
+    /// Rates are rounded to thousandths; what is 0 is left out.
+    fileprivate var json: JSONValue {
+        [
+            "at": .string(at.text), "outcomes": Self.json(outcomes), "calls": Self.json(calls),
+            "inFlight": .rounded(inFlight), "inFlightLimit": .rounded(inFlightLimit),
+            "oldestSeconds": .rounded(oldestSeconds), "waiting": .optional(waiting), "retrying": .optional(retrying),
+            "workers": .integer(workers), "ready": .integer(ready), "outages": .array(outages.map { .string($0) }),
+        ]
+    }
+
+    private static func json(_ rates: [WorkerNumbers.Series: Double]) -> JSONValue {
+        var services: [String: [JSONValue.Member]] = [:]
+        for (series, rate) in rates.sorted(by: { $0.key.end < $1.key.end }) {
+            services[series.service, default: []].append(.init(series.end, .rounded(rate)))
+        }
+        return .object(services.sorted { $0.key < $1.key }.map { .init($0.key, .object($0.value)) })
+    }
+}
+
+extension NowModel.Sight {
+    /// So many partitions are told at most: those furthest behind.
+    private static let partitionLimit = 50
+
+    fileprivate var json: JSONValue {
+        var limits: [String: Double] = [:]
+        for worker in workers { limits.merge(worker.numbers?.rateLimits ?? [:], uniquingKeysWith: +) }
+        let observation = group.observation
+        return [
+            "at": .string(now.text), "workers": .array(workers.map(\.json)),
+            "limits": .array(
+                limits.sorted { $0.key < $1.key }.prefix(WorkerNumbers.serviceLimit).map {
+                    ["pns": .string($0.key), "callsPerSecond": .rounded($0.value)]
+                }),
+            "group": groupJSON,
+            "partitions": .array((observation?.furthestBehind(Self.partitionLimit) ?? []).map(\.json)),
+            "backlog": .array((observation?.backlogs ?? []).map(\.json)),
+            "backlogWithinSeconds": .array(GroupObservation.dueWithin.map { .integer(Int($0 / .seconds(1))) }),
+            "deadLettersOfHour": .optional(deadLetters.map { Int64($0) }),
+        ]
+    }
+
+    private var groupJSON: JSONValue {
+        let problem: String?
+        switch group {
+        case .unasked: problem = "the brokers have not answered yet"
+        case .known: problem = nil
+        case .untold(let reason), .unreachable(let reason, _): problem = reason
+        }
+        let observation = group.observation
+        return [
+            "problem": .optional(problem), "at": .optional(observation?.at.text),
+            "state": .optional(observation?.state),
+            "members": .optional(observation.map { Int64($0.members.count) }),
+            "waiting": .optional(observation?.waiting), "retrying": .optional(observation?.retrying),
+        ]
+    }
+}
+
+extension GroupObservation {
+    fileprivate func furthestBehind(_ limit: Int) -> ArraySlice<Partition> {
+        partitions.filter { $0.lag > 0 }.sorted { ($0.due, $0.lag) > ($1.due, $1.lag) }.prefix(limit)
+    }
+}
+
+extension GroupObservation.Partition {
+    fileprivate var json: JSONValue {
+        [
+            "topic": .string(place.topic), "partition": .integer(Int(place.partition)), "delay": .optional(delay),
+            "lag": .integer(Int(lag)), "overdue": .integer(Int(overdue)), "hasMember": .bool(hasMember),
+            "oldest": .optional(oldest?.text), "stillSince": .optional(stillSince?.text),
+        ]
+    }
+}
+
+extension GroupObservation.Backlog {
+    fileprivate var json: JSONValue {
+        [
+            "delay": .string(delay), "waiting": .integer(Int(waiting)),
+            "due": .array(due.map { .integer(Int($0)) }),
+        ]
+    }
+}
+
+extension WorkerObservation {
+    fileprivate var json: JSONValue {
+        let (word, sentence): (String, String?) =
+            switch state {
+            case .unasked: ("unasked", nil)
+            case .silent(let reason): ("silent", reason)
+            case .answered(let page):
+                (page.ready ? "ready" : "not-ready", (page.reasons + (page.warnings ?? [])).first?.sentence)
+            }
+        return [
+            "address": .string(address), "state": .string(word), "sentence": .optional(sentence),
+            "version": .optional(numbers?.version), "partitions": .rounded(numbers?.partitions),
+            "inFlight": .rounded(numbers?.inFlight), "inFlightLimit": .rounded(numbers?.inFlightLimit),
+            "oldestSeconds": .rounded(numbers?.oldestSeconds),
+        ]
+    }
+}
+
+extension JSONValue {
+    fileprivate static func optional(_ text: String?) -> Self { text.map { .string($0) } ?? .null }
+
+    fileprivate static func optional(_ number: Int64?) -> Self { number.map { .integer(Int($0)) } ?? .null }
+
+    fileprivate static func rounded(_ number: Double?) -> Self {
+        guard let number, number.isFinite else { return .null }
+        return .number((number * 1_000).rounded() / 1_000)
+    }
+}

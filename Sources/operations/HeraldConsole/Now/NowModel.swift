@@ -1,0 +1,71 @@
+import HeraldTime
+import HeraldTools
+
+/// Makes verdicts and history of what the watches see: pure.
+struct NowModel: Sendable {
+    /// What was seen at one moment.
+    struct Sight: Sendable {
+        var now: WallTime
+        var workers: [WorkerObservation] = []
+        var group = GroupKnowledge.unasked
+        var deadLetters: Int?
+    }
+
+    private static let callWindowSeconds: Int64 = 60
+
+    private var meter = RateMeter()
+    private var clock = FindingClock()
+    private(set) var history = NowHistory()
+    private(set) var sight: Sight?
+    private(set) var verdict: Verdict?
+
+    init() {}
+
+    /// Takes what is seen now.
+    mutating func look(_ sight: Sight) {
+        self.sight = sight
+        let point = point(sight)
+        history.add(point)
+        let found = Verdict(
+            Situation(
+                now: sight.now, workers: sight.workers, group: sight.group, deadLetters: sight.deadLetters,
+                calls: history.calls(lastSeconds: Self.callWindowSeconds, now: sight.now) ?? [:],
+                notificationsPerSecond: point.outcomes.values.reduce(0, +)))
+        verdict = clock.date(found, now: sight.now)
+    }
+
+    /// Where the workers' admin ports are.
+    static func addresses(_ plan: NowPlan, _ group: GroupKnowledge) -> [String] {
+        WorkerSurvey.addresses(
+            of: group.observation?.members ?? [], named: plan.workers, listen: plan.listen)
+    }
+
+    private mutating func point(_ sight: Sight) -> NowPoint {
+        let numbers = sight.workers.compactMap { worker in worker.numbers.map { (worker, $0) } }
+        let rates = meter.add(
+            Dictionary(numbers.map { ($0.address, (at: $0.at, numbers: $1)) }) { $1 })
+        func sum(_ value: (WorkerNumbers) -> Double?) -> Double? {
+            let known = numbers.compactMap { value($0.1) }.filter(\.isFinite)
+            return known.isEmpty ? nil : known.reduce(0, +)
+        }
+        var point = NowPoint(at: sight.now, outcomes: rates.notifications, calls: rates.calls)
+        point.inFlight = sum(\.inFlight)
+        point.inFlightLimit = sum(\.inFlightLimit)
+        point.oldestSeconds = oldest(sight)
+        if case .known(let observation) = sight.group {
+            point.waiting = observation.waiting
+            point.retrying = observation.retrying
+        }
+        point.workers = sight.workers.count { $0.page != nil }
+        point.ready = sight.workers.count(where: \.isReady)
+        point.outages = Set(numbers.flatMap(\.1.outages)).sorted()
+        return point
+    }
+
+    /// What workers know; without any, what Kafka shows.
+    private func oldest(_ sight: Sight) -> Double? {
+        if let seconds = sight.workers.compactMap({ $0.numbers?.oldestSeconds }).max() { return seconds }
+        guard case .known(let observation) = sight.group, let oldest = observation.oldest else { return nil }
+        return Double(max(0, sight.now.milliseconds(since: oldest))) / 1_000
+    }
+}

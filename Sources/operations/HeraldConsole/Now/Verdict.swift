@@ -1,0 +1,135 @@
+import HeraldTime
+import HeraldTools
+
+/// One thing that is worth knowing, from the worst to the best.
+struct Finding: Sendable, Equatable {
+    enum Level: String, Sendable {
+        case good
+        case warn
+        case bad
+        /// Nobody knows yet, or may know.
+        case unknown
+    }
+
+    /// What it is, whatever its numbers: as long as this stays, it is the same finding.
+    var key: String
+    var level: Level
+    /// A few words: `Delivering`, `Holding`.
+    var headline: String
+    /// Why, without a full stop.
+    var cause: String?
+    /// Since when; `nil` when nobody has seen it begin.
+    var since: WallTime?
+    /// How many events wait because of it, or beside it; `nil` when that is not known.
+    var waiting: Int64?
+    var next: NextStep?
+
+    init(
+        _ key: String, _ level: Level, _ headline: String, _ cause: String? = nil, since: WallTime? = nil,
+        waiting: Int64? = nil, next: NextStep? = nil
+    ) {
+        self.key = key
+        self.level = level
+        self.headline = headline
+        self.cause = cause
+        self.since = since
+        self.waiting = waiting
+        self.next = next
+    }
+
+    /// The whole in one line; times are UTC.
+    func sentence(now: WallTime) -> String {
+        headline + (since.map { " since \($0.clock(now: now))" } ?? "") + (cause.map { ": \($0)" } ?? "")
+    }
+}
+
+/// What is the matter, in one word, with what else there is.
+struct Verdict: Sendable, Equatable {
+    /// The worst.
+    var first: Finding
+    /// The worse before the better.
+    var others: [Finding]
+    /// How many events wait for a retry; `nil` when that is not known.
+    var retrying: Int64?
+
+    init(_ first: Finding, others: [Finding] = [], retrying: Int64? = nil) {
+        self.first = first
+        self.others = others
+        self.retrying = retrying
+    }
+}
+
+/// What a verdict is made of.
+struct Situation: Sendable {
+    var now: WallTime
+    var workers: [WorkerObservation] = []
+    var group = GroupKnowledge.unasked
+    /// Dead letters that were written within the hour; `nil` when that is not known.
+    var deadLetters: Int?
+    /// Calls a second over the last minute.
+    var calls: [WorkerNumbers.Series: Double] = [:]
+    /// Notifications that ended each second, at present.
+    var notificationsPerSecond = 0.0
+}
+
+/// Since when each finding has been there, from one look to the next.
+struct FindingClock: Sendable {
+    /// What is away for no longer than this has not ended; what comes no later than this after the first look may have been
+    /// there before.
+    private static let patienceMilliseconds: Int64 = 10_000
+
+    private struct Entry: Sendable {
+        var since: WallTime?
+        var seen: WallTime
+    }
+
+    private var entries: [String: Entry] = [:]
+    /// When something was known for the first time.
+    private var firstLook: WallTime?
+
+    init() {}
+
+    /// Fills in since when they have been there; when that began which was there at first, nobody knows.
+    mutating func date(_ verdict: Verdict, now: WallTime) -> Verdict {
+        if verdict.first.level != .unknown { firstLook = firstLook ?? now }
+        var dated = verdict
+        dated.first = date(verdict.first, now)
+        dated.others = verdict.others.map { date($0, now) }
+        entries = entries.filter { now.milliseconds(since: $0.value.seen) <= Self.patienceMilliseconds }
+        return dated
+    }
+
+    private mutating func date(_ finding: Finding, _ now: WallTime) -> Finding {
+        let isNew = firstLook.map { now.milliseconds(since: $0) > Self.patienceMilliseconds } ?? false
+        let first = entries[finding.key].map(\.since) ?? (isNew ? now : nil)
+        entries[finding.key] = Entry(since: first, seen: now)
+        var dated = finding
+        // Whoever has it knows best.
+        dated.since = finding.since ?? first
+        return dated
+    }
+}
+
+extension WallTime {
+    /// `02:14 UTC`, with the day when that is another one.
+    func clock(now: WallTime) -> String {
+        let isToday = text.prefix(10) == now.text.prefix(10)
+        return (isToday ? "" : String(text.prefix(10)) + " ") + String(text.dropFirst(11).prefix(5)) + " UTC"
+    }
+}
+
+/// Numbers as sentences have them: `9 000`.
+func grouped(_ number: Int64) -> String {
+    let digits = Array(String(number.magnitude))
+    var text = number < 0 ? "-" : ""
+    for (index, digit) in digits.enumerated() {
+        if index > 0, (digits.count - index) % 3 == 0 { text += "\u{A0}" }
+        text.append(digit)
+    }
+    return text
+}
+
+/// `1 event waits`, `9 000 events wait`.
+func counted(_ number: Int64, _ one: String, _ many: String) -> String {
+    number == 1 ? "1 \(one)" : "\(grouped(number)) \(many)"
+}

@@ -1,0 +1,311 @@
+import HeraldKafka
+import HeraldTime
+import HeraldTools
+
+extension Verdict {
+    /// The verdict on a situation: pure.
+    init(_ situation: Situation) {
+        let rules = VerdictRules(situation)
+        var findings = rules.findings
+        if !findings.contains(where: { $0.level == .bad || $0.level == .warn }) {
+            findings.insert(rules.quiet, at: 0)
+        }
+        // In the order of the rules within a level.
+        let sorted = [.bad, .warn, .good, .unknown].flatMap { level in findings.filter { $0.level == level } }
+        self.init(
+            sorted[0], others: Array(sorted.dropFirst()), retrying: situation.group.observation?.retrying)
+    }
+}
+
+/// The rules, in the order in which they matter.
+struct VerdictRules {
+    /// A partition in which something is due, and nothing becomes done for so long, is stuck: a user whose call hangs blocks it
+    /// for a quarter of that.
+    static let stuckMilliseconds: Int64 = 60_000
+    static let oldestSeconds = 3_600.0
+    static let leastLag = 100.0
+    static let lagSeconds = 10.0
+    /// Fewer calls a second over a minute say nothing about how many of them fail.
+    static let leastCalls = 20.0 / 60
+    static let failingShare = 0.2
+    static let throttledShare = 0.05
+    static let refusedShare = 0.01
+    /// So many names are listed at most.
+    static let namesShown = 5
+
+    let situation: Situation
+
+    init(_ situation: Situation) {
+        self.situation = situation
+    }
+
+    private var workers: [WorkerObservation] { situation.workers }
+    private var answering: [WorkerObservation] { workers.filter { $0.page != nil } }
+    private var silent: [WorkerObservation] { workers.filter { if case .silent = $0.state { true } else { false } } }
+    private var isAnyReady: Bool { workers.contains(where: \.isReady) }
+    private var observation: GroupObservation? {
+        if case .known(let observation) = situation.group { observation } else { nil }
+    }
+    private var waiting: Int64? { situation.group.observation?.waiting }
+    private var isGroupEmpty: Bool { observation?.members.isEmpty == true }
+    /// Whether nothing takes events at all, for a reason that is found elsewhere.
+    private var isStandingStill: Bool { isHolding || (isGroupEmpty && !isAnyReady) }
+    private var isHolding: Bool {
+        answering.contains { $0.page?.reasons.contains { $0.reason.hasPrefix("outage-") } == true }
+    }
+
+    var findings: [Finding] {
+        brokers + absence + answers + silence + partitions + calls + age + deadLetters + secrecy
+    }
+
+    /// When nothing is wrong.
+    var quiet: Finding {
+        let isAsking = workers.contains { $0.state == .unasked }
+        guard isAnyReady || (!isAsking && observation != nil && !isGroupEmpty) else {
+            return Finding("unknown", .unknown, "Looking", "the workers and the brokers have not answered yet")
+        }
+        let rate = situation.notificationsPerSecond
+        let cause =
+            isAnyReady
+            ? rate >= 0.5
+                ? "\(counted(whole(rate), "notification", "notifications")) a second"
+                : waiting.map { $0 == 0 ? "nothing waits" : counted($0, "event waits", "events wait") }
+            : "as far as Kafka shows; no worker's admin port can be asked from here"
+        return Finding(
+            "delivering", .good, "Delivering", cause, waiting: waiting, next: isAnyReady ? nil : .nameWorkers)
+    }
+
+    // MARK: Kafka
+
+    private var brokers: [Finding] {
+        guard case .unreachable(let reason, _) = situation.group else { return [] }
+        guard !isAnyReady else {
+            return [
+                Finding(
+                    "console-brokers", .warn, "The workers deliver, and the console reaches no broker", reason,
+                    next: .brokers)
+            ]
+        }
+        // A worker that says the same says nothing new.
+        return [Finding("brokers-unreachable", .bad, "Brokers unreachable", reason, waiting: waiting, next: .brokers)]
+    }
+
+    private var absence: [Finding] {
+        guard let observation, observation.members.isEmpty, answering.isEmpty else { return [] }
+        let (waiting, retrying) = (observation.waiting, observation.retrying)
+        guard waiting + retrying > 0 else {
+            return [Finding("no-worker", .warn, "No worker runs", "nothing waits", waiting: 0, next: .noWorker)]
+        }
+        let what =
+            waiting == 0
+            ? counted(retrying, "retry waits", "retries wait") : counted(waiting, "event waits", "events wait")
+        let oldest =
+            observation.oldest(ofRetries: waiting == 0).map { ", the oldest since \($0.clock(now: situation.now))" }
+            ?? ""
+        return [Finding("no-worker", .bad, "No worker runs", what + oldest, waiting: waiting, next: .noWorker)]
+    }
+
+    private var partitions: [Finding] {
+        guard let observation, !isStandingStill else { return [] }
+        var findings: [Finding] = []
+        if !observation.leaderless.isEmpty, !answering.contains(where: { $0.has("partitions-without-leader") }) {
+            findings.append(
+                Finding(
+                    "partitions-without-leader", .bad, "Degraded",
+                    "\(names(observation.leaderless)) \(observation.leaderless.count == 1 ? "has" : "have") no leader",
+                    next: .leaders))
+        }
+        let stuck = observation.partitions.filter {
+            $0.stillSince.map { situation.now.milliseconds(since: $0) >= Self.stuckMilliseconds } ?? false
+        }
+        if let finding = finding(stuck: stuck) { findings.append(finding) }
+        guard observation.state.lowercased() == "stable" else {
+            if !observation.members.isEmpty {
+                findings.append(
+                    Finding(
+                        "rebalance", .warn, "Degraded", "the group \"\(observation.state)\" moves its partitions",
+                        next: .rebalance))
+            }
+            return findings
+        }
+        let orphans = observation.partitions.filter { !$0.hasMember && $0.lag > 0 }
+        if !orphans.isEmpty {
+            let behind = orphans.reduce(0) { $0 + $1.lag }
+            findings.append(
+                Finding(
+                    "no-member", .bad, "Degraded",
+                    "no worker has \(names(orphans.map(\.place))): "
+                        + counted(behind, "event waits there", "events wait there"), waiting: behind,
+                    next: .rebalance))
+        }
+        return findings
+    }
+
+    private func finding(stuck: [GroupObservation.Partition]) -> Finding? {
+        guard let worst = stuck.max(by: { $0.due < $1.due }) else { return nil }
+        let behind = stuck.reduce(0) { $0 + $1.due }
+        let one = stuck.count == 1
+        return Finding(
+            "stuck", .bad, one ? "Partition \(worst.place.partition) is stuck" : "\(stuck.count) partitions are stuck",
+            "\(grouped(behind)) behind in "
+                + (one ? worst.place.topic : names(stuck.sorted { $0.due > $1.due }.map(\.place))),
+            since: stuck.compactMap(\.stillSince).min(), waiting: behind, next: .lag)
+    }
+
+    private var secrecy: [Finding] {
+        guard case .untold(let reason) = situation.group else { return [] }
+        return [Finding("group-untold", .unknown, "The brokers do not tell of the group", reason, next: .brokers)]
+    }
+
+    // MARK: Workers
+
+    /// What workers give as reasons, each once, however many say it.
+    private var answers: [Finding] {
+        var reasons: [WorkerSurvey.Page.Reason] = []
+        for worker in answering {
+            let page = worker.page
+            for reason in (page?.reasons ?? []) + (page?.warnings ?? [])
+            where !reasons.contains(where: { $0.reason == reason.reason }) && isNews(reason) {
+                reasons.append(reason)
+            }
+        }
+        let isUnreachable = if case .unreachable = situation.group { true } else { false }
+        let found = reasons.filter { !(isUnreachable && $0.reason == "brokers-unreachable") }.map(finding)
+        // Not ready, and no reason that is known here.
+        let speechless = answering.filter { !$0.isReady && $0.page?.reasons.isEmpty == true }
+        guard found.isEmpty, !speechless.isEmpty else { return found }
+        return [
+            Finding(
+                "not-ready", .bad, "Not delivering", "a worker says so, without a reason", next: .against(reason: ""))
+        ]
+    }
+
+    /// A lag that grew over the last minute and is gone, or is a few seconds of work, is no news.
+    private func isNews(_ reason: WorkerSurvey.Page.Reason) -> Bool {
+        guard reason.reason == "lag-growing", let waiting else { return true }
+        return Double(waiting) >= max(Self.leastLag, Self.lagSeconds * situation.notificationsPerSecond)
+    }
+
+    private func finding(_ reason: WorkerSurvey.Page.Reason) -> Finding {
+        let concerned = answering.filter { $0.has(reason.reason) }
+        let isWarning = concerned.allSatisfy(\.isReady)
+        let isAll = concerned.count == answering.count
+        let parts = SentenceParts(reason.sentence)
+        var next = NextStep.against(reason: reason.reason)
+        if let step = parts.step { next.sentence = step }
+        let share = isAll || isWarning ? "" : "\(concerned.count) of \(answering.count) workers: "
+        let (headline, level) = Self.heading(reason.reason)
+        let since = concerned.flatMap { $0.page?.reasons ?? [] }.filter { $0.reason == reason.reason }
+            .compactMap { $0.since.flatMap { RFC3339.parse(Array($0.utf8).span.bytes) } }.min()
+        return Finding(
+            reason.reason, isAll && !isWarning ? level : .warn, isAll || isWarning ? headline : "Degraded",
+            share + parts.what, since: since.flatMap { $0 <= situation.now ? $0 : nil }, waiting: waiting, next: next)
+    }
+
+    /// What a reason of `/readyz` amounts to, when all workers give it.
+    private static func heading(_ reason: String) -> (headline: String, level: Finding.Level) {
+        switch reason {
+        case "starting": ("Starting", .warn)
+        case "stopping": ("Stopping", .warn)
+        case "unassigned": ("Waiting for partitions", .warn)
+        case "partitions-without-leader": ("Degraded", .bad)
+        case "brokers-unreachable": ("Brokers unreachable", .bad)
+        case "lag-growing": ("Behind", .warn)
+        case let outage where outage.hasPrefix("outage-"): ("Holding", .bad)
+        default: ("Not delivering", .bad)
+        }
+    }
+
+    private var silence: [Finding] {
+        guard !silent.isEmpty, case .silent(let reason)? = silent.first?.state else { return [] }
+        // Then it is clear why.
+        guard !isGroupEmpty else { return [] }
+        if case .unreachable = situation.group, answering.isEmpty { return [] }
+        let names = silent.prefix(Self.namesShown).map(\.address).joined(separator: ", ")
+        let count =
+            answering.isEmpty
+            ? "no worker answers"
+            : "\(silent.count) of \(workers.count) workers \(silent.count == 1 ? "does" : "do") not answer"
+        return [
+            Finding(
+                "silent", .warn, "Degraded", "\(count) at \(names) (\(reason))", waiting: waiting, next: .silentWorker)
+        ]
+    }
+
+    // MARK: Numbers
+
+    private var calls: [Finding] {
+        guard !isHolding else { return [] }
+        var findings: [Finding] = []
+        for service in Set(situation.calls.keys.map(\.service)).sorted() {
+            let ends = situation.calls.filter { $0.key.service == service }
+            let total = ends.values.reduce(0, +)
+            guard total >= Self.leastCalls else { continue }
+            func share(_ isMeant: (String) -> Bool) -> Double {
+                ends.reduce(0) { $0 + (isMeant($1.key.end) ? $1.value : 0) } / total
+            }
+            let known: Set = ["delivered", "rejected", "credentials", "throttled", "oversized"]
+            func find(_ key: String, _ share: Double, above limit: Double, _ what: String, _ next: NextStep) {
+                guard share > limit else { return }
+                findings.append(
+                    Finding(
+                        "\(key) \(service)", .warn, "Degraded", "\(percent(share)) of \(service)'s calls \(what)",
+                        next: next))
+            }
+            find("calls-fail", share { !known.contains($0) }, above: Self.failingShare, "fail for now", .callsFail)
+            find(
+                "throttled", share { $0 == "throttled" }, above: Self.throttledShare,
+                "are answered with 429" + rate(service), .throttled)
+            find(
+                "credentials", share { $0 == "credentials" }, above: Self.refusedShare,
+                "are refused with 401 or 403", .credentials)
+        }
+        return findings
+    }
+
+    private func rate(_ service: String) -> String {
+        let limits = workers.compactMap { $0.numbers?.rateLimits[service] }
+        guard !limits.isEmpty else { return "" }
+        return "; the backend bears about \(grouped(whole(limits.reduce(0, +)))) a second"
+    }
+
+    private var age: [Finding] {
+        guard !isStandingStill else { return [] }
+        let seconds = workers.compactMap { $0.numbers?.oldestSeconds }.max() ?? 0
+        guard seconds >= Self.oldestSeconds, seconds < 1e9 else { return [] }
+        let since = situation.now.advanced(byMilliseconds: -Int64(seconds * 1_000))
+        return [
+            Finding(
+                "oldest", .warn, "An event is late", "the oldest has waited since \(since.clock(now: situation.now))",
+                waiting: waiting, next: .oldest)
+        ]
+    }
+
+    private var deadLetters: [Finding] {
+        guard let count = situation.deadLetters, count > 0 else { return [] }
+        return [
+            Finding(
+                "dead-letters", .warn, "Some dead letters", "\(grouped(Int64(count))) new within the hour",
+                next: .deadLetters)
+        ]
+    }
+
+    // MARK: Words
+
+    /// A number of a worker's, which may be any.
+    private func whole(_ number: Double) -> Int64 { Int64(number.isNaN ? 0 : min(max(number, 0), 1e15).rounded()) }
+
+    private func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
+
+    private func names(_ partitions: [TopicPartition]) -> String {
+        let shown = partitions.prefix(Self.namesShown).map { "\($0)" }.joined(separator: ", ")
+        return partitions.count > Self.namesShown
+            ? "\(shown) and \(partitions.count - Self.namesShown) more partitions" : shown
+    }
+}
+
+extension WorkerObservation {
+    fileprivate func has(_ reason: String) -> Bool {
+        page.map { page in (page.reasons + (page.warnings ?? [])).contains { $0.reason == reason } } ?? false
+    }
+}

@@ -1,0 +1,78 @@
+import HeraldText
+import HeraldThreads
+import HeraldTime
+import HeraldTools
+
+/// Asks workers how they are, each once a second and on a thread of its own: one that hangs holds up nobody.
+final class WorkerWatch: Sendable {
+    /// So many workers are asked at most.
+    static let limit = 64
+    /// A worker may take so long for each answer.
+    private static let patienceMilliseconds = 2_000
+    private static let pause = Duration.seconds(1)
+    /// More than the metrics of a worker with ten thousand partitions.
+    private static let metricsLimit = 4 << 20
+
+    private let followed = Guarded<[String: Follower]>([:])
+
+    /// Asks exactly these from now on, as `host:port`.
+    func follow(_ addresses: [String]) {
+        let wanted = Set(addresses.sorted().prefix(Self.limit))
+        followed.withLock { followed in
+            for (address, follower) in followed where !wanted.contains(address) {
+                follower.stop()
+                followed[address] = nil
+            }
+            for address in wanted where followed[address] == nil {
+                // Without a thread it is tried again at the next call.
+                followed[address] = try? Follower(address)
+            }
+        }
+    }
+
+    /// What is known of each, by address.
+    var observations: [WorkerObservation] {
+        followed.withLock { $0.values.map(\.observation) }.sorted { $0.address < $1.address }
+    }
+
+    /// Asks nobody any more; what is under way ends by itself.
+    func stop() { follow([]) }
+
+    private final class Follower: Sendable {
+        private let address: String
+        private let latest: Guarded<WorkerObservation>
+        private let wakeup: Wakeup
+
+        init(_ address: String) throws(SystemError) {
+            self.address = address
+            latest = Guarded(WorkerObservation(address: address, state: .unasked, at: SystemClock.monotonic()))
+            wakeup = try Wakeup()
+            _ = try OwnThread(name: "console-worker") { [self] in run() }
+        }
+
+        var observation: WorkerObservation { latest.withLock { $0 } }
+
+        func stop() { wakeup.signal() }
+
+        private func run() {
+            repeat { ask() } while !wakeup.wait(for: WorkerWatch.pause)
+        }
+
+        private func ask() {
+            let state: WorkerObservation.State
+            var numbers: WorkerNumbers?
+            switch WorkerSurvey.readiness(at: address, timeoutMilliseconds: WorkerWatch.patienceMilliseconds) {
+            case .failure(let silence): state = .silent(SafeText.escaped(silence.reason))
+            case .success(let page):
+                state = .answered(page.bounded)
+                let text = WorkerSurvey.metrics(
+                    at: address, limit: WorkerWatch.metricsLimit,
+                    timeoutMilliseconds: WorkerWatch.patienceMilliseconds)
+                numbers = (try? text.get()).flatMap { WorkerNumbers($0) }
+            }
+            let observation = WorkerObservation(
+                address: address, state: state, numbers: numbers, at: SystemClock.monotonic())
+            latest.withLock { $0 = observation }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+// The console's interface: requests, and the news that the server pushes.
+
+/** What the server refused, in its own words. */
+export class ApiError extends Error {
+  constructor(message, status) {
+    super(message);
+    this.status = status;
+  }
+}
+
+let onSignedOut = () => {};
+
+/** Called when the server does not know this tab (any more). */
+export function whenSignedOut(handler) {
+  onSignedOut = handler;
+}
+
+async function answered(request) {
+  let response;
+  try {
+    response = await request;
+  } catch {
+    throw new ApiError('The console does not answer. Is it still running?', 0);
+  }
+  const body = await response.json().catch(() => null);
+  if (response.ok) return body;
+  if (response.status === 401) onSignedOut();
+  throw new ApiError(body?.error ?? `The console answered ${response.status}.`, response.status);
+}
+
+function address(path, query) {
+  const entries = Object.entries(query ?? {}).filter(([, value]) => value !== null && value !== undefined && value !== '');
+  const text = new URLSearchParams(entries).toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
+/** Reads; query is an object, whose empty members are left out. */
+export function get(path, query) {
+  return answered(fetch(address(path, query), { credentials: 'same-origin' }));
+}
+
+/** Does something. */
+export function post(path, object, query) {
+  return answered(fetch(address(path, query), {
+    method: 'POST', credentials: 'same-origin', body: JSON.stringify(object ?? {}), headers: { 'Content-Type': 'application/json' },
+  }));
+}
+
+/** Sends a piece of a file. */
+export function postBytes(path, bytes, query) {
+  return answered(fetch(address(path, query), {
+    method: 'POST', credentials: 'same-origin', body: bytes, headers: { 'Content-Type': 'application/octet-stream' },
+  }));
+}
+
+const handlers = new Map();
+const latest = new Map();
+const stateHandlers = new Set();
+let source = null;
+let isConnected = false;
+
+function setConnected(value) {
+  if (isConnected === value) return;
+  isConnected = value;
+  for (const handler of stateHandlers) handler(value);
+}
+
+function listen(name) {
+  source?.addEventListener(name, (event) => {
+    const value = JSON.parse(event.data);
+    latest.set(name, value);
+    for (const handler of handlers.get(name) ?? []) handler(value);
+  });
+}
+
+/** Begins to take news; the browser comes back by itself when the connection is lost. */
+export function openNews() {
+  if (source) return;
+  source = new EventSource('/api/news');
+  source.addEventListener('open', () => setConnected(true));
+  source.addEventListener('error', () => {
+    setConnected(false);
+    if (source?.readyState !== EventSource.CLOSED) return;
+    // The server has refused: nobody is signed in, or too many tabs are open.
+    closeNews();
+    get('/api/session').then(() => setTimeout(openNews, 3000), (error) => { if (error.status !== 401) setTimeout(openNews, 3000); });
+  });
+  for (const name of handlers.keys()) listen(name);
+}
+
+/** Takes no more news. */
+export function closeNews() {
+  source?.close();
+  source = null;
+  latest.clear();
+  setConnected(false);
+}
+
+/** Calls the handler with each value of that name, the latest at once; returns what ends that. */
+export function onNews(name, handler) {
+  if (!handlers.has(name)) {
+    handlers.set(name, new Set());
+    listen(name);
+  }
+  handlers.get(name).add(handler);
+  if (latest.has(name)) handler(latest.get(name));
+  return () => handlers.get(name).delete(handler);
+}
+
+/** Calls the handler with whether news come in, now and when that changes; returns what ends that. */
+export function onConnection(handler) {
+  stateHandlers.add(handler);
+  handler(isConnected);
+  return () => stateHandlers.delete(handler);
+}

@@ -1,0 +1,114 @@
+// Small line charts over the last minutes: an SVG with a title and a description, and the same numbers as a table.
+
+import { h, replace, svg } from './dom.js';
+import { time } from './format.js';
+
+const width = 600;
+const height = 140;
+/** The kinds of lines are told apart by their dashes too, not by colour alone. */
+const dashes = ['', '6 3', '2 3', '10 3 2 3', '1 4'];
+/** A table with three hundred rows helps nobody. */
+const tableRows = 20;
+
+let count = 0;
+
+/** A round number that is not smaller. */
+function ceiling(value) {
+  if (!(value > 0)) return 1;
+  const unit = 10 ** Math.floor(Math.log10(value));
+  return [1, 2, 5, 10].map((step) => step * unit).find((step) => step >= value);
+}
+
+/** The path of a line; where there is no value it is interrupted. */
+function path(values, top) {
+  const x = (index) => values.length < 2 ? width : (index * width) / (values.length - 1);
+  let isDrawing = false;
+  let text = '';
+  values.forEach((value, index) => {
+    if (!Number.isFinite(value)) {
+      isDrawing = false;
+      return;
+    }
+    const y = height - (Math.min(value, top) / top) * height;
+    text += `${isDrawing ? 'L' : 'M'}${x(index).toFixed(1)} ${y.toFixed(1)}`;
+    isDrawing = true;
+  });
+  return text;
+}
+
+/** The newest, the highest and the lowest of the values that there are. */
+function extent(values) {
+  const known = values.filter(Number.isFinite);
+  return known.length === 0 ? null : { last: known.at(-1), most: Math.max(...known), least: Math.min(...known) };
+}
+
+function describe(lines, format) {
+  const sentences = lines.map(({ name, values }) => {
+    const found = extent(values);
+    return found ? `${name}: now ${format(found.last)}, between ${format(found.least)} and ${format(found.most)}.` : `${name}: not known.`;
+  });
+  return sentences.join(' ') || 'There is nothing to show.';
+}
+
+function legend(lines, format) {
+  return h('ul', { class: 'legend' }, lines.map(({ name, values }, index) => h('li', {},
+    svg('svg', { viewBox: '0 0 24 8', width: 24, height: 8, 'aria-hidden': 'true', focusable: 'false' },
+      svg('line', { x1: 0, y1: 4, x2: 24, y2: 4, class: `line line-${index % dashes.length + 1}`, 'stroke-dasharray': dashes[index % dashes.length] })),
+    h('span', {}, `${name} `), h('strong', {}, format(extent(values)?.last ?? null)))));
+}
+
+function rows(times, lines, format) {
+  const step = Math.max(1, Math.ceil(times.length / tableRows));
+  const chosen = times.map((_, index) => index).filter((index) => (times.length - 1 - index) % step === 0).reverse();
+  return chosen.map((index) => h('tr', {}, h('th', { scope: 'row' }, time(times[index])),
+    lines.map(({ values }) => h('td', { class: 'number' }, format(values[index] ?? null)))));
+}
+
+/**
+ * A chart that can be drawn again: `element`, and `draw({times, lines})` with RFC 3339 times and lines
+ * [{name, values}], a value being a number or null. `format` writes a number.
+ */
+export function chart({ title, format, empty = 'Nothing yet.' }) {
+  count += 1;
+  const id = `chart-${count}`;
+  const figure = h('div', {});
+  const body = h('tbody', {});
+  const head = h('thead', {});
+  let isOpen = false;
+  let latest = null;
+  const fillTable = () => {
+    if (!latest || !isOpen) return;
+    replace(head, h('tr', {}, h('th', { scope: 'col' }, 'Time'), latest.lines.map(({ name }) => h('th', { scope: 'col', class: 'number' }, name))));
+    replace(body, rows(latest.times, latest.lines, format));
+  };
+  const details = h('details', { ontoggle: () => { isOpen = details.open; fillTable(); } },
+    h('summary', {}, h('span', {}, 'As a table'), h('span', { class: 'unseen' }, `: ${title}`)),
+    h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `${title}, as a table` },
+      h('table', {}, h('caption', {}, title), head, body)));
+  const element = h('section', { class: 'card chart', 'aria-labelledby': `${id}-heading` },
+    h('h2', { id: `${id}-heading` }, title), figure, details);
+
+  function draw({ times, lines }) {
+    latest = { times, lines };
+    const found = lines.map(({ values }) => extent(values)).filter(Boolean);
+    if (found.length === 0) {
+      replace(figure, h('p', { class: 'muted' }, empty));
+      fillTable();
+      return;
+    }
+    const top = ceiling(Math.max(...found.map(({ most }) => most)));
+    replace(figure,
+      svg('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-labelledby': `${id}-title ${id}-description`, preserveAspectRatio: 'none', class: 'plot' },
+        svg('title', { id: `${id}-title` }, `${title}, the last ten minutes`),
+        svg('desc', { id: `${id}-description` }, describe(lines, format)),
+        [0.25, 0.5, 0.75].map((share) => svg('line', { x1: 0, x2: width, y1: height * share, y2: height * share, class: 'gridline' })),
+        lines.map(({ values }, index) => svg('path', {
+          d: path(values, top), class: `line line-${index % dashes.length + 1}`, 'stroke-dasharray': dashes[index % dashes.length],
+        }))),
+      h('p', { class: 'scale muted' }, h('span', {}, times.length > 0 && ['from ', time(times[0])]), h('span', {}, `up to ${format(top)}`)),
+      legend(lines, format));
+    fillTable();
+  }
+
+  return { element, draw };
+}

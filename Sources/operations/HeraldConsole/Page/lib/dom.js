@@ -1,0 +1,44 @@
+// Elements without markup in strings: whatever comes from a record is a text node or an attribute's value.
+
+const svgNamespace = 'http://www.w3.org/2000/svg';
+
+function build(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else if (name === 'value') element.value = value;
+    else element.setAttribute(name, value === true ? '' : String(value));
+  }
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** An HTML element; members that begin with "on" are listeners, null and false are left out. */
+export function h(tag, attributes, ...children) {
+  return build(document.createElement(tag), attributes, children);
+}
+
+/** An SVG element. */
+export function svg(tag, attributes, ...children) {
+  return build(document.createElementNS(svgNamespace, tag), attributes, children);
+}
+
+/** Puts these nodes in place of an element's content. */
+export function replace(element, ...children) {
+  element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/**
+ * A table with a caption; the first cell of a row is its header.
+ * columns: [{title, number}], rows: [[cell, …]], a cell being a text, a node or a list of them.
+ */
+export function table({ caption, columns, rows, empty = 'Nothing.' }) {
+  if (rows.length === 0) return h('p', { class: 'muted' }, empty);
+  const head = h('tr', {}, columns.map((column) => h('th', { scope: 'col', class: column.number && 'number' }, column.title)));
+  const body = rows.map((row) => h('tr', {}, row.map((cell, index) => index === 0
+    ? h('th', { scope: 'row', class: columns[index].number && 'number' }, cell)
+    : h('td', { class: columns[index].number && 'number', 'data-title': columns[index].title }, cell))));
+  return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
+    h('table', {}, h('caption', {}, caption), h('thead', {}, head), h('tbody', {}, body)));
+}

@@ -1,0 +1,166 @@
+// A new campaign, or one that goes on: the audience is uploaded, looked through, and published when somebody says so.
+
+import { get, post, postBytes } from '../lib/api.js';
+import { command } from '../lib/command.js';
+import { ask, fail, say } from '../lib/dialog.js';
+import { h, replace, table } from '../lib/dom.js';
+import { count } from '../lib/format.js';
+import { pause } from '../lib/live.js';
+import { go } from '../lib/place.js';
+
+/** The file that was uploaded last: another message on the same audience needs no other upload. */
+let uploaded = null;
+
+export async function showForm(main, name, app) {
+  const choices = await get('/api/drafts');
+  const state = { isLeft: false };
+  const result = h('div', {});
+  replace(main, h('h1', {}, name ? `Campaign ${name} goes on` : 'New campaign'),
+    name && h('p', {}, 'Choose the same audience. Who was notified is not notified again; message, push services and topic stay as they are if you leave them empty.'),
+    form(name, choices, result, app, state), result);
+  return () => { state.isLeft = true; };
+}
+
+function field(id, title, attributes, hint) {
+  return h('div', {}, h('label', { for: id }, title), h('input', { id, autocomplete: 'off', 'aria-describedby': hint && `${id}-hint`, ...attributes }),
+    hint && h('p', { id: `${id}-hint`, class: 'muted hint' }, hint));
+}
+
+function form(name, choices, result, app, state) {
+  const services = choices.pushServices.map((service) => h('span', { class: 'check' },
+    h('input', { type: 'checkbox', id: `pns-${service}`, name: 'pns', value: service }), h('label', { for: `pns-${service}` }, service)));
+  const submit = h('button', { class: 'primary' }, 'Upload and preview');
+  return h('form', {
+    class: 'card campaign', 'aria-label': 'What the campaign is',
+    onsubmit: async (event) => {
+      event.preventDefault();
+      submit.disabled = true;
+      try {
+        await preview(event.target, result, app, state);
+      } catch (error) {
+        if (!state.isLeft) replace(result, fail(error));
+      }
+      submit.disabled = false;
+    },
+  },
+  field('name', 'Name', { required: true, value: name || '', maxlength: 64, pattern: '[A-Za-z0-9._\\-]{1,64}', readonly: Boolean(name) }, 'Letters, digits, dots, dashes, underscores. The same name is always the same campaign.'),
+  field('audience', 'Audience', { type: 'file', required: true, accept: '.csv,.jsonl,.ndjson,text/csv' },
+    `CSV with a column user, or JSON lines; at most ${count(Math.floor(choices.uploadLimit / 1048576))} MiB. herald campaign start takes larger ones.`),
+  h('div', {}, h('label', { for: 'message' }, 'Message'), h('textarea', { id: 'message', required: !name, 'aria-describedby': 'message-hint' }),
+    h('p', { id: 'message-hint', class: 'muted hint' }, 'With fields of the audience, such as {{first_name}}.')),
+  h('fieldset', {}, h('legend', {}, 'Push services'), services),
+  h('div', {}, h('label', { for: 'topic' }, 'Request topic'), h('select', { id: 'topic' }, name && h('option', { value: '' }, 'as before'),
+    choices.topics.map((topic) => h('option', { value: topic, selected: !name && topic === choices.topic }, topic)))),
+  h('div', { class: 'grid' },
+    field('rate', 'Recipients a second', { placeholder: '200/s' }, 'Empty: as fast as outcomes come.'),
+    field('ramp', 'Begin with', { placeholder: '1,10,100' }, 'Waits for the outcomes of each step.'),
+    field('pauseIfFailures', 'Pause if more fail than', { placeholder: '5%' }, 'After 200 outcomes, or a step.'),
+    field('expiresIn', 'Notify nobody later than', { placeholder: '6h' }, 'After the first start.')),
+  h('p', { class: 'toolbar' }, submit, h('a', { class: 'button', href: '/campaigns' }, 'Back')));
+}
+
+async function preview(form, result, app, state) {
+  const value = (id) => form.querySelector(`#${id}`).value.trim();
+  const file = form.querySelector('#audience').files[0];
+  const services = [...form.querySelectorAll('[name=pns]:checked')].map((box) => box.value);
+  const message = form.querySelector('#message').value;
+  const upload = await send(file, result, state);
+  if (!upload) return;
+  const asked = { upload, name: value('name'), message: message || undefined, pns: services };
+  for (const id of ['topic', 'rate', 'ramp', 'pauseIfFailures', 'expiresIn']) asked[id] = value(id) || undefined;
+  let answer;
+  try {
+    answer = await post('/api/drafts', asked);
+  } catch (error) {
+    if (error.status === 404) uploaded = null;
+    throw error;
+  }
+  const bar = progress(result, 'Looking through the audience');
+  while (answer.state === 'reading') {
+    if (state.isLeft) return;
+    bar.value = answer.total > 0 ? answer.passed / answer.total : 0;
+    await pause(300);
+    answer = await get(`/api/drafts/${answer.draft}`);
+  }
+  if (answer.state === 'failed') throw new Error(answer.error);
+  if (!state.isLeft) draw(answer, result, app);
+}
+
+function progress(result, title) {
+  const bar = h('progress', { max: 1, value: 0, 'aria-label': title });
+  replace(result, h('div', { class: 'card' }, h('p', { role: 'status' }, `${title}.`), bar));
+  return bar;
+}
+
+/** Uploads the file in pieces; its key. A piece whose answer was lost is sent once more: it is not taken twice. */
+async function send(file, result, state) {
+  const identity = [file.name, file.size, file.lastModified].join('/');
+  if (uploaded?.identity === identity) return uploaded.key;
+  const { upload: key, pieceBytes } = await post('/api/uploads', { name: file.name, bytes: file.size });
+  const bar = progress(result, 'Uploading the audience');
+  for (let offset = 0; offset < file.size;) {
+    if (state.isLeft) {
+      post(`/api/uploads/${key}/discard`).catch(() => {});
+      return null;
+    }
+    const piece = file.slice(offset, offset + pieceBytes);
+    const answer = await postBytes(`/api/uploads/${key}`, piece, { offset }).catch((error) => {
+      if (error.status !== 0) throw error;
+      return pause(1000).then(() => postBytes(`/api/uploads/${key}`, piece, { offset }));
+    });
+    offset = answer.bytes;
+    bar.value = offset / file.size;
+  }
+  uploaded = { identity, key };
+  return key;
+}
+
+function draw(answer, result, app) {
+  const { preview: found } = answer;
+  const facts = [
+    ['Recipients', count(found.recipients)], ['Repeats', count(found.repeats)], ['Invalid lines', count(found.invalid)],
+    ['Notifications', `${count(found.recipients * found.pns.length)} for ${found.pns.join(' and ')}`], ['Topic', found.topic],
+    ['Takes', answer.duration], ['Begins with', found.ramp && `${found.ramp.map(count).join(', ')}, and waits for their outcomes`],
+    ['Longest message', `${count(found.longestMessageBytes)} bytes`],
+  ].filter(([, text]) => text);
+  const heading = h('h2', { id: 'preview', tabindex: -1 }, `What would happen${answer.continues ? ' (the campaign goes on with who is left)' : ''}`);
+  replace(result, h('section', { class: 'card', 'aria-labelledby': 'preview' }, heading,
+    h('dl', {}, facts.map(([name, text]) => [h('dt', {}, name), h('dd', {}, text)])),
+    (found.warnings ?? []).map((warning) => h('p', { class: 'badge warn' }, warning)),
+    found.samples?.length > 0 && table({
+      caption: 'The first messages', columns: [{ title: 'User' }, { title: 'Message' }], rows: found.samples.map((sample) => [sample.user, sample.message]),
+    }),
+    found.invalid > 0 && table({
+      caption: 'The first invalid lines', columns: [{ title: 'Line', number: true }, { title: 'Why' }],
+      rows: found.invalidLines.map((line) => [String(line.line), line.reason]),
+    }),
+    found.invalid > 0 && h('p', {}, h('a', { class: 'button', href: `/api/drafts/${answer.draft}/invalid`, download: `${found.name}.invalid.csv` },
+      found.invalid > answer.keptInvalidLines ? `Save the first ${count(answer.keptInvalidLines)} invalid lines` : 'Save the invalid lines')),
+    command(answer.command), startButton(answer, app, result)));
+  heading.focus();
+}
+
+function startButton(answer, app, result) {
+  const { preview: found } = answer;
+  if (found.recipients === 0) return h('p', { class: 'error' }, 'The audience has no recipients.');
+  if (!app.viewer.canChange) return h('p', { class: 'muted' }, 'This console is read-only; the command starts it.');
+  return h('button', {
+    type: 'button', class: 'primary',
+    onclick: async () => {
+      const people = `${count(found.recipients)} ${found.recipients === 1 ? 'recipient' : 'recipients'}`;
+      const isSure = await ask({
+        title: `Notify ${people}?`, confirm: `Notify ${count(found.recipients)}`, type: answer.typed,
+        body: [h('p', {}, `${count(found.recipients * found.pns.length)} notifications go to ${found.pns.join(' and ')}. Pause stops the rest at once; what is delivered is delivered.`)],
+      });
+      if (!isSure) return;
+      try {
+        const begun = await post(`/api/drafts/${answer.draft}/start`, { typed: answer.typed });
+        uploaded = null;
+        say(`Campaign ${begun.campaign} is started.`);
+        go(`/campaigns/${encodeURIComponent(begun.campaign)}`);
+      } catch (error) {
+        result.append(fail(error));
+      }
+    },
+  }, answer.continues ? 'Go on with it' : 'Start it');
+}

@@ -1,0 +1,67 @@
+internal import HeraldHTTP
+package import HeraldText
+internal import HeraldThreads
+
+/// What the server tells all open tabs (server-sent events): the latest value of each name is kept, and sent to a new tab
+/// first.
+package final class ConsoleNews: Sendable {
+    private struct Reader {
+        let stream: HTTPStream
+        let session: String?
+    }
+
+    private struct State {
+        var latest: [String: String] = [:]
+        var readers: [Reader] = []
+    }
+
+    /// A tab that falls further behind begins anew.
+    private static let backlogBytes = 1 << 20
+    /// More tabs at a time are refused; in all, and of one session.
+    private static let mostReaders = 96
+    private static let mostOfSession = 24
+
+    private let state = Guarded(State())
+
+    package init() {}
+
+    /// Tells a value, unless it is the same as before.
+    package func publish(_ name: String, _ value: JSONValue) {
+        let text = value.compact
+        state.withLock { state in
+            guard state.latest[name] != text else { return }
+            state.latest[name] = text
+            let frame = Self.frame(name, text)
+            state.readers.removeAll { !$0.stream.send(frame) }
+        }
+    }
+
+    /// A stream with all that is known, and what comes; `nil` when there are too many.
+    func subscribe(session: String?) -> HTTPStream? {
+        state.withLock { state in
+            state.readers.removeAll { !$0.stream.isOpen }
+            guard state.readers.count < Self.mostReaders,
+                state.readers.count(where: { $0.session == session }) < Self.mostOfSession
+            else { return nil }
+            let stream = HTTPStream(limitBytes: Self.backlogBytes)
+            stream.send(Array("retry: 1000\n\n".utf8))
+            for (name, text) in state.latest { stream.send(Self.frame(name, text)) }
+            state.readers.append(Reader(stream: stream, session: session))
+            return stream
+        }
+    }
+
+    /// Shows clients that the console lives, and lets go of those who may not read any more.
+    func beat(_ isWelcome: (String?) -> Bool) {
+        let readers = state.withLock { $0.readers }
+        for reader in readers {
+            if isWelcome(reader.session) { reader.stream.send(Array(": \n\n".utf8)) } else { reader.stream.finish() }
+        }
+        state.withLock { state in state.readers.removeAll { !$0.stream.isOpen } }
+    }
+
+    /// The text of JSON on one line has no line feed, so it is one field of the event.
+    private static func frame(_ name: String, _ text: String) -> [UInt8] {
+        Array("event: \(name)\ndata: \(text)\n\n".utf8)
+    }
+}

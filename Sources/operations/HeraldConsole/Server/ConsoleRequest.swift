@@ -1,0 +1,55 @@
+internal import FoundationEssentials
+internal import HeraldHTTP
+package import HeraldText
+
+/// A request that has passed the gate: who asks is known, host and origin are right.
+package struct ConsoleRequest: Sendable {
+    /// The decoded segments behind `/api`.
+    package let path: [String]
+    package let viewer: Viewer
+    package let body: [UInt8]
+    /// What stands for each `*` of the route's pattern.
+    package let parameters: [String]
+    private let query: [(name: String, value: String)]
+
+    package init(
+        path: [String], viewer: Viewer, query: [(name: String, value: String)] = [], body: [UInt8] = [],
+        parameters: [String] = []
+    ) {
+        self.path = path
+        self.viewer = viewer
+        self.query = query
+        self.body = body
+        self.parameters = parameters
+    }
+
+    /// A parameter of the query; `nil` when it is absent or empty.
+    package func text(_ name: String) -> String? {
+        query.first { $0.name == name }.flatMap { $0.value.isEmpty ? nil : $0.value }
+    }
+
+    /// The body as JSON.
+    ///
+    /// - Throws: an ``InputError`` that says what is wrong with it.
+    package func decoded<Value: Decodable>(_ type: Value.Type) throws(InputError) -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: Data(body))
+        } catch let error as DecodingError {
+            throw InputError("the request's body is not as it has to be: \(Self.sentence(error))")
+        } catch {
+            throw InputError("the request's body is no JSON")
+        }
+    }
+
+    private static func sentence(_ error: DecodingError) -> String {
+        func place(_ path: [any CodingKey]) -> String {
+            SafeText.quoted(path.map(\.stringValue).joined(separator: "."))
+        }
+        return switch error {
+        case .keyNotFound(let key, let context): "\(place(context.codingPath + [key])) is missing"
+        case .typeMismatch(_, let context), .valueNotFound(_, let context):
+            "\(place(context.codingPath)) has the wrong type"
+        default: "it is no JSON"
+        }
+    }
+}

@@ -1,0 +1,61 @@
+/// One address of the console's interface, and who may ask for it.
+package struct ConsoleRoute: Sendable {
+    package typealias Handler = @Sendable (ConsoleRequest) throws -> ConsoleAnswer
+
+    /// What it takes.
+    enum Need: Sendable {
+        case look
+        /// An operator; nothing in Kafka changes but the audit.
+        case operate
+        /// An operator, and a console that allows changes.
+        case change
+    }
+
+    let method: String
+    let need: Need
+    private let pattern: [Substring]
+    let handler: Handler
+
+    /// Reads; whoever has signed in may.
+    ///
+    /// - Parameter pattern: such as `/api/failures/letters/*`; a star is one segment.
+    package static func get(_ pattern: String, _ handler: @escaping Handler) -> Self {
+        Self(method: "GET", need: .look, pattern: pattern.split(separator: "/"), handler: handler)
+    }
+
+    /// Does what only an operator may, and what changes nothing but the audit.
+    package static func operate(_ pattern: String, _ handler: @escaping Handler) -> Self {
+        Self(method: "POST", need: .operate, pattern: pattern.split(separator: "/"), handler: handler)
+    }
+
+    /// Changes something: by an operator, and where the console allows changes.
+    package static func change(_ pattern: String, _ handler: @escaping Handler) -> Self {
+        Self(method: "POST", need: .change, pattern: pattern.split(separator: "/"), handler: handler)
+    }
+
+    /// What stands for the stars when this is the path of such a request; `nil` when it is not.
+    func parameters(of segments: [String]) -> [String]? {
+        guard segments.count == pattern.count else { return nil }
+        var parameters: [String] = []
+        for (segment, wanted) in zip(segments, pattern) {
+            if wanted == "*" { parameters.append(segment) } else if segment != wanted { return nil }
+        }
+        return parameters
+    }
+
+    /// Why this person may not; `nil` when they may.
+    func refusal(of viewer: Viewer) -> String? {
+        switch need {
+        case .look: nil
+        case .operate: viewer.role == .operator ? nil : "only an operator may do that; \(viewer.name) is a viewer"
+        case .change:
+            if viewer.canChange {
+                nil
+            } else if viewer.role == .operator {
+                "this console is read-only; start it with --allow-changes"
+            } else {
+                "only an operator may do that; \(viewer.name) is a viewer"
+            }
+        }
+    }
+}

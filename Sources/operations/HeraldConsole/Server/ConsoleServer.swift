@@ -1,0 +1,269 @@
+internal import HeraldHTTP
+internal import HeraldKafka
+internal import HeraldText
+package import HeraldThreads
+internal import HeraldTime
+internal import HeraldTools
+
+/// The console: its page, its interface, and who may use them.
+///
+/// | path | answers |
+/// |---|---|
+/// | `/`, `/now`, `/failures…`, `/find…`, `/campaigns…`, `/audit…` | the page; it shows nothing before somebody signs in |
+/// | `/api/session` | who has signed in; POST with a key or token signs in, `/api/session/end` out |
+/// | `/api/news` | server-sent events |
+/// | `/api/…` | the routes of the parts |
+///
+/// Handlers of routes run on threads of their own, so that none of them holds up the server.
+package final class ConsoleServer: Sendable {
+    /// How it is served.
+    package struct Configuration: Sendable {
+        package var host = "127.0.0.1"
+        package var port: UInt16 = 9_465
+        /// Names that it answers to beside addresses and localhost.
+        package var hosts: [String] = []
+        package var tokens: TokenFile?
+        package var allowsChanges = false
+        /// Who uses a one-time link, for the audit.
+        package var operatorName = ""
+
+        package init() {}
+    }
+
+    private static let connectionLimit = 256
+    /// Others than the one who opens too many still get in.
+    private static let connectionLimitOfAddress = 192
+    private static let idleSeconds = 30
+    private static let bodyLimitBytes = 2 << 20
+    private static let threadCount = 16
+    private static let beat = Duration.seconds(5)
+
+    package var port: UInt16 { server.port }
+    /// Where that is, as `host:port`.
+    package var address: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+    private let host: String
+    private let server: HTTPServer
+    private let service: Service
+    private let beating: OwnThread
+    private let end: Wakeup
+
+    /// Listens and serves.
+    ///
+    /// - Parameter onLinkUse: called with the next link's key when a one-time link was used.
+    package init(
+        _ configuration: Configuration, routes: [ConsoleRoute], news: ConsoleNews,
+        onLinkUse: @escaping @Sendable (String) -> Void
+    ) throws(SystemError) {
+        var settings = HTTPServer.Configuration()
+        settings.host = configuration.host
+        settings.port = configuration.port
+        settings.connectionLimit = Self.connectionLimit
+        settings.connectionLimitOfAddress = Self.connectionLimitOfAddress
+        settings.idleTimeoutSeconds = Self.idleSeconds
+        settings.bodyLimitBytes = Self.bodyLimitBytes
+        let gate = Gate(
+            rules: OriginRules(hosts: configuration.hosts), tokens: configuration.tokens,
+            allowsChanges: configuration.allowsChanges, operatorName: configuration.operatorName)
+        let service = Service(
+            gate: gate, routes: routes, news: news,
+            threads: try WorkerThreads(name: "console", count: Self.threadCount), onLinkUse: onLinkUse)
+        let end = try Wakeup()
+        self.service = service
+        self.end = end
+        host = configuration.host
+        beating = try OwnThread(name: "console-beat") {
+            while !end.wait(for: Self.beat) {
+                let now = SystemClock.monotonic()
+                news.beat { session in session.map { gate.isOpen($0, now: now) } ?? true }
+            }
+        }
+        server = try HTTPServer(settings) { service.answer($0).hardened }
+    }
+
+    /// The key of a one-time link; the former one opens nothing any more.
+    package func newOneTimeKey() -> String { service.gate.newOneTimeKey() }
+
+    /// Closes the port, and waits for handlers that are at work.
+    package func stop() {
+        end.signal()
+        beating.join()
+        server.stop()
+        service.threads.stop()
+    }
+}
+
+extension HTTPAnswer {
+    /// The same with what every answer of the console says to the browser.
+    fileprivate var hardened: HTTPAnswer {
+        switch self {
+        case .respond(let response): .respond(response.hardened)
+        case .stream(let response, let stream): .stream(response.hardened, stream)
+        default: self
+        }
+    }
+}
+
+extension HTTPResponse {
+    /// Nothing from elsewhere is loaded, nothing inline runs, no page frames this one, and nothing is kept.
+    private static let policy =
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+
+    fileprivate var hardened: HTTPResponse {
+        var response = self
+        if headers["Content-Security-Policy"] == nil {
+            response.headers.append(name: "Content-Security-Policy", value: Self.policy)
+        }
+        for (name, value) in [
+            ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"),
+            ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Opener-Policy", "same-origin"),
+            ("Cross-Origin-Resource-Policy", "same-origin"),
+            ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
+        ] { response.headers.append(name: name, value: value) }
+        return response
+    }
+
+    /// Makes the answer of a handler fit to be sent.
+    fileprivate static func hardened(_ answer: ConsoleAnswer) -> HTTPResponse { answer.response.hardened }
+}
+
+/// What the server does with a request.
+private final class Service: Sendable {
+    let gate: Gate
+    let threads: WorkerThreads
+    private let routes: [ConsoleRoute]
+    private let news: ConsoleNews
+    private let onLinkUse: @Sendable (String) -> Void
+
+    init(
+        gate: Gate, routes: [ConsoleRoute], news: ConsoleNews, threads: WorkerThreads,
+        onLinkUse: @escaping @Sendable (String) -> Void
+    ) {
+        self.gate = gate
+        self.routes = routes
+        self.news = news
+        self.threads = threads
+        self.onLinkUse = onLinkUse
+    }
+
+    func answer(_ request: HTTPRequest) -> HTTPAnswer {
+        do throws(Gate.Refusal) {
+            try gate.check(request)
+            let segments = request.target.segments
+            guard segments.first == "api" else {
+                guard request.method == "GET" || request.method == "HEAD" else {
+                    throw Gate.Refusal(status: 405, sentence: "only GET and HEAD")
+                }
+                return .respond(PageFiles.response(segments) ?? .text("there is no such page\n", status: 404))
+            }
+            return try interface(request, Array(segments.dropFirst()))
+        } catch {
+            return .respond(ConsoleAnswer.refused(error.sentence, status: error.status).response)
+        }
+    }
+
+    private func interface(_ request: HTTPRequest, _ path: [String]) throws(Gate.Refusal) -> HTTPAnswer {
+        let now = SystemClock.monotonic()
+        if path == ["session"], request.method == "POST" { return .respond(try signIn(request, now)) }
+        let entrance = try gate.entrance(request, cookie: cookieName(request), now: now)
+        switch (request.method, path) {
+        case ("GET", ["session"]): return .respond(HTTPResponse.viewer(entrance.viewer))
+        case ("POST", ["session", "end"]): return .respond(signOut(entrance, request))
+        case ("GET", ["news"]):
+            guard let stream = news.subscribe(session: entrance.session) else {
+                throw Gate.Refusal(status: 429, sentence: "too many tabs are open")
+            }
+            return .stream(HTTPResponse(status: 200, headers: ["Content-Type": "text/event-stream"]), stream)
+        default: return try routed(request, path, entrance.viewer)
+        }
+    }
+
+    private func routed(
+        _ request: HTTPRequest, _ path: [String], _ viewer: Viewer
+    ) throws(Gate.Refusal) -> HTTPAnswer {
+        let all = ["api"] + path
+        let matches = routes.compactMap { route in route.parameters(of: all).map { (route, $0) } }
+        guard !matches.isEmpty else { throw Gate.Refusal(status: 404, sentence: "there is nothing at this address") }
+        let method = request.method == "HEAD" ? "GET" : request.method
+        guard let (route, parameters) = matches.first(where: { $0.0.method == method }) else {
+            throw Gate.Refusal(status: 405, sentence: "\(request.method) is not for this address")
+        }
+        if let sentence = route.refusal(of: viewer) { throw Gate.Refusal(status: 403, sentence: sentence) }
+        let asked = ConsoleRequest(
+            path: path, viewer: viewer, query: request.target.parameters.map { ($0.name, $0.value) },
+            body: request.body, parameters: parameters)
+        return .respondWhenReady { [threads] responder in
+            let isTaken = threads.run { responder.respond(.hardened(Self.handled(asked, route))) }
+            guard !isTaken else { return }
+            responder.respond(.hardened(.refused("the console is busy; try again in a moment", status: 503)))
+        }
+    }
+
+    private static func handled(_ request: ConsoleRequest, _ route: ConsoleRoute) -> ConsoleAnswer {
+        do {
+            return try route.handler(request)
+        } catch let refused as Refused {
+            return .refused(SafeText.escaped(refused.description), status: refused.status)
+        } catch let error as InputError {
+            return .refused(SafeText.escaped(error.description))
+        } catch let error as InvalidArgument {
+            return .refused(SafeText.escaped(error.description))
+        } catch let failure as ToolFailure {
+            let status = failure.kind == .unreachable ? 503 : 409
+            return .refused(SafeText.escaped(failure.description), status: status)
+        } catch let error as KafkaError {
+            return .refused(SafeText.escaped("\(error)"), status: error.kind == .unreachable ? 503 : 502)
+        } catch {
+            return .refused(SafeText.escaped("\(error)"), status: 500)
+        }
+    }
+}
+
+extension Service {
+    private struct Key: Decodable {
+        var key: String
+    }
+
+    private func signIn(_ request: HTTPRequest, _ now: MonotonicTime) throws(Gate.Refusal) -> HTTPResponse {
+        let body = ConsoleRequest(
+            path: [], viewer: Viewer(name: "", role: .viewer, allowsChanges: false), body: request.body)
+        guard request.body.count <= 4_096, let key = try? body.decoded(Key.self).key else {
+            throw Gate.Refusal(status: 400, sentence: "send {\"key\": …} with the link's key or your token")
+        }
+        let (secret, viewer, next) = try gate.signIn(key, from: request.peer, now: now)
+        if let next { onLinkUse(next) }
+        var response = HTTPResponse.viewer(viewer)
+        response.headers.append(name: "Set-Cookie", value: cookie(request, secret, seconds: 12 * 3_600))
+        return response
+    }
+
+    private func signOut(_ entrance: Gate.Entrance, _ request: HTTPRequest) -> HTTPResponse {
+        if let session = entrance.session { gate.signOut(session) }
+        var response = HTTPResponse.json(Array("{}".utf8))
+        response.headers.append(name: "Set-Cookie", value: cookie(request, "", seconds: 0))
+        return response
+    }
+
+    /// Cookies do not tell ports apart, so that two consoles on one machine need names of their own.
+    private func cookieName(_ request: HTTPRequest) -> String {
+        let host = request.headers["Host"] ?? ""
+        let port = host.split(separator: ":").last.flatMap { UInt16($0) }
+        return port.map { "herald-console-\($0)" } ?? "herald-console"
+    }
+
+    private func cookie(_ request: HTTPRequest, _ value: String, seconds: Int) -> String {
+        // A proxy in front that speaks TLS shows in the page's origin.
+        let isSecure = request.headers["Origin"]?.lowercased().hasPrefix("https://") ?? false
+        return "\(cookieName(request))=\(value); Path=/; HttpOnly; SameSite=Strict; Max-Age=\(seconds)"
+            + (isSecure ? "; Secure" : "")
+    }
+}
+
+extension HTTPResponse {
+    fileprivate static func viewer(_ viewer: Viewer) -> HTTPResponse {
+        ConsoleAnswer.json([
+            "name": .string(viewer.name), "role": .string(viewer.role.rawValue), "canChange": .bool(viewer.canChange),
+        ]).response
+    }
+}

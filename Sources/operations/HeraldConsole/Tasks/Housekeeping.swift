@@ -1,0 +1,31 @@
+internal import HeraldThreads
+
+/// Does what has to be done now and then although nobody asks, in a thread of its own.
+final class Housekeeping: Sendable {
+    private let pause: Duration
+    private let work: @Sendable () -> Void
+    private let stopping: Wakeup
+    private let thread = Guarded<OwnThread?>(nil)
+
+    /// - Parameter work: is called once in each pause.
+    init(every pause: Duration = .seconds(30), _ work: @escaping @Sendable () -> Void) throws {
+        self.pause = pause
+        self.work = work
+        stopping = try Wakeup()
+    }
+
+    func start() throws {
+        let thread = try OwnThread(name: "housekeeping") { [stopping, pause, work] in
+            while !stopping.wait(for: pause) { work() }
+        }
+        self.thread.withLock { $0 = thread }
+    }
+
+    func stop() {
+        stopping.signal()
+        self.thread.withLock { thread in
+            thread?.join()
+            thread = nil
+        }
+    }
+}

@@ -1,0 +1,65 @@
+internal import HeraldEvents
+package import HeraldText
+internal import HeraldTools
+
+extension DeadLetterView {
+    /// What replays it, for a shell; `nil` when nothing does.
+    ///
+    /// - Parameters:
+    ///   - configuration: the settings file, for the command to type.
+    ///   - foreignTopic: the topic of others that it lies in; `nil` for Herald's own.
+    package func replayCommand(configuration: String?, foreignTopic: String? = nil) -> String? {
+        guard state != .resolved, omissions.isDisjoint(with: [.key, .value]) else { return nil }
+        let topic = foreignTopic.map { " --topic \(Selection.quoted($0))" } ?? ""
+        let file = configuration.map { " --config \(Selection.quoted($0))" } ?? ""
+        return "herald dlq replay\(topic) \(place)\(state == .replayed ? " --again" : "")\(file)"
+    }
+
+    /// Everything as JSON, as `herald dlq show` writes it; message and value only when they are revealed.
+    package func object(isRevealed: Bool, configuration: String?, foreignTopic: String? = nil) -> JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("place", .string(place)), .init("partition", .integer(Int(partition))),
+            .init("offset", .integer(Int(offset))), .init("state", .string(state.rawValue)),
+            .init("replayOutcome", .text(replayOutcome?.rawValue)),
+            .init("id", .text(id)), .init("user", .text(user)),
+            .init("pns", .array(pushServices.map(JSONValue.string))), .init("reason", .text(reason)),
+            .init("status", .count(status)), .init("detail", .text(detail)),
+            .init("attempts", .count(attempts)), .init("replays", .integer(replays)),
+            .init("origin", .text(origin)), .init("originTimestamp", .text(originTimestamp?.text)),
+            .init("firstAttemptAt", .text(firstAttemptAt?.text)),
+            .init("deadLetteredAt", .string(deadLetteredAt.text)), .init("source", .text(source)),
+            .init("campaign", .text(campaign)),
+            .init("omitted", omissions.isEmpty ? .null : .array(omissions.words.map(JSONValue.string))),
+            .init("expiresAt", .text(expiresAt?.text)),
+            .init("history", .array(history.map(Self.object))),
+            .init("messageBytes", message.map { .integer($0.utf8.count) } ?? .null),
+            .init("replay", .text(replayCommand(configuration: configuration, foreignTopic: foreignTopic))),
+        ]
+        if isRevealed {
+            members.append(.init("message", .text(message)))
+            members.append(.init("stackTrace", .text(stackTrace)))
+            members.append(.init("value", .text(value.map { String(decoding: $0, as: UTF8.self) })))
+        }
+        return .present(members)
+    }
+
+    private static func object(_ attempt: AttemptEntry) -> JSONValue {
+        .present([
+            .init("at", .string(attempt.at.text)), .init("pns", .string(attempt.pushService)),
+            .init("status", attempt.status.map(JSONValue.integer) ?? .null), .init("error", .text(attempt.error)),
+            .init("ms", .integer(Int(attempt.durationMilliseconds))),
+        ])
+    }
+
+    /// One line of a list, as `herald dlq list --group-by none` writes it.
+    package var listed: [JSONValue.Member] {
+        [
+            .init("place", .string(place)), .init("at", .string(deadLetteredAt.text)), .init("id", .text(id)),
+            .init("user", .text(user)), .init("pns", .array(pushServices.map(JSONValue.string))),
+            .init("reason", .text(reason)), .init("status", .count(status)), .init("attempts", .count(attempts)),
+            .init("replays", .integer(replays)), .init("state", .string(state.rawValue)),
+            .init("replayOutcome", .text(replayOutcome?.rawValue)), .init("campaign", .text(campaign)),
+            .init("detail", .text(detail)),
+        ]
+    }
+}

@@ -1,0 +1,35 @@
+package import HeraldEvents
+package import HeraldTime
+
+/// What groups are made of: a dead letter as it lies in its topic, or what an index remembers of it.
+package protocol GroupedLetter {
+    var reasonText: String? { get }
+    /// The reason, when it is one of Herald's.
+    var reason: DeadLetterReason? { get }
+    var statusNumber: Int64? { get }
+    var pushServices: [String] { get }
+    /// The topic that it came from.
+    var topic: String? { get }
+    var campaign: String? { get }
+    var source: String? { get }
+    var deadLetteredAt: WallTime { get }
+    /// `PARTITION:OFFSET`.
+    var place: String { get }
+    /// Whether the message itself was too long, which no setting allows.
+    var hasLongMessage: Bool { get }
+}
+
+extension DeadLetterEntry: GroupedLetter {
+    package var reasonText: String? { text(.reason) }
+    package var reason: DeadLetterReason? { reasonText.flatMap(DeadLetterReason.init(rawValue:)) }
+    package var statusNumber: Int64? { number(.status) }
+    package var topic: String? { text(.topic) }
+    package var campaign: String? { text(.campaign) }
+    package var source: String? { text(.source) }
+
+    // The worker's words: the message, not the whole value.
+    package var hasLongMessage: Bool { reason == .oversized && text(.detail)?.hasPrefix("message ") ?? false }
+
+    /// Its place in the order of lists.
+    package var order: LetterOrder { LetterOrder(moment: deadLetteredAt, partition: partition, offset: offset) }
+}

@@ -1,0 +1,87 @@
+internal import HeraldBytes
+package import HeraldEvents
+package import HeraldText
+package import HeraldTime
+
+/// What a replay puts in place of what a dead letter says.
+package enum Correction: Sendable, Equatable {
+    /// These members, in each.
+    case members(EventChange)
+    /// This value, whole, of the dead letter in this place.
+    case value([UInt8], place: String)
+
+    /// For the audit, without texts of messages.
+    package var words: String {
+        switch self {
+        case .members(let change):
+            [
+                change.user.map { "user=\($0)" }, change.message.map { "message=(\($0.utf8.count) bytes)" },
+                change.pushServices.map { "pns=\($0.joined(separator: ","))" },
+            ].compactMap { $0 }.joined(separator: " ")
+        case .value(let value, _): "edited, \(value.count) bytes"
+        }
+    }
+
+    /// A dead letter's key and value as they are published, and its event.
+    package struct Corrected: Sendable, Equatable {
+        package var key: [UInt8]?
+        package var value: [UInt8]
+        /// What the event said before, if it said anything, and says now.
+        package var user: (before: String?, after: String)
+        package var messageByteCount: (before: Int?, after: Int)
+        package var pushServices: (before: [String], after: [String])
+        /// When it ends to be worth sending now.
+        package var expiresAt: WallTime?
+
+        package static func == (left: Self, right: Self) -> Bool { left.key == right.key && left.value == right.value }
+    }
+
+    /// Applies it; throws with what is wrong when what comes out is still no event.
+    package func applied(
+        to entry: DeadLetterEntry, _ decoder: RecordDecoder
+    ) throws(InvalidArgument) -> Corrected {
+        guard let value = entry.value else { throw InvalidArgument("it has no value") }
+        let new: [UInt8]?
+        switch self {
+        case .members(let change): new = change.applied(to: value, headers: entry.headers)
+        case .value(let bytes, let place):
+            guard entry.place == place else { throw InvalidArgument("it is another than what was edited") }
+            new = bytes
+        }
+        guard let new else { throw InvalidArgument("its value is no JSON object that a member could be set in") }
+        let after = try Self.event(new, entry, decoder)
+        let before = try? Self.event(value, entry, decoder)
+        // The key chooses the partition, and so the order, of its user.
+        let isOtherUser = before?.user != after.user
+        return Corrected(
+            key: isOtherUser ? Array(after.user.utf8) : entry.key, value: new, user: (before?.user, after.user),
+            messageByteCount: (before?.messageByteCount, after.messageByteCount),
+            pushServices: (before?.pushServices ?? [], after.pushServices), expiresAt: after.expiresAt)
+    }
+
+    private struct Event {
+        var user: String
+        var messageByteCount: Int
+        var pushServices: [String]
+        var expiresAt: WallTime?
+    }
+
+    private static func event(
+        _ value: [UInt8], _ entry: DeadLetterEntry, _ decoder: RecordDecoder
+    ) throws(InvalidArgument) -> Event {
+        // What Herald's headers say of the push services is about the event as it was.
+        var headers = HeaderList()
+        headers.append(originalsOf: entry.headers)
+        var event = DecodedEvent()
+        let failure = decoder.decode(
+            topicKind: .request, topic: "dead-letter", partition: entry.partition, offset: entry.offset,
+            value: value.span.bytes, headers: headers, into: &event)
+        if let failure { throw InvalidArgument(failure.detail) }
+        let names = decoder.pushServices.names
+        return Event(
+            user: event.bytes(of: event.user, value: value.span.bytes).text,
+            messageByteCount: event.bytes(of: event.message, value: value.span.bytes).byteCount,
+            pushServices: names.indices.filter { event.pushServices.contains($0) }.map { names[$0] },
+            expiresAt: event.expiresAt)
+    }
+}

@@ -1,0 +1,80 @@
+internal import HeraldEvents
+package import HeraldText
+internal import HeraldTime
+internal import HeraldTools
+
+extension EventTimeline {
+    /// It as `herald find -o json` has it; messages are not in it.
+    package var json: JSONValue {
+        .object(
+            [
+                .init("id", .text(id)), .init("user", .text(user)), .init("source", .text(source)),
+                .init("campaign", .text(campaign)), .init("origin", .string("\(origin)")),
+                .init("pns", .array(pushServices.map(JSONValue.string))),
+                .init("open", .array(isMalformed ? [] : open.map(JSONValue.string))),
+                .init("replays", replays > 0 ? .integer(replays) : .null),
+                .init("leftOut", droppedCount > 0 ? .integer(droppedCount) : .null),
+                .init("steps", .array(steps.map(\.json))),
+            ].filter { $0.value != .null })
+    }
+}
+
+extension TimelineStep {
+    fileprivate var json: JSONValue {
+        let own: [JSONValue.Member] =
+            switch kind {
+            case .published(let notBefore, let expiresAt):
+                [
+                    .init("step", .string("published")), .init("notBefore", .text(notBefore?.text)),
+                    .init("expiresAt", .text(expiresAt?.text)),
+                ]
+            case .replayed(let number, let names):
+                [.init("step", .string("replayed")), .init("replay", .integer(number)), names.member]
+            case .called(let call):
+                [
+                    .init("step", .string("called")), [call.pushService].member,
+                    .init("status", call.status.map(JSONValue.integer) ?? .null), .init("error", .text(call.error)),
+                    .init("ms", .integer(Int(call.durationMilliseconds))),
+                ]
+            case .delayed(let reason, let until, let names):
+                [
+                    .init("step", .string("delayed")), names.member, .init("reason", .text(reason)),
+                    .init("until", .text(until?.text)),
+                ]
+            case .deadLettered(let reason, let detail, let names):
+                [
+                    .init("step", .string("dead-lettered")), names.member, .init("reason", .string(reason.rawValue)),
+                    .init("detail", .text(detail)),
+                ]
+            case .settled(let result):
+                [
+                    .init("step", .string("settled")), (result.pushService.map { [$0] } ?? []).member,
+                    .init("outcome", .string(result.outcome.rawValue)),
+                    .init("firstOutcome", .text(result.firstOutcome?.rawValue)),
+                    .init("status", result.status.map(JSONValue.integer) ?? .null),
+                    .init("reason", .text(result.reason?.rawValue)), .init("detail", .text(result.detail)),
+                    .init("attempts", result.attempts.map(JSONValue.integer) ?? .null),
+                    .init("firstAttemptAt", .text(result.firstAttemptAt?.text)),
+                    .init("backendId", .text(result.backendID)),
+                ]
+            case .reported(let feedback):
+                [
+                    .init("step", .string("reported")), (feedback.pushService.map { [$0] } ?? []).member,
+                    .init("conclusion", .string(feedback.conclusion.rawValue)), .init("state", .text(feedback.state)),
+                    .init(
+                        "outcomes",
+                        .object(
+                            feedback.outcomes.sorted { $0.key < $1.key }.map { .init($0.key, .integer($0.value)) })),
+                    .init("reached", .integer(feedback.reached)), .init("backendId", .string(feedback.backendID)),
+                ]
+            }
+        let members =
+            [JSONValue.Member("at", .string(at.text))] + own + [.init("record", .string("\(record)"))]
+        return .object(members.filter { $0.value != .null })
+    }
+}
+
+extension [String] {
+    /// The push services that a step is about.
+    fileprivate var member: JSONValue.Member { .init("pns", .array(map(JSONValue.string))) }
+}

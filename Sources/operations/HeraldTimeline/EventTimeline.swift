@@ -1,0 +1,124 @@
+package import HeraldEvents
+package import HeraldTime
+
+/// Everything that is recorded of one event, the oldest first.
+package struct EventTimeline: Sendable, Equatable {
+    /// The request record.
+    package let origin: Origin
+    package internal(set) var id: String?
+    package internal(set) var user: String?
+    package internal(set) var source: String?
+    package internal(set) var campaign: String?
+    /// Those that the event names, as far as it is known.
+    package internal(set) var pushServices: [String] = []
+    /// Of one event at most ``stepLimit`` are kept, the newest.
+    package internal(set) var steps: [TimelineStep] = []
+    /// Steps that were left out.
+    package internal(set) var droppedCount = 0
+
+    /// More than the retries of a day.
+    static let stepLimit = 500
+
+    init(origin: Origin) {
+        self.origin = origin
+    }
+
+    /// When it was published, or the first that is known of it.
+    package var begin: WallTime? { steps.first?.at }
+
+    /// The latest outcome of each push service, by its name; those of a former replay do not count after a newer one.
+    package var outcomes: [String: NotificationResult] {
+        var latest: [String: NotificationResult] = [:]
+        for step in steps {
+            guard case .settled(let result) = step.kind, let name = result.pushService else { continue }
+            if let known = latest[name], (known.replays, known.completedAt) > (result.replays, result.completedAt) {
+                continue
+            }
+            latest[name] = result
+        }
+        return latest
+    }
+
+    /// What the hub said of the message with this id.
+    func feedback(on backendID: String) -> NotificationFeedback? {
+        for step in steps.reversed() {
+            if case .reported(let feedback) = step.kind, feedback.backendID == backendID { return feedback }
+        }
+        return nil
+    }
+
+    /// How often it was replayed, as far as it is recorded.
+    package var replays: Int {
+        steps.reduce(0) { highest, step in
+            switch step.kind {
+            case .replayed(let number, _): max(highest, number)
+            case .settled(let result): max(highest, result.replays)
+            default: highest
+            }
+        }
+    }
+
+    /// The push services that the newest publication is for and that have no outcome of it yet.
+    package var open: [String] {
+        let outcomes = outcomes
+        let replays = replays
+        return wanted.filter { name in outcomes[name].map { $0.replays < replays } ?? true }
+    }
+
+    /// The push services of the newest publication.
+    private var wanted: [String] {
+        for step in steps.reversed() {
+            if case .replayed(_, let names) = step.kind, !names.isEmpty { return names }
+        }
+        return pushServices
+    }
+
+    /// Whether it was refused as a whole, because it does not decode.
+    package var isMalformed: Bool {
+        steps.contains { step in
+            if case .settled(let result) = step.kind { result.pushService == nil } else { false }
+        }
+    }
+
+    /// The newest record of a delay topic that is not followed by anything, with what it waits for.
+    package var delay: (record: Origin, reason: String?, until: WallTime?, pushServices: [String])? {
+        for step in steps.reversed() {
+            switch step.kind {
+            case .delayed(let reason, let until, let names):
+                guard names.isEmpty || !Set(names).isDisjoint(with: open) else { return nil }
+                return (step.record, reason, until, names)
+            case .replayed: return nil
+            case .published, .called, .settled, .deadLettered, .reported: continue
+            }
+        }
+        return nil
+    }
+
+    /// The newest record of the dead-letter topic about it.
+    package var deadLetter: (record: Origin, reason: DeadLetterReason, detail: String?)? {
+        for step in steps.reversed() {
+            if case .deadLettered(let reason, let detail, _) = step.kind { return (step.record, reason, detail) }
+        }
+        return nil
+    }
+
+    mutating func add(_ step: TimelineStep) {
+        if isKnown(step) { return }
+        steps.append(step)
+        if steps.count > 2 * Self.stepLimit { settleOrder() }
+    }
+
+    /// Each retry repeats the calls before it.
+    private func isKnown(_ step: TimelineStep) -> Bool {
+        guard case .called(let call) = step.kind else { return false }
+        return steps.contains { if case .called(let known) = $0.kind { known == call } else { false } }
+    }
+
+    mutating func settleOrder() {
+        steps.sort { ($0.at, $0.rank, $0.record.offset) < ($1.at, $1.rank, $1.record.offset) }
+        guard steps.count > Self.stepLimit else { return }
+        droppedCount += steps.count - Self.stepLimit
+        // What it is stays, and the newest.
+        steps.removeSubrange(1...(steps.count - Self.stepLimit))
+    }
+}

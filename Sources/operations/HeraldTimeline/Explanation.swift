@@ -1,0 +1,301 @@
+package import HeraldEvents
+package import HeraldText
+package import HeraldTime
+internal import HeraldTools
+
+/// Says in sentences where an event stands, why, what happens next, and which command changes it.
+///
+/// Texts from records are as they came: whoever shows the sentences makes them safe.
+package struct Explanation: Sendable {
+    /// What beside the records decides.
+    package struct Situation: Sendable {
+        package var now: WallTime
+        /// Of the request's partition; `nil` when the group has committed nothing, or it is not known.
+        package var committedOffset: Int64?
+        /// What the event's campaign is to do.
+        package var campaign: CampaignControl?
+        /// The delays between calls, rising.
+        package var delays: [DelayName]
+        /// So many calls are made at most for each push service.
+        package var mostCalls: Int
+        /// Quick retries after the first call.
+        package var quickRetries: Int
+        /// What an HTTP status means by the settings, such as `rejected`.
+        package var meaning: @Sendable (_ status: Int) -> String
+        /// The name of the results topic, which forgets.
+        package var resultsTopic: String
+
+        package init(
+            now: WallTime, delays: [DelayName], mostCalls: Int, quickRetries: Int, resultsTopic: String,
+            meaning: @escaping @Sendable (Int) -> String
+        ) {
+            self.now = now
+            self.delays = delays
+            self.mostCalls = mostCalls
+            self.quickRetries = quickRetries
+            self.resultsTopic = resultsTopic
+            self.meaning = meaning
+        }
+    }
+
+    /// In their order.
+    package private(set) var sentences: [String] = []
+    /// What the sentences name to type, in their order.
+    package private(set) var commands: [String] = []
+
+    private let event: EventTimeline
+    private let situation: Situation
+
+    package init(of event: EventTimeline, _ situation: Situation) {
+        self.event = event
+        self.situation = situation
+        sayPublication()
+        for name in event.outcomes.keys.sorted() {
+            if let result = event.outcomes[name] { say(result, of: name) }
+        }
+        if event.isMalformed { sayMalformed() }
+        if !event.open.isEmpty, !event.isMalformed { sayOpen() }
+    }
+
+    /// It as `herald explain -o json` has it.
+    package var json: JSONValue {
+        .object([
+            .init("sentences", .array(sentences.map(JSONValue.string))),
+            .init("commands", .array(commands.map(JSONValue.string))), .init("event", event.json),
+        ])
+    }
+
+    // MARK: What it is
+
+    private mutating func sayPublication() {
+        let whose = event.user.map { " for \($0)" } ?? ""
+        var text = "Event \(event.id ?? "\(event.origin)")\(whose)"
+        if let published = event.steps.first(where: { if case .published = $0.kind { true } else { false } }) {
+            text += " was published at \(published.at.text)"
+        } else {
+            text += " was published before what the topics still have"
+        }
+        text += " to \(event.origin.topic), partition \(event.origin.partition), offset \(event.origin.offset)"
+        if let source = event.source { text += ", by \(source)" }
+        if let campaign = event.campaign { text += ", in the campaign \(campaign)" }
+        sentences.append(text + ".")
+        let replays = event.replays
+        if replays > 0 { sentences.append("It was replayed \(Self.times(replays)).") }
+    }
+
+    private mutating func sayMalformed() {
+        sentences.append(
+            "It is no event that can be delivered"
+                + (event.deadLetter?.detail.map { ": \($0)" } ?? "")
+                + ". No call was made. Correct it where it is published, and publish it again.")
+        showDeadLetter()
+    }
+
+    // MARK: What became of it
+
+    private mutating func say(_ result: NotificationResult, of name: String) {
+        switch result.outcome {
+        case .delivered:
+            sentences.append(
+                "\(name): the backend took it at \(result.completedAt.text)"
+                    + (result.status.map { " (\($0))" } ?? "") + calls(result) + "."
+                    + (result.backendID.map { " " + report(on: $0) } ?? ""))
+        case .deadLettered: sayDead(result, name)
+        case .expired:
+            sentences.append(
+                "\(name): it expired and was not sent\(calls(result)); its expiresAt had passed at "
+                    + "\(result.completedAt.text).")
+        case .cancelled:
+            sentences.append("\(name): it was not sent, because its campaign was cancelled\(calls(result)).")
+        case .duplicate:
+            let first = result.firstOutcome.map { ", which was \($0.rawValue)" } ?? ""
+            sentences.append(
+                "\(name): it was not sent, because the same event (source, id and user) came before\(first). "
+                    + "delivery.dedupe decides how long that counts.")
+        }
+    }
+
+    private mutating func sayDead(_ result: NotificationResult, _ name: String) {
+        let because = result.detail.map { ": \($0)" } ?? ""
+        var text = "\(name): it is a dead letter since \(result.completedAt.text)\(calls(result)), "
+        switch result.reason {
+        case .rejected:
+            let status = result.status.map { "\($0)" } ?? "an answer"
+            text += "because the backend answered \(status)\(because). "
+            if let number = result.status {
+                text += "By backend.statuses \(number) counts as \(situation.meaning(number)), and is not tried again. "
+            }
+        case .attemptsExhausted:
+            text +=
+                "because all \(situation.mostCalls) calls that retry.immediate and retry.delays allow have failed\(because). "
+        case .timeExhausted: text += "because the time of retry.maxElapsed was over\(because). "
+        case .replaysExhausted: text += "because it was replayed as often as retry.replays allows. "
+        case .some(let reason): text += "because it is \(reason.rawValue)\(because). "
+        case nil: text += "for a reason that the result does not name\(because). "
+        }
+        sentences.append(text + "When the cause is gone, replay it.")
+        showDeadLetter(isReplayable: true)
+    }
+
+    private mutating func showDeadLetter(isReplayable: Bool = false) {
+        guard let place = event.deadLetter.map({ "\($0.record.partition):\($0.record.offset)" }) else { return }
+        add("herald dlq show \(place)")
+        if isReplayable { add("herald dlq replay \(place)") }
+    }
+
+    /// What the hub said of a message that it took.
+    private func report(on backendID: String) -> String {
+        guard let feedback = event.feedback(on: backendID) else {
+            return "What became of its devices is not known yet; herald feedback asks the hub."
+        }
+        switch feedback.conclusion {
+        case .unknown: return "The hub does not know the message \(backendID) any more."
+        case .tooOld: return "The hub had not finished with it after half an hour."
+        case .final: break
+        }
+        let others = feedback.outcomes.filter { $0.key != NotificationFeedback.success && $0.value > 0 }
+        let rest = others.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+        guard feedback.reached > 0 else {
+            let why = rest.isEmpty ? feedback.state.map { " (\($0))" } ?? "" : " (\(rest))"
+            return "It reached no device\(why): no push service took it for one of this user's devices."
+        }
+        let devices = feedback.reached == 1 ? "1 device" : "\(feedback.reached) devices"
+        return "A push service took it for \(devices)" + (rest.isEmpty ? "." : "; others: \(rest).")
+    }
+
+    private func calls(_ result: NotificationResult) -> String {
+        guard let attempts = result.attempts else { return "" }
+        return attempts == 0 ? ", without a call" : ", after \(attempts) call\(attempts == 1 ? "" : "s")"
+    }
+
+    // MARK: What it waits for
+
+    private mutating func sayOpen() {
+        let names = event.open.joined(separator: ", ")
+        if let delay = event.delay {
+            sayDelay(delay, names)
+        } else {
+            sayRequest(names)
+        }
+        guard case .published(_, let expiresAt?) = event.steps.first?.kind else { return }
+        sentences.append(
+            expiresAt > situation.now
+                ? "After \(expiresAt.text) it is not sent any more (its expiresAt)."
+                : "Its expiresAt, \(expiresAt.text), has passed: it ends as expired.")
+    }
+
+    private mutating func sayDelay(
+        _ delay: (record: Origin, reason: String?, until: WallTime?, pushServices: [String]), _ names: String
+    ) {
+        var text = "\(names): it waits in \(delay.record.topic)"
+        if let until = delay.until { text += " until \(until.text)" }
+        text += ", \(Self.cause(delay.reason))."
+        sentences.append(text)
+        if delay.reason == RetryReason.paused.rawValue || situation.campaign?.state == .paused {
+            sayCampaign()
+            return
+        }
+        if let until = delay.until, until < situation.now {
+            sentences.append(
+                "That moment has passed. Either a worker calls it just now, or none consumes that topic: "
+                    + "doctor shows which.")
+            add("herald doctor --only kafka")
+        }
+        sayNextCall()
+    }
+
+    private mutating func sayNextCall() {
+        let made =
+            event.steps.reduce(into: [String: Int]()) { counts, step in
+                if case .called(let call) = step.kind { counts[call.pushService, default: 0] += 1 }
+            }.filter { event.open.contains($0.key) }.values.max() ?? 0
+        let next = made + 1
+        guard next <= situation.mostCalls else { return }
+        var text = "Then it is called again: call \(next) of at most \(situation.mostCalls) for each push service. "
+        let index = next - 1 - situation.quickRetries
+        if next == situation.mostCalls {
+            text += "If that fails too, it becomes a dead letter."
+        } else if situation.delays.indices.contains(index) {
+            text += "If that fails too, it waits \(situation.delays[index]) (retry.delays)."
+        } else {
+            text += "If that fails too, it is tried again at once."
+        }
+        sentences.append(text)
+    }
+
+    private mutating func sayRequest(_ names: String) {
+        if situation.campaign?.state != nil, situation.campaign?.state != .running { sayCampaign() }
+        if case .published(let notBefore?, _) = event.steps.first?.kind, notBefore > situation.now {
+            sentences.append("\(names): it is not to be sent before \(notBefore.text) (its notBefore).")
+        }
+        guard let committed = situation.committedOffset else {
+            sentences.append(
+                "\(names): there is no outcome yet, and the workers' group has committed nothing in its partition: "
+                    + "nobody consumes it. Start a worker, or look at why it does not work.")
+            add("herald doctor")
+            return
+        }
+        let place = event.steps.last { step in
+            switch step.kind {
+            case .published, .replayed: true
+            case .called, .delayed, .deadLettered, .settled, .reported: false
+            }
+        }?.record
+        guard let place else { return sayForgotten(names) }
+        // A replay lies in another place than its origin.
+        guard place == event.origin, committed > place.offset else {
+            let ahead = place == event.origin ? place.offset - committed : 0
+            sentences.append(
+                "\(names): there is no outcome yet. "
+                    + (ahead > 0
+                        ? "At most \(ahead) records are before it in its partition. "
+                        : "It is next in its partition, or a worker is calling it just now. ")
+                    + "When that does not change, doctor shows what the workers wait for.")
+            add("herald doctor")
+            return
+        }
+        sayForgotten(names)
+    }
+
+    private mutating func sayForgotten(_ names: String) {
+        sentences.append(
+            "\(names): the workers are done with it, but its outcome is not in \(situation.resultsTopic) any more, or lies "
+                + "outside of what was read (--since, --all-partitions).")
+    }
+
+    private mutating func sayCampaign() {
+        guard let control = situation.campaign, let name = event.campaign else {
+            sentences.append("It goes on when its campaign does.")
+            return
+        }
+        let reason = control.reason.map { " (\($0))" } ?? ""
+        switch control.state {
+        case .running: break
+        case .paused:
+            sentences.append(
+                "Its campaign was paused at \(control.at.text) by \(control.by)\(reason). It is called when the campaign is "
+                    + "resumed.")
+            add("herald campaign resume \(name)")
+        case .cancelled:
+            sentences.append(
+                "Its campaign was cancelled at \(control.at.text) by \(control.by)\(reason): it ends uncalled.")
+        }
+    }
+
+    private mutating func add(_ command: String) {
+        if !commands.contains(command) { commands.append(command) }
+    }
+
+    private static func cause(_ reason: String?) -> String {
+        switch reason.flatMap(RetryReason.init(rawValue:)) {
+        case .transient: "because its last call failed in a way that can pass"
+        case .throttled: "because the backend asked to wait"
+        case .notBefore: "because its notBefore is not reached"
+        case .blocked: "because it would hold up others, which go first"
+        case .paused: "because its campaign is paused"
+        case nil: "for a reason that its record does not name"
+        }
+    }
+
+    private static func times(_ count: Int) -> String { count == 1 ? "once" : "\(count) times" }
+}

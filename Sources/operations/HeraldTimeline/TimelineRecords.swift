@@ -1,0 +1,195 @@
+internal import HeraldBytes
+internal import HeraldEvents
+internal import HeraldKafka
+internal import HeraldText
+internal import HeraldTime
+internal import HeraldTools
+
+/// Turns records into steps of events: those that were looked for, and no others.
+///
+/// One is used for record after record.
+struct TimelineRecords {
+    /// What kind of topic a record is of.
+    enum Kind: Sendable {
+        case request
+        case retry
+        case result
+        case deadLetter
+        case feedback
+    }
+
+    private let query: TimelineQuery
+    private let decoder: RecordDecoder
+    private let user: Needle?
+    private let id: Needle?
+    private var event = DecodedEvent()
+    private var headers = HeaderList()
+
+    init(_ query: TimelineQuery, decoder: RecordDecoder) {
+        self.query = query
+        self.decoder = decoder
+        user = query.user.map(Needle.init)
+        id = query.id.map(Needle.init)
+    }
+
+    /// Adds what the record tells, if it is about the wanted.
+    ///
+    /// - Parameter topic: its topic.
+    mutating func add(_ message: Message, of kind: Kind, topic: String, to builder: inout TimelineBuilder) {
+        let record = Origin(topic: topic, partition: message.partition, offset: message.offset)
+        // An event without an id of its own is not named by its request.
+        guard record == query.origin || mayMatter(message) else { return }
+        let at = WallTime(milliseconds: message.timestampMilliseconds)
+        switch kind {
+        case .result: addResult(message, record, to: &builder)
+        case .feedback: addFeedback(message, record, to: &builder)
+        case .request, .retry, .deadLetter: addEvent(message, of: kind, record, at, to: &builder)
+        }
+    }
+
+    // MARK: A cheap look
+
+    private func mayMatter(_ message: Message) -> Bool {
+        for needle in [user, id] {
+            guard let needle else { continue }
+            if !mentions(message, needle) { return false }
+        }
+        return true
+    }
+
+    private func mentions(_ message: Message, _ needle: Needle) -> Bool {
+        if message.withKey(needle.isEqual) { return true }
+        if message.withValue(needle.mayOccur) { return true }
+        var isFound = false
+        message.forEachHeader { _, value in
+            if needle.isEqual(to: value) { isFound = true }
+        }
+        return isFound
+    }
+
+    // MARK: Results
+
+    private func addResult(_ message: Message, _ record: Origin, to builder: inout TimelineBuilder) {
+        let result = message.withValue { value -> NotificationResult? in
+            guard let value else { return nil }
+            return try? NotificationResult(decoding: value)
+        }
+        guard let result, query.matches(user: result.user, id: result.id) else { return }
+        builder.add(
+            [TimelineStep(at: result.completedAt, kind: .settled(result), record: record)], to: result.origin,
+            TimelineBuilder.Identity(
+                id: result.id, user: result.user, source: result.source, campaign: result.campaign,
+                pushServices: result.pushService.map { [$0] } ?? []))
+    }
+
+    private func addFeedback(_ message: Message, _ record: Origin, to builder: inout TimelineBuilder) {
+        let found = message.withValue { value -> FeedbackRecord? in
+            guard let value else { return nil }
+            return try? FeedbackRecord(decoding: value)
+        }
+        guard case .notification(let feedback) = found, query.matches(user: feedback.user, id: feedback.id) else {
+            return
+        }
+        builder.add(
+            [TimelineStep(at: feedback.checkedAt, kind: .reported(feedback), record: record)], to: feedback.origin,
+            TimelineBuilder.Identity(
+                id: feedback.id, user: feedback.user, source: feedback.source, campaign: feedback.campaign,
+                pushServices: feedback.pushService.map { [$0] } ?? []))
+    }
+
+    // MARK: Events
+
+    private mutating func addEvent(
+        _ message: Message, of kind: Kind, _ record: Origin, _ at: WallTime, to builder: inout TimelineBuilder
+    ) {
+        var list = HeaderList()
+        swap(&list, &headers)
+        list.removeAll()
+        message.forEachHeader { list.append(name: $0, value: $1) }
+        swap(&list, &headers)
+        let key = message.keyCopy
+        let value = message.valueCopy ?? []
+        _ = decoder.decode(
+            topicKind: kind == .request ? .request : .retry, topic: record.topic, partition: record.partition,
+            offset: record.offset, value: value.span.bytes, headers: headers, into: &event)
+        var identity = TimelineBuilder.Identity(
+            id: text(event.id, value) ?? text(.id), user: text(event.user, value),
+            source: text(event.source, value) ?? text(.source), campaign: text(event.campaign, value) ?? text(.campaign)
+        )
+        // What does not decode is known by its key alone.
+        if identity.user == nil, let key { identity.user = String(decoding: key, as: UTF8.self) }
+        guard query.matches(user: identity.user, id: identity.id) else { return }
+        let origin = text(.origin).flatMap(Origin.init) ?? record
+        let services = decoder.pushServices.names.indices.filter { event.pushServices.contains($0) }
+            .map { decoder.pushServices.names[$0] }
+        if origin == record { identity.pushServices = services }
+        builder.add(steps(of: kind, record, at, services), to: origin, identity)
+    }
+
+    private func steps(
+        of kind: Kind, _ record: Origin, _ at: WallTime, _ services: [String]
+    ) -> [TimelineStep] {
+        let named = text(.pushServices)?.split(separator: ",").map { String($0) } ?? services
+        var steps = history(record)
+        switch kind {
+        case .request where event.replays > 0:
+            steps.append(
+                TimelineStep(at: at, kind: .replayed(number: event.replays, pushServices: named), record: record))
+        case .request:
+            steps.append(
+                TimelineStep(
+                    at: at, kind: .published(notBefore: event.notBefore, expiresAt: event.expiresAt), record: record))
+        case .retry:
+            steps.append(
+                TimelineStep(
+                    at: at, kind: .delayed(reason: text(.reason), until: moment(.notBefore), pushServices: named),
+                    record: record))
+        case .deadLetter:
+            let reason = text(.reason).flatMap(DeadLetterReason.init(rawValue:)) ?? .invalid
+            steps.append(
+                TimelineStep(
+                    at: moment(.deadLetteredAt) ?? at,
+                    kind: .deadLettered(reason: reason, detail: text(.detail), pushServices: named), record: record))
+        case .result, .feedback: break
+        }
+        return steps
+    }
+
+    private func history(_ record: Origin) -> [TimelineStep] {
+        guard let history = headers.lastValue(named: HeaderName.history.literal) else { return [] }
+        return AttemptHistory.decode(history).map { TimelineStep(at: $0.at, kind: .called($0), record: record) }
+    }
+
+    private func text(_ field: ByteField, _ value: [UInt8]) -> String? {
+        field.isPresent ? event.bytes(of: field, value: value.span.bytes).text : nil
+    }
+
+    private func text(_ name: HeaderName) -> String? { headers.lastValue(named: name.literal)?.text }
+
+    private func moment(_ name: HeaderName) -> WallTime? {
+        headers.lastValue(named: name.literal)?.decimal.map { WallTime(milliseconds: $0) }
+    }
+}
+
+/// A text that is looked for in records before they are decoded.
+private struct Needle {
+    private let bytes: [UInt8]
+    private let pattern: BytePattern
+    /// JSON may write any character, these too, as an escape.
+    private static let escape = BytePattern("\\")
+
+    init(_ text: String) {
+        bytes = Array(text.utf8)
+        pattern = BytePattern(text)
+    }
+
+    func isEqual(to value: RawSpan?) -> Bool {
+        guard let value else { return false }
+        return value.hasSameBytes(as: bytes.span.bytes)
+    }
+
+    func mayOccur(in value: RawSpan?) -> Bool {
+        guard let value else { return false }
+        return pattern.occurs(in: value) || Self.escape.occurs(in: value)
+    }
+}

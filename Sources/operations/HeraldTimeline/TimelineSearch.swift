@@ -1,0 +1,137 @@
+package import HeraldEvents
+package import HeraldKafka
+internal import HeraldTime
+package import HeraldTools
+
+/// Reads what Herald's topics say of some events.
+package struct TimelineSearch: Sendable {
+    package let topics: Topics
+    /// The delays whose topics are read.
+    package let delays: [DelayName]
+    /// librdkafka's properties for readers: `read_committed`, no group joined.
+    package let readerProperties: ClientProperties
+    package let decoder: RecordDecoder
+
+    package init(topics: Topics, delays: [DelayName], readerProperties: ClientProperties, decoder: RecordDecoder) {
+        self.topics = topics
+        self.delays = delays
+        self.readerProperties = readerProperties
+        self.decoder = decoder
+    }
+
+    /// What was found.
+    package struct Found: Sendable {
+        package var timelines: [EventTimeline]
+        /// Topics that there are not, or that this user may not read, with the reason.
+        package var unread: [String] = []
+        /// Records of the user that lie elsewhere than where their key belongs, by the names of their topics.
+        package var strayTopics: [String] = []
+        /// Whether older events were left out.
+        package var isCut = false
+        /// Whether the reading was ended before its end.
+        package var isPart = false
+        /// So many offsets were passed.
+        package var passedCount: Int64 = 0
+
+        package init(timelines: [EventTimeline]) {
+            self.timelines = timelines
+        }
+    }
+
+    private struct Place {
+        var name: String
+        var kind: TimelineRecords.Kind
+        /// Those that are read.
+        var partitions: [Int32]
+    }
+
+    /// Reads up to what is committed now.
+    ///
+    /// - Parameter onProgress: how many of how many offsets have been passed, and how many events were found; `false` ends
+    ///   the reading.
+    package func run(
+        _ query: TimelineQuery, reach: ClusterReach, admin: Admin,
+        onProgress: (_ passed: Int64, _ total: Int64) -> Bool
+    ) throws -> Found {
+        var found = Found(timelines: [])
+        let places = try places(query, reach, admin, &found)
+        let kinds = Dictionary(places.map { ($0.name, $0.kind) }) { $1 }
+        var starts: [TopicPartition: TopicReader.Start] = [:]
+        for place in places {
+            for partition in place.partitions {
+                starts[TopicPartition(topic: place.name, partition: partition)] =
+                    query.since.map { .moment($0.milliseconds) } ?? .beginning
+            }
+        }
+        var builder = TimelineBuilder(limit: query.limit)
+        if !starts.isEmpty { try read(starts, kinds, query, &builder, &found, onProgress) }
+        found.timelines = builder.timelines()
+        found.isCut = builder.isCut
+        found.strayTopics = strays(of: found.timelines, places)
+        return found
+    }
+
+    private func read(
+        _ starts: [TopicPartition: TopicReader.Start], _ kinds: [String: TimelineRecords.Kind], _ query: TimelineQuery,
+        _ builder: inout TimelineBuilder, _ found: inout Found, _ onProgress: (Int64, Int64) -> Bool
+    ) throws {
+        var records = TimelineRecords(query, decoder: decoder)
+        let reader = try ToolFailure.reading(names) { () throws(KafkaError) in
+            try TopicReader(properties: readerProperties)
+        }
+        defer { reader.close() }
+        try ToolFailure.reading(names) { () throws(KafkaError) in try reader.begin(starts) }
+        var topicNames: [TopicHandleID: String] = [:]
+        found.isPart = try !reader.catchUp(onProgress: onProgress) { message in
+            let topic = topicNames[message.topic] ?? message.topicName()
+            topicNames[message.topic] = topic
+            guard let kind = kinds[topic] else { return }
+            records.add(message, of: kind, topic: topic, to: &builder)
+        }
+        found.passedCount = reader.progress.passed
+    }
+
+    private var names: String { topics.requests.joined(separator: ", ") + " and Herald's other topics" }
+
+    // MARK: Places
+
+    private func places(
+        _ query: TimelineQuery, _ reach: ClusterReach, _ admin: Admin, _ found: inout Found
+    ) throws -> [Place] {
+        var kinds: [(String, TimelineRecords.Kind)] = topics.requests.map { ($0, .request) }
+        kinds += delays.map { (topics.retryTopic($0), .retry) }
+        kinds += [(topics.results, .result), (topics.deadLetter, .deadLetter), (topics.feedback, .feedback)]
+        let metadata = try reach.topics(kinds.map(\.0), admin)
+        var places: [Place] = []
+        for (name, kind) in kinds {
+            guard let topic = metadata.topics.first(where: { $0.name == name }) else { continue }
+            if let error = topic.error {
+                // Only hubs that tell what became of a message have one.
+                if kind == .feedback, error.kind == .unknownTopic { continue }
+                // A cluster without some of the topics still has a tale to tell.
+                found.unread.append(ToolFailure(topic: name, error, allow: .read).description)
+                continue
+            }
+            places.append(
+                Place(name: name, kind: kind, partitions: Self.partitions(topic.partitions.map(\.id), query)))
+        }
+        return places
+    }
+
+    /// Those in which the user's records have to be: all records keep their request's key, and the key is the user.
+    private static func partitions(_ all: [Int32], _ query: TimelineQuery) -> [Int32] {
+        guard let user = query.user, !query.readsAllPartitions else { return all }
+        let partition = KeyPartition.murmur2(of: Array(user.utf8), count: all.count)
+        return all.filter { $0 == partition }
+    }
+
+    /// The request topics in which some of the events that were found lie elsewhere than where was looked.
+    private func strays(of timelines: [EventTimeline], _ read: [Place]) -> [String] {
+        var strays: Set<String> = []
+        for event in timelines {
+            guard let place = read.first(where: { $0.name == event.origin.topic }) else { continue }
+            if !place.partitions.contains(event.origin.partition) { strays.insert(place.name) }
+        }
+        return strays.sorted()
+    }
+}

@@ -1,0 +1,49 @@
+package import HeraldEvents
+package import HeraldTime
+
+/// One thing that happened to an event.
+package struct TimelineStep: Sendable, Equatable {
+    /// What happened.
+    package enum Kind: Sendable, Equatable {
+        /// A service published it.
+        case published(notBefore: WallTime?, expiresAt: WallTime?)
+        /// Its dead letter was published again, for the so-manieth time, for these push services.
+        case replayed(number: Int, pushServices: [String])
+        /// The backend was called, and it was not the last word.
+        case called(AttemptEntry)
+        /// It was put into a delay topic, until a moment.
+        case delayed(reason: String?, until: WallTime?, pushServices: [String])
+        /// It came to the dead-letter topic.
+        case deadLettered(reason: DeadLetterReason, detail: String?, pushServices: [String])
+        /// One push service's outcome was recorded; none for an event that does not decode.
+        case settled(NotificationResult)
+        /// The hub has said what became of a notification that it took.
+        case reported(NotificationFeedback)
+    }
+
+    /// When.
+    package let at: WallTime
+    /// What.
+    package let kind: Kind
+    /// The record that tells it.
+    package let record: Origin
+
+    package init(at: WallTime, kind: Kind, record: Origin) {
+        self.at = at
+        self.kind = kind
+        self.record = record
+    }
+
+    /// What comes first among things of the same moment.
+    var rank: Int {
+        switch kind {
+        case .published: 0
+        case .replayed: 1
+        case .called: 2
+        case .delayed: 3
+        case .settled: 4
+        case .deadLettered: 5
+        case .reported: 6
+        }
+    }
+}

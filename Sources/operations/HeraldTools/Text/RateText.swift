@@ -1,0 +1,22 @@
+/// Rates as people write them: `200/s`, `30/m`, `1000/h`, or `200` for so many a second.
+package enum RateText {
+    private static let seconds = ["s": 1.0, "m": 60.0, "h": 3_600.0]
+
+    /// So many a second; `nil` when the text is no rate.
+    package static func parse(_ text: String) -> Double? {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard (1...2).contains(parts.count), let number = Int(parts[0]), (1...1_000_000_000).contains(number),
+            let unit = seconds[parts.count == 2 ? String(parts[1]) : "s"]
+        else { return nil }
+        return Double(number) / unit
+    }
+}
+
+/// Shares as people write them: `5%`, from 0% to 100%.
+package enum ShareText {
+    /// The share as a number from 0 to 1; `nil` when the text is none.
+    package static func parse(_ text: String) -> Double? {
+        guard text.hasSuffix("%"), let number = Double(text.dropLast()), (0...100).contains(number) else { return nil }
+        return number / 100
+    }
+}

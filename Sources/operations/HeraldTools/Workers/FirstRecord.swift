@@ -1,0 +1,53 @@
+internal import HeraldBytes
+internal import HeraldEvents
+package import HeraldKafka
+package import HeraldTime
+
+/// What a group finds first where it stands in a partition.
+package enum FirstRecord: Sendable, Equatable {
+    /// Nothing but the marks of transactions, which a worker passes by itself.
+    case none
+    /// A record whose event was published at this moment.
+    case published(WallTime)
+}
+
+extension Consumer {
+    /// What comes first from these offsets on, for a `read_committed` consumer that is told where partitions end; a
+    /// partition is left out when nothing came in time, or it may not be read.
+    ///
+    /// Blocks up to this long. What the consumer was assigned before it is no more.
+    package func firstRecords(
+        from positions: [(TopicPartition, offset: Int64)], within limit: Duration
+    ) throws(KafkaError) -> [TopicPartition: FirstRecord] {
+        try assign(positions)
+        let end = ContinuousClock.now + limit
+        var found: [TopicPartition: FirstRecord] = [:]
+        var refused: Set<TopicPartition> = []
+        while found.count + refused.count < positions.count, ContinuousClock.now < end {
+            guard let message = queue.next(waitMilliseconds: 100) else { continue }
+            defer { message.release() }
+            let partition = TopicPartition(topic: message.topicName(), partition: message.partition)
+            guard found[partition] == nil else { continue }
+            if let error = message.error {
+                if error.code == KafkaError.Code.partitionEOF { found[partition] = FirstRecord.none }
+                if error.isOfTopic { refused.insert(partition) }
+            } else {
+                found[partition] = .published(message.publishedAt)
+            }
+        }
+        try unassign()
+        return found
+    }
+}
+
+extension Message {
+    /// When the event was published: a retry says it in a header.
+    fileprivate var publishedAt: WallTime {
+        var headers = HeaderList()
+        forEachHeader { headers.append(name: $0, value: $1) }
+        let origin = headers.lastValue(named: HeaderName.originTimestamp.literal)?.text
+        // Publishers may set any.
+        let moment = min(max(0, origin.flatMap { Int64($0) } ?? timestampMilliseconds), RFC3339.latest.milliseconds)
+        return WallTime(milliseconds: moment)
+    }
+}

@@ -1,0 +1,93 @@
+package import HeraldKafka
+
+/// Where a group stands in each partition.
+package struct GroupPositions: Sendable, Equatable {
+    package struct Position: Sendable, Equatable {
+        package var partition: TopicPartition
+        /// `nil`: nothing is committed yet, and the group begins at the beginning.
+        package var committed: Int64?
+        /// The note of the commit, in which a worker says what it has done behind that offset.
+        package var note: String
+        package var begin: Int64
+        package var end: Int64
+        /// Retry topics: how many should have been taken by now.
+        package var overdue: Int64 = 0
+
+        package init(
+            partition: TopicPartition, committed: Int64?, note: String = "", begin: Int64, end: Int64
+        ) {
+            self.partition = partition
+            self.committed = committed
+            self.note = note
+            self.begin = begin
+            self.end = end
+        }
+
+        /// Whether a consumer could go on from there.
+        package var isInRange: Bool { (begin...max(begin, end)).contains(committed ?? begin) }
+
+        package var lag: Int64 { max(0, end - next) }
+
+        /// The first offset that is not known to be done.
+        package var next: Int64 { max(begin, committed ?? begin) }
+    }
+
+    package var partitions: [Position]
+
+    package init(partitions: [Position]) {
+        self.partitions = partitions
+    }
+
+    package func of(_ topic: String) -> [Position] { partitions.filter { $0.partition.topic == topic } }
+
+    package var lag: Int64 { partitions.reduce(0) { $0 + $1.lag } }
+}
+
+/// Asks the brokers where a group stands; joins nothing.
+///
+/// Each question blocks.
+package struct GroupSurvey {
+    private let queries: ConsumerQueries
+    private let timeoutMilliseconds: () -> Int
+
+    /// - Parameters:
+    ///   - queries: those of a `read_uncommitted` consumer with the group's `group.id`: an offset that a worker is just
+    ///     committing does not keep it waiting.
+    ///   - timeoutMilliseconds: how long the next question may take.
+    package init(_ queries: ConsumerQueries, timeoutMilliseconds: @escaping () -> Int) {
+        self.queries = queries
+        self.timeoutMilliseconds = timeoutMilliseconds
+    }
+
+    /// Where the group stands in these partitions, which have leaders.
+    package func positions(of partitions: [TopicPartition]) throws(KafkaError) -> GroupPositions {
+        let committed = try queries.committed(partitions, timeoutMilliseconds: timeoutMilliseconds())
+        let ends = try queries.ends(of: partitions, timeoutMilliseconds: timeoutMilliseconds())
+        let begins = try queries.beginnings(of: partitions, timeoutMilliseconds: timeoutMilliseconds())
+        return GroupPositions(
+            partitions: committed.map { position in
+                GroupPositions.Position(
+                    partition: position.partition, committed: position.offset < 0 ? nil : position.offset,
+                    note: position.metadata, begin: begins[position.partition] ?? 0,
+                    end: ends[position.partition] ?? 0)
+            })
+    }
+
+    /// How many offsets that wait were written before a moment of their partition (milliseconds since the Unix epoch);
+    /// only of partitions with a moment in which something waits.
+    package func waiting(
+        in positions: GroupPositions, writtenBefore moment: (TopicPartition) -> Int64?
+    ) throws(KafkaError) -> [TopicPartition: Int64] {
+        let behind = positions.partitions.filter { $0.lag > 0 && $0.isInRange }
+        var moments: [TopicPartition: Int64] = [:]
+        for position in behind { moments[position.partition] = moment(position.partition).map { max(0, $0) } }
+        guard !moments.isEmpty else { return [:] }
+        let firstAfter = try queries.offsets(at: moments, timeoutMilliseconds: timeoutMilliseconds())
+        var counts: [TopicPartition: Int64] = [:]
+        for position in behind where moments[position.partition] != nil {
+            let end = firstAfter[position.partition] ?? position.end
+            counts[position.partition] = max(0, min(end, position.end) - position.next)
+        }
+        return counts
+    }
+}

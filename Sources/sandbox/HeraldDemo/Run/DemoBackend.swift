@@ -1,0 +1,111 @@
+import Glibc
+import HeraldBackend
+import HeraldCommandLine
+import HeraldDevices
+import HeraldHTTP
+import HeraldHub
+package import HeraldSandbox
+
+/// What the demo's worker calls: the reference backend, or an emulated notification hub.
+package enum DemoBackend: Sendable {
+    case reference(ReferenceBackend)
+    case hub(HubEmulator, connectionStringFile: String)
+
+    /// Which of them.
+    package enum Kind: Sendable {
+        case reference
+        case hub
+    }
+
+    /// Starts it on a free port of loopback; it misbehaves as the scenes want it.
+    init(_ kind: Kind) throws {
+        switch kind {
+        case .reference:
+            var configuration = ReferenceBackend.Configuration()
+            configuration.misbehaviour = DemoScript.misbehaviour
+            self = .reference(try ReferenceBackend(configuration))
+        case .hub:
+            var configuration = HubEmulator.Configuration()
+            configuration.misbehaviour = DemoScript.hubMisbehaviour
+            let emulator = try HubEmulator(configuration)
+            let path = "\(emulator.caFile).secret"
+            let file = try OutputFile(path)
+            try file.stream.write(emulator.connectionString)
+            try file.finish()
+            self = .hub(emulator, connectionStringFile: path)
+        }
+    }
+
+    package var kind: Kind { if case .hub = self { .hub } else { .reference } }
+
+    var url: String {
+        switch self {
+        case .reference(let backend): backend.url
+        case .hub(let emulator, _): emulator.url
+        }
+    }
+
+    var notice: String {
+        switch self {
+        case .reference: ReferenceBackend.notice
+        case .hub: HubEmulator.notice
+        }
+    }
+
+    /// The section `backend` of the worker's settings file.
+    var settings: String {
+        switch self {
+        case .reference(let backend):
+            """
+            backend:
+              url: \(backend.url)
+              auth: {kind: basic, username: herald, password: herald}
+            """
+        case .hub(let emulator, let file):
+            """
+            backend:
+              kind: azure-hub
+              hub: {name: \(emulator.hub), connectionStringFile: "\(file)"}
+              tls: {caFile: "\(emulator.caFile)"}
+            """
+        }
+    }
+
+    /// The calls for notifications that it saw; sends to a hub as the calls that they stand for.
+    var calls: [RecordedCall] {
+        switch self {
+        case .reference(let backend): backend.calls
+        case .hub(let emulator, _): emulator.sends.map { RecordedCall($0) }
+        }
+    }
+
+    /// The payloads that the device received, oldest first.
+    func payloads(of device: DemoDevice) -> [String] {
+        switch self {
+        case .reference(let backend): backend.payloads(ofHandle: device.handle.text)
+        case .hub(let emulator, _): emulator.payloads(ofHandle: device.handle.text)
+        }
+    }
+
+    /// Ends it and deletes its files.
+    package func stop() {
+        switch self {
+        case .reference(let backend): backend.stop()
+        case .hub(let emulator, let file):
+            emulator.stop()
+            unlink(file)
+        }
+    }
+}
+
+extension RecordedCall {
+    /// A send, by the number that the demo's messages carry for want of an idempotency key.
+    init(_ send: HubSend) {
+        let pushService = DemoScript.hubFormats.first { $0.format == send.format }?.pushService
+        let user = send.tags.map { $0.replacing("username:", with: "") }
+        let key = DemoEvent.number(inMessage: send.text).map { number in
+            DemoEvent.idempotencyKey(number: number, user: user ?? "", pushService: pushService ?? "")
+        }
+        self.init(send, idempotencyKey: key, pns: pushService, user: user)
+    }
+}

@@ -1,0 +1,71 @@
+import FoundationEssentials
+import HeraldHTTP
+
+/// What a request asks the backend proper for, read and checked; where it is carried out, in memory or on a hub, is
+/// another matter.
+enum BackendAction {
+    case giveID(handle: String?)
+    case put(id: String, platform: PushPlatform, handle: String, tags: [String])
+    case delete(id: String)
+    case notify(PushPlatform, user: String, message: String)
+    /// Greets the caller's own devices on every push service.
+    case greet
+    case inbox(handle: String)
+    case control
+    /// There is nothing to carry out.
+    case decided(BackendReply)
+
+    /// What an authenticated caller asks for.
+    init(_ request: HTTPRequest, _ route: BackendRoute) {
+        switch (route, request.method) {
+        case (.newRegistration, "POST"): self = Self.giveID(request)
+        case (.registration(let id), "PUT"): self = Self.put(id, request)
+        case (.registration(let id), "DELETE"): self = .delete(id: id)
+        case (.notifications, "POST"): self = Self.notify(request)
+        case (.inbox(let handle), "GET"): self = .inbox(handle: handle)
+        case (.misbehaviour, _), (.calls, _): self = .control
+        case (.unknown, _): self = .decided(.failure(404, "there is nothing at \(request.target.path)"))
+        case (.newRegistration, _), (.registration, _), (.notifications, _), (.inbox, _):
+            self = .decided(.failure(405, "\(request.method) is not possible at \(request.target.path)"))
+        }
+    }
+
+    /// A tag that names another user than the caller, who must not be reached by it.
+    static func foreignTag(_ tags: [String], caller: String) -> String? {
+        tags.first { $0.hasPrefix("username:") && $0 != "username:" + caller }
+    }
+
+    private static func giveID(_ request: HTTPRequest) -> Self {
+        let handles = request.target.values(of: "handle")
+        guard handles.count < 2 else { return .decided(.failure(400, "more than one handle")) }
+        // ASP.NET reads an empty value as none.
+        return .giveID(handle: handles.first.flatMap { $0.isEmpty ? nil : $0 })
+    }
+
+    private static func put(_ id: String, _ request: HTTPRequest) -> Self {
+        guard let device = try? JSONDecoder().decode(DeviceDescription.self, from: Data(request.body)) else {
+            return .decided(.failure(400, #"expected {"Platform": "...", "Handle": "...", "Tags": ["..."]}"#))
+        }
+        guard let platform = PushPlatform(rawValue: device.platform) else {
+            return .decided(.failure(400, "the platform is none of wns, gcm, apns"))
+        }
+        guard !device.handle.isEmpty else { return .decided(.failure(400, "the handle is empty")) }
+        return .put(id: id, platform: platform, handle: device.handle, tags: device.tags)
+    }
+
+    private static func notify(_ request: HTTPRequest) -> Self {
+        let services = request.target.values(of: "pns")
+        let users = request.target.values(of: "to_tag")
+        if services.isEmpty, users.isEmpty, request.body.isEmpty { return .greet }
+        guard services.count == 1, users.count == 1, let name = services.first, let user = users.first, !name.isEmpty,
+            !user.isEmpty
+        else { return .decided(.failure(400, "expected pns and to_tag, once each, or no query and no body")) }
+        guard let message = try? JSONDecoder().decode(String.self, from: Data(request.body)) else {
+            return .decided(.failure(400, "the body is not a JSON string"))
+        }
+        guard let platform = PushPlatform(rawValue: name.lowercased()) else {
+            return .decided(.failure(500, "the push service is none of wns, gcm, apns"))
+        }
+        return .notify(platform, user: user, message: message)
+    }
+}

@@ -1,0 +1,123 @@
+package import HeraldHub
+import HeraldThreads
+
+/// The reference backend's work on a notification hub: the tutorial's controllers, with their statuses.
+///
+/// A registration may be repeated without harm. A notification is sent once for a request, and whatever becomes of it but
+/// a success of the hub is answered 500: who repeats it may reach a device twice.
+package final class HubBackend: Sendable {
+    /// The hub, and what is asked of it.
+    package struct Configuration: Sendable {
+        package var client: HubClient
+        /// The form for devices of the platform `gcm`.
+        package var google: GoogleForm
+        /// So many requests to the hub are made at a time.
+        package var threads: Int
+
+        package init(_ client: HubClient, google: GoogleForm = .fcmv1, threads: Int = 16) {
+            self.client = client
+            self.google = google
+            self.threads = threads
+        }
+    }
+
+    private let client: HubClient
+    private let registrations: HubRegistrations
+    private let google: GoogleForm
+    private let workers: WorkerThreads
+
+    init(_ configuration: Configuration) throws {
+        client = configuration.client
+        registrations = HubRegistrations(configuration.client)
+        google = configuration.google
+        workers = try WorkerThreads(name: "hub-request", count: configuration.threads)
+    }
+
+    func stop() { workers.stop() }
+
+    /// Carries an action out on another thread and hands over what to answer.
+    func carryOut(_ action: BackendAction, for caller: String, _ answer: @escaping @Sendable (BackendReply) -> Void) {
+        let isTaken = workers.run { [self] in answer(reply(to: action, caller)) }
+        if !isTaken { answer(.failure(503, "too many requests wait for the hub")) }
+    }
+
+    private func reply(to action: BackendAction, _ caller: String) -> BackendReply {
+        switch action {
+        case .giveID(let handle):
+            switch registrations.id(forHandle: handle) {
+            case .success(let id): BackendReply(status: 200, json: JSONBytes.string(id))
+            case .failure(let failure): Self.refusal(failure)
+            }
+        case .put(let id, let platform, let handle, let tags): put(id, platform, handle, tags, caller)
+        case .delete(let id):
+            if case .failure(let failure) = registrations.delete(id) { Self.refusal(failure) } else { .ok }
+        case .notify(let platform, let user, let message):
+            send(
+                "From \(caller): \(message)", on: platform, to: "username:\(user)||from:\(caller)",
+                users: [user, caller])
+        case .greet: greet(caller)
+        case .decided(let reply): reply
+        case .inbox: .failure(404, "what devices received is not known: this backend sends over a hub")
+        case .control: .failure(404, "the sandbox's controls are no matter of the hub")
+        }
+    }
+
+    private func put(
+        _ id: String, _ platform: PushPlatform, _ handle: String, _ tags: [String], _ caller: String
+    ) -> BackendReply {
+        if BackendAction.foreignTag(tags, caller: caller) != nil { return .foreignTag }
+        let registration: HeraldHub.HubRegistration
+        do {
+            registration = try HeraldHub.HubRegistration(
+                platform.device(handle, google), tags: tags + ["username:" + caller])
+        } catch {
+            return .failure(400, "\(error)")
+        }
+        switch registrations.put(registration, at: id) {
+        case .success: return .ok
+        case .failure(.gone), .failure(.notFound): return .gone
+        case .failure(let failure): return Self.refusal(failure)
+        }
+    }
+
+    private func greet(_ caller: String) -> BackendReply {
+        for platform in PushPlatform.allCases {
+            let reply = send("Hello, \(caller)", on: platform, to: "username:\(caller)", users: [caller])
+            if reply.status != 200 { return reply }
+        }
+        return .ok
+    }
+
+    /// - Parameter users: who stands in the tags; anything but a user's name could make them an expression that reaches
+    ///   others.
+    private func send(
+        _ text: String, on platform: PushPlatform, to tags: String, users: [String]
+    ) -> BackendReply {
+        do {
+            try HubTags.check(users.map { "username:" + $0 })
+        } catch {
+            return .failure(400, "no user can have this name: \(error)")
+        }
+        let result = client.send(
+            platform.payload(for: text, google), as: platform.format(google), mediaType: platform.mediaType,
+            headers: platform.hubHeaders, to: tags)
+        if case .failure(let failure) = result { return Self.refusal(failure) }
+        return .ok
+    }
+
+    /// What an exception in a controller becomes; the hub's `Retry-After` is not passed on either.
+    private static func refusal(_ failure: HubFailure) -> BackendReply {
+        let answered = failure.status.map { "the hub answered \($0)" } ?? "the hub did not answer"
+        return .failure(500, answered + (failure.detail.map { ": \($0)" } ?? ""))
+    }
+}
+
+extension BackendAction {
+    /// Whether it is about devices and notifications.
+    var isForHub: Bool {
+        switch self {
+        case .giveID, .put, .delete, .notify, .greet, .inbox: true
+        case .control, .decided: false
+        }
+    }
+}

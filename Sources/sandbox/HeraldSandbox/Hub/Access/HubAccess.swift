@@ -1,0 +1,83 @@
+import HeraldHTTP
+import HeraldHub
+import HeraldText
+
+/// What a rule of a hub allows.
+enum HubRight: Sendable {
+    case listen
+    case send
+    case manage
+}
+
+/// Who may do what: the rules of a hub, and the check of a token as the service makes it.
+struct HubAccess: Sendable {
+    /// A shared access policy.
+    struct Rule: Sendable {
+        let name: String
+        var key: Secret
+        let rights: Set<HubRight>
+    }
+
+    /// What a token's rule allows, or why the token is worth nothing.
+    enum Verdict {
+        case rights(Set<HubRight>)
+        case refused(HubReply)
+    }
+
+    private(set) var rules: [Rule]
+    /// So long an ended token is still taken.
+    let clockSkewSeconds: Int64
+
+    /// Gives the rule of this name another key.
+    mutating func replaceKey(ofRule name: String, with key: Secret) {
+        for index in rules.indices where rules[index].name == name { rules[index].key = key }
+    }
+
+    /// Checks the token of a request; the time in seconds of Unix time.
+    func verdict(on request: HTTPRequest, now: Int64) -> Verdict {
+        guard let authorization = request.headers["Authorization"] else {
+            return .refused(.unauthorized("MissingToken", 40_102, "The request has no authorization header"))
+        }
+        guard let token = SharedAccessSignature(authorization: authorization) else {
+            return .refused(.unauthorized("MalformedToken", 40_105, "The authorization header is malformed"))
+        }
+        guard let rule = rules.first(where: { $0.name == token.keyName }), token.isSigned(with: rule.key) else {
+            return .refused(.unauthorized("InvalidSignature", 40_103, "The token has an invalid signature"))
+        }
+        guard Self.covers(token.encodedAudience, request) else {
+            return .refused(.unauthorized("InvalidAudience", 40_104, "The token is for another address"))
+        }
+        guard token.expiresAt + clockSkewSeconds > now else {
+            return .refused(.unauthorized("ExpiredToken", 40_106, "The token is expired"))
+        }
+        return .rights(rule.rights)
+    }
+
+    /// Whether the audience, decoded, begins the request's address; scheme, port and case do not count.
+    ///
+    /// The SDKs sign the namespace, the path with a slash at its end, or all with the query; the port may be missing.
+    static func covers(_ encodedAudience: String, _ request: HTTPRequest) -> Bool {
+        guard let target = HTTPTarget(parsing: "/?a=" + encodedAudience),
+            let decoded = target.values(of: "a").first?.lowercased(), let scheme = decoded.firstRange(of: "://")
+        else { return false }
+        var audience = withoutPort(decoded[scheme.upperBound...])
+        while audience.hasSuffix("/") { audience.removeLast() }
+        let query = request.target.query.isEmpty ? "" : "?" + request.target.query
+        let address =
+            withoutPort((request.headers["Host"] ?? "")[...]).lowercased()
+            + (request.target.path + query).lowercased()
+        guard address.hasPrefix(audience) else { return false }
+        let rest = address.dropFirst(audience.count)
+        return rest.isEmpty || rest.hasPrefix("/") || rest.hasPrefix("?")
+    }
+
+    /// The address without the port behind its host.
+    private static func withoutPort(_ address: Substring) -> String {
+        let authority = address.prefix { $0 != "/" && $0 != "?" }
+        let rest = address.dropFirst(authority.count)
+        guard let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") else {
+            return String(address)
+        }
+        return String(authority[..<colon] + rest)
+    }
+}

@@ -1,0 +1,114 @@
+import HeraldHTTP
+import HeraldText
+
+/// What lies beside the hub: the feedback container, and the sandbox's controls for this machine alone.
+enum HubControl: Equatable {
+    case misbehaviour
+    case calls
+    case inbox(handle: String)
+    case feedback
+    case feedbackBlob(name: String)
+
+    /// The control of a path, `nil` for what belongs to the hub.
+    init?(_ segments: [String]) {
+        guard segments.first == "sandbox" else { return nil }
+        switch (segments.dropFirst().first, segments.count) {
+        case ("misbehaviour", 2): self = .misbehaviour
+        case ("calls", 2): self = .calls
+        case ("inbox", 3): self = .inbox(handle: segments[2])
+        case ("feedback", 2): self = .feedback
+        case ("feedback", 3): self = .feedbackBlob(name: segments[2])
+        default: return nil
+        }
+    }
+
+    /// The answer; the container's to whoever has its signature.
+    func response(to request: HTTPRequest, containerURL: String, signature: String, state: inout HubState)
+        -> HTTPResponse
+    {
+        switch self {
+        case .feedback, .feedbackBlob:
+            guard request.target.values(of: "sig") == [signature] else {
+                return Self.blobError(403, "AuthenticationFailed")
+            }
+            guard request.method == "GET" else { return Self.blobError(405, "UnsupportedHttpVerb") }
+            return feedback(request, containerURL: containerURL, state: state)
+        case .misbehaviour, .calls, .inbox:
+            guard request.isFromLoopback else {
+                return .text("only this machine may control the sandbox\n", status: 403)
+            }
+            return control(request, state: &state)
+        }
+    }
+
+    private func feedback(_ request: HTTPRequest, containerURL: String, state: HubState) -> HTTPResponse {
+        func value(_ name: String) -> String { request.target.values(of: name).first ?? "" }
+        let text: String
+        if case .feedbackBlob(let name) = self {
+            guard let blob = state.feedback.text(of: name) else { return Self.blobError(404, "BlobNotFound") }
+            text = blob
+        } else {
+            guard value("comp") == "list" else { return Self.blobError(400, "InvalidQueryParameterValue") }
+            text = state.feedback.list(
+                containerURL: containerURL, prefix: value("prefix"), marker: value("marker"),
+                limit: Int(value("maxresults")))
+        }
+        return HTTPResponse(status: 200, headers: ["Content-Type": "application/xml"], body: Array(text.utf8))
+    }
+
+    private static func blobError(_ status: Int, _ code: String) -> HTTPResponse {
+        let text = "<?xml version=\"1.0\" encoding=\"utf-8\"?><Error><Code>\(code)</Code></Error>"
+        return HTTPResponse(status: status, headers: ["Content-Type": "application/xml"], body: Array(text.utf8))
+    }
+
+    private func control(_ request: HTTPRequest, state: inout HubState) -> HTTPResponse {
+        switch (self, request.method) {
+        case (.misbehaviour, _):
+            return state.rules.reply(to: request, defaultPath: HubService.defaultPath).response(for: request)
+        case (.calls, "GET"):
+            let lines = state.sends.elements.flatMap { $0.jsonLine }
+            return HTTPResponse(
+                status: 200, headers: ["Content-Type": "application/jsonl; charset=utf-8"], body: lines)
+        case (.calls, "DELETE"):
+            state.sends.removeAll()
+            return HTTPResponse(status: 200)
+        case (.inbox(let handle), "GET"):
+            return .json(Array(JSONValue.array(state.inbox.entries(of: handle).map(\.json)).compact.utf8))
+        default: return .text("\(request.method) is not possible at \(request.target.path)\n", status: 405)
+        }
+    }
+}
+
+extension HubSend {
+    /// The send as one line of JSON with its line break; absent facts are left out.
+    var jsonLine: [UInt8] {
+        var members: [JSONValue.Member] = [
+            .init("number", .integer(number)), .init("receivedAt", .integer(Int(receivedAt))),
+            .init("kind", .string(kind.rawValue)),
+        ]
+        for (name, text) in [("format", format), ("tags", tags), ("messageId", messageID)] {
+            if let text { members.append(.init(name, .string(text))) }
+        }
+        if isTest { members.append(.init("test", true)) }
+        members.append(.init("headers", .object(headers.map { .init($0.name, .string($0.value)) })))
+        members.append(.init("body", .string(text)))
+        if let status { members.append(.init("status", .integer(status))) }
+        let counts = outcomes.sorted { $0.key.rawValue < $1.key.rawValue }.map { platform, counts in
+            JSONValue.Member(
+                platform.rawValue,
+                .object(counts.sorted { $0.key < $1.key }.map { .init($0.key, .integer($0.value)) }))
+        }
+        if !counts.isEmpty { members.append(.init("outcomes", .object(counts))) }
+        return Array(JSONValue.object(members).compact.utf8) + [UInt8(ascii: "\n")]
+    }
+}
+
+extension HubDelivery {
+    var json: JSONValue {
+        .object([
+            .init("platform", .string(platform.rawValue)),
+            .init("headers", .object(headers.map { .init($0.name, .string($0.value)) })),
+            .init("payload", .string(String(decoding: body, as: UTF8.self))), .init("at", .string(HubTime.text(at))),
+        ])
+    }
+}

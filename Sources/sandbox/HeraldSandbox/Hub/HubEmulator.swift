@@ -1,0 +1,163 @@
+import FoundationEssentials
+import Glibc
+package import HeraldHTTP
+import HeraldHub
+import HeraldText
+import HeraldThreads
+import HeraldTime
+
+/// An Azure notification hub for demonstrations and tests: the same REST interface over TLS, everything in memory.
+///
+/// docs/HUB-EMULATOR.md lists what it does and in what it differs from the service.
+package final class HubEmulator: Sendable {
+    package static let notice =
+        "This is an emulator of an Azure notification hub, for demonstrations and tests. It is not for production: "
+        + "no device gets anything, and everything is kept in memory only."
+
+    /// Where it listens, its limits, and how it misbehaves from the start.
+    package struct Configuration: Sendable {
+        /// Where to listen, by default a free port on loopback.
+        package var server = HTTPServer.Configuration()
+        /// The hub's name.
+        package var hub = "herald"
+        package var tier = HubTier.standard
+        /// Where the authority that clients have to trust is written; without it, to a file of its own that ``stop()``
+        /// deletes.
+        package var authorityPath: String?
+        /// So many sends are kept.
+        package var sendLimit = 100_000
+        /// A file that each send is appended to as a line of JSON.
+        package var callLogPath: String?
+        /// Of each device so many notifications are kept.
+        package var inboxLimit = 1_000
+        /// Sends in a minute; `nil` is any number.
+        package var sendsPerMinute: Int?
+        /// The status of a send beyond that.
+        package var throttleStatus = 429
+        /// Pushes until the hub takes no more; `nil` is as many as the tier allows in a month.
+        package var pushQuota: Int?
+        /// Registrations; `nil` is as many as the tier allows.
+        package var registrationLimit: Int?
+        /// So long the hub does not know a message that it took.
+        package var unknownMilliseconds: Int64 = 0
+        /// So long a message's state is not final.
+        package var processingMilliseconds: Int64 = 0
+        package var misbehaviour: [Misbehaviour] = []
+        /// What push services say to devices; everybody else gets what is sent.
+        package var outcomes: [HubOutcomeRule] = []
+        package var guesses = HubGuesses()
+
+        package init() {}
+    }
+
+    /// The file of the authority that clients have to trust (PEM).
+    package let caFile: String
+    /// The hub's name.
+    package let hub: String
+    /// Who may do everything, with the key that the hub was started with.
+    package let connectionString: String
+    /// Who may register devices only.
+    package let listenConnectionString: String
+
+    private let server: HTTPServer
+    private let service: HubService
+    private let authority: String
+    private let ownsFile: Bool
+
+    /// Starts the hub; it serves when this returns.
+    package init(_ configuration: Configuration = Configuration()) throws {
+        try HubClient.check(hub: configuration.hub)
+        guard !configuration.hub.contains("/"), configuration.hub.lowercased() != "sandbox" else {
+            throw InvalidArgument("the emulated hub's name must not contain / and not be sandbox")
+        }
+        let identity = try LocalIdentity()
+        ownsFile = configuration.authorityPath == nil
+        caFile =
+            configuration.authorityPath
+            ?? FileManager.default.temporaryDirectory.appending(path: "herald-hub-\(UUID().uuidString).pem").path
+        let rules = [Self.fullRule, "DefaultListenSharedAccessSignature"].map { name in
+            HubAccess.Rule(
+                name: name, key: Secret(Self.newKey()),
+                rights: name == Self.fullRule ? [.listen, .send, .manage] : [.listen])
+        }
+        let service = HubService(
+            hub: configuration.hub,
+            access: HubAccess(rules: rules, clockSkewSeconds: configuration.guesses.clockSkewSeconds),
+            state: HubState(configuration, seed: .random(in: 0...(.max))),
+            callLog: try configuration.callLogPath.map { try CallLogFile(path: $0) })
+        var serving = configuration.server
+        serving.identity = identity
+        serving.bodyLimitBytes = 1 << 20
+        server = try HTTPServer(serving) { service.answer(to: $0) }
+        self.service = service
+        hub = configuration.hub
+        let host = ["0.0.0.0", "::"].contains(serving.host) ? "localhost" : serving.host
+        let authority = host.contains(":") ? "[\(host)]:\(server.port)" : "\(host):\(server.port)"
+        self.authority = authority
+        let strings = rules.map { Self.connectionString(authority, rule: $0.name, key: $0.key.reveal()) }
+        (connectionString, listenConnectionString) = (strings[0], strings[1])
+        // Last, so that nothing is left behind when the rest fails.
+        try identity.writeAuthority(to: caFile)
+    }
+
+    deinit { stop() }
+
+    package var port: UInt16 { server.port }
+
+    /// Its address without a path.
+    package var url: String { "https://\(authority)" }
+
+    /// The newest sends, in the order of their arrival, those that were refused included.
+    package var sends: [HubSend] {
+        service.state.withLock { state in
+            state.sendDue(SystemClock.wall().milliseconds)
+            return state.sends.elements
+        }
+    }
+
+    /// How many older sends were dropped from ``sends``.
+    package var droppedSendCount: Int { service.state.withLock { $0.sends.droppedCount } }
+
+    /// The payloads that the device received, oldest first.
+    package func payloads(ofHandle handle: String) -> [String] {
+        service.state.withLock { state in
+            state.sendDue(SystemClock.wall().milliseconds)
+            return state.inbox.entries(of: handle).map { String(decoding: $0.body, as: UTF8.self) }
+        }
+    }
+
+    /// Replaces the rules by which it misbehaves; their counters start anew.
+    package func misbehave(_ rules: [Misbehaviour]) {
+        service.state.withLock { $0.rules = MisbehaviourRules(rules, defaultPath: HubService.defaultPath) }
+    }
+
+    /// Replaces what push services say to devices.
+    package func answer(_ outcomes: [HubOutcomeRule]) { service.state.withLock { $0.outcomes = outcomes } }
+
+    /// Gives the rule that may do everything another key, as the portal's "regenerate" does: the one in
+    /// ``connectionString`` is refused from now on.
+    ///
+    /// - Returns: the connection string with the new key.
+    package func regenerateKey() -> String {
+        let key = Self.newKey()
+        service.replaceKey(ofRule: Self.fullRule, with: Secret(key))
+        return Self.connectionString(authority, rule: Self.fullRule, key: key)
+    }
+
+    /// Closes every connection and ends; a second call does nothing.
+    package func stop() {
+        server.stop()
+        if ownsFile { unlink(caFile) }
+    }
+
+    private static let fullRule = "DefaultFullSharedAccessSignature"
+
+    private static func connectionString(_ authority: String, rule: String, key: String) -> String {
+        "Endpoint=sb://\(authority)/;SharedAccessKeyName=\(rule);SharedAccessKey=\(key)"
+    }
+
+    /// 32 random bytes in Base64, as the service makes keys.
+    private static func newKey() -> String {
+        Data((0..<32).map { _ in UInt8.random(in: 0...255) }).base64EncodedString()
+    }
+}

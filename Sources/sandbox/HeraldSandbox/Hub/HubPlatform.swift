@@ -1,0 +1,70 @@
+/// A push service as installations name it, with the names that registrations and telemetry have for it.
+package enum HubPlatform: String, CaseIterable, Sendable {
+    case apns
+    case mpns
+    case wns
+    case gcm
+    case adm
+    case fcmv1
+    case baidu
+    case browser
+    case xiaomi
+
+    /// The beginning of the names of registrations and counts: `AppleRegistrationDescription`, `ApnsOutcomeCounts`.
+    var names: (registration: String, counts: String) {
+        switch self {
+        case .apns: ("Apple", "Apns")
+        case .mpns: ("Mpns", "Mpns")
+        case .wns: ("Windows", "Wns")
+        case .gcm: ("Gcm", "Gcm")
+        case .adm: ("Adm", "Adm")
+        case .fcmv1: ("FcmV1", "FcmV1")
+        case .baidu: ("Baidu", "Baidu")
+        case .browser: ("Browser", "Browser")
+        case .xiaomi: ("Xiaomi", "Xiaomi")
+        }
+    }
+
+    /// The elements of a registration that hold its handle, the first of which identifies the device.
+    var handleFields: (first: String, others: [String]) {
+        switch self {
+        case .apns: ("DeviceToken", [])
+        case .mpns, .wns: ("ChannelUri", ["SecondaryTileName"])
+        case .gcm: ("GcmRegistrationId", [])
+        case .adm: ("AdmRegistrationId", [])
+        case .fcmv1: ("FcmV1RegistrationId", [])
+        case .baidu: ("BaiduChannelId", ["BaiduUserId"])
+        case .browser: ("Endpoint", ["P256DH", "Auth"])
+        case .xiaomi: ("XiaomiRegistrationId", [])
+        }
+    }
+
+    /// What the format of a native send to it is called.
+    var format: String {
+        switch self {
+        case .apns: "apple"
+        case .wns: "windows"
+        case .mpns: "windowsphone"
+        case .gcm, .adm, .fcmv1, .baidu, .browser, .xiaomi: rawValue
+        }
+    }
+
+    /// Most bytes of a payload at the push service; `nil` where none is known.
+    func payloadLimitBytes(isVoIP: Bool) -> Int? {
+        switch self {
+        case .apns: isVoIP ? 5_120 : 4_096
+        case .gcm, .fcmv1, .browser: 4_096
+        case .wns: 5_120
+        case .adm: 6_144
+        case .mpns, .baidu, .xiaomi: nil
+        }
+    }
+
+    init?(installation name: String) { self.init(rawValue: name.lowercased()) }
+
+    init?(format name: String) {
+        let name = name.lowercased()
+        guard let found = Self.allCases.first(where: { $0.format == name }) else { return nil }
+        self = found
+    }
+}

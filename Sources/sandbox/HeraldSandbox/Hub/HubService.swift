@@ -1,0 +1,115 @@
+import FoundationEssentials
+import HeraldHTTP
+import HeraldText
+import HeraldThreads
+import HeraldTime
+
+/// What the emulated hub does with a request: who may, whether it misbehaves, and the way to the right answer.
+///
+/// Tokens and bodies are read outside of the lock.
+final class HubService: Sendable {
+    /// Everything that changes, behind the one lock.
+    let state: Guarded<HubState>
+    /// Where rules without a path misbehave, below the hub.
+    static let defaultPath = "/messages"
+    private let hub: String
+    private let access: Guarded<HubAccess>
+    private let callLog: CallLogFile?
+    /// What opens the feedback container.
+    private let feedbackSignature = "\(UInt64.random(in: 0...(.max)))"
+
+    init(hub: String, access: HubAccess, state: HubState, callLog: CallLogFile?) {
+        self.hub = hub
+        self.access = Guarded(access)
+        self.callLog = callLog
+        self.state = Guarded(state)
+    }
+
+    /// Gives a rule another key; tokens of the former are refused from the next request on.
+    func replaceKey(ofRule name: String, with key: Secret) {
+        access.withLock { $0.replaceKey(ofRule: name, with: key) }
+    }
+
+    /// Answers a request, or not, when the hub is told to misbehave.
+    func answer(to request: HTTPRequest) -> HTTPAnswer {
+        let time = SystemClock.wall().milliseconds
+        let trackingID = request.headers["TrackingId"] ?? UUID().uuidString.lowercased()
+        var segments = request.target.segments
+        if segments.last == "" { segments.removeLast() }
+        let origin = "https://\(request.headers["Host"] ?? "localhost")"
+        let containerURL = "\(origin)/sandbox/feedback"
+        if let control = HubControl(segments) {
+            return state.withLock { state in
+                state.sendDue(time)
+                return .respond(
+                    control.response(
+                        to: request, containerURL: containerURL, signature: feedbackSignature, state: &state))
+            }
+        }
+        let route = HubRoute(segments.first?.lowercased() == hub.lowercased() ? Array(segments.dropFirst()) : [])
+        let context = HubState.Context(
+            hubURL: "\(origin)/\(hub)",
+            feedbackURL: "\(containerURL)?sv=2018-03-28&sr=c&sp=rl&sig=\(feedbackSignature)", time: time,
+            now: SystemClock.monotonic())
+        let (verdict, reply) = decide(request, route, path: "/" + segments.dropFirst().joined(separator: "/"), context)
+        guard let reply else {
+            return verdict.effect == .hang ? .hang : .hangUp(after: .milliseconds(verdict.latencyMilliseconds))
+        }
+        let response = reply.response(trackingID: trackingID, time: HubTime.text(time))
+        guard verdict.latencyMilliseconds > 0 else { return .respond(response) }
+        return .respondLater(response, after: .milliseconds(verdict.latencyMilliseconds))
+    }
+
+    private func decide(
+        _ request: HTTPRequest, _ route: HubRoute, path: String, _ context: HubState.Context
+    ) -> (MisbehaviourRules.Verdict, HubReply?) {
+        let reading = reading(of: request, route, context)
+        var record = route.isSend ? HubSend(request, reading, at: context.time) : nil
+        let call = MisbehaviourRules.Call(path: path, record)
+        return state.withLock { state in
+            state.sendDue(context.time)
+            var verdict = MisbehaviourRules.Verdict()
+            if case .operation = reading { verdict = state.rules.verdict(on: call, at: context.now) }
+            var reply = HubReply.misbehaving(verdict, at: context.time)
+            if verdict.effect == nil || verdict.isCarriedOut {
+                let proper =
+                    switch reading {
+                    case .operation(let operation): state.reply(to: operation, record: &record, context)
+                    case .refused(let refusal): refusal
+                    }
+                if verdict.effect == nil { reply = proper }
+            }
+            record?.status = reply?.status
+            if let record {
+                let send = state.sends.append(record)
+                if let callLog, !callLog.write(send.jsonLine) {
+                    reply = .failure(500, "The call log cannot be written")
+                }
+            }
+            return (verdict, reply)
+        }
+    }
+
+    /// What the request wants, or why nobody looks at it: token, right, address, body, in this order.
+    private func reading(of request: HTTPRequest, _ route: HubRoute, _ context: HubState.Context) -> HubReading {
+        let rights: Set<HubRight>
+        let access = access.withLock { $0 }
+        switch access.verdict(on: request, now: context.time / 1_000) {
+        case .refused(let reply): return .refused(reply)
+        case .rights(let given): rights = given
+        }
+        guard route != .unknown else {
+            return .refused(.failure(404, "The messaging entity \(request.target.path) could not be found"))
+        }
+        guard let wanted = route.rights(request) else {
+            return .refused(.failure(405, "\(request.method) is not possible at \(request.target.path)"))
+        }
+        // Recorded so: without a body.
+        guard !wanted.isDisjoint(with: rights) else { return .refused(HubReply(status: 403)) }
+        do throws(InvalidArgument) {
+            return .operation(try HubOperation(route, request, at: context.time))
+        } catch {
+            return .refused(.failure(400, error.description))
+        }
+    }
+}

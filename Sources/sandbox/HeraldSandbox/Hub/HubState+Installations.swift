@@ -1,0 +1,53 @@
+import HeraldHTTP
+import HeraldText
+
+extension HubState {
+    mutating func put(_ installation: HubInstallation, _ context: Context) -> HubReply {
+        let former = installations[installation.id]
+        var installation = installation
+        installation.visibleAt = former?.visibleAt ?? context.time + settings.guesses.installationDelayMilliseconds
+        return store(installation, context)
+    }
+
+    mutating func patch(_ id: String, _ changes: HubJSON, _ context: Context) -> HubReply {
+        guard let former = installations[id] else { return .failure(404, "The installation \(id) does not exist") }
+        do {
+            return store(try former.applying(changes), context)
+        } catch {
+            return .failure(400, error.description)
+        }
+    }
+
+    func installation(_ id: String, _ context: Context) -> HubReply {
+        guard let installation = installations[id], installation.visibleAt <= context.time else {
+            return .failure(404, "The installation \(id) does not exist")
+        }
+        // JSON with the type of XML, as the service answers.
+        return HubReply(
+            status: 200, headers: ["Content-Type": "application/xml; charset=utf-8"], body: installation.json)
+    }
+
+    mutating func deleteInstallation(_ id: String) -> HubReply {
+        for registration in registrations.registrations(ofInstallation: id) { registrations.delete(registration.id) }
+        installations[id] = nil
+        return HubReply(status: 204)
+    }
+
+    private mutating func store(_ installation: HubInstallation, _ context: Context) -> HubReply {
+        let former = registrations.registrations(ofInstallation: installation.id)
+        guard registrations.hasRoom(for: installation.registrations.count - former.count),
+            installations[installation.id] != nil || installations.count < registrations.limit
+        else {
+            return .failure(403, "The hub has \(registrations.limit) registrations, more are not allowed")
+        }
+        for (index, registration) in installation.registrations.enumerated() {
+            let id = index < former.count ? former[index].id : newID()
+            _ = registrations.put(registration, id: id, at: context.time)
+        }
+        for registration in former.dropFirst(installation.registrations.count) { registrations.delete(registration.id) }
+        installations[installation.id] = installation
+        installations[installation.id]?.note(updatedAt: context.time)
+        return HubReply(
+            status: 200, headers: ["Content-Location": "\(context.hubURL)/installations/\(installation.id)"])
+    }
+}

@@ -1,0 +1,69 @@
+import HeraldHTTP
+
+extension HubState {
+    mutating func giveID(_ context: Context) -> HubReply {
+        let address = "\(context.hubURL)/registrationids/\(newID())?api-version=2020-06"
+        return HubReply(status: 201, headers: ["Location": address, "Content-Location": address])
+    }
+
+    /// Creates or replaces; with a condition it only replaces.
+    mutating func put(
+        _ registration: HubRegistration, id: String, ifMatch: String?, _ context: Context
+    ) -> HubReply {
+        let former = registrations[id]
+        if let ifMatch {
+            guard let former else { return gone(id) ?? .failure(404, "The registration \(id) does not exist") }
+            guard former.isMatched(by: ifMatch) else { return .failure(412, "The registration has another ETag") }
+        }
+        if let answer = gone(id) { return answer }
+        guard (1...HubTag.lengthLimit).contains(id.utf8.count) else {
+            return .failure(400, "The registration's id is empty or too long")
+        }
+        guard former != nil || registrations.hasRoom(for: 1) else {
+            return .failure(403, "The hub has \(registrations.limit) registrations, more are not allowed")
+        }
+        return entry(registrations.put(registration, id: id, at: context.time), context)
+    }
+
+    func get(_ id: String, _ context: Context) -> HubReply {
+        guard let registration = registrations[id] else {
+            return .failure(404, "The registration \(id) does not exist")
+        }
+        return entry(registration, context)
+    }
+
+    mutating func delete(_ id: String, ifMatch: String) -> HubReply {
+        guard let registration = registrations[id] else {
+            return .failure(404, "The registration \(id) does not exist")
+        }
+        guard registration.isMatched(by: ifMatch) else { return .failure(412, "The registration has another ETag") }
+        registrations.delete(id)
+        return HubReply(status: 200)
+    }
+
+    func list(_ query: RegistrationQuery, _ context: Context) -> HubReply {
+        let found = registrations.list(tag: query.tag, handle: query.handle, behind: query.behind)
+        let page = Array(found.prefix(query.count))
+        let address =
+            query.tag.map { "\(context.hubURL)/tags/\($0)/registrations" } ?? "\(context.hubURL)/registrations"
+        let feed = HubXML.feed(page, hubURL: context.hubURL, address: address, at: context.time)
+        var reply = HubReply.text(feed, type: "application/atom+xml; type=feed; charset=utf-8")
+        if page.count < found.count, let last = page.last {
+            reply.headers.append(
+                name: "x-ms-continuationtoken", value: RegistrationQuery.token(behind: last.number))
+        }
+        return reply
+    }
+
+    private func gone(_ id: String) -> HubReply? {
+        registrations.wasDeleted(id) ? .failure(410, "The registration \(id) is gone: make a new one") : nil
+    }
+
+    private func entry(_ registration: HubRegistration, _ context: Context) -> HubReply {
+        var reply = HubReply.text(
+            HubXML.entry(registration, hubURL: context.hubURL, isAlone: true),
+            type: "application/atom+xml; type=entry; charset=utf-8")
+        if settings.guesses.hasETagHeader { reply.headers.append(name: "ETag", value: registration.etag) }
+        return reply
+    }
+}

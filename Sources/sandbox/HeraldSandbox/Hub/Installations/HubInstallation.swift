@@ -1,0 +1,166 @@
+import FoundationEssentials
+import HeraldText
+
+/// An installation: a device with its native registration and one for each of its templates.
+///
+/// It is kept as the document that came, without its nulls, so that what is not known here comes back too.
+struct HubInstallation: Sendable {
+    let id: String
+    private(set) var document: [String: HubJSON]
+    /// What a send finds.
+    private(set) var registrations: [HubRegistration] = []
+    /// Reads before this moment do not find it; milliseconds of Unix time.
+    var visibleAt: Int64 = 0
+
+    private static let readOnly = ["pushChannelExpired", "lastUpdate", "lastActiveOn"]
+
+    /// Reads the document of a PUT; throws with what is wrong with it.
+    init(id: String, _ document: HubJSON) throws(InvalidArgument) {
+        guard let members = document.members else { throw InvalidArgument("the body is no JSON object") }
+        self.id = id
+        self.document = members.filter { $0.value != .null && !Self.readOnly.contains($0.key) }
+        if let given = self.document["installationId"], given.text != id {
+            throw InvalidArgument("installationId is not that of the address")
+        }
+        self.document["installationId"] = .string(id)
+        registrations = try derived()
+    }
+
+    /// The changes of a PATCH: a list of `{"op":…,"path":…,"value":…}`.
+    func applying(_ changes: HubJSON) throws(InvalidArgument) -> Self {
+        guard let changes = changes.elements, !changes.isEmpty else {
+            throw InvalidArgument("the body is no list of changes")
+        }
+        var changed = self
+        for change in changes { try changed.apply(change) }
+        changed.registrations = try changed.derived()
+        return changed
+    }
+
+    /// Notes what the hub knows of it at a moment.
+    mutating func note(updatedAt time: Int64) {
+        document["lastUpdate"] = .string(HubTime.text(time))
+        document["pushChannelExpired"] = .bool(false)
+    }
+
+    /// The push service knows the channel no more.
+    mutating func expirePushChannel() {
+        document["pushChannelExpired"] = .bool(true)
+        registrations = []
+    }
+
+    /// The document as JSON, with its members in order.
+    var json: [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Values that were read from JSON can be written as JSON.
+        return (try? encoder.encode(document)).map { Array($0) } ?? []
+    }
+
+    // MARK: Changes
+
+    private mutating func apply(_ change: HubJSON) throws(InvalidArgument) {
+        guard let operation = change["op"]?.text?.lowercased(), ["add", "replace", "remove"].contains(operation),
+            let path = change["path"]?.text, path.hasPrefix("/")
+        else { throw InvalidArgument("a change needs an op of add, replace, remove and a path") }
+        let value = operation == "remove" ? nil : change["value"]
+        if operation != "remove", value == nil { throw InvalidArgument("the change of \(path) has no value") }
+        let names = path.dropFirst().split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+            .map { $0.replacing("~1", with: "/").replacing("~0", with: "~") }
+        switch (names[0], names.count) {
+        case ("tags", 1), ("tags", 2): try changeTags(names.dropFirst().first.map { String($0) }, value, operation)
+        case ("pushChannel", 1), ("userId", 1), ("expirationTime", 1), ("pushVariables", 1), ("templates", 1):
+            document[String(names[0])] = value
+        case ("templates", _), ("pushVariables", _): try changeMember(names.map { String($0) }, value)
+        default: throw InvalidArgument("the path cannot be changed: \(path)")
+        }
+    }
+
+    private mutating func changeTags(
+        _ name: String?, _ value: HubJSON?, _ operation: String
+    ) throws(InvalidArgument) {
+        var tags = document["tags"]?.elements ?? []
+        switch (name, value) {
+        case (let name?, nil): tags.removeAll { $0.text == name }
+        case (nil, nil): tags = []
+        case (_, .array(let all)?): tags = operation == "replace" ? all : tags + all
+        case (_, .string?): if let value, !tags.contains(value) { tags.append(value) }
+        case (_, .some): throw InvalidArgument("a tag is no text")
+        }
+        document["tags"] = .array(tags)
+    }
+
+    private mutating func changeMember(_ names: [String], _ value: HubJSON?) throws(InvalidArgument) {
+        var members = document[names[0]]?.members ?? [:]
+        // The SDKs send a template as an object or as text that holds one.
+        var value = value
+        if names.count == 2, names[0] == "templates", let text = value?.text { value = try .parse(Array(text.utf8)) }
+        if names.count == 2 {
+            members[names[1]] = value
+        } else {
+            guard case .object(var inner)? = members[names[1]] else {
+                throw InvalidArgument("there is no template \(names[1])")
+            }
+            inner[names[2]] = value
+            members[names[1]] = .object(inner)
+        }
+        document[names[0]] = .object(members)
+    }
+
+    // MARK: Registrations
+
+    private func derived() throws(InvalidArgument) -> [HubRegistration] {
+        guard let name = document["platform"]?.text, let platform = HubPlatform(installation: name) else {
+            throw InvalidArgument("platform is none of \(HubPlatform.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        var native = HubRegistration(
+            platform: platform, handle: "", tags: try HubRegistration.tags(Self.texts(document["tags"], "tags")))
+        try Self.read(document["pushChannel"], of: platform, into: &native)
+        if let text = document["expirationTime"]?.text {
+            guard let moment = HubTime.parse(text) else { throw InvalidArgument("expirationTime is no date: \(text)") }
+            native.expiresAt = moment
+        }
+        native.installation = id
+        let system = ["$InstallationId:{\(id)}"] + (document["userId"]?.text.map { ["$UserId:{\($0)}"] } ?? [])
+        var all = [native]
+        for (name, template) in (document["templates"]?.members ?? [:]).sorted(by: { $0.key < $1.key }) {
+            guard let body = template["body"]?.text else { throw InvalidArgument("the template \(name) has no body") }
+            var registration = native
+            registration.tags = try HubRegistration.tags(native.tags + Self.texts(template["tags"], "tags"))
+            registration.template = .init(name: name, body: body)
+            all.append(registration)
+        }
+        return all.map { registration in
+            var registration = registration
+            registration.tags += system
+            return registration
+        }
+    }
+
+    /// A channel is text; that of a browser is an object, or text that holds one.
+    private static func read(
+        _ channel: HubJSON?, of platform: HubPlatform, into registration: inout HubRegistration
+    ) throws(InvalidArgument) {
+        guard platform == .browser else {
+            guard let handle = channel?.text, !handle.isEmpty else { throw InvalidArgument("pushChannel is missing") }
+            registration.handle = try HubRegistration.normalised(handle, of: platform)
+            return
+        }
+        var channel = channel
+        if let text = channel?.text { channel = try .parse(Array(text.utf8)) }
+        guard let endpoint = channel?["endpoint"]?.text, let key = channel?["p256dh"]?.text,
+            let secret = channel?["auth"]?.text
+        else { throw InvalidArgument("the pushChannel of a browser needs endpoint, p256dh and auth") }
+        registration.handle = endpoint
+        registration.handleDetails = ["P256DH": key, "Auth": secret]
+    }
+
+    private static func texts(_ value: HubJSON?, _ name: String) throws(InvalidArgument) -> [String] {
+        guard let value else { return [] }
+        let texts = value.elements?.compactMap(\.text)
+        guard let texts, texts.count == value.elements?.count else {
+            throw InvalidArgument("\(name) is no list of texts")
+        }
+        return texts
+    }
+}

@@ -1,0 +1,51 @@
+import HeraldHTTP
+import HeraldText
+
+/// Which registrations a list holds, and where it goes on.
+struct RegistrationQuery: Sendable {
+    /// Most registrations of a page.
+    static let pageLimit = 100
+    private static let tokenName = "nextRow="
+
+    var tag: String?
+    var handle: String?
+    var count = Self.pageLimit
+    /// The number of the last registration of the page before.
+    var behind = 0
+
+    /// Reads `$top`, `$filter` and the continuation token.
+    init(_ target: HTTPTarget, tag: String? = nil) throws(InvalidArgument) {
+        self.tag = tag
+        for parameter in target.parameters {
+            switch parameter.name.lowercased() {
+            case "$top":
+                guard let number = Int(parameter.value), number > 0 else {
+                    throw InvalidArgument("$top is no number above 0: \(parameter.value)")
+                }
+                count = min(number, Self.pageLimit)
+            case "$filter": handle = try Self.handle(parameter.value)
+            case "continuationtoken":
+                // A client that does not decode the header encodes its value once more.
+                let token = parameter.value.replacing("%3D", with: "=")
+                guard token.hasPrefix(Self.tokenName), let number = Int(token.dropFirst(Self.tokenName.count))
+                else { throw InvalidArgument("the continuation token is none of this hub") }
+                behind = number
+            default: break
+            }
+        }
+    }
+
+    /// The token that goes on behind a registration, percent-encoded as the service does.
+    static func token(behind number: Int) -> String { "nextRow%3D\(number)" }
+
+    /// The handle of `FIELD eq 'HANDLE'`; `ChannelUri` stands for the field of every push service.
+    private static func handle(_ filter: String) throws(InvalidArgument) -> String {
+        let words = filter.split(separator: " ", maxSplits: 2).map(String.init)
+        let fields = HubPlatform.allCases.map { $0.handleFields.first.lowercased() }
+        guard words.count == 3, fields.contains(words[0].lowercased()), words[1].lowercased() == "eq",
+            words[2].count >= 2, words[2].hasPrefix("'"), words[2].hasSuffix("'")
+        else { throw InvalidArgument("$filter must be like ChannelUri eq 'HANDLE'") }
+        return words[2].dropFirst().dropLast().split(separator: "''", omittingEmptySubsequences: false)
+            .joined(separator: "'")
+    }
+}

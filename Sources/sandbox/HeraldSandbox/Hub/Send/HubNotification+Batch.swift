@@ -1,0 +1,43 @@
+import HeraldHTTP
+import HeraldText
+
+extension HubNotification {
+    /// Most handles of a batch.
+    static let batchLimit = 1_000
+    /// So far ahead a send may be scheduled.
+    private static let longestWaitMilliseconds: Int64 = 7 * 86_400_000
+
+    /// Reads a batch: a notification and the handles that it is for.
+    init(batch request: HTTPRequest) throws(InvalidArgument) {
+        let body = try MultipartBody(request.body, contentType: request.headers["Content-Type"] ?? "")
+        guard let notification = body.parts["notification"], let devices = body.parts["devices"] else {
+            throw InvalidArgument("a batch needs a part notification and a part devices")
+        }
+        try self.init(head: request.headers, type: notification.headers["Content-Type"], body: notification.body)
+        guard platform != nil else { throw InvalidArgument("a batch has no template") }
+        let handles = try HubJSON.parse(devices.body).elements
+        guard let handles, (1...Self.batchLimit).contains(handles.count),
+            case let texts = handles.compactMap(\.text), texts.count == handles.count
+        else { throw InvalidArgument("the devices are no list of 1 to \(Self.batchLimit) handles") }
+        audience = .handles(texts)
+    }
+
+    /// Reads a send for later.
+    init(scheduled request: HTTPRequest, at time: Int64) throws(InvalidArgument) {
+        try self.init(head: request.headers, type: request.headers["Content-Type"], body: request.body)
+        guard let text = request.headers["ServiceBusNotification-ScheduleTime"], let moment = HubTime.parse(text) else {
+            throw InvalidArgument("the header ServiceBusNotification-ScheduleTime is missing or no date")
+        }
+        guard moment - time <= Self.longestWaitMilliseconds else {
+            throw InvalidArgument("the header ServiceBusNotification-ScheduleTime is more than seven days ahead")
+        }
+        scheduledAt = moment
+    }
+
+    /// The payload for one device: a template's with the send's properties put in for `$(name)`.
+    func body(for registration: HubRegistration) -> [UInt8] {
+        guard let template = registration.template else { return body }
+        return Array(
+            template.body.replacing(#/\$\(([^)]+)\)/#) { properties[String($0.1)] ?? "" }.utf8)
+    }
+}

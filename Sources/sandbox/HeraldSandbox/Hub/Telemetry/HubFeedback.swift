@@ -1,0 +1,67 @@
+import HeraldHub
+import HeraldTime
+
+/// The feedback container: one blob for each device that a push service named as gone, as Azure Blob Storage lists them.
+struct HubFeedback: Sendable {
+    /// So many blobs are kept.
+    private static let blobLimit = 10_000
+    /// Most blobs of a page.
+    private static let pageLimit = 5_000
+
+    private struct Blob: Sendable {
+        let number: Int
+        let name: String
+        let text: String
+        let at: Int64
+    }
+
+    private var blobs = BoundedLog<Blob>(limit: Self.blobLimit)
+    private var lastNumber = 0
+
+    /// Adds what a push service said of a device.
+    mutating func report(_ registration: HubRegistration, _ outcome: String, messageID: String?, at time: Int64) {
+        lastNumber += 1
+        var text = HubXML.element("FeedbackTime", HubTime.text(time))
+        text += HubXML.element("NotificationSystemError", outcome)
+        text += HubXML.element("Platform", registration.platform.rawValue)
+        text += HubXML.element("PnsHandle", registration.handle)
+        if let installation = registration.installation {
+            text += HubXML.element("InstallationId", installation)
+        } else if !registration.id.isEmpty {
+            text += HubXML.element("RegistrationId", registration.id)
+        }
+        if let messageID { text += HubXML.element("NotificationId", messageID) }
+        let digits = "\(lastNumber)"
+        blobs.append(
+            Blob(
+                number: lastNumber, name: String(repeating: "0", count: max(0, 12 - digits.count)) + digits + ".xml",
+                text: "<PnsFeedback>\(text)</PnsFeedback>", at: time))
+    }
+
+    /// A blob's text.
+    func text(of name: String) -> String? { blobs.elements.first { $0.name == name }?.text }
+
+    /// The answer of *List Blobs*: those behind the marker whose names begin with the prefix.
+    func list(containerURL: String, prefix: String, marker: String, limit: Int?) -> String {
+        let count = min(max(limit ?? Self.pageLimit, 1), Self.pageLimit)
+        let found = blobs.elements.filter { $0.name > marker && $0.name.hasPrefix(prefix) }
+        let page = found.prefix(count)
+        let next = page.count < found.count ? page.last?.name ?? "" : ""
+        let slash = containerURL.lastIndex(of: "/") ?? containerURL.endIndex
+        return "<?xml version=\"1.0\" encoding=\"utf-8\"?><EnumerationResults ServiceEndpoint=\""
+            + XMLText.escaped("\(containerURL[..<slash])/") + "\" ContainerName=\""
+            + XMLText.escaped(String(containerURL[slash...].dropFirst())) + "\">" + HubXML.element("Prefix", prefix)
+            + HubXML.element("Marker", marker) + HubXML.element("MaxResults", "\(count)")
+            + "<Blobs>\(page.map { Self.entry($0) }.joined())</Blobs>" + HubXML.element("NextMarker", next)
+            + "</EnumerationResults>"
+    }
+
+    private static func entry(_ blob: Blob) -> String {
+        let date = HTTPDate.text(WallTime(milliseconds: blob.at))
+        return "<Blob>\(HubXML.element("Name", blob.name))<Properties>" + HubXML.element("Creation-Time", date)
+            + HubXML.element("Last-Modified", date) + HubXML.element("Etag", "0x\(String(blob.number, radix: 16))")
+            + HubXML.element("Content-Length", "\(blob.text.utf8.count)")
+            + HubXML.element("Content-Type", "application/xml") + HubXML.element("BlobType", "BlockBlob")
+            + "</Properties></Blob>"
+    }
+}

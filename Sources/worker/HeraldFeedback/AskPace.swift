@@ -1,0 +1,58 @@
+internal import HeraldTime
+
+/// How fast questions may follow each other, and how long a hub is left alone that is busy or away: pure.
+///
+/// Questions come evenly; one that comes late may be followed at once, for a tenth of a second's worth at most. After an
+/// answer that says nothing of a message everybody waits: as long as the hub says, else 1 s, and twice as long each time,
+/// up to a minute. Then one question alone goes first.
+struct AskPace {
+    private static let burstNanoseconds: Int64 = 100_000_000
+    private static let firstPauseMilliseconds: Int64 = 1_000
+    private static let longestPauseMilliseconds: Int64 = 60_000
+
+    private let intervalNanoseconds: Int64
+    private let inFlightLimit: Int
+    /// When the next question would come if all came evenly.
+    private var nextTurn: MonotonicTime
+    private var pausedUntil: MonotonicTime
+    /// The pause that came last; 0 while all is well.
+    private var pauseMilliseconds: Int64 = 0
+
+    init(perSecond: Double, inFlightLimit: Int, now: MonotonicTime) {
+        intervalNanoseconds = Int64((1e9 / max(0.001, perSecond)).rounded(.up))
+        self.inFlightLimit = inFlightLimit
+        nextTurn = now
+        pausedUntil = now
+    }
+
+    private var limit: Int { pauseMilliseconds == 0 ? inFlightLimit : 1 }
+
+    /// When the next question may be put; `nil` while an answer has to come first.
+    func earliest(inFlight: Int) -> MonotonicTime? {
+        guard inFlight < limit else { return nil }
+        let turn = MonotonicTime(nanoseconds: nextTurn.nanoseconds - Self.burstNanoseconds)
+        return max(pausedUntil, intervalNanoseconds < Self.burstNanoseconds ? turn : nextTurn)
+    }
+
+    func mayAsk(inFlight: Int, now: MonotonicTime) -> Bool {
+        earliest(inFlight: inFlight).map { $0 <= now } ?? false
+    }
+
+    mutating func asked(now: MonotonicTime) {
+        nextTurn = MonotonicTime(nanoseconds: max(nextTurn.nanoseconds, now.nanoseconds) + intervalNanoseconds)
+    }
+
+    /// The hub has answered.
+    mutating func succeeded() { pauseMilliseconds = 0 }
+
+    /// It has said nothing of a message.
+    mutating func failed(retryAfterMilliseconds: Int64?, now: MonotonicTime) {
+        // Several that were under way together are one refusal.
+        if now >= pausedUntil {
+            pauseMilliseconds = min(
+                Self.longestPauseMilliseconds, max(Self.firstPauseMilliseconds, 2 * pauseMilliseconds))
+        }
+        let pause = retryAfterMilliseconds ?? pauseMilliseconds
+        pausedUntil = max(pausedUntil, now.advanced(byMilliseconds: pause))
+    }
+}

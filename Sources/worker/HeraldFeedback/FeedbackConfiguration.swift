@@ -1,0 +1,44 @@
+package import HeraldEvents
+package import HeraldHTTP
+package import HeraldHub
+package import HeraldKafka
+
+/// What the following of a hub's telemetry needs to know.
+package struct FeedbackConfiguration: Sendable {
+    package var topics: Topics
+    /// librdkafka's properties for reading: `read_committed`, with end-of-partition events and the follower's own group,
+    /// which is not joined: its offsets are committed with the records.
+    package var readerProperties: ClientProperties
+    /// librdkafka's properties for writing, with the `transactional.id` that all followers of the group share.
+    package var writerProperties: ClientProperties
+    /// After so long the brokers end a transaction.
+    package var transactionTimeout: Duration
+    /// Reads who we are to the hub; asked again now and then, so that it may change.
+    package var connectionString: @Sendable () throws -> HubConnectionString
+    package var hub: String
+    /// Number, time-outs, proxy and files of the connections to the hub.
+    package var connections: ConnectionOptions
+    /// How long one question may take.
+    package var timeoutMilliseconds: Int
+    package var engine: FeedbackEngine.Configuration
+    /// Between two looks into the feedback container; `nil` for never.
+    package var containerInterval: Duration?
+
+    package init(
+        topics: Topics, readerProperties: ClientProperties, writerProperties: ClientProperties,
+        transactionTimeout: Duration, connectionString: @escaping @Sendable () throws -> HubConnectionString,
+        hub: String, connections: ConnectionOptions, timeoutMilliseconds: Int, engine: FeedbackEngine.Configuration,
+        containerInterval: Duration?
+    ) {
+        self.topics = topics
+        self.readerProperties = readerProperties
+        self.writerProperties = writerProperties
+        self.transactionTimeout = transactionTimeout
+        self.connectionString = connectionString
+        self.hub = hub
+        self.connections = connections
+        self.timeoutMilliseconds = timeoutMilliseconds
+        self.engine = engine
+        self.containerInterval = containerInterval
+    }
+}

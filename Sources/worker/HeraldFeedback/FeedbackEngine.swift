@@ -1,0 +1,293 @@
+package import HeraldCore
+package import HeraldEvents
+package import HeraldHub
+package import HeraldTime
+
+/// Decides which message a hub is asked about when, what became of it, and what may be committed: pure.
+///
+/// A message is taken from the results topic, asked about until the hub has said its last, and then *concluded*. What is
+/// concluded leaves in a batch together with the offsets that say so; both become durable in one transaction, or the
+/// engine is thrown away and another begins where the last transaction left off. So a kill repeats questions and nothing
+/// else.
+package struct FeedbackEngine {
+    /// What it keeps to.
+    package struct Configuration: Sendable {
+        /// Questions a second at most.
+        package var asksPerSecond = 100.0
+        /// Questions at the same time at most.
+        package var inFlightLimit = 64
+        /// Messages in memory at most, until their feedback is durable.
+        package var messageLimit = 50_000
+        /// Their results' bytes at most.
+        package var byteLimit = 64 << 20
+        /// Records in one transaction at most.
+        package var batchLimit = 1_000
+        /// Between two transactions with records, and with nothing but offsets.
+        package var commitMilliseconds: Int64 = 1_000
+        package var offsetsMilliseconds: Int64 = 5_000
+        /// After so long every offset is committed again: who was replaced learns it by that, and brokers forget the offsets
+        /// of partitions that are quiet for days.
+        package var refreshMilliseconds: Int64 = 10_000
+
+        package init() {}
+    }
+
+    /// A question to the hub.
+    package struct Ask: Equatable, Sendable {
+        /// Comes back with the answer.
+        package var token: UInt64
+        package var backendID: String
+    }
+
+    /// Where a partition may go on, with what is done beyond.
+    package struct Position: Equatable, Sendable {
+        package var partition: Int32
+        package var offset: Int64
+        package var metadata: String
+    }
+
+    /// What becomes durable together.
+    package struct Batch: Sendable {
+        package var feedback: [NotificationFeedback]
+        package var positions: [Position]
+    }
+
+    /// What is known of the work, for people.
+    package struct Counts: Equatable, Sendable {
+        /// Messages in memory whose end is not known.
+        package var waiting = 0
+        /// Questions without an answer.
+        package var inFlight = 0
+        /// Questions so far.
+        package var asked = 0
+        /// Feedback that is durable, by its conclusion.
+        package var recorded: [NotificationFeedback.Conclusion: Int] = [:]
+        /// When the oldest message that waits was sent.
+        package var oldest: WallTime?
+    }
+
+    private struct Message {
+        var result: NotificationResult
+        var backendID: String
+        var partition: Int32
+        var offset: Int64
+        var byteCount: Int
+        /// From then on an answer is the last.
+        var deadline: MonotonicTime
+        var askCount = 0
+        var lastDetails: MessageDetails?
+    }
+
+    private struct Partition {
+        var tracker: OffsetTracker
+        let identity: PartitionIdentity
+    }
+
+    private struct Concluded {
+        var feedback: NotificationFeedback
+        var partition: Int32
+        var offset: Int64
+        var byteCount: Int
+    }
+
+    /// A hub forgets a message, or gives it up, after so long (Microsoft's page on message telemetry).
+    static let ageLimitMilliseconds: Int64 = 30 * 60_000
+    /// Before that a hub hardly knows a message.
+    static let firstPauseMilliseconds: Int64 = 5_000
+    /// Between two questions about a message, growing.
+    static let pausesMilliseconds: [Int64] = [10_000, 20_000, 40_000, 80_000, 160_000, 300_000]
+
+    private let configuration: Configuration
+    private var partitions: [Int32: Partition] = [:]
+    private var messages: [UInt64: Message] = [:]
+    private var inFlight: Set<UInt64> = []
+    private var due = DueHeap()
+    private var pace: AskPace
+    private var lastToken: UInt64 = 0
+    private var concluded: [Concluded] = []
+    /// Of the batch that is being written.
+    private var writing: [Concluded]?
+    private var marks: [Int32: Int] = [:]
+    private var byteCount = 0
+    private var lastBatch: MonotonicTime
+    private var lastRefresh: MonotonicTime
+    private var asked = 0
+    private var recorded: [NotificationFeedback.Conclusion: Int] = [:]
+
+    /// An engine without partitions.
+    package init(_ configuration: Configuration, now: MonotonicTime) {
+        self.configuration = configuration
+        pace = AskPace(perSecond: configuration.asksPerSecond, inFlightLimit: configuration.inFlightLimit, now: now)
+        lastBatch = now
+        lastRefresh = now
+    }
+
+    // MARK: Intake
+
+    /// Begins a partition where its last transaction left off.
+    package mutating func begin(
+        _ partition: Int32, at offset: Int64, done: CompletionMap = CompletionMap(), identity: PartitionIdentity
+    ) {
+        partitions[partition] = Partition(tracker: OffsetTracker(startingAt: offset, done: done), identity: identity)
+    }
+
+    /// Whether there is room for the partition's next record, whatever it is.
+    package func mayTake(_ partition: Int32, _ offset: Int64) -> Bool {
+        held < configuration.messageLimit && byteCount < configuration.byteLimit
+            && partitions[partition]?.tracker.mayTake(offset) ?? false
+    }
+
+    /// Takes a record of the results topic.
+    ///
+    /// - Parameter result: `nil` for what is no result.
+    package mutating func take(
+        _ result: NotificationResult?, byteCount: Int, partition: Int32, offset: Int64, now: MonotonicTime,
+        wall: WallTime
+    ) {
+        guard partitions[partition]?.tracker.accept(offset) == .new else { return }
+        guard let result, result.outcome == .delivered, let backendID = result.backendID else {
+            partitions[partition]?.tracker.complete(offset)
+            return
+        }
+        let age = wall.milliseconds(since: result.completedAt)
+        let left = min(Self.ageLimitMilliseconds, max(0, Self.ageLimitMilliseconds - max(0, age)))
+        let pause = min(Self.firstPauseMilliseconds, max(0, Self.firstPauseMilliseconds - max(0, age)))
+        lastToken += 1
+        messages[lastToken] = Message(
+            result: result, backendID: backendID, partition: partition, offset: offset, byteCount: byteCount,
+            deadline: now.advanced(byMilliseconds: left))
+        self.byteCount += byteCount
+        due.insert(lastToken, at: now.advanced(byMilliseconds: pause))
+    }
+
+    /// The partition was read up to there: what lies below and did not come never will.
+    package mutating func reachedEnd(of partition: Int32, at offset: Int64) {
+        _ = partitions[partition]?.tracker.reachEnd(offset)
+    }
+
+    // MARK: Questions
+
+    /// The next question, if one may be put now.
+    package mutating func nextAsk(now: MonotonicTime) -> Ask? {
+        guard let first = due.first, first.at <= now, pace.mayAsk(inFlight: inFlight.count, now: now),
+            let message = messages[first.token]
+        else { return nil }
+        due.removeFirst()
+        pace.asked(now: now)
+        asked += 1
+        messages[first.token]?.askCount += 1
+        inFlight.insert(first.token)
+        return Ask(token: first.token, backendID: message.backendID)
+    }
+
+    /// When ``nextAsk(now:)`` or ``takeBatch(now:)`` may have something; `nil` when only an input can change that.
+    package var nextWake: MonotonicTime? {
+        var ask: MonotonicTime?
+        if let first = due.first, let turn = pace.earliest(inFlight: inFlight.count) { ask = max(first.at, turn) }
+        let batch = writing == nil ? nextBatch : nil
+        return [ask, batch].compactMap { $0 }.min()
+    }
+
+    /// Takes an answer.
+    package mutating func answered(_ token: UInt64, _ answer: MessageAnswer, now: MonotonicTime, wall: WallTime) {
+        guard inFlight.remove(token) != nil, let message = messages[token] else { return }
+        switch answer {
+        case .details(let details):
+            pace.succeeded()
+            messages[token]?.lastDetails = details
+            if details.state.isFinal { return conclude(token, .final, details, wall) }
+            if now >= message.deadline { return conclude(token, .tooOld, details, wall) }
+            askAgain(token, message, now)
+        case .notKnown:
+            pace.succeeded()
+            guard now >= message.deadline else { return askAgain(token, message, now) }
+            conclude(token, message.lastDetails == nil ? .unknown : .tooOld, message.lastDetails, wall)
+        case .unavailable(_, let retryAfter):
+            // It was no answer about this message.
+            messages[token]?.askCount -= 1
+            pace.failed(retryAfterMilliseconds: retryAfter, now: now)
+            due.insert(token, at: now)
+        }
+    }
+
+    private mutating func askAgain(_ token: UInt64, _ message: Message, _ now: MonotonicTime) {
+        let pauses = Self.pausesMilliseconds
+        let next = now.advanced(byMilliseconds: pauses[min(message.askCount, pauses.count) - 1])
+        // The last question comes when the message is too old, never before the shortest pause.
+        let last = max(message.deadline, now.advanced(byMilliseconds: pauses[0]))
+        due.insert(token, at: min(next, last))
+    }
+
+    private mutating func conclude(
+        _ token: UInt64, _ conclusion: NotificationFeedback.Conclusion, _ details: MessageDetails?, _ wall: WallTime
+    ) {
+        guard let message = messages.removeValue(forKey: token) else { return }
+        let feedback = NotificationFeedback(
+            on: message.result, backendID: message.backendID, conclusion: conclusion, state: details?.state.name,
+            outcomes: details?.outcomes ?? [:], checkedAt: wall)
+        concluded.append(
+            Concluded(
+                feedback: feedback, partition: message.partition, offset: message.offset, byteCount: message.byteCount))
+    }
+
+    // MARK: Transactions
+
+    private var nextBatch: MonotonicTime? {
+        if concluded.count >= configuration.batchLimit { return .distantPast }
+        if !concluded.isEmpty { return lastBatch.advanced(byMilliseconds: configuration.commitMilliseconds) }
+        if partitions.values.contains(where: \.tracker.hasUncommitted) {
+            return lastBatch.advanced(byMilliseconds: configuration.offsetsMilliseconds)
+        }
+        return partitions.isEmpty ? nil : lastRefresh.advanced(byMilliseconds: configuration.refreshMilliseconds)
+    }
+
+    /// What is to become durable now; nothing while another batch does.
+    ///
+    /// - Parameter isLast: whether the work ends with it: then nothing is waited for.
+    package mutating func takeBatch(now: MonotonicTime, isLast: Bool = false) -> Batch? {
+        guard writing == nil, let next = nextBatch, isLast || next <= now else { return nil }
+        let part = Array(concluded.prefix(configuration.batchLimit))
+        concluded.removeFirst(part.count)
+        for item in part { partitions[item.partition]?.tracker.complete(item.offset) }
+        let isRefresh = now >= lastRefresh.advanced(byMilliseconds: configuration.refreshMilliseconds)
+        if isRefresh { lastRefresh = now }
+        var positions: [Position] = []
+        for (number, partition) in partitions where partition.tracker.hasUncommitted || isRefresh {
+            let offset = partition.tracker.watermark
+            positions.append(
+                Position(
+                    partition: number, offset: offset,
+                    metadata: partition.tracker.completions.text(committing: offset, of: partition.identity)))
+            marks[number] = partition.tracker.mark
+        }
+        guard !part.isEmpty || !positions.isEmpty else { return nil }
+        lastBatch = now
+        writing = part
+        return Batch(
+            feedback: part.map(\.feedback), positions: positions.sorted { $0.partition < $1.partition })
+    }
+
+    /// The batch is durable.
+    package mutating func committed() {
+        guard let written = writing else { return }
+        writing = nil
+        for item in written {
+            byteCount -= item.byteCount
+            recorded[item.feedback.conclusion, default: 0] += 1
+        }
+        for (partition, mark) in marks { partitions[partition]?.tracker.acknowledge(mark) }
+        marks.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: For people
+
+    /// Messages that are in memory.
+    package var held: Int { messages.count + concluded.count + (writing?.count ?? 0) }
+
+    /// What is known of the work; walks over all messages.
+    package var counts: Counts {
+        Counts(
+            waiting: messages.count, inFlight: inFlight.count, asked: asked, recorded: recorded,
+            oldest: messages.values.lazy.map(\.result.completedAt).min())
+    }
+}

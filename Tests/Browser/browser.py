@@ -1,0 +1,221 @@
+"""Chromium, driven as a person uses it, and everything that it noticed on the way."""
+
+import base64
+import json
+import os
+import pathlib
+import shutil
+import tempfile
+import urllib.parse
+
+import axe_playwright_python
+from fixture import PATIENCE
+from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException, TimeoutException
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+AXE = (pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
+
+# What an element is called for a person: what a screen reader says, without what is only decoration.
+NAME = """
+const label = element.getAttribute('aria-label')
+    ?? (element.labels?.length ? [...element.labels].map((each) => each.textContent).join(' ') : element.textContent);
+return label.replace(/\\s+/g, ' ').trim();
+"""
+BUTTONS = "button, [role=button], summary"
+LINKS = "a[href]"
+FIELDS = "input, select, textarea"
+
+
+class Browser:
+    """One window. What is wrong in it (console errors, CSP, foreign requests) is collected until `complaints`."""
+
+    def __init__(self, width=1280, height=900, dark=False):
+        options = webdriver.ChromeOptions()
+        options.binary_location = shutil.which("chromium") or ""
+        self.profile = tempfile.mkdtemp(prefix="herald-chromium-")
+        for argument in ("--headless=new", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
+                         "--disable-component-update", "--disable-sync", "--hide-scrollbars",
+                         f"--user-data-dir={self.profile}", f"--window-size={width},{height}"):
+            options.add_argument(argument)
+        if os.geteuid() == 0:
+            # Chromium has no sandbox for root.
+            options.add_argument("--no-sandbox")
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
+        self.driver = webdriver.Chrome(options=options, service=service)
+        self.driver.set_page_load_timeout(PATIENCE)
+        self.driver.set_script_timeout(PATIENCE)
+        self.looks(width, height, dark)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.driver.quit()
+        shutil.rmtree(self.profile, ignore_errors=True)
+
+    def looks(self, width, height=900, dark=False):
+        """The size of the page (narrower than any window can be), and the scheme that the person prefers."""
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+            "features": [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
+
+    # Places
+
+    def sign_in(self, fixture):
+        """Opens the one-time link, as the person does who has started the console."""
+        self.driver.get(fixture.link())
+        self.wait(lambda: self.driver.find_elements(By.CSS_SELECTOR, "#pages a"), "nobody was signed in")
+
+    def open(self, fixture, path):
+        """Goes to an address within the console."""
+        self.driver.get(fixture.address + path)
+        self.wait(lambda: self.heading(), f"{path} has no heading")
+
+    def close_tab(self):
+        """Closes the tab; a new one is in its place, and shows nothing yet."""
+        first = self.driver.current_window_handle
+        self.driver.switch_to.new_window("tab")
+        second = self.driver.current_window_handle
+        self.driver.switch_to.window(first)
+        self.driver.close()
+        self.driver.switch_to.window(second)
+
+    @property
+    def path(self):
+        """The place that the address names, its query included."""
+        url = urllib.parse.urlsplit(self.driver.current_url)
+        return url.path + (f"?{url.query}" if url.query else "")
+
+    def heading(self):
+        found = self.driver.find_elements(By.CSS_SELECTOR, "main h1")
+        return found[0].text if found else ""
+
+    # What is there
+
+    def text(self, selector="main"):
+        """What a person reads there; the empty text while it is not there."""
+        return self._safely(lambda: "\n".join(
+            element.text for element in self.driver.find_elements(By.CSS_SELECTOR, selector))) or ""
+
+    def wait_for_text(self, text, selector="main"):
+        self.wait(lambda: text in self.text(selector), f"{text!r} was not to be read")
+
+    def wait(self, condition, what):
+        """Waits until the page is so."""
+        try:
+            return WebDriverWait(self.driver, PATIENCE, poll_frequency=0.05).until(lambda _: self._safely(condition))
+        except TimeoutException:
+            raise AssertionError(
+                f"{what} within {PATIENCE} s; {self.path} says:\n{self.text('body')[:3000]}\n"
+                f"and the browser: {self.complaints()}") from None
+
+    @staticmethod
+    def _safely(question):
+        """The page may change while it is looked at; then it is looked at again."""
+        try:
+            return question()
+        except StaleElementReferenceException:
+            return None
+
+    def named(self, selector, name, within=None):
+        """The visible elements with exactly this name, or one that begins with it when it ends with `…`."""
+        def matches(element):
+            called = self.driver.execute_script(f"const element = arguments[0]; {NAME}", element)
+            return called.startswith(name[:-1]) if name.endswith("…") else called == name
+        scope = within or self.driver
+        return [each for each in scope.find_elements(By.CSS_SELECTOR, selector) if each.is_displayed() and matches(each)]
+
+    def the(self, selector, name):
+        """The first visible and enabled element of that name, once it is there."""
+        def find():
+            return next((each for each in self.named(selector, name) if each.is_enabled()), None)
+        return self.wait(find, f"there was no {selector} {name!r}")
+
+    # What a person does
+
+    def press(self, name):
+        """Clicks a button or a link."""
+        self.the(f"{BUTTONS}, {LINKS}", name).click()
+
+    def press_button(self, name):
+        """Clicks a button; there may be a link of the same name."""
+        self.the("button", name).click()
+
+    def fill(self, label, text):
+        """Types into the field with this label."""
+        field = self.the(FIELDS, label)
+        field.clear()
+        field.send_keys(text)
+
+    def choose(self, label, option):
+        """Picks an option of a list by its text."""
+        field = self.the("select", label)
+        next(each for each in field.find_elements(By.TAG_NAME, "option") if each.text == option).click()
+
+    def focused(self):
+        """What has the focus, as a screen reader would say it."""
+        return self.driver.execute_script(f"const element = document.activeElement; {NAME}")
+
+    def focused_tag(self):
+        return self.driver.execute_script("return document.activeElement.tagName.toLowerCase()")
+
+    def key(self, *keys):
+        """Presses keys wherever the focus is."""
+        webdriver.ActionChains(self.driver).send_keys(*keys).perform()
+
+    def tab_to(self, name, limit=200):
+        """Presses Tab until something of this name has the focus; how often that was."""
+        for number in range(1, limit + 1):
+            self.key(Keys.TAB)
+            focused = self.focused()
+            if focused.startswith(name[:-1]) if name.endswith("…") else focused == name:
+                return number
+        raise AssertionError(f"Tab does not lead to {name!r} on {self.path}:\n{self.text('body')[:2000]}")
+
+    # What is wrong
+
+    def complaints(self):
+        """Errors and refusals that the browser has logged since it was asked last: scripts, CSP, missing files."""
+        return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+
+    def foreign_requests(self, fixture):
+        """Requests since it was asked last that went to anybody else than the console."""
+        urls = []
+        for entry in self.driver.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] in ("Network.requestWillBeSent", "Network.webSocketCreated"):
+                parameters = message["params"]
+                urls.append(parameters["request"]["url"] if "request" in parameters else parameters["url"])
+        allowed = (fixture.address + "/", "data:", "blob:", "chrome:", "about:")
+        return [url for url in urls if not url.startswith(allowed)]
+
+    def accessibility_findings(self):
+        """What axe-core finds on the page as it is now, one line for each element."""
+        self.driver.execute_script(AXE)
+        result = self.driver.execute_async_script("""
+            const done = arguments[arguments.length - 1];
+            axe.run(document, { resultTypes: ['violations'] }).then(done, (error) => done({ error: String(error) }));
+        """)
+        if "error" in result:
+            raise AssertionError(f"axe-core failed: {result['error']}")
+        return [f"{finding['id']}: {finding['help']}: {node['target']} {node['html'][:200]}"
+                for finding in result["violations"] for node in finding["nodes"]]
+
+    def is_wider_than_the_window(self):
+        """Whether the page has to be moved sideways to be read."""
+        return self.driver.execute_script(
+            "return document.documentElement.scrollWidth > document.documentElement.clientWidth")
+
+    def screenshot(self, file, height=None):
+        """A picture of the page, its whole height if none is given."""
+        if height is None:
+            height = self.driver.execute_script("return document.documentElement.scrollHeight")
+        width = self.driver.execute_script("return document.documentElement.clientWidth")
+        data = self.driver.execute_cdp_cmd("Page.captureScreenshot", {
+            "captureBeyondViewport": True, "clip": {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}})
+        pathlib.Path(file).write_bytes(base64.b64decode(data["data"]))

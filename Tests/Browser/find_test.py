@@ -1,0 +1,113 @@
+"""The pages Find and Audit: what became of an event, why, and who did what."""
+
+import hostile
+from case import ConsoleTest
+from selenium.webdriver.common.keys import Keys
+
+
+class FindTest(ConsoleTest):
+    @classmethod
+    def prepare(cls):
+        cls.fixture.misbehave({"pns": "gcm", "status": 400})
+        cls.fixture.publish([
+            {"id": "order-17", "user": "ann", "pns": ["apns", "gcm"], "message": "Your parcel is here", "source": "shop"},
+            {"id": "order-18", "user": "ann", "pns": ["apns"], "message": "Your parcel has left"},
+            {"id": "order-19", "user": "bob", "pns": ["apns"], "message": "Hello"},
+        ])
+
+    def test_user(self):
+        """The events of a user are found, each with its outcomes; one of them has its timeline"""
+        self.browser.press("Find")
+        self.browser.wait(lambda: self.browser.heading() == "Find", "Find was not opened")
+        self.browser.fill("User", "ann")
+        self.browser.press_button("Find")
+        self.browser.wait_for_text("2 events")
+        self.assertEqual(self.browser.path, "/find?user=ann")
+        self.assertNotIn("order-19", self.browser.text())
+        self.assert_accessible()
+        self.browser.press("order-17…")
+        self.browser.wait_for_text("What happened")
+        self.assertIn("gcm: dead-lettered", self.browser.text())
+        self.assertIn("apns: delivered", self.browser.text())
+        self.browser.wait_for_text("herald explain")
+        self.assert_accessible()
+
+    def test_id_by_keyboard(self):
+        """An event is found by its id with the keyboard alone, and its address leads there again"""
+        self.browser.open(self.fixture, "/find")
+        self.browser.tab_to("Event id…")
+        self.browser.key("order-18", Keys.ENTER)
+        self.browser.wait_for_text("What happened")
+        self.assertIn("apns: delivered", self.browser.text())
+        path = self.browser.path
+        self.browser.open(self.fixture, "/")
+        self.browser.open(self.fixture, path)
+        self.browser.wait_for_text("What happened")
+        self.assertIn("order-18", self.browser.text())
+
+    def test_nothing(self):
+        """What was never published is said not to be found"""
+        self.browser.open(self.fixture, "/find?id=nobody-has-this")
+        self.browser.wait_for_text("Nothing was found")
+
+    def test_reveal(self):
+        """A message is masked until somebody reveals it, and the audit says who did"""
+        self.browser.open(self.fixture, "/find?id=order-17")
+        self.browser.wait_for_text("masked")
+        self.assertNotIn("parcel", self.browser.driver.page_source)
+        self.browser.press("Reveal…")
+        self.browser.wait_for_text("Your parcel is here")
+        self.browser.press("Audit")
+        self.browser.wait_for_text("event.reveal")
+
+    def test_audit_filter(self):
+        """The audit is filtered by what was done, and the filter lies in the address"""
+        self.browser.open(self.fixture, "/audit")
+        self.browser.choose("What", "dlq.replay")
+        self.browser.press("Show")
+        self.browser.wait_for_text("No entry matches.")
+        self.assertEqual(self.browser.path, "/audit?what=dlq.replay")
+        self.assert_accessible()
+
+
+class HostileTextTest(ConsoleTest):
+    @classmethod
+    def prepare(cls):
+        cls.fixture.misbehave({"status": 400})
+        cls.fixture.publish([hostile.event()])
+        cls.fixture.produce("notifications.dead-letter", [hostile.dead_letter(number) for number in range(3)])
+        cls.fixture.produce("notifications.audit", [hostile.audit_entry()])
+
+    def test_find(self):
+        """Hostile user, id, source and campaign are texts on the page Find, and so is the message when it is revealed"""
+        self.browser.open(self.fixture, "/find")
+        self.browser.fill("User", hostile.USER)
+        self.browser.press_button("Find")
+        self.browser.wait_for_text("3 events")
+        self.assert_harmless()
+        self.browser.open(self.fixture, "/find?user=mallory")
+        self.browser.wait_for_text("What happened")
+        self.assertIn(hostile.SCRIPT, self.browser.text())
+        self.assert_harmless()
+        self.browser.press("Reveal…")
+        self.browser.wait_for_text(hostile.TEMPLATE)
+        self.assert_harmless()
+
+    def test_audit(self):
+        """Hostile names and reasons are texts on the page Audit"""
+        self.browser.open(self.fixture, "/audit")
+        self.browser.wait_for_text(hostile.IMAGE)
+        self.browser.press(hostile.SCRIPT)
+        self.browser.wait_for_text(hostile.TEMPLATE)
+        self.assert_harmless()
+        self.assert_accessible()
+
+    def test_address(self):
+        """A hostile address fills fields with texts, and is no place for a script"""
+        self.browser.driver.get(self.fixture.address + "/find?user=%3Cscript%3Edocument.title%3D%27hacked%27%3C%2Fscript%3E")
+        self.browser.wait_for_text("Nothing was found")
+        self.assert_harmless()
+        for page in ("failures", "campaigns", "audit", "find"):
+            self.browser.driver.get(f"{self.fixture.address}/{page}/%3Cimg%20src=x%20onerror=document.title='hacked'%3E")
+            self.browser.wait(self.browser.heading, f"{page} has no heading")
+            self.assert_harmless()

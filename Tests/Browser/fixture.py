@@ -1,0 +1,231 @@
+"""What a test of the console has for itself: a broker, a reference backend, a worker, a console, all on loopback."""
+
+import base64
+import json
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts/shared"))
+
+from confluent_kafka import Producer
+from kafka import Node, cluster_id, java
+from processes import Failure, Processes, free_ports, is_alive, wait_for
+
+# The tests and the screenshots name the program in HERALD when it is not the debug build's.
+HERALD = os.environ.get("HERALD", ROOT / ".build/debug/herald")
+# Much longer than anything takes on an idle machine.
+PATIENCE = 60
+
+SETTINGS = """\
+kafka:
+  bootstrapServers: {bootstrap}
+  group: herald
+topics:
+  partitions: 2
+  replicationFactor: 1
+backend:
+  url: http://127.0.0.1:{backend}
+  timeout: 5s
+  auth: {{username: herald, password: herald}}
+retry:
+  immediate: 0
+  delays: [1s, 30s]
+admin:
+  listen: 127.0.0.1:{admin}
+"""
+
+
+class Fixture:
+    """Starts everything that is asked for, and ends it all when the `with` statement does."""
+
+    def __init__(self, worker=True, changes=True, settings="", tokens=None, operator=None):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="herald-browser-"))
+        self.processes = Processes(self.directory)
+        if operator:
+            # Who works with sudo is the one who is named in the audit.
+            self.processes.environment["SUDO_USER"] = operator
+        self.worker = None
+        try:
+            self._start(worker, changes, settings, tokens)
+        except BaseException:
+            self.stop()
+            raise
+
+    def _start(self, worker, changes, settings, tokens):
+        broker, controller, self.backend_port, self.admin_port, self.console_port = free_ports(5)
+        self.bootstrap = f"127.0.0.1:{broker}"
+        self.broker = Node(
+            self.processes, java(self.processes, os.environ["KAFKA_HOME"]), 1,
+            {"PLAINTEXT": self.bootstrap, "CONTROLLER": f"127.0.0.1:{controller}"},
+            # A broker that was killed comes back when its old session has run out.
+            {"broker.session.timeout.ms": 2000, "broker.heartbeat.interval.ms": 500}, cluster_id())
+        self.broker.start()
+        self.backend = self.processes.start(
+            [HERALD, "backend", "--port", self.backend_port], log="backend")
+        self.settings = self.directory / "herald.yaml"
+        self.settings.write_text(SETTINGS.format(
+            bootstrap=self.bootstrap, backend=self.backend_port, admin=self.admin_port) + settings)
+        if tokens:
+            file = self.directory / "tokens"
+            file.touch(mode=0o600)
+            file.write_text(tokens)
+            with self.settings.open("a") as output:
+                output.write(f"console:\n  tokenFile: {file}\n")
+        self.broker.wait_until_started()
+        self.herald("topics", "apply", "--yes")
+        if worker:
+            self.start_worker()
+        self.allows_changes = changes
+        self.console = None
+        self.start_console()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def stop(self):
+        self.processes.__exit__()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    # Programs
+
+    def herald(self, *words, may_fail=False):
+        """Runs a command to its end; its standard output."""
+        return self.processes.run([HERALD, *words, "--config", self.settings], may_fail=may_fail)
+
+    def start_worker(self):
+        """Starts the worker, and waits until it delivers."""
+        self.worker = self.processes.start([HERALD, "worker", "--config", self.settings], log="worker")
+        self.wait(lambda: self.is_ready(), "the worker was not ready")
+
+    def is_ready(self):
+        if not is_alive(self.worker):
+            raise Failure(f"the worker ended:\n{self.processes.tail('worker')}")
+        return self.ask(f"http://127.0.0.1:{self.admin_port}/readyz") is not None
+
+    def stop_worker(self):
+        self.processes.end(self.worker)
+
+    def kill_broker(self):
+        self.broker.process.kill()
+        self.broker.process.wait()
+
+    def revive_broker(self):
+        """Starts the broker again; what it held is kept."""
+        self.broker.start()
+
+    def start_console(self):
+        """Starts the console; `link()` is what it prints for a browser."""
+        words = ["console", "--config", self.settings.name, "--listen", f"127.0.0.1:{self.console_port}"]
+        self.processes.log("console").unlink(missing_ok=True)
+        self.console = self.processes.start(
+            # The commands that it shows name the file as it was given.
+            ["env", f"--chdir={self.directory}", HERALD, *words, *(["--allow-changes"] if self.allows_changes else [])], log="console")
+        self.wait(lambda: self._links() or self.is_console_up(), "the console was not up")
+
+    def is_console_up(self):
+        if not is_alive(self.console):
+            raise Failure(f"the console ended:\n{self.processes.tail('console')}")
+        return self.ask(self.address) is not None
+
+    def kill_console(self):
+        self.console.kill()
+        self.console.wait()
+
+    def _links(self):
+        words = self.processes.log("console").read_text(errors="replace").split()
+        return [word for word in words if word.startswith("http://") and "#key=" in word]
+
+    def link(self):
+        """A link that nobody has used: each use prints the next."""
+        return self._links()[-1]
+
+    @property
+    def address(self):
+        return f"http://127.0.0.1:{self.console_port}"
+
+    # What happens
+
+    def _sandbox(self, method, path, body=None):
+        """What the backend answers to who controls it."""
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.backend_port}/sandbox/{path}", method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": "Basic " + base64.b64encode(b"herald:herald").decode()})
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return answer.read().decode()
+
+    def misbehave(self, *rules):
+        """Gives the backend new rules."""
+        self._sandbox("PUT", "misbehaviour", list(rules))
+
+    def calls(self):
+        """The calls that the backend has seen."""
+        return [json.loads(line) for line in self._sandbox("GET", "calls").splitlines()]
+
+    def forget_calls(self):
+        self._sandbox("DELETE", "calls")
+
+    def run_campaign(self, name, users, message="Hello"):
+        """A campaign from its start to its end, by command."""
+        file = self.directory / f"{name}.csv"
+        file.write_text("user\n" + "".join(f"{user}\n" for user in users))
+        self.herald("campaign", "start", "--name", name, "--audience", file, "--message", message, "--pns", "apns",
+                    "--yes", "--quiet", may_fail=True)
+
+    def publish(self, events):
+        """Publishes events as a service does, and waits until each has its outcome, whatever it is."""
+        self._publish(events, "--wait", f"{PATIENCE}s", may_fail=True)
+
+    def publish_only(self, events):
+        """Publishes events, and waits for nothing but the broker."""
+        self._publish(events)
+
+    def _publish(self, events, *words, may_fail=False):
+        file = self.directory / "events.jsonl"
+        file.write_text("".join(json.dumps(event) + "\n" for event in events))
+        self.herald("publish", "--file", file, "--check", "--quiet")
+        self.herald("publish", "--file", file, "--quiet", *words, may_fail=may_fail)
+
+    def produce(self, topic, records):
+        """Writes records `(key, value, headers)` as they are, at a moment (milliseconds) that may follow."""
+        producer = Producer({"bootstrap.servers": self.bootstrap, "linger.ms": 5, "partitioner": "murmur2_random",
+                             "queue.buffering.max.messages": 1_000_000})
+        failures = []
+
+        def note(error, _):
+            if error:
+                failures.append(error)
+
+        for key, value, headers, *moment in records:
+            while True:
+                try:
+                    producer.produce(
+                        topic, key=key, value=value, headers=headers, timestamp=moment[0] if moment else 0,
+                        on_delivery=note)
+                    break
+                except BufferError:
+                    producer.poll(1)
+        producer.flush()
+        if failures:
+            raise Failure(f"{topic} takes no records: {failures[0]}")
+
+    @staticmethod
+    def ask(url):
+        """The body of a page that answers 200; None when it does not."""
+        try:
+            with urllib.request.urlopen(url, timeout=5) as answer:
+                return answer.read().decode()
+        except OSError:
+            return None
+
+    @staticmethod
+    def wait(condition, what):
+        wait_for(condition, PATIENCE, what)

@@ -1,0 +1,144 @@
+"""The frame of all pages: signing in and out, navigation, roles, and what every page has to be."""
+
+import urllib.request
+
+from case import PAGES, ConsoleTest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+TOKENS = """\
+operator olga operator-token-0123456789abcdef0123456789
+viewer victor viewer-token-0123456789abcdef0123456789ab
+"""
+
+
+class SigningInTest(ConsoleTest):
+    plan = {"worker": False}
+    # Who is not signed in is told so by status 401, and the browser notes it.
+    accepted = ("status of 401",)
+
+    def test_link(self):
+        """The link signs one browser in; the key stays in no address, and opens nothing a second time"""
+        self.assertEqual(self.browser.path, "/")
+        self.assertNotIn("key", self.browser.driver.current_url)
+        used = self.fixture._links()[-2]
+        other = self.new_browser()
+        other.driver.get(used)
+        other.wait_for_text("Sign in")
+        self.assertEqual(other.heading(), "Sign in")
+
+    def test_sign_out(self):
+        """Who signs out sees nothing any more, and neither does the tab beside it"""
+        first = self.browser.driver.current_window_handle
+        self.browser.driver.switch_to.new_window("tab")
+        self.browser.open(self.fixture, "/audit")
+        self.browser.press("Sign out")
+        self.browser.wait(lambda: self.browser.heading() == "Sign in", "the tab did not sign out")
+        self.browser.driver.switch_to.window(first)
+        self.browser.press("Now")
+        self.browser.wait(lambda: self.browser.heading() == "Sign in", "the other tab goes on")
+
+    def test_address_is_kept(self):
+        """An address is kept while somebody signs in: it is where they are then"""
+        self.browser.press("Sign out")
+        self.browser.wait(lambda: self.browser.heading() == "Sign in", "it did not sign out")
+        link = self.fixture.link()
+        self.browser.driver.get(link.replace("/#", "/find?user=ann#"))
+        self.browser.wait(lambda: self.browser.heading() == "Find", "the place is lost")
+        self.assertEqual(self.browser.path, "/find?user=ann")
+
+    def test_page_is_accessible(self):
+        """Whoever has to sign in can do so with a screen reader, in the dark, and on a phone"""
+        self.browser.press("Sign out")
+        self.browser.wait(lambda: self.browser.heading() == "Sign in", "it did not sign out")
+        self.assert_accessible()
+
+
+class RolesTest(ConsoleTest):
+    plan = {"worker": False, "tokens": TOKENS}
+    accepted = ("status of 401",)
+
+    def setUp(self):
+        self.browser = self.new_browser()
+
+    def sign_in(self, token):
+        self.browser.open(self.fixture, "/")
+        self.browser.fill("Token", token)
+        self.browser.press("Sign in")
+
+    def test_viewer(self):
+        """A viewer signs in with a token, and is told that nothing can be changed"""
+        self.sign_in(TOKENS.split()[5])
+        self.browser.wait_for_text("victor", "#who")
+        self.assertIn("read-only", self.browser.text("#who"))
+
+    def test_operator(self):
+        """An operator signs in with a token"""
+        self.sign_in(TOKENS.split()[2])
+        self.browser.wait_for_text("olga", "#who")
+        self.assertIn("operator", self.browser.text("#who"))
+        self.assertNotIn("read-only", self.browser.text("#who"))
+
+    def test_wrong_token(self):
+        """A wrong token signs nobody in, and the page says so"""
+        self.sign_in("nothing-that-is-in-the-file-0123456789")
+        self.browser.wait(lambda: self.browser.text(".error"), "nothing was said")
+        self.assertEqual(self.browser.heading(), "Sign in")
+
+
+class FrameTest(ConsoleTest):
+    plan = {"worker": False}
+
+    def test_pages(self):
+        """Each page has its title, one heading, one main part and one place in the navigation, and leads to the others"""
+        for path, title in PAGES.items():
+            self.browser.press(title)
+            self.browser.wait(lambda: self.browser.path.split("?")[0] == path, f"{title} does not lead to {path}")
+            self.browser.wait(self.browser.heading, f"{path} has no heading")
+            self.assertEqual(self.browser.driver.title, f"{title} · Herald")
+            for selector in ("h1", "main", "#pages"):
+                self.assertEqual(len(self.browser.driver.find_elements(By.CSS_SELECTOR, selector)), 1, selector)
+            current = self.browser.driver.find_elements(By.CSS_SELECTOR, "#pages [aria-current]")
+            self.assertEqual([each.text for each in current], [title])
+
+    def test_back(self):
+        """Back and forward lead through the pages, and a page that is loaded anew is the same one"""
+        self.browser.press("Find")
+        self.browser.wait(lambda: self.browser.path == "/find", "Find was not opened")
+        self.browser.press("Audit")
+        self.browser.wait(lambda: self.browser.heading() == "Audit", "Audit was not opened")
+        self.browser.driver.back()
+        self.browser.wait(lambda: self.browser.heading() == "Find", "back leads elsewhere")
+        self.browser.driver.refresh()
+        self.browser.wait(lambda: self.browser.heading() == "Find", "loaded anew it is another page")
+
+    def test_unknown(self):
+        """An address that there is not is said to be none"""
+        self.accepted = ("status of 404",)
+        self.browser.driver.get(self.fixture.address + "/nowhere")
+        self.browser.wait_for_text("no such page", "body")
+
+    def test_keyboard(self):
+        """The first Tab offers to skip to the page, and every page is reached without a mouse"""
+        self.browser.open(self.fixture, "/")
+        self.browser.key(Keys.TAB)
+        self.assertEqual(self.browser.focused(), "Skip to the page")
+        self.browser.key(Keys.ENTER)
+        self.assertEqual(self.browser.focused_tag(), "main")
+        for path, title in list(PAGES.items())[1:]:
+            self.browser.open(self.fixture, "/")
+            self.browser.tab_to(title)
+            self.browser.key(Keys.ENTER)
+            self.browser.wait(lambda: self.browser.path == path, f"{title} was not opened")
+
+    def test_policy(self):
+        """No page may load anything from elsewhere, be framed, or run a script that is not its own file"""
+        for path in (*PAGES, "/shell.js"):
+            with urllib.request.urlopen(self.fixture.address + path, timeout=10) as answer:
+                headers = answer.headers
+            policy = headers["Content-Security-Policy"] or ""
+            for part in ("default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'",
+                         "frame-ancestors 'none'"):
+                self.assertIn(part, policy, path)
+            self.assertNotIn("unsafe", policy, path)
+            self.assertEqual(headers["X-Content-Type-Options"], "nosniff", path)

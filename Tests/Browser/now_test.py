@@ -1,0 +1,90 @@
+"""The pages Verdict and Now, as a worker, its backend and its broker come and go."""
+
+from case import ConsoleTest
+from selenium.webdriver.common.by import By
+
+
+def event(number, **more):
+    return {"id": f"e{number}", "user": f"user-{number}", "pns": ["apns", "gcm"], "message": "Hello", **more}
+
+
+class VerdictTest(ConsoleTest):
+    # The browser notes that the console was away, and that it knows nobody when it is back.
+    accepted = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_EMPTY_RESPONSE", "status of 401")
+
+    def wait_for_verdict(self, text):
+        self.browser.wait(lambda: text in self.browser.heading(), f"the verdict does not say {text!r}")
+
+    def test_1_all_is_well(self):
+        """While a worker delivers, the verdict is that it does, and there is nothing to do"""
+        self.fixture.publish([event(number) for number in range(20)])
+        self.browser.open(self.fixture, "/")
+        self.wait_for_verdict("Delivering")
+        self.assertIn("All is well", self.browser.heading())
+        self.assertIn("Nothing to do", self.browser.text())
+        self.assert_accessible()
+
+    def test_2_now(self):
+        """Now shows rates and limits as they change, without being loaded anew"""
+        self.browser.open(self.fixture, "/now")
+        self.browser.wait_for_text("1 of 1")
+        self.fixture.publish([event(number) for number in range(100, 400)])
+        self.browser.wait_for_text("apns delivered")
+        self.browser.wait(lambda: self.browser.driver.find_elements(By.CSS_SELECTOR, "main svg path, main svg polyline"),
+                          "there is no line in any chart")
+        self.browser.press("As a table…")
+        self.assertTrue(self.browser.driver.find_elements(By.CSS_SELECTOR, "details[open] table"))
+        self.assert_accessible()
+
+    def test_3_backend_is_away(self):
+        """When the backend answers 503, every page says so, with the cause, since when, and the runbook's step"""
+        self.fixture.misbehave({"status": 503})
+        self.fixture.publish_only([event(number) for number in range(500, 700)])
+        self.browser.open(self.fixture, "/")
+        self.wait_for_verdict("Holding since")
+        self.assertIn("Act now", self.browser.heading())
+        self.assertIn("503", self.browser.text())
+        self.assertIn("docs/RUNBOOK.md#", self.browser.text())
+        self.assertTrue(self.browser.driver.find_elements(By.CSS_SELECTOR, "main h1 time"))
+        self.assert_accessible()
+        self.browser.press("Find")
+        self.browser.wait_for_text("Holding", "#verdict-line")
+        self.fixture.misbehave()
+        self.browser.press("Verdict")
+        self.browser.wait(lambda: "Holding" not in self.browser.heading(), "the outage has no end")
+
+    def test_4_no_worker(self):
+        """Without a worker the verdict says how many events wait, and goes when one runs"""
+        self.fixture.stop_worker()
+        self.fixture.publish_only([event(number) for number in range(700, 712)])
+        self.browser.open(self.fixture, "/")
+        self.wait_for_verdict("No worker runs")
+        self.browser.wait_for_text("12 events wait")
+        self.fixture.start_worker()
+        self.browser.wait(lambda: "No worker" not in self.browser.heading(), "the worker is not seen")
+
+    def test_5_broker_is_away(self):
+        """The broker away and back: the page says so and recovers, with nobody loading it anew"""
+        self.browser.open(self.fixture, "/")
+        self.browser.driver.execute_script("window.isTheSame = true;")
+        self.fixture.kill_broker()
+        self.wait_for_verdict("Brokers unreachable")
+        self.browser.press("Now")
+        self.browser.wait(lambda: self.browser.heading() == "Now", "Now was not opened")
+        self.browser.wait_for_text("0 of 1")
+        self.assertIn("no broker answers", self.browser.text())
+        self.browser.press("Verdict")
+        self.fixture.revive_broker()
+        self.browser.wait(lambda: "unreachable" not in self.browser.heading(), "the broker is not seen to be back")
+        self.assertTrue(self.browser.driver.execute_script("return window.isTheSame === true;"))
+
+    def test_6_console_is_away(self):
+        """While the console is away the page says so, instead of old news; it is back when the console is"""
+        self.browser.open(self.fixture, "/")
+        self.browser.wait(lambda: self.browser.text("#verdict-line"), "there is no verdict")
+        self.fixture.kill_console()
+        self.browser.wait_for_text("does not answer", "#verdict-line")
+        self.fixture.start_console()
+        # Sessions lie in the console's memory: whoever was signed in signs in again.
+        self.browser.wait(lambda: self.browser.heading() == "Sign in", "the page does not find the console again")
+        self.browser.sign_in(self.fixture)

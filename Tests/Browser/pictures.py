@@ -1,0 +1,130 @@
+"""Makes the pictures of docs/CONSOLE.md: each page, wide in light and dark, and narrow, with a day's worth of content."""
+
+import io
+import json
+import random
+import time
+
+from browser import Browser
+from fixture import ROOT, Fixture
+from PIL import Image
+
+FOLDER = ROOT / "docs/console"
+# A palette is enough for a page, and a quarter of the size.
+COLOURS = 128
+NAMES = ["ann", "bob", "carla", "dmitri", "emma", "farid", "grace", "hugo", "ines", "jonas"]
+
+
+def event(number, **more):
+    return {"id": f"order-{number}", "user": f"{NAMES[number % len(NAMES)]}.{number}", "pns": ["apns", "gcm"],
+            "message": "Your parcel is on its way", "source": "shop", **more}
+
+
+def dead_letters(count):
+    """What a night in which the backend was away has left behind, as workers write it."""
+    now = int(time.time() * 1000)
+    chance = random.Random(17)
+    kinds = [
+        ("attempts-exhausted", "503", "the backend answered 503: Service Unavailable", 0.86),
+        ("rejected", "404", "the backend answered 404: no device of this user", 0.96),
+        ("expired", "", "it ended at 2026-11-22T22:00:00Z", 1.0),
+    ]
+    for number in range(count):
+        draw = chance.random()
+        reason, status, detail, _ = next(kind for kind in kinds if draw <= kind[3])
+        user = f"{NAMES[number % len(NAMES)]}.{number}"
+        at = now - chance.randrange(600_000, 6 * 3_600_000)
+        value = json.dumps({"id": f"night-{number}", "user": user, "pns": ["gcm"], "message": "Your table is free"})
+        headers = {
+            "herald-id": f"night-{number}", "herald-pns": "gcm", "herald-attempts": "6",
+            "herald-origin": f"notifications/{number % 2}/{100_000 + number}", "herald-origin-timestamp": str(at - 90_000),
+            "herald-first-attempt-at": str(at - 80_000), "herald-dead-lettered-at": str(at), "herald-reason": reason,
+            "herald-status": status, "herald-detail": detail, "herald-source": chance.choice(["shop", "tickets", "bank"]),
+            "herald-history": json.dumps([
+                {"at": time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime((at - wait) / 1000)), "pns": "gcm",
+                 **({"status": int(status)} if status else {"error": "no answer"}), "ms": chance.randrange(8, 400)}
+                for wait in (80_000, 50_000, 1_000)]),
+        }
+        yield user.encode(), value.encode(), [(name, text.encode()) for name, text in headers.items() if text], at
+
+
+def live_through_a_day(fixture):
+    """Everything that the pages show: rates, retries, failures, campaigns, and who did what."""
+    fixture.produce("notifications.dead-letter", dead_letters(4_988))
+    fixture.run_campaign("back-in-stock", NAMES)
+    fixture.run_campaign("spring-sale", [f"customer-{number}" for number in range(200)])
+    fixture.herald("dlq", "resolve", "--group", "reason=expired", "--note", "too late to matter", "--yes", "--quiet")
+    fixture.herald("dlq", "replay", "--group", "status=404", "--yes", "--reason", "devices were registered again, INC-1234",
+                   "--ramp", "1,20,all", "--quiet", may_fail=True)
+    # One event that failed twice before it was delivered, to be found.
+    fixture.misbehave({"user": "annika", "pns": "gcm", "status": 503, "callsPerKey": 1})
+    fixture.publish([event(17, user="annika")])
+    # Work that goes on while the pages are looked at: a push service that is slow, and one that fails now and then.
+    fixture.misbehave({"pns": "gcm", "share": 0.003, "seed": 7, "status": 503}, {"latency": "20-80"})
+
+
+def keep_busy(fixture, turn):
+    """Some more events, so that the charts of Now have a shape."""
+    fixture.publish_only([event(1_000 + turn * 400 + number) for number in range(random.Random(turn).randrange(100, 400))])
+
+
+def take(browser, name, width, dark):
+    browser.looks(width, dark=dark)
+    file = FOLDER / f"{name}.png"
+    browser.screenshot(file)
+    image = Image.open(io.BytesIO(file.read_bytes())).convert("RGB")
+    image.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(file, optimize=True)
+    print(f"pictures: {file.relative_to(ROOT)} ({file.stat().st_size // 1024} KiB)")
+
+
+def take_all(browser, name):
+    take(browser, f"{name}-light", 1280, dark=False)
+    take(browser, f"{name}-dark", 1280, dark=True)
+    take(browser, f"{name}-narrow", 360, dark=False)
+    browser.looks(1280)
+
+
+def main():
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with Fixture(operator="olga") as fixture, Browser() as browser:
+        live_through_a_day(fixture)
+        browser.sign_in(fixture)
+        browser.open(fixture, "/now")
+        # The charts have a point every two seconds.
+        for turn in range(20):
+            keep_busy(fixture, turn)
+            time.sleep(2)
+        browser.wait_for_text("apns delivered")
+        take_all(browser, "now")
+        browser.open(fixture, "/failures")
+        browser.wait_for_text("reason=attempts-exhausted")
+        take_all(browser, "failures")
+        browser.press("Plan the replay of reason=attempts-exhausted")
+        browser.wait_for_text("would be replayed")
+        take(browser, "plan-light", 1280, dark=False)
+        browser.open(fixture, "/find?user=annika")
+        browser.wait_for_text("What happened")
+        browser.wait_for_text("herald explain")
+        take_all(browser, "find")
+        browser.open(fixture, "/campaigns")
+        browser.wait_for_text("spring-sale")
+        take_all(browser, "campaigns")
+        browser.press("spring-sale")
+        browser.wait_for_text("finished")
+        take(browser, "campaign-light", 1280, dark=False)
+        browser.open(fixture, "/audit")
+        browser.wait_for_text("dlq.replay")
+        take_all(browser, "audit")
+        fixture.misbehave({"status": 503})
+        browser.open(fixture, "/")
+        for turn in range(30):
+            keep_busy(fixture, 100 + turn)
+            if "Holding since" in browser.heading():
+                break
+            time.sleep(1)
+        browser.wait_for_text("Holding since")
+        take_all(browser, "verdict")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+import Foundation
+import HeraldSandbox
+import HeraldThreads
+import TestSupport
+import Testing
+
+@Suite("Commands where the backend is a hub, as processes")
+struct HubBackendCommandTests {
+    /// An emulated hub, a folder, and the settings that lead to it.
+    private final class Setup {
+        let emulator: HubEmulator
+        let folder: URL
+        /// Nobody listens any more, and the authority's file is gone too.
+        var isAway = false { didSet { emulator.stop() } }
+
+        init(rule: (HubEmulator) -> String = { $0.connectionString }) throws {
+            emulator = try HubEmulator()
+            folder = FileManager.default.temporaryDirectory.appendingPathComponent("herald-hub-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try Data((rule(emulator) + "\n").utf8).write(to: URL(fileURLWithPath: connectionStringFile))
+        }
+
+        var connectionStringFile: String { folder.appendingPathComponent("hub.txt").path }
+
+        var environment: [String: String] {
+            var variables = [
+                "HERALD_BACKEND_KIND": "azure-hub", "HERALD_BACKEND_HUB_NAME": emulator.hub,
+                "HERALD_BACKEND_HUB_CONNECTION_STRING_FILE": connectionStringFile,
+            ]
+            if !isAway { variables["HERALD_BACKEND_TLS_CA_FILE"] = emulator.caFile }
+            return variables
+        }
+
+        func register(_ words: String...) async throws -> HeraldProgram.Run {
+            try await HeraldProgram.run(
+                ["register", "--store", folder.appendingPathComponent("ids.json").path] + words,
+                environment: environment)
+        }
+
+        deinit {
+            emulator.stop()
+            try? FileManager.default.removeItem(at: folder)
+        }
+    }
+
+    @Test("register puts a device on the hub with its user's tag, uses its id again, and removes it")
+    func register() async throws {
+        let setup = try Setup { $0.listenConnectionString }
+        let first = try await setup.register("--platform", "apns", "--handle", "0aff", "--user", "alice", "-o", "jsonl")
+        #expect(first.status == 0, "\(first.error)")
+        let id = try #require(first.records.first?["registration"] as? String)
+        let again = try await setup.register("--platform", "apns", "--handle", "0aff", "--user", "bob", "-o", "jsonl")
+        #expect(again.records.first?["registration"] as? String == id)
+        let anonymous = try await setup.register("--platform", "apns", "--handle", "0aff")
+        #expect(anonymous.status == 2 && anonymous.error.contains("--user is needed"), "\(anonymous.error)")
+        let removed = try await setup.register("--remove")
+        #expect(removed.status == 0 && removed.error.contains("is removed"), "\(removed.error)")
+        let nothing = try await setup.register("--remove")
+        #expect(nothing.status == 0 && nothing.error.contains("nothing to remove"))
+        setup.isAway = true
+        let away = try await setup.register("--platform", "gcm", "--handle", "t", "--user", "alice")
+        #expect(away.status == 5, "\(away.error)")
+    }
+
+    @Test("doctor proves a hub, and says what is wrong with a connection string without its key")
+    func doctor() async throws {
+        let setup = try Setup()
+        let well = try await HeraldProgram.run(
+            ["doctor", "--only", "backend", "-o", "jsonl"], environment: setup.environment)
+        #expect(well.status == 0, "\(well.output) \(well.error)")
+        #expect(well.records.contains { $0["check"] as? String == "hub send" && $0["verdict"] as? String == "passed" })
+        let broken = try Setup { _ in "SharedAccessKeyName=a;SharedAccessKey=canary" }
+        let run = try await HeraldProgram.run(["doctor", "--only", "backend"], environment: broken.environment)
+        #expect(run.status == 1 && run.output.contains("✗ connection string"), "\(run.output) \(run.error)")
+        #expect(!(run.output + run.error).contains("canary"))
+    }
+
+    @Test("backend takes a hub only whole, and from a file that has a connection string")
+    func backend() async throws {
+        let setup = try Setup { _ in "nonsense" }
+        let half = try await HeraldProgram.run(["backend", "--hub", "x", "--port", "0"])
+        #expect(half.status == 2 && half.error.contains("go together"), "\(half.error)")
+        let broken = try await HeraldProgram.run(
+            ["backend", "--hub", "x", "--hub-connection-string-file", setup.connectionStringFile, "--port", "0"])
+        #expect(broken.status == 1 && broken.error.contains("connection string"), "\(broken.error)")
+    }
+
+    /// `herald backend` on the hub, as a process.
+    private final class RunningBackend {
+        let port: UInt16
+        private let process = Process()
+
+        init(_ setup: Setup) async throws {
+            process.executableURL = Bundle.main.bundleURL.appendingPathComponent("herald")
+            process.arguments = [
+                "backend", "--port", "0", "--hub", setup.emulator.hub, "--hub-connection-string-file",
+                setup.connectionStringFile, "--hub-ca-file", setup.emulator.caFile,
+            ]
+            let output = Pipe()
+            process.standardOutput = output
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            let end = output.fileHandleForReading
+            let line = try await Blocking.run {
+                var line = Data()
+                while let byte = try end.read(upToCount: 1), !byte.isEmpty, byte != Data("\n".utf8) { line += byte }
+                return line
+            }
+            port = UInt16(try #require(URL(string: String(decoding: line, as: UTF8.self))?.port))
+        }
+
+        func kill() async throws {
+            Foundation.kill(process.processIdentifier, SIGKILL)
+            try await Blocking.run { [process] in process.waitUntilExit() }
+        }
+
+        deinit { if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) } }
+    }
+
+    private static func call(
+        _ port: UInt16, _ method: String, _ target: String, user: String = "ann", body: String? = nil
+    ) throws -> PlainHTTP.Answer {
+        let basic = "Basic " + Data("\(user):\(user)".utf8).base64EncodedString()
+        return try PlainHTTP.request(port: port, method, target, headers: ["Authorization": basic], body: body)
+    }
+
+    /// Registers a device as an app does; false when the backend did not do it.
+    private static func register(_ port: UInt16, _ handle: String, user: String = "ann") throws -> Bool {
+        let answer = try call(port, "POST", "/api/register?handle=\(handle)", user: user)
+        guard answer.status == 200 else { return false }
+        let id = try JSONDecoder().decode(String.self, from: Data(answer.body))
+        let device = #"{"Platform":"gcm","Handle":"\#(handle)","Tags":[]}"#
+        return try call(port, "PUT", "/api/register/\(id)", user: user, body: device).status == 200
+    }
+
+    @Test(
+        "backend, killed at any moment, leaves a device one registration, and answers 200 to nothing that is not sent")
+    func killed() async throws {
+        let setup = try Setup()
+        let answered = Guarded<Set<String>>([])
+        let ended = Guarded(0)
+        for round in 0..<5 {
+            let backend = try await RunningBackend(setup)
+            let port = backend.port
+            if round == 0 { #expect(try await Blocking.run { try Self.register(port, "bobs", user: "bob") }) }
+            let clients = (0..<3).map { client in
+                Task {
+                    try await Blocking.run {
+                        for number in 0... {
+                            // Somebody else may have the port of the killed one by now.
+                            if ended.withLock({ $0 }) > round { return }
+                            let text = "\(round)-\(client)-\(number)"
+                            _ = try Self.register(port, "anns")
+                            let target = "/api/notifications?pns=gcm&to_tag=bob"
+                            if try Self.call(port, "POST", target, body: "\"\(text)\"").status == 200 {
+                                answered.withLock { _ = $0.insert(text) }
+                            }
+                        }
+                    }
+                }
+            }
+            let count = answered.withLock { $0.count } + .random(in: 1...9)
+            #expect(try await eventually { answered.withLock { $0.count } >= count })
+            try await backend.kill()
+            ended.withLock { $0 = round + 1 }
+            // Each ends with the connection that was cut off, or refused.
+            for client in clients { _ = try? await client.value }
+        }
+        let received = Set(setup.emulator.payloads(ofHandle: "bobs"))
+        for text in answered.withLock({ $0 }) {
+            #expect(received.contains(#"{"message":{"data":{"message":"From ann: \#(text)"}}}"#), "\(text)")
+        }
+        let last = try await RunningBackend(setup)
+        let port = last.port
+        #expect(try await Blocking.run { try Self.register(port, "anns") })
+        #expect(try await Blocking.run { try Self.call(port, "POST", "/api/notifications", body: nil).status } == 200)
+        let greetings = setup.emulator.payloads(ofHandle: "anns").filter { $0.contains("Hello, ann") }
+        #expect(greetings.count == 1)
+        try await last.kill()
+    }
+}

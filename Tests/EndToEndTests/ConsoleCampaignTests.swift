@@ -1,0 +1,208 @@
+import Foundation
+import HeraldSandbox
+import TestSupport
+import Testing
+
+@Suite("Find, campaigns and audit in the console", .realKafka("The console's campaigns"), .timeLimit(.minutes(10)))
+struct ConsoleCampaignTests {
+    private static func plan(_ change: (inout Fixture.Plan) -> Void = { _ in }) -> Fixture.Plan {
+        var plan = Fixture.Plan()
+        plan.more = Fixture.replayTopics
+        plan.topicConfigurations = ["notifications.dead-letter.state": ["cleanup.policy": "compact"]]
+        change(&plan)
+        return plan
+    }
+
+    /// Uploads a text in pieces; the upload's key.
+    private func upload(_ text: String, pieceBytes: Int = 1 << 20, to console: ConsoleProbe) async throws -> String {
+        let bytes = Array(text.utf8)
+        let declared = try await console.post("/api/uploads", ["name": "users.csv", "bytes": bytes.count])
+        let key = try #require(declared.json["upload"] as? String, "\(declared.text)")
+        for start in stride(from: 0, to: bytes.count, by: pieceBytes) {
+            let piece = String(decoding: bytes[start..<min(start + pieceBytes, bytes.count)], as: UTF8.self)
+            let answer = try await console.post("/api/uploads/\(key)?offset=\(start)", text: piece)
+            #expect(answer.status == 200, "\(answer.text)")
+        }
+        return key
+    }
+
+    private func entries(_ page: ConsoleProbe.Answer) -> [[String: Any]] {
+        page.json["entries"] as? [[String: Any]] ?? []
+    }
+
+    @Test("A campaign is uploaded, previewed, started, paused and resumed, and the audit says who did it")
+    func campaign() async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            _ = try await fixture.startWorker()
+            let console = try await ConsoleProbe(fixture)
+            let count = 150
+            let users = (0..<count).map { "member-\($0),Name \($0)\n" }.joined()
+            let key = try await upload("user,first_name\n\(users)a b,c\nmember-3,twice\n", pieceBytes: 500, to: console)
+            let form: [String: Any] = [
+                "upload": key, "name": "spring", "message": "Hi {{first_name}}", "pns": ["apns"], "rate": "10/s",
+            ]
+            #expect(try await console.post("/api/drafts", form, as: .viewer).status == 403)
+            let begun = try await console.post("/api/drafts", form)
+            let draft = try #require(begun.json["draft"] as? String, "\(begun.text)")
+            let preview = try await console.get("/api/drafts/\(draft)") { $0.json["state"] as? String != "reading" }
+            let found = try #require(preview.json["preview"] as? [String: Any], "\(preview.text)")
+            #expect(
+                found["recipients"] as? Int == count && found["repeats"] as? Int == 1 && found["invalid"] as? Int == 1)
+            #expect(preview.json["typed"] as? Int == count && (found["samples"] as? [Any])?.count == 3)
+            #expect(try await console.get("/api/drafts/\(draft)", as: .viewer).status == 404)
+            #expect(try await console.get("/api/drafts/\(draft)/invalid").text.contains("152,"))
+
+            let untyped = try await console.post("/api/drafts/\(draft)/start")
+            #expect(
+                untyped.status == 409 && untyped.text.contains("150 recipients would be notified"), "\(untyped.text)")
+            #expect(fixture.count("notifications.bulk") == 0)
+            let start = try await console.post("/api/drafts/\(draft)/start", ["typed": count])
+            #expect(start.status == 200, "\(start.text)")
+            #expect(try await console.post("/api/drafts/\(draft)/start", ["typed": count]).status == 404)
+
+            try await fixture.wait("some are published") { fixture.count("notifications.bulk") > 0 }
+            let consequence = try await console.get("/api/campaigns/spring/consequence/pause")
+            #expect(consequence.text.contains("wait until it is resumed"), "\(consequence.text)")
+            #expect(try await console.post("/api/campaigns/spring/pause", as: .viewer).status == 403)
+            let pause = try await console.post("/api/campaigns/spring/pause", ["reason": "the link"])
+            #expect(pause.json["is"] as? String == "paused" && pause.json["changed"] as? Bool == true, "\(pause.text)")
+            let paused = try await console.get("/api/campaigns/spring") {
+                ($0.json["campaign"] as? [String: Any])?["state"] as? String == "paused"
+            }
+            #expect(paused.text.contains("the link") && !paused.text.contains("Hi "), "\(paused.text)")
+            #expect(fixture.count("notifications.bulk") < count)
+            #expect(try await console.post("/api/campaigns/spring/pause").json["changed"] as? Bool == false)
+            #expect(try await console.post("/api/campaigns/spring/resume").json["is"] as? String == "running")
+            let finished = try await console.get("/api/campaigns/spring") {
+                ($0.json["campaign"] as? [String: Any])?["finished"] as? Bool == true
+            }
+            #expect(finished.text.contains(#""delivered":150"#), "\(finished.text)")
+            #expect(fixture.isEachCalledOnce(count))
+            let jobs = try await console.get("/api/jobs") { $0.text.contains("All published") }
+            #expect(jobs.text.contains("150 delivered"), "\(jobs.text)")
+            let list = try await console.get("/api/campaigns") { $0.text.contains(#""finished":true"#) }
+            #expect(list.text.contains(#""name":"spring""#), "\(list.text)")
+            #expect(try await console.post("/api/campaigns/spring/cancel").status == 409)
+
+            _ = try await console.get("/api/campaigns/spring/report") { $0.json["state"] as? String == "done" }
+            let report = try await console.get("/api/campaigns/spring/report/page")
+            #expect(report.text.contains("150 of 150 notifications") && !report.text.contains("Hi "))
+            #expect(report.headers["content-disposition"]?.hasPrefix("attachment") == true)
+            #expect(report.headers["content-security-policy"]?.hasPrefix("sandbox") == true)
+            #expect(try await console.post("/api/campaigns/spring/message", as: .viewer).status == 403)
+            #expect(try await console.post("/api/campaigns/spring/message").text.contains("Hi {{first_name}}"))
+
+            let audit = try await console.get("/api/audit?who=operator-ann")
+            let actions = entries(audit).compactMap { $0["action"] as? String }
+            #expect(actions.first == "campaign.reveal", "\(audit.text)")
+            #expect(Set(actions) == ["campaign.reveal", "campaign.start", "campaign.resume", "campaign.pause"])
+            #expect(
+                entries(audit).allSatisfy {
+                    $0["by"] as? String == "operator-ann" && $0["selection"] as? String == "spring"
+                })
+            let paused2 = try await console.get("/api/audit?what=campaign.pause&since=1h")
+            #expect(entries(paused2).count == 1 && entries(paused2).first?["reason"] as? String == "the link")
+            #expect(entries(try await console.get("/api/audit?who=nobody")).isEmpty)
+            #expect(try await console.get("/api/audit?before=x").status == 400)
+        }
+    }
+
+    @Test("A console that is killed while it publishes leaves a campaign that goes on with the same audience")
+    func killed() async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            _ = try await fixture.startWorker()
+            let users = "user\n" + (0..<400).map { "member-\($0)\n" }.joined()
+            func start(_ console: ConsoleProbe, _ form: [String: Any]) async throws -> ConsoleProbe.Answer {
+                let begun = try await console.post(
+                    "/api/drafts",
+                    form.merging(["upload": try await upload(users, to: console), "name": "spring"]) { $1 })
+                let draft = try #require(begun.json["draft"] as? String, "\(begun.text)")
+                let preview = try await console.get("/api/drafts/\(draft)") { $0.json["state"] as? String != "reading" }
+                #expect(try await console.post("/api/drafts/\(draft)/start", ["typed": 400]).status == 200)
+                return preview
+            }
+            let first = try await ConsoleProbe(fixture)
+            _ = try await start(first, ["message": "Secret {{user}}", "pns": ["apns"], "rate": "50/s"])
+            try await fixture.wait("some are published") { fixture.count("notifications.bulk") > 10 }
+            first.process.kill()
+            #expect(fixture.count("notifications.bulk") < 400)
+
+            let second = try await ConsoleProbe(fixture)
+            // The message is the one that it was begun with, and stays masked.
+            let preview = try await start(second, ["rate": "1000/s"])
+            #expect(preview.json["continues"] as? Bool == true && !preview.text.contains("Secret"), "\(preview.text)")
+            let finished = try await second.get("/api/campaigns/spring") {
+                ($0.json["campaign"] as? [String: Any])?["finished"] as? Bool == true
+            }
+            #expect(finished.text.contains(#""delivered":400"#), "\(finished.text)")
+            #expect(fixture.isEachCalledOnce(400))
+        }
+    }
+
+    @Test("An event is found, explained, and its message shown to operators alone; a viewer's console changes nothing")
+    func find() async throws {
+        let plan = Self.plan { $0.misbehaviour = [.status(400) { $0.pns = "gcm" }] }
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
+            try await fixture.publish([
+                Publication(id: "order-17", user: "ann", pns: ["apns", "gcm"]),
+                Publication(id: "order-18", user: "ben"),
+            ])
+            try await fixture.waitForResults(3)
+            let console = try await ConsoleProbe(fixture, [])
+            #expect(try await console.get("/api/find").status == 400)
+            #expect(try await console.get("/api/find?user=ann&since=ever").status == 400)
+            let begun = try await console.get("/api/find?user=ann&since=1h", as: .viewer)
+            let search = try #require(begun.json["search"] as? String, "\(begun.text)")
+            let found = try await console.get("/api/find/\(search)") { $0.json["state"] as? String != "reading" }
+            let events = try #require(found.json["events"] as? [[String: Any]], "\(found.text)")
+            #expect(events.compactMap { $0["id"] as? String } == ["order-17"])
+            #expect(found.text.contains("gcm: dead-lettered (400)") && !found.text.contains("Hello"), "\(found.text)")
+            #expect(found.json["command"] as? [String] == ["herald", "find", "--user", "ann", "--since", "1h"])
+            let origin = try #require(events.first?["origin"] as? String)
+            let explained = try await console.get("/api/find/\(search)/explanation?event=\(origin)")
+            #expect(explained.text.contains("because the backend answered 400"), "\(explained.text)")
+            #expect(explained.text.contains("herald dlq replay"))
+            #expect(try await console.get("/api/find/\(search)/explanation?event=x/0/1").status == 404)
+            #expect(try await console.get("/api/find/none").status == 404)
+
+            #expect(try await console.post("/api/find/message", ["origin": origin], as: .viewer).status == 403)
+            let message = try await console.post("/api/find/message", ["origin": origin])
+            #expect((message.json["message"] as? String)?.contains("Hello") == true, "\(message.text)")
+            let audit = try await console.get("/api/audit?what=event.reveal")
+            #expect(entries(audit).compactMap { $0["selection"] as? String } == [origin], "\(audit.text)")
+            let other = fixture.topic("notifications.audit")
+            #expect(try await console.post("/api/find/message", ["origin": "\(other)/0/0"]).status == 400)
+            let gone = try await console.post(
+                "/api/find/message", ["origin": "\(fixture.topic("notifications"))/0/99999"])
+            #expect(gone.status == 200 && gone.json["message"] is NSNull, "\(gone.text)")
+            #expect(try await console.post("/api/campaigns/spring/pause").status == 403)
+            let unknown = try await console.get("/api/campaigns/nothing") { $0.status != 200 }
+            #expect(unknown.status == 404 && unknown.text.contains("there is no campaign"), "\(unknown.text)")
+        }
+    }
+
+    @Test("An upload of more than the limit is refused and leaves nothing behind")
+    func uploads() async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            let console = try await ConsoleProbe(fixture, changing: ["console.uploadLimit": "1MiB"])
+            for bytes in [1 << 20 + 1, 1 << 30, Int.max] {
+                let answer = try await console.post("/api/uploads", ["name": "users.csv", "bytes": bytes])
+                #expect(answer.status == 413 && answer.text.contains("console.uploadLimit"), "\(answer.text)")
+            }
+            let declared = try await console.post("/api/uploads", ["name": "users.csv", "bytes": 1 << 20])
+            let key = try #require(declared.json["upload"] as? String)
+            let piece = String(repeating: "x", count: 600_000)
+            #expect(try await console.post("/api/uploads/\(key)?offset=0", text: piece).status == 200)
+            #expect(try await console.post("/api/uploads/\(key)?offset=600000", text: piece).status == 409)
+            #expect(try await console.post("/api/uploads/\(key)", text: piece).status == 400)
+            let large = String(repeating: "x", count: 1 << 20 + 1)
+            #expect(try await console.post("/api/uploads/\(key)?offset=600000", text: large).status == 413)
+            let form: [String: Any] = ["upload": key, "name": "a", "message": "Hi", "pns": ["apns"]]
+            let early = try await console.post("/api/drafts", form)
+            #expect(early.status == 409 && early.text.contains("600000 of 1048576 bytes"), "\(early.text)")
+            #expect(try await console.post("/api/uploads/\(key)/discard").status == 200)
+            #expect(try await console.post("/api/uploads/\(key)?offset=600000", text: "x").status == 404)
+        }
+    }
+}

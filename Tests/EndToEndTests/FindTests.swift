@@ -1,0 +1,142 @@
+import Foundation
+import HeraldSandbox
+import TestSupport
+import Testing
+
+@Suite("Finding out what became of an event", .realKafka("Finding events"))
+struct FindTests {
+    private static func plan(_ change: (inout Fixture.Plan) -> Void = { _ in }) -> Fixture.Plan {
+        var plan = Fixture.Plan()
+        plan.partitions = 3
+        plan.more = Fixture.replayTopics
+        plan.topicConfigurations = ["notifications.dead-letter.state": ["cleanup.policy": "compact"]]
+        change(&plan)
+        return plan
+    }
+
+    /// The events of `-o jsonl`.
+    private func events(_ output: String) throws -> [[String: Any]] {
+        try output.split(separator: "\n").filter { $0.hasPrefix("{") }.map { line in
+            try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
+        }
+    }
+
+    private func steps(_ event: [String: Any]) -> [String] {
+        (event["steps"] as? [[String: Any]] ?? []).compactMap { $0["step"] as? String }
+    }
+
+    @Test("A user's events are found with each call, each wait, a replay and every outcome, and nobody else's")
+    func wholeWay() async throws {
+        let plan = Self.plan {
+            $0.misbehaviour = [
+                .status(503) {
+                    $0.pns = "apns"
+                    $0.callsPerKey = 1
+                }, .status(400) { $0.pns = "gcm" },
+            ]
+        }
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
+            let others = (0..<50).map { Publication(id: "o\($0)", user: "other-\($0)") }
+            let anns = [
+                Publication(id: "order-17", user: "ann", pns: ["apns", "gcm"], more: ["source": "shop"]),
+                Publication(id: "order-18", user: "ann"),
+            ]
+            try await fixture.publish(others + anns)
+            try await fixture.waitForResults(53)
+            fixture.backend.misbehave([])
+            let replay = try await fixture.dlq("replay", "--group", "status=400", "--yes", "-o", "jsonl")
+            #expect(replay.status == 0, "\(replay.output)")
+            try await fixture.waitForResults(54)
+
+            let found = try await fixture.tool("find", "--user", "ann", "-o", "jsonl")
+            #expect(found.status == 0, "\(found.output)")
+            let events = try events(found.output)
+            #expect(events.compactMap { $0["id"] as? String } == ["order-17", "order-18"])
+            let first = try #require(events.first)
+            #expect(first["source"] as? String == "shop" && (first["open"] as? [String])?.isEmpty == true)
+            #expect(Set(steps(first)) == ["published", "called", "delayed", "settled", "dead-lettered", "replayed"])
+            // apns once and gcm once before the replay; what was delivered is a result.
+            let calls = (first["steps"] as? [[String: Any]] ?? []).filter { $0["step"] as? String == "called" }
+            #expect(calls.compactMap { $0["status"] as? Int }.sorted() == [400, 503])
+            #expect(calls.allSatisfy { $0["ms"] is Int })
+            #expect(!found.output.contains("Hello") && !found.output.contains("other-"))
+
+            let table = try await fixture.tool("find", "--user", "ann", "--id", "order-17")
+            #expect(table.status == 0 && table.output.contains("order-17 for ann by shop"), "\(table.output)")
+            #expect(table.output.contains("replayed as") && table.output.contains("apns: delivered (200) with 2 calls"))
+            #expect(!table.output.contains("order-18"))
+
+            let byID = try await fixture.tool("find", "--id", "order-18", "-o", "jsonl")
+            #expect(try self.events(byID.output).count == 1, "\(byID.output)")
+            let explained = try await fixture.tool("explain", "order-17", "--user", "ann")
+            #expect(explained.status == 0 && explained.output.contains("It was replayed once."), "\(explained.output)")
+            #expect(explained.output.contains("gcm: the backend took it"))
+            let nobody = try await fixture.tool("find", "--user", "nobody")
+            #expect(nobody.status == 1 && nobody.output.contains("0 events."), "\(nobody.output)")
+        }
+    }
+
+    @Test("An event that waits is explained with what it waits for, and one that nobody consumes with the doctor")
+    func waiting() async throws {
+        let plan = Self.plan {
+            $0.settings = ["retry.delays": "[1h]"]
+            $0.misbehaviour = [.status(503)]
+        }
+        try await Fixture.run(plan) { fixture in
+            try await fixture.publish([Publication(id: "early", user: "bob")])
+            let early = try await fixture.tool("explain", "early")
+            #expect(early.status == 0 && early.output.contains("nobody consumes it"), "\(early.output)")
+            #expect(early.output.contains("herald doctor"))
+            _ = try await fixture.startWorker()
+            let waits = try await eventually {
+                try await fixture.catchUp()
+                return fixture.retries.count == 1
+            }
+            #expect(waits)
+            let waiting = try await fixture.tool("explain", "early", "--user", "bob")
+            #expect(waiting.status == 0, "\(waiting.output)")
+            #expect(waiting.output.contains("apns: it waits in \(fixture.topic("notifications.retry.1h")) until"))
+            #expect(waiting.output.contains("its last call failed in a way that can pass"))
+            #expect(waiting.output.contains("call 2 of at most 2"))
+            #expect(waiting.output.contains("If that fails too, it becomes a dead letter."))
+        }
+    }
+
+    @Test("A publisher with another partitioner is found out, and all its events with --all-partitions")
+    func strays() async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            _ = try await fixture.startWorker()
+            let events = (0..<3).map { partition in
+                var event = Publication(id: "s\(partition)", user: "carl")
+                event.partition = Int32(partition)
+                return event
+            }
+            try await fixture.publish(events)
+            try await fixture.waitForResults(3)
+            let some = try await fixture.tool("find", "--user", "carl", "-o", "jsonl")
+            #expect(some.output.contains("their producer has another partitioner or key"), "\(some.output)")
+            let all = try await fixture.tool("find", "--user", "carl", "--all-partitions", "-o", "jsonl")
+            let found = try self.events(all.output)
+            #expect(found.compactMap { $0["id"] as? String }.sorted() == ["s0", "s1", "s2"])
+            #expect(found.allSatisfy { steps($0) == ["published", "settled"] }, "\(all.output)")
+        }
+    }
+
+    @Test("An event without an id is found by its place, and what does not decode by its key")
+    func unnamed() async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            _ = try await fixture.startWorker()
+            var event = Publication(
+                user: "dora", text: #"{"user":"dora","pns":"apns","message":"Hello"}"#)
+            event.partition = 1
+            try await fixture.publish([event, Publication(user: "dora", text: "no event")])
+            try await fixture.waitForResults(2)
+            let place = "\(fixture.topic("notifications"))/1/0"
+            let byPlace = try await fixture.tool("find", "--id", place, "-o", "jsonl")
+            #expect(try events(byPlace.output).map(steps) == [["published", "settled"]], "\(byPlace.output)")
+            let all = try await fixture.tool("find", "--user", "dora", "--all-partitions")
+            #expect(all.output.contains("malformed") && all.output.contains("2 events."), "\(all.output)")
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Dead letters of others", .realKafka("Dead letters of others"))
+struct ForeignLetterTests {
+    private static var plan: Fixture.Plan {
+        var plan = Fixture.Plan()
+        plan.more = Fixture.replayTopics + ["orders", "orders.DLT", "orders.copy"]
+        return plan
+    }
+
+    private func bytes(_ number: Int64, _ count: Int) -> [UInt8] {
+        (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * Int64($0))) }
+    }
+
+    /// As `DeadLetterPublishingRecoverer` writes it.
+    private func spring(_ number: Int, of topic: String, replays: String? = nil) -> Publication {
+        var letter = Publication(
+            user: "customer-\(number)", text: #"{"order":\#(number)}"#,
+            headers: [
+                .init("__TypeId__", "shop.Order"), .init("kafka_dlt-original-topic", topic),
+                .init("kafka_dlt-original-partition", bytes(1, 4)),
+                .init("kafka_dlt-original-offset", bytes(Int64(number), 8)),
+                .init("kafka_dlt-original-timestamp", bytes(1_795_250_426_123, 8)),
+                .init("kafka_dlt-original-timestamp-type", "CreateTime"),
+                .init("kafka_dlt-original-consumer-group", "billing"),
+                .init(
+                    "kafka_dlt-exception-fqcn", "org.springframework.kafka.listener.ListenerExecutionFailedException"),
+                .init("kafka_dlt-exception-cause-fqcn", "java.lang.IllegalStateException"),
+                .init("kafka_dlt-exception-message", "Listener failed; order \(number)"),
+                .init("kafka_dlt-exception-stacktrace", "java.lang.IllegalStateException\n\tat shop.Billing.bill"),
+            ])
+        if let replays { letter.headers.append(.init("herald-replays", replays)) }
+        letter.topic = "orders.DLT"
+        return letter
+    }
+
+    /// As Kafka Connect's `DeadLetterQueueReporter` writes it.
+    private func connect(_ number: Int, of topic: String) -> Publication {
+        var letter = Publication(
+            user: "customer-\(number)", text: "no JSON \(number)",
+            headers: [
+                .init("__connect.errors.topic", topic), .init("__connect.errors.partition", "0"),
+                .init("__connect.errors.offset", "\(number)"), .init("__connect.errors.connector.name", "search"),
+                .init("__connect.errors.task.id", "0"), .init("__connect.errors.stage", "VALUE_CONVERTER"),
+                .init("__connect.errors.class.name", "org.apache.kafka.connect.json.JsonConverter"),
+                .init("__connect.errors.exception.class.name", "org.apache.kafka.connect.errors.DataException"),
+                .init("__connect.errors.exception.message", "Converting byte[] to Kafka Connect data failed"),
+                .init("__connect.errors.exception.stacktrace", "org.apache.kafka.connect.errors.DataException"),
+            ])
+        letter.topic = "orders.DLT"
+        return letter
+    }
+
+    private func objects(_ output: String) throws -> [[String: Any]] {
+        try output.split(separator: "\n").filter { $0.hasPrefix("{") }.compactMap {
+            try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
+        }
+    }
+
+    private func text(_ record: StoredRecord) -> String { String(decoding: record.value ?? [], as: UTF8.self) }
+
+    @Test(
+        "Spring's and Connect's are listed by exception, and replayed once to where they came from, as they were there")
+    func wholeWay() async throws {
+        try await Fixture.run(Self.plan) { fixture in
+            let (orders, letters) = (fixture.topic("orders"), fixture.topic("orders.DLT"))
+            var stray = Publication(user: "ann", text: "stray")
+            stray.topic = "orders.DLT"
+            try await fixture.publish(
+                (0..<30).map { spring($0, of: orders) } + (30..<40).map { connect($0, of: orders) } + [stray])
+            // Herald's own lie in the same places, and are none of these.
+            try await fixture.publishDeadLetters(0..<40)
+
+            let list = try await fixture.dlq("list", "--topic", letters, "-o", "jsonl")
+            let groups = try objects(list.output)
+            #expect(list.status == 0 && groups.count == 3, "\(list.output)")
+            #expect(groups[0]["group"] as? String == "reason=java.lang.IllegalStateException")
+            #expect(groups[0]["count"] as? Int == 30 && groups[1]["count"] as? Int == 10)
+
+            let sample = try #require(groups[0]["sample"] as? String)
+            let show = try await fixture.dlq("show", "--topic", letters, sample)
+            #expect(show.output.contains("origin      \(orders)/1/"), "\(show.output)")
+            #expect(show.output.contains("herald dlq replay --topic \(letters) \(sample)"))
+            #expect(!show.output.contains("shop.Billing") && !show.output.contains(#"{"order""#))
+
+            let words = ["replay", "--topic", letters, "--where", "topic = \(orders)", "--wait", "0", "-o", "jsonl"]
+            let refused = try fixture.startDLQ(words)
+            #expect(try await refused.waitForExit() == 4, "\(refused.output)")
+            #expect(refused.output.contains("nobody reports whether they are processed"), "\(refused.output)")
+            let run = try fixture.startDLQ(words + ["--yes", "--reason", "billing is fixed"])
+            #expect(try await run.waitForExit() == 0, "\(run.output)")
+            #expect(try objects(run.output).last?["replayed"] as? Int == 40, "\(run.output)")
+
+            try await fixture.catchUp()
+            let replayed = fixture.records("orders")
+            #expect(Set(replayed.map(text)).count == 40 && replayed.count == 40)
+            for record in replayed {
+                let isSpring = text(record).hasPrefix("{")
+                #expect(record.originalHeaders == (isSpring ? [.init("__TypeId__", "shop.Order")] : []))
+                #expect(record.heraldHeaders == ["herald-replays": "1"])
+            }
+            let keys = Dictionary(grouping: fixture.records("orders.DLT"), by: \.keyText)
+            #expect(replayed.allSatisfy { keys[$0.keyText]?.first?.partition == $0.partition }, "by key")
+
+            let again = try fixture.startDLQ(words + ["--yes"])
+            #expect(try await again.waitForExit() == 0)
+            #expect(
+                (try objects(again.output).last?["leftOut"] as? [String: Int])?["replayed"] == 40, "\(again.output)")
+            let own = try await fixture.dlq("replay", "--where", "offset >= 0", "--dry-run", "-o", "jsonl")
+            #expect(
+                try objects(own.output).last?["planned"] as? Int == 40, "their marks are not Herald's: \(own.output)")
+
+            let rest = try await fixture.dlq(
+                "replay", "--topic", letters, "--where", "topic = none", "--to", fixture.topic("orders.copy"), "--yes",
+                "--wait", "0", "-o", "jsonl")
+            #expect(rest.status == 0, "\(rest.output)")
+            try await fixture.catchUp()
+            #expect(fixture.records("orders.copy").map(text) == ["stray"])
+
+            let export = try await fixture.dlq("export", "--topic", letters, "--where", "replays = 0")
+            #expect(try objects(export.output).count == 41, "\(export.output)")
+        }
+    }
+
+    @Test("What comes back as a new dead letter stops the replay")
+    func comesBack() async throws {
+        try await Fixture.run(Self.plan) { fixture in
+            let (orders, letters) = (fixture.topic("orders"), fixture.topic("orders.DLT"))
+            try await fixture.publish((0..<20).map { spring($0, of: orders) })
+            let run = try fixture.startDLQ([
+                "replay", "--topic", letters, "--where", "replays = 0", "--yes", "--ramp", "1,all", "--wait", "60s",
+                "-o", "jsonl",
+            ])
+            try await fixture.wait("the first is replayed") { fixture.count("orders") == 1 }
+            // What a service does that still cannot process it.
+            try await fixture.publish([spring(0, of: orders, replays: "1")])
+            #expect(try await run.waitForExit() == 3, "\(run.output)")
+            #expect(run.output.contains("1 of them came back"), "\(run.output)")
+            #expect(try objects(run.output).last?["end"] as? String == "stopped")
+            try await fixture.catchUp()
+            #expect(fixture.count("orders") == 1)
+            let back = try await fixture.dlq("list", "--topic", letters, "--where", "replays > 0", "-o", "jsonl")
+            #expect(try objects(back.output).first?["count"] as? Int == 1, "\(back.output)")
+        }
+    }
+
+    @Test("A topic of Herald's own, one that is not there, and options for Herald's own dead letters are refused")
+    func refused() async throws {
+        try await Fixture.run(Self.plan) { fixture in
+            let letters = fixture.topic("orders.DLT")
+            let own = try await fixture.dlq("list", "--topic", fixture.topic("notifications.dead-letter"))
+            #expect(own.status == 2 && own.output.contains("leave --topic out"), "\(own.output)")
+            let back = try await fixture.dlq("replay", "--topic", letters, "--where", "offset >= 0", "--to", letters)
+            #expect(back.status == 2 && back.output.contains("where these dead letters lie"), "\(back.output)")
+            let set = try await fixture.dlq(
+                "replay", "--topic", letters, "--where", "offset >= 0", "--set", "user=bob")
+            #expect(set.status == 2 && set.output.contains("does not go with --topic"), "\(set.output)")
+            let to = try await fixture.dlq("replay", "--where", "offset >= 0", "--to", "elsewhere")
+            #expect(to.status == 2 && to.output.contains("needs --topic"), "\(to.output)")
+
+            try await fixture.publish([spring(0, of: fixture.topic("gone"))])
+            let gone = try await fixture.dlq("replay", "--topic", letters, "--where", "offset >= 0", "--yes")
+            #expect(gone.status == 1 && gone.output.contains(fixture.topic("gone")), "\(gone.output)")
+        }
+    }
+}

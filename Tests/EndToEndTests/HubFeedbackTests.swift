@@ -1,0 +1,233 @@
+import Foundation
+import HeraldBytes
+import HeraldSandbox
+import TestSupport
+import Testing
+
+/// Workers and `herald feedback` together on a hub, from events to what became of them.
+///
+/// The hub's own record of each send says what its telemetry had to say.
+struct HubStream {
+    let hub: HubEmulator
+
+    /// A hub that takes some time for everything, and whose push services say that the devices of every third user are
+    /// gone.
+    init(_ change: (inout HubEmulator.Configuration) -> Void = { _ in }) throws {
+        var configuration = HubEmulator.Configuration()
+        configuration.misbehaviour = Self.slow
+        configuration.unknownMilliseconds = 300
+        configuration.processingMilliseconds = 2_000
+        configuration.outcomes = [HubOutcomeRule("ExpiredChannel", handle: "DD*")]
+        change(&configuration)
+        hub = try HubEmulator(configuration)
+    }
+
+    static let slow: [Misbehaviour] = [.latency(milliseconds: 1...40)]
+
+    /// Of the users `user-0` and so on the first of three has two devices, the second one that is gone, the third none.
+    func register(_ count: Int, of prefix: String = "user-") async throws {
+        try await Blocking.run {
+            try hub.register(
+                (0..<count).flatMap { number -> [(handle: String, user: String)] in
+                    let user = "\(prefix)\(number)"
+                    switch number % 3 {
+                    case 0: return [("AA\(100_000 + number)", user), ("AB\(100_000 + number)", user)]
+                    case 1: return [("DD\(100_000 + number)", user)]
+                    default: return []
+                    }
+                })
+        }
+    }
+
+    /// Each result has one record of feedback, and it says what the hub did with that send.
+    func expectFeedback(in fixture: Fixture, location: SourceLocation = #_sourceLocation) async throws {
+        try await fixture.catchUp()
+        let sends = Dictionary(
+            hub.sends.compactMap { send in send.messageID.map { ($0, send) } }, uniquingKeysWith: { first, _ in first })
+        let results = try fixture.results
+        let feedback = fixture.feedback
+        var problems: [String] = []
+        for result in results {
+            guard let id = result.record.json?["backendId"] as? String, let send = sends[id] else {
+                problems.append("\(result.id ?? ""): the hub knows no message of its result")
+                continue
+            }
+            let told = feedback[id] ?? []
+            let outcomes = send.outcomes.values.first ?? [:]
+            let state = outcomes.isEmpty ? "NoTargetFound" : "Completed"
+            guard told.count == 1, let record = told.first, record["id"] as? String == result.id,
+                record["pns"] as? String == result.pns, record["user"] as? String == result.user,
+                record["conclusion"] as? String == "final", record["state"] as? String == state,
+                record["outcomes"] as? [String: Int] == outcomes,
+                record["reached"] as? Int == outcomes["Success"] ?? 0
+            else {
+                problems.append("\(result.id ?? ""): \(told), expected \(state) \(outcomes)")
+                continue
+            }
+        }
+        let others = Set(feedback.keys).subtracting(results.compactMap { $0.record.json?["backendId"] as? String })
+        #expect(others.isEmpty, "feedback on what no result names", sourceLocation: location)
+        #expect(
+            problems.isEmpty, "\(problems.count) problems: \(problems.prefix(5).joined(separator: "; "))",
+            sourceLocation: location)
+    }
+}
+
+@Suite("Workers and herald feedback on one hub", .realKafka("Workers and herald feedback"), .timeLimit(.minutes(20)))
+struct HubFeedbackTests {
+    private static let maxInFlight = 30
+    private static let telemetry = [
+        "backend.hub.telemetry": "true", "delivery.maxInFlight": "\(maxInFlight)",
+    ].merging(CrashTests.named) { $1 }
+
+    private static func delivered(_ count: Int) -> [String: [String: String]] {
+        Dictionary(uniqueKeysWithValues: (0..<count).map { ("e\($0)", ["apns": "delivered 201"]) })
+    }
+
+    @Test(
+        "Worker and follower killed at random: no event is lost, each has one result and one record of feedback, and only calls in flight are made again"
+    )
+    func killed() async throws {
+        let seed = UInt64.random(in: .min ... .max)
+        var generator = SplitMix64(seed: seed)
+        let stream = try HubStream()
+        defer { stream.hub.stop() }
+        try await Fixture.run(Fixture.feedbackPlan) { fixture in
+            let (count, rounds) = (900, 10)
+            try await stream.register(count)
+            var worker = try await fixture.startHubWorker(stream.hub, changing: Self.telemetry)
+            var follower = try fixture.startFeedback(stream.hub)
+            var kills: [(recorded: Set<String>, calls: Int)] = []
+            for round in 0..<rounds {
+                try await fixture.publish(Batch.events(round * count / rounds..<(round + 1) * count / rounds))
+                let goal = stream.hub.sends.count + Int.random(in: 0...70, using: &generator)
+                try await fixture.wait("some are sent") {
+                    stream.hub.sends.count >= goal
+                        || fixture.count("notifications.results") >= (round + 1) * count / rounds
+                }
+                if round == 0 || Bool.random(using: &generator) {
+                    let recorded = Set(try fixture.results.compactMap(\.id))
+                    worker.kill()
+                    kills.append((recorded, stream.hub.sends.count))
+                    worker = try await fixture.startHubWorker(stream.hub, changing: Self.telemetry)
+                }
+                if round == 1 || Bool.random(using: &generator) {
+                    // Anywhere in its work: its questions come seconds after the sends.
+                    try await Task.sleep(for: .milliseconds(Int.random(in: 0...2_500, using: &generator)))
+                    #expect(follower.isRunning, "\(follower.tail)")
+                    follower.kill()
+                    follower = try fixture.startFeedback(stream.hub)
+                }
+            }
+            try await fixture.waitForResults(count)
+            try await fixture.wait("everything has feedback", within: 2 * Patience.seconds) {
+                fixture.feedback.count >= count
+            }
+            follower.terminate()
+            #expect(try await follower.waitForExit() == 0, "\(follower.tail)")
+            try await fixture.waitUntilAllIsCommitted()
+
+            let oracle = try await Oracle(fixture)
+            oracle.expectResults(Self.delivered(count))
+            oracle.expectNothingPassed(try await fixture.committed())
+            try await stream.expectFeedback(in: fixture)
+            let counts = fixture.feedback.values.joined().compactMap { $0["outcomes"] as? [String: Int] }
+            #expect(Set(counts.flatMap(\.keys)) == ["Success", "ExpiredChannel"], "seed \(seed)")
+
+            let sent = stream.hub.sends.map { ($0.tags ?? "").replacing("username:user-", with: "e") }
+            for kill in kills {
+                let again = kill.recorded.intersection(sent.dropFirst(kill.calls))
+                #expect(again.isEmpty, "seed \(seed): what was recorded before a kill is sent again")
+            }
+            let repeats = sent.count - Set(sent).count
+            let inFlight = kills.map { Set(sent.prefix($0.calls)).subtracting($0.recorded).count }.reduce(0, +)
+            print("\(kills.count) kills of workers: \(repeats) sends repeated, at most \(inFlight) were not recorded")
+            // What was on its way to the hub at a kill is not among them.
+            #expect(repeats <= inFlight + kills.count * Self.maxInFlight, "seed \(seed)")
+        }
+    }
+
+    @Test("A campaign's report says how many were taken by the hub, reached a push service, and had nobody to reach")
+    func campaign() async throws {
+        let stream = try HubStream()
+        defer { stream.hub.stop() }
+        try await Fixture.run(Fixture.feedbackPlan) { fixture in
+            try await stream.register(60, of: "member-")
+            _ = try await fixture.startHubWorker(stream.hub, changing: Self.telemetry)
+            let follower = try fixture.startFeedback(stream.hub)
+            try await fixture.publish(
+                try fixture.beginning(of: "spring", pns: ["apns"])
+                    + fixture.events(of: "spring", 0..<60, pns: ["apns"])
+                    + [fixture.progress(of: "spring", recipients: 60, published: 60)])
+            try await fixture.waitForResults(60)
+            try await fixture.wait("everything has feedback") { fixture.feedback.count >= 60 }
+            try await stream.expectFeedback(in: fixture)
+
+            let report = try await fixture.campaign("report", "spring", "--html", "-")
+            let text = try await fixture.campaign("status", "spring")
+            for run in [report, text] {
+                #expect(run.status == 0, "\(run.output)")
+                let line = "taken by the backend 60; reached a push service 20; nobody to reach 20"
+                #expect(run.output.contains(line), "\(run.output)")
+            }
+            let told = try #require(try await fixture.campaignStatus("spring")["feedback"] as? [String: Any])
+            #expect(told["reached"] as? Int == 20 && told["nobody"] as? Int == 20 && told["refused"] as? Int == 20)
+            #expect(told["devices"] as? [String: Int] == ["Success": 40, "ExpiredChannel": 20])
+            follower.terminate()
+            #expect(try await follower.waitForExit() == 0, "\(follower.tail)")
+        }
+    }
+}
+
+@Suite("A hub and a broker that hurt", .ownKafka("A hub and a broker that hurt"), .timeLimit(.minutes(20)))
+struct HurtfulHubTests {
+    @Test(
+        "The broker dies, the hub gives no telemetry, its key is regenerated: worker and follower wait and go on, and nothing is lost or told twice"
+    )
+    func troubles() async throws {
+        let stream = try HubStream()
+        defer { stream.hub.stop() }
+        var plan = Fixture.feedbackPlan
+        plan.hasMortalBroker = true
+        try await Fixture.run(plan) { fixture in
+            try await stream.register(400)
+            let worker = try await fixture.startHubWorker(stream.hub, changing: ["backend.hub.telemetry": "true"])
+            let follower = try fixture.startFeedback(stream.hub)
+            try await follower.waitForLog("following")
+            try await fixture.publish(Batch.events(0..<100))
+            try await fixture.waitForResults(30)
+            fixture.kafka.kill(node: 1)
+            try await fixture.kafka.revive(node: 1)
+            try await fixture.waitForResults(100, within: 2 * Patience.seconds)
+
+            try await fixture.publish(Batch.events(100..<150))
+            try await fixture.waitForResults(150)
+            // The questions about these are still to come.
+            stream.hub.misbehave([.hangUp { $0.path = "/messages/NH-*" }])
+            try await fixture.publish(Batch.events(150..<200))
+            try await follower.waitForLog("the hub does not say")
+            stream.hub.misbehave(HubStream.slow)
+            try await fixture.waitForResults(200, within: 2 * Patience.seconds)
+
+            let renewed = stream.hub.regenerateKey()
+            try await fixture.publish(Batch.events(200..<300))
+            try await worker.waitForLog("refuses the credentials")
+            try fixture.writeConnectionString(renewed)
+            try await fixture.publish(Batch.events(300..<400))
+            try await fixture.waitForResults(400, within: 2 * Patience.seconds)
+            try await fixture.wait("everything has feedback", within: 2 * Patience.seconds) {
+                fixture.feedback.count >= 400
+            }
+            for process in [worker, follower] {
+                process.terminate()
+                #expect(try await process.waitForExit() == 0, "\(process.tail)")
+            }
+            try await fixture.waitUntilAllIsCommitted()
+            let oracle = try await Oracle(fixture)
+            oracle.expectResults(
+                Dictionary(uniqueKeysWithValues: (0..<400).map { ("e\($0)", ["apns": "delivered 201"]) }))
+            oracle.expectNothingPassed(try await fixture.committed())
+            try await stream.expectFeedback(in: fixture)
+        }
+    }
+}

@@ -1,0 +1,184 @@
+import Foundation
+import HeraldBytes
+import HeraldEvents
+import HeraldReplay
+import HeraldTime
+import Testing
+
+@testable import HeraldConsole
+
+@Suite("The index of dead letters")
+struct LetterIndexTests {
+    private func index(limit: Int = 1_000_000, _ letters: [DeadLetterEntry]) -> LetterIndex {
+        var index = LetterIndex(limit: limit)
+        for var letter in letters { index.add(&letter) }
+        return index
+    }
+
+    private func condition(_ text: String) throws -> Condition {
+        try WhereParser.parse(text, now: WallTime(milliseconds: LetterSample.moment + 3_600_000))
+    }
+
+    /// Anything that a header may hold.
+    private static func anyLetters(_ count: Int, _ generator: inout some RandomNumberGenerator) -> [DeadLetterEntry] {
+        let texts = ["", "spring", "none", "\"none\"", "a\u{202E}b", "'; drop", String(repeating: "x", count: 9_000)]
+        let numbers = ["", "503", "429", "-1", "99999999999999999999", "abc", "9223372036854775807"]
+        return (0..<count).map { number in
+            LetterSample.make(
+                Int32(number % 3), Int64(number * 2), user: "user-\(Int.random(in: 0..<5, using: &generator))",
+                [
+                    "herald-campaign": texts.randomElement(using: &generator) ?? "",
+                    "herald-source": texts.randomElement(using: &generator) ?? "",
+                    "herald-reason": ["rejected", "expired", "nonsense", ""].randomElement(using: &generator) ?? "",
+                    "herald-status": numbers.randomElement(using: &generator) ?? "",
+                    "herald-attempts": numbers.randomElement(using: &generator) ?? "",
+                    "herald-replays": ["", "0", "2"].randomElement(using: &generator) ?? "",
+                    "herald-pns": ["", "apns", "apns,gcm", ",", "x,x"].randomElement(using: &generator) ?? "",
+                    "herald-origin": ["", "nonsense", "notifications/3/\(number)"].randomElement(using: &generator)
+                        ?? "",
+                    "herald-dead-lettered-at":
+                        ["", "\(LetterSample.moment + Int64(number) * 60_000)"].randomElement(using: &generator) ?? "",
+                ])
+        }
+    }
+
+    @Test("Whatever headers hold, groups are as herald dlq list has them", arguments: GroupField.allCases)
+    func sameGroups(field: GroupField) throws {
+        let seed = UInt64.random(in: .min ... .max)
+        var generator = SplitMix64(seed: seed)
+        let letters = Self.anyLetters(3_000, &generator)
+        let mark = #"{"state":"replayed","job":"j","at":1,"partitions":{"0":"0-1000","1":"2-900"}}"#
+        let part = #"{"state":"replayed","job":"j","at":1,"pns":["apns"],"partitions":{"2":"4-2000"}}"#
+        let resolved = #"{"state":"resolved","job":"j","at":1,"partitions":{"0":"1200-1400"}}"#
+        var marks = MarkIndex()
+        for text in [mark, part, resolved] {
+            marks.add(try JSONDecoder().decode(MarkRecord.self, from: Data(text.utf8)))
+        }
+        var outcomes = ReplayOutcomes()
+        for number in 0..<500 {
+            let text =
+                #"{"outcome":"\#(number % 2 == 0 ? "delivered" : "failed")","completedAt":"2026-11-21T08:40:26.123Z","#
+                + #""replays":\#(number % 3 + 1),"pns":"apns","origin":{"topic":"notifications","partition":3,"#
+                + #""offset":\#(number)}}"#
+            if let result = try? NotificationResult(decoding: Array(text.utf8)) { outcomes.add(result) }
+        }
+        // What is not kept is counted without a name, and elsewhere.
+        let kept = letters.filter { ($0.campaign ?? "").count < 8_000 && ($0.source ?? "").count < 8_000 }
+        var table = GroupTable(field)
+        for letter in kept { table.add(letter, marks, outcomes) }
+        let answer = index(kept).groups(by: field, .always, marks, outcomes)
+        #expect(answer.isCertain && answer.matched == kept.count)
+        #expect(
+            answer.value.map { [$0.count, $0.replayed, $0.delivered, $0.failedAgain, $0.resolved] }
+                == table.sorted.map { [$0.count, $0.replayed, $0.delivered, $0.failedAgain, $0.resolved] },
+            "seed \(seed)")
+        #expect(answer.value.map(\.name) == table.sorted.map(\.name), "seed \(seed)")
+        #expect(answer.value.map(\.first) == table.sorted.map(\.first), "seed \(seed)")
+        #expect(answer.value.map(\.last) == table.sorted.map(\.last), "seed \(seed)")
+        #expect(answer.value.map(\.suggestion) == table.sorted.map(\.suggestion) || field == .hour, "seed \(seed)")
+    }
+
+    @Test(
+        "A condition holds for a remembered dead letter as for the one in the topic, or the index says that it cannot tell",
+        arguments: [
+            "status = 503", "status = none", "status != 503 and attempts > 1", "campaign = spring",
+            "campaign ~ 's*' or source = none", "not (reason = rejected)", "reason in (rejected, expired)",
+            "user = user-1", "user in (user-1, user-2) and status = 503", "id = e12", "pns = apns", "pns = none",
+            "not (pns = gcm)", "replays = 2", "replays > 0 or status = 429", "partition = 1 and offset < 600",
+            "age < 50m", "age > 55m", "hour = 8", "hour >= 2026-11-21T09", "topic = notifications",
+            "dead-lettered-at > 2026-11-21T09:00:00Z", "campaign = '\"none\"'", "attempts < 0",
+        ])
+    func sameConditions(text: String) throws {
+        let seed = UInt64.random(in: .min ... .max)
+        var generator = SplitMix64(seed: seed)
+        let letters = Self.anyLetters(1_000, &generator)
+        let condition = try condition(text)
+        let index = index(letters)
+        var visited: Set<String> = []
+        let isCertain = index.visit(condition) { partition, row in visited.insert("\(partition):\(row.offset)") }
+        var expected: Set<String> = []
+        for var letter in letters where condition.holds(for: &letter) { expected.insert(letter.place) }
+        let isRight = isCertain ? visited == expected : visited.isSubset(of: expected)
+        #expect(isRight, "seed \(seed)")
+    }
+
+    @Test(
+        "What the index does not remember it does not answer, unless something else decides",
+        arguments: [
+            ("detail ~ '*away*'", false), ("user ~ 'a*'", false), ("key = x", false),
+            ("status = 404 and user ~ 'a*'", true), ("status = 503 or user ~ 'a*'", true),
+            ("not (status = 503 and detail = x)", false), ("first-attempt-at > 2026-01-01T00:00:00Z", false),
+        ])
+    func uncertain(text: String, isCertain: Bool) throws {
+        let index = index([LetterSample.make(0, 1)])
+        #expect(index.visit(try condition(text)) { _, _ in } == isCertain)
+    }
+
+    @Test("Pages go through all of them, the newest first, each once, while more come")
+    func pages() {
+        var index = index((0..<500).map { LetterSample.make(Int32($0 % 4), Int64($0)) })
+        var seen: [LetterOrder] = []
+        var cursor: LetterOrder?
+        for number in 0... {
+            let page = index.newest(.always, atMost: 60, behind: cursor)
+            seen += page.value
+            var new = LetterSample.make(1, Int64(1_000 + number))
+            index.add(&new)
+            guard page.value.count == 60, let last = page.value.last else { break }
+            cursor = LetterOrder(cursor: last.cursor)
+        }
+        #expect(seen.count == 500 && Set(seen).count == 500 && seen == seen.sorted())
+        #expect(seen.first?.offset == 499)
+        #expect(LetterOrder(cursor: "1:2") == nil && LetterOrder(cursor: "x:0:1") == nil)
+    }
+
+    @Test("Of more than it has room for it remembers the newest, and says how many it does not")
+    func limit() {
+        var index = LetterIndex(limit: 1_000)
+        for partition in 0..<2 { index.noteStart(0, of: Int32(partition)) }
+        for number in 0..<20_000 {
+            var letter = LetterSample.make(Int32(number % 2), Int64(number / 2))
+            index.add(&letter)
+        }
+        #expect(index.count <= 1_000 && index.count > 700)
+        #expect(index.forgotten == 20_000 - Int64(index.count))
+        #expect(index[0, 9_999] != nil && index[1, 9_999] != nil && index[0, 0] == nil)
+        #expect(index.newest(.always, atMost: 1, behind: nil).value.first?.offset == 9_999)
+    }
+
+    @Test("What the topic has deleted leaves the index")
+    func retention() {
+        var index = index((0..<40_000).map { LetterSample.make(0, Int64($0)) })
+        index.noteStart(33_333, of: 0)
+        #expect(index.count == 6_667 && index[0, 33_332] == nil && index[0, 33_333] != nil)
+        #expect(index.forgotten == 0)
+        index.noteStart(50_000, of: 0)
+        #expect(index.isEmpty && index[0, 33_333] == nil)
+        var late = LetterSample.make(0, 60_000)
+        index.add(&late)
+        #expect(index.count == 1 && index[0, 60_000] != nil)
+    }
+
+    @Test("A record that is read twice is counted once")
+    func twice() {
+        let index = index([LetterSample.make(0, 5), LetterSample.make(0, 5), LetterSample.make(0, 4)])
+        #expect(index.count == 1)
+    }
+
+    @Test("A hundred thousand campaigns of ten thousand bytes are counted, and do not fill the memory")
+    func hostileTraits() {
+        var index = LetterIndex(limit: 1_000_000)
+        let long = String(repeating: "x", count: 6_000)
+        for number in 0..<20_000 {
+            var letter = LetterSample.make(0, Int64(number), ["herald-campaign": "\(number)\(long)"])
+            index.add(&letter)
+        }
+        #expect(index.tables.campaigns.byteCount <= index.tables.campaigns.byteLimit)
+        let answer = index.groups(by: .campaign, .always, MarkIndex(), ReplayOutcomes())
+        #expect(answer.matched == 20_000 && answer.value.reduce(0) { $0 + $1.count } == 20_000)
+        #expect(answer.value.last?.name == nil)
+    }
+
+    @Test("A row has 56 bytes")
+    func size() { #expect(MemoryLayout<LetterRow>.stride == 56) }
+}

@@ -1,0 +1,77 @@
+import HeraldTime
+import Testing
+
+@testable import HeraldConsole
+
+@Suite("Counters become rates")
+struct RateMeterTests {
+    private let apns = WorkerNumbers.Series(service: "apns", end: "delivered")
+
+    private func reading(
+        _ count: Double, at seconds: Int64, start: Double? = 1_000
+    ) -> (at: MonotonicTime, numbers: WorkerNumbers) {
+        var numbers = WorkerNumbers()
+        numbers.notifications[apns] = count
+        numbers.startSeconds = start
+        return (MonotonicTime(nanoseconds: seconds * 1_000_000_000), numbers)
+    }
+
+    @Test("The first numbers of a worker are where the counting begins; from then on workers are summed")
+    func sums() {
+        var meter = RateMeter()
+        #expect(meter.add(["a": reading(500, at: 0)]).notifications.isEmpty)
+        #expect(meter.add(["a": reading(520, at: 2), "b": reading(9_000, at: 2)]).notifications == [apns: 10])
+        #expect(meter.add(["a": reading(520, at: 4), "b": reading(9_006, at: 4)]).notifications == [apns: 3])
+    }
+
+    @Test("A worker that was started again counts from zero, and no rate is negative")
+    func restarts() {
+        var meter = RateMeter()
+        _ = meter.add(["a": reading(1_000, at: 0)])
+        #expect(meter.add(["a": reading(40, at: 2, start: 1_001.5)]).notifications == [apns: 20])
+        // It has counted further than before by the time that it is asked.
+        #expect(meter.add(["a": reading(100, at: 4, start: 1_003)]).notifications == [apns: 50])
+        // A worker that does not say when it began.
+        _ = meter.add(["a": reading(100, at: 6, start: nil)])
+        #expect(meter.add(["a": reading(10, at: 8, start: nil)]).notifications == [apns: 5])
+    }
+
+    @Test("Numbers that were counted already add nothing, and a worker that left begins anew when it is back")
+    func stale() {
+        var meter = RateMeter()
+        _ = meter.add(["a": reading(10, at: 0)])
+        #expect(meter.add(["a": reading(10, at: 0)]).notifications.isEmpty)
+        #expect(meter.add([:]).notifications.isEmpty)
+        #expect(meter.add(["a": reading(90, at: 9)]).notifications.isEmpty)
+    }
+
+    @Test("No more series are told than a page can show, whatever workers make up")
+    func bounded() {
+        func many(_ value: Double, at seconds: Int64) -> (at: MonotonicTime, numbers: WorkerNumbers) {
+            var numbers = WorkerNumbers()
+            for number in 0..<5_000 { numbers.calls[.init(service: "s\(number)", end: "x")] = value * Double(number) }
+            return (MonotonicTime(nanoseconds: seconds * 1_000_000_000), numbers)
+        }
+        var meter = RateMeter()
+        _ = meter.add(["a": many(1, at: 0)])
+        let calls = meter.add(["a": many(2, at: 1)]).calls
+        #expect(calls.count == RateMeter.seriesLimit && calls[.init(service: "s4999", end: "x")] == 4_999)
+    }
+
+    @Test("The history keeps ten minutes, the oldest first, and averages calls over its last points")
+    func history() {
+        var history = NowHistory()
+        for number in 0..<(NowHistory.capacity + 7) {
+            var point = NowPoint(at: WallTime(milliseconds: Int64(number) * 2_000))
+            point.calls[apns] = Double(number % 2)
+            history.add(point)
+        }
+        let points = history.points
+        #expect(points.count == NowHistory.capacity && NowHistory.step * NowHistory.capacity == .seconds(600))
+        #expect(points.first?.at.milliseconds == 14_000 && points.last?.at.milliseconds == 612_000)
+        #expect(zip(points, points.dropFirst()).allSatisfy { $0.at < $1.at })
+        let calls = history.calls(lastSeconds: 60, now: WallTime(milliseconds: 612_000))
+        #expect(calls == [apns: 0.5])
+        #expect(NowHistory().calls(lastSeconds: 60, now: WallTime(milliseconds: 0)) == nil)
+    }
+}

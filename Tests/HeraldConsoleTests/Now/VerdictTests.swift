@@ -1,0 +1,391 @@
+import Foundation
+import HeraldCore
+import HeraldTime
+import HeraldTools
+import Testing
+
+@testable import HeraldAdmin
+@testable import HeraldConsole
+@testable import HeraldKafka
+
+@Suite("The verdict")
+struct VerdictTests {
+    /// 2026-11-23T02:14:00Z.
+    private static let now = WallTime(milliseconds: 1_795_400_040_000)
+    private static let breaker = WorkerSurvey.Page.Reason(
+        reason: "outage-breaker",
+        sentence: "Most calls to the backend fail for now, the latest with status 503: check the backend.")
+
+    private static let growing = WorkerSurvey.Page.Reason(
+        reason: "lag-growing",
+        sentence: "The lag grows by 5 offsets each second: more events arrive than the backend accepts.")
+
+    private static func minutesAgo(_ minutes: Int64) -> WallTime { now.advanced(byMilliseconds: -minutes * 60_000) }
+
+    private static func worker(
+        _ address: String = "a:1", ready: Bool = true, _ reasons: [WorkerSurvey.Page.Reason] = [],
+        warnings: [WorkerSurvey.Page.Reason]? = nil, _ change: (inout WorkerNumbers) -> Void = { _ in }
+    ) -> WorkerObservation {
+        var numbers = WorkerNumbers()
+        change(&numbers)
+        return WorkerObservation(
+            address: address, state: .answered(.init(ready: ready, reasons: reasons, warnings: warnings)),
+            numbers: numbers, at: MonotonicTime(nanoseconds: 0))
+    }
+
+    private static func silent(_ address: String = "a:1") -> WorkerObservation {
+        WorkerObservation(address: address, state: .silent("no route"), at: MonotonicTime(nanoseconds: 0))
+    }
+
+    private static func partition(
+        _ number: Int32, lag: Int64 = 0, delay: String? = nil, overdue: Int64 = 0, hasMember: Bool = true,
+        oldest: WallTime? = nil, stillSince: WallTime? = nil
+    ) -> GroupObservation.Partition {
+        GroupObservation.Partition(
+            place: TopicPartition(topic: delay.map { "retry.\($0)" } ?? "notifications", partition: number),
+            delay: delay, lag: lag, overdue: overdue, hasMember: hasMember, oldest: oldest, stillSince: stillSince)
+    }
+
+    private static func group(
+        members: Int = 1, state: String = "Stable", _ partitions: [GroupObservation.Partition] = [partition(0)]
+    ) -> GroupObservation {
+        GroupObservation(
+            at: now, state: state,
+            members: (0..<members).map { .init(clientID: "herald-\($0)", host: "/10.0.0.1", partitions: []) },
+            partitions: partitions)
+    }
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var situation: Situation
+        var level: Finding.Level
+        var sentence: String
+        var section: String?
+        var others: [String] = []
+
+        init(
+            _ description: String, _ level: Finding.Level, _ sentence: String, section: String? = nil,
+            others: [String] = [], workers: [WorkerObservation] = [],
+            group: GroupKnowledge = .known(VerdictTests.group()),
+            deadLetters: Int? = 0, calls: [String: Double] = [:], rate: Double = 0
+        ) {
+            testDescription = description
+            self.level = level
+            self.sentence = sentence
+            self.section = section
+            self.others = others
+            situation = Situation(
+                now: VerdictTests.now, workers: workers, group: group, deadLetters: deadLetters,
+                calls: Dictionary(
+                    uniqueKeysWithValues: calls.map { (WorkerNumbers.Series(service: "apns", end: $0), $1) }),
+                notificationsPerSecond: rate)
+        }
+    }
+
+    private static let quiet = [
+        Case(
+            "nothing was asked yet", .unknown, "Looking: the workers and the brokers have not answered yet",
+            group: .unasked),
+        Case(
+            "notifications end", .good, "Delivering: 1\u{A0}204 notifications a second", workers: [worker()],
+            rate: 1_204.3),
+        Case("nothing to do", .good, "Delivering: nothing waits", workers: [worker()]),
+        Case(
+            "the brokers are not asked yet, and workers are ready", .good, "Delivering", workers: [worker()],
+            group: .unasked),
+        Case(
+            "no admin port can be asked", .good,
+            "Delivering: as far as Kafka shows; no worker's admin port can be asked from here", section: "first-look"),
+        Case(
+            "workers are not asked yet", .unknown, "Looking: the workers and the brokers have not answered yet",
+            workers: [WorkerObservation(address: "a:1", state: .unasked, at: MonotonicTime(nanoseconds: 0))]),
+        Case(
+            "this user may not ask for the group", .good, "Delivering",
+            others: ["The brokers do not tell of the group: no"],
+            workers: [worker()], group: .untold("no")),
+        Case(
+            "nobody may be asked", .unknown, "Looking: the workers and the brokers have not answered yet",
+            others: ["The brokers do not tell of the group: no"], group: .untold("no")),
+        Case("an older worker without numbers", .good, "Delivering: nothing waits", workers: [worker(warnings: nil)]),
+    ]
+
+    private static let outages = [
+        Case(
+            "an outage of all", .bad,
+            "Holding: most calls to the backend fail for now, the latest with status 503", section: "outage-breaker",
+            workers: [worker("a:1", ready: false, [breaker]), worker("b:1", ready: false, [breaker])]),
+        Case(
+            "an outage that says since when", .bad,
+            "Holding since 02:10 UTC: most calls to the backend fail for now, the latest with status 503",
+            workers: [
+                worker(
+                    ready: false,
+                    [.init(reason: breaker.reason, sentence: breaker.sentence, since: "2026-11-23T02:10:00.000Z")])
+            ]),
+        Case(
+            "an outage of one of two", .warn,
+            "Degraded: 1 of 2 workers: most calls to the backend fail for now, the latest with status 503",
+            section: "outage-breaker", workers: [worker("a:1"), worker("b:1", ready: false, [breaker])]),
+        Case(
+            "two opinions of workers that do not deliver", .warn,
+            "Degraded: 1 of 2 workers: most calls to the backend fail for now, the latest with status 503",
+            others: ["Degraded: 1 of 2 workers: the worker is starting and its lanes consume no records yet"],
+            workers: [
+                worker("a:1", ready: false, [breaker]),
+                worker(
+                    "b:1", ready: false,
+                    [
+                        .init(
+                            reason: "starting",
+                            sentence:
+                                "The worker is starting and its lanes consume no records yet: wait; it takes long.")
+                    ]),
+            ]),
+        Case(
+            "a reason of a newer worker", .bad, "Not delivering: the moon is in the way", section: "not-ready",
+            workers: [worker(ready: false, [.init(reason: "moon", sentence: "The moon is in the way: wait.")])]),
+        Case(
+            "not ready, without a reason", .bad, "Not delivering: a worker says so, without a reason",
+            section: "not-ready", workers: [worker(ready: false)]),
+        Case(
+            "stuck partitions are no news in an outage", .bad,
+            "Holding: most calls to the backend fail for now, the latest with status 503",
+            workers: [worker(ready: false, [breaker])],
+            group: .known(group([partition(3, lag: 9_000, stillSince: minutesAgo(9))]))),
+    ]
+
+    private static let absences = [
+        Case(
+            "nobody runs, and events wait", .bad, "No worker runs: 9\u{A0}000 events wait, the oldest since 02:10 UTC",
+            section: "heralddown",
+            group: .known(
+                group(
+                    members: 0, state: "Empty",
+                    [
+                        partition(0, lag: 8_999, oldest: minutesAgo(4)), partition(1, lag: 1, oldest: minutesAgo(1)),
+                        partition(0, lag: 3, delay: "10m", oldest: minutesAgo(50)),
+                    ]))),
+        Case(
+            "since another day", .bad, "No worker runs: 1 event waits, the oldest since 2026-11-22 02:14 UTC",
+            group: .known(group(members: 0, state: "Empty", [partition(0, lag: 1, oldest: minutesAgo(1_440))]))),
+        Case(
+            "nobody runs, and only retries wait", .bad, "No worker runs: 2 retries wait, the oldest since 02:05 UTC",
+            group: .known(
+                group(members: 0, state: "Empty", [partition(0, lag: 2, delay: "10s", oldest: minutesAgo(9))]))),
+        Case(
+            "nobody runs, and nothing waits", .warn, "No worker runs: nothing waits", section: "heralddown",
+            group: .known(group(members: 0, state: "Dead"))),
+        Case(
+            "the named workers are silent, and the group is empty", .bad, "No worker runs: 5 events wait",
+            workers: [silent()], group: .known(group(members: 0, state: "Empty", [partition(0, lag: 5)]))),
+        Case(
+            "one of two does not answer", .warn, "Degraded: 1 of 2 workers does not answer at b:1 (no route)",
+            section: "heraldworkerdown", workers: [worker("a:1"), silent("b:1")]),
+        Case(
+            "none answers, and the group has members", .warn, "Degraded: no worker answers at a:1 (no route)",
+            section: "heraldworkerdown", workers: [silent()]),
+        Case(
+            "a worker that starts is there", .warn, "Starting: the worker is starting", section: "starting",
+            workers: [worker(ready: false, [.init(reason: "starting", sentence: "The worker is starting: wait.")])],
+            group: .known(group(members: 0, state: "Empty", [partition(0, lag: 5)]))),
+    ]
+
+    private static let brokers = [
+        Case(
+            "no broker answers anybody", .bad, "Brokers unreachable: no broker answers at k:9092",
+            section: "heraldbrokersunreachable",
+            workers: [
+                worker(
+                    ready: false,
+                    [.init(reason: "brokers-unreachable", sentence: "No broker answers (x: y): check that they run.")])
+            ], group: .unreachable("no broker answers at k:9092", last: group())),
+        Case(
+            "no broker answers the console, and no worker is known", .bad,
+            "Brokers unreachable: no broker answers at k:9092", workers: [silent()],
+            group: .unreachable("no broker answers at k:9092", last: nil)),
+        Case(
+            "no broker answers the console alone", .warn,
+            "The workers deliver, and the console reaches no broker: gone", workers: [worker()],
+            group: .unreachable("gone", last: group())),
+        Case(
+            "a worker alone is cut off", .warn, "Degraded: 1 of 2 workers: no broker answers (x: y)",
+            section: "heraldbrokersunreachable",
+            workers: [
+                worker("a:1"),
+                worker(
+                    "b:1", ready: false,
+                    [.init(reason: "brokers-unreachable", sentence: "No broker answers (x: y): check that they run.")]),
+            ]),
+        Case(
+            "partitions without a leader", .bad, "Degraded: notifications/3 has no leader",
+            section: "heraldpartitionswithoutleader", workers: [worker()],
+            group: .known(
+                {
+                    var found = group()
+                    found.leaderless = [TopicPartition(topic: "notifications", partition: 3)]
+                    return found
+                }())),
+    ]
+
+    private static let partitions = [
+        Case(
+            "one partition is stuck", .bad, "Partition 3 is stuck since 02:12 UTC: 9\u{A0}000 behind in notifications",
+            section: "heraldlag", workers: [worker()],
+            group: .known(group([partition(0), partition(3, lag: 9_000, stillSince: minutesAgo(2))])), rate: 100),
+        Case(
+            "it has not been still for long", .good, "Delivering: 9\u{A0}000 events wait", workers: [worker()],
+            group: .known(group([partition(3, lag: 9_000, stillSince: now.advanced(byMilliseconds: -50_000))]))),
+        Case(
+            "two are stuck, of which no worker tells", .bad,
+            "2 partitions are stuck since 02:04 UTC: 12 behind in notifications/1, notifications/0",
+            group: .known(
+                group([
+                    partition(0, lag: 5, stillSince: minutesAgo(2)), partition(1, lag: 7, stillSince: minutesAgo(10)),
+                ]))),
+        Case(
+            "overdue retries are stuck", .bad, "Partition 0 is stuck since 02:12 UTC: 4 behind in retry.10s",
+            workers: [worker()],
+            group: .known(group([partition(0, lag: 9, delay: "10s", overdue: 4, stillSince: minutesAgo(2))]))),
+        Case(
+            "nobody has a partition", .bad, "Degraded: no worker has notifications/3: 7 events wait there",
+            section: "heraldrebalances", workers: [worker()],
+            group: .known(group([partition(3, lag: 7, hasMember: false)]))),
+        Case(
+            "a rebalance", .warn, "Degraded: the group \"PreparingRebalance\" moves its partitions",
+            workers: [worker()],
+            group: .known(group(state: "PreparingRebalance", [partition(3, lag: 7, hasMember: false)]))),
+    ]
+
+    private static let numbers = [
+        Case(
+            "dead letters, new within the hour", .warn, "Some dead letters: 12 new within the hour",
+            section: "heralddeadletters", workers: [worker()], deadLetters: 12),
+        Case(
+            "dead letters beside an outage", .bad,
+            "Holding: most calls to the backend fail for now, the latest with status 503",
+            others: ["Some dead letters: 200 new within the hour"], workers: [worker(ready: false, [breaker])],
+            deadLetters: 200),
+        Case(
+            "many calls fail", .warn, "Degraded: 25 % of apns's calls fail for now", section: "heraldcallsfail",
+            workers: [worker()], calls: ["delivered": 75, "transient": 20, "timeout": 5]),
+        Case(
+            "a rate that was found", .warn,
+            "Degraded: 10 % of apns's calls are answered with 429; the backend bears about 80 a second",
+            section: "heraldthrottled",
+            workers: [worker("a:1") { $0.rateLimits = ["apns": 50] }, worker("b:1") { $0.rateLimits = ["apns": 30] }],
+            calls: ["delivered": 90, "throttled": 10]),
+        Case(
+            "refused credentials", .warn, "Degraded: 2 % of apns's calls are refused with 401 or 403",
+            section: "heraldcredentialsrefused", workers: [worker()], calls: ["delivered": 98, "credentials": 2]),
+        Case(
+            "too few calls to say anything", .good, "Delivering: nothing waits", workers: [worker()],
+            calls: ["timeout": 0.2]),
+        Case(
+            "a lag that grows", .warn, "Behind: the lag grows by 5 offsets each second", section: "heraldlag",
+            workers: [worker(warnings: [growing])], group: .known(group([partition(0, lag: 9_000)])), rate: 100),
+        Case(
+            "a lag that grew, and is seconds of work", .good, "Delivering: 100 notifications a second",
+            workers: [worker(warnings: [growing])], group: .known(group([partition(0, lag: 900)])), rate: 100),
+        Case(
+            "a lag that grew, and is gone", .good, "Delivering: nothing waits", workers: [worker(warnings: [growing])]),
+        Case(
+            "an event of two hours ago", .warn, "An event is late: the oldest has waited since 00:14 UTC",
+            section: "heraldoldestevent", workers: [worker { $0.oldestSeconds = 7_200 }]),
+        Case(
+            "a rate that cannot be", .good,
+            "Delivering: 1\u{A0}000\u{A0}000\u{A0}000\u{A0}000\u{A0}000 notifications a second", workers: [worker()],
+            calls: ["delivered": .infinity, "throttled": .infinity], rate: .infinity),
+        Case(
+            "an age that cannot be", .good, "Delivering: nothing waits", workers: [worker { $0.oldestSeconds = 1e300 }]),
+    ]
+
+    @Test("says what is the matter, since when, and where the runbook goes on", arguments: quiet + outages + absences)
+    func workers(_ example: Case) { check(example) }
+
+    @Test("tells brokers, partitions and numbers apart", arguments: brokers + partitions + numbers)
+    func kafka(_ example: Case) { check(example) }
+
+    private func check(_ example: Case) {
+        let verdict = Verdict(example.situation)
+        #expect(verdict.first.sentence(now: Self.now) == example.sentence)
+        #expect(verdict.first.level == example.level)
+        if let section = example.section { #expect(verdict.first.next?.section == section) }
+        #expect(verdict.others.map { $0.sentence(now: Self.now) } == example.others)
+    }
+
+    @Test("leads to the failures when there are new dead letters, first or beside something worse")
+    func failures() {
+        for example in Self.numbers.prefix(2) {
+            let verdict = Verdict(example.situation)
+            let all = [verdict.first] + verdict.others
+            #expect(all.contains { $0.next?.href == "/failures" })
+        }
+    }
+
+    @Test("dates what begins while somebody looks, keeps that through a short gap, and forgets what has ended")
+    func clock() {
+        var clock = FindingClock()
+        let good = Verdict(Finding("delivering", .good, "Delivering"))
+        let bad = Verdict(
+            Finding("x", .bad, "Holding"), others: [Finding("y", .warn, "Late", since: Self.minutesAgo(9))])
+        func at(_ seconds: Int64) -> WallTime { Self.now.advanced(byMilliseconds: seconds * 1_000) }
+        #expect(clock.date(bad, now: at(0)).first.since == nil, "nobody saw it begin")
+        #expect(clock.date(Verdict(Finding("z", .bad, "Stuck")), now: at(2)).first.since == nil, "nor that")
+        #expect(clock.date(good, now: at(60)).first.since == at(60))
+        let dated = clock.date(bad, now: at(62))
+        #expect(dated.first.since == at(62) && dated.others.first?.since == Self.minutesAgo(9))
+        _ = clock.date(good, now: at(64))
+        #expect(clock.date(bad, now: at(66)).first.since == at(62))
+        for seconds in stride(from: Int64(68), to: 90, by: 2) { _ = clock.date(good, now: at(seconds)) }
+        #expect(clock.date(bad, now: at(90)).first.since == at(90))
+    }
+
+    @Test("knows each reason that a worker can give")
+    func reasons() {
+        let reasons: [Readiness.Reason] =
+            [
+                .starting, .stopping, .stuck, .brokersUnreachable, .loginFailed, .topicsMissing,
+                .partitionsWithoutLeader, .unassigned, .recordsRefused, .commitsFailing, .backendUnreachable,
+            ] + OutageReason.allCases.map { .outage($0) }
+        #expect(Set(reasons.map(\.word)).subtracting(NextStep.reasons.keys) == [])
+    }
+
+    @Test("names only sections that the runbook has")
+    func sections() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
+        let text = try String(contentsOf: root.appending(path: "docs/RUNBOOK.md"), encoding: .utf8)
+        let anchors = Set(
+            text.split(separator: "\n").filter { $0.hasPrefix("#") }.map { line in
+                line.drop { $0 == "#" || $0 == " " }.lowercased().replacing(" ", with: "-")
+                    .filter { $0.isLetter || $0.isNumber || $0 == "-" }
+            })
+        let steps =
+            Array(NextStep.reasons.values) + [
+                .brokers, .leaders, .lag, .noWorker, .silentWorker, .nameWorkers, .rebalance, .callsFail, .throttled,
+                .credentials, .oldest, .deadLetters, .against(reason: "never heard of"),
+            ]
+        for step in steps { #expect(anchors.contains(step.section), "\(step.section)") }
+    }
+
+    @Test(
+        "takes a worker's sentence apart where it says what to do",
+        arguments: [
+            ("The backend refuses: check it.", "the backend refuses", "Check it."),
+            (
+                "Herald cannot log in (a: b: c): check kafka.auth; it waits.", "Herald cannot log in (a: b: c)",
+                "Check kafka.auth; it waits."
+            ),
+            (
+                "a, b: missing, or not seen: run `herald topics apply`.", "a, b: missing, or not seen",
+                "Run `herald topics apply`."
+            ),
+            ("Something happened.", "Something happened", nil),
+            ("TLS to the backend failed: ", "TLS to the backend failed", nil),
+            (":", ":", nil), ("", "", nil), ("((((: x", "((((: x", nil),
+            (")))): x", "))))", "X"),
+        ] as [(String, String, String?)])
+    func sentences(_ sentence: String, what: String, step: String?) {
+        let parts = SentenceParts(sentence)
+        #expect(parts.what == what && parts.step == step)
+    }
+}

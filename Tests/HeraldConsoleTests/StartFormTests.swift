@@ -1,0 +1,155 @@
+import Foundation
+import HeraldCampaigns
+import HeraldEvents
+import HeraldText
+import HeraldThreads
+import HeraldTools
+import TestSupport
+import Testing
+
+@testable import HeraldConsole
+
+@Suite("A campaign that is begun in the console")
+struct StartFormTests {
+    private let rules = CampaignStartRules(
+        pushServices: .standard, maximumEventBytes: 65_536, uploadLimit: 1 << 20, directory: NSTemporaryDirectory())
+    private let requests = ["notifications", "notifications.bulk"]
+
+    private func form(_ change: (inout StartForm) -> Void = { _ in }) -> StartForm {
+        var form = StartForm(upload: "k", name: "spring", message: "Hi {{first_name}}", pns: ["apns", "FCM", "gcm"])
+        change(&form)
+        return form
+    }
+
+    private func order(
+        _ definition: CampaignDefinition? = nil, _ change: (inout StartForm) -> Void = { _ in }
+    ) throws -> CampaignOrder {
+        try form(change).order(rules, requests: requests, definition: definition)
+    }
+
+    private static func definition(message: String, pns: String, topic: String) throws -> CampaignDefinition {
+        let text = """
+            {"name":"spring","message":"\(message)","pns":["\(pns)"],"topic":"\(topic)","startedAt":0,"startedBy":"ann",
+            "requestOffsets":{},"resultOffsets":{}}
+            """
+        return try JSONDecoder().decode(CampaignDefinition.self, from: Data(text.utf8))
+    }
+
+    @Test("It says what the command would, and is that command")
+    func same() throws {
+        let form = form {
+            $0.rate = "12000/m"
+            $0.ramp = "1,10"
+            $0.pauseIfFailures = "5%"
+            $0.expiresIn = "6h"
+        }
+        let order = try form.order(rules, requests: requests, definition: nil)
+        #expect(order.text.pushServices == ["apns", "gcm"] && order.topic == "notifications.bulk")
+        #expect(order.rate == 200 && order.ramp == [1, 10] && order.pauseIfFailures == 0.05)
+        #expect(order.expiresInMilliseconds == 21_600_000 && !order.endsWhenPausedByFailures)
+        #expect(
+            form.command(order, file: "users.csv") == [
+                "herald", "campaign", "start", "--name", "spring", "--audience", "users.csv", "--message",
+                "Hi {{first_name}}", "--pns", "apns,gcm", "--topic", "notifications.bulk", "--rate", "12000/m",
+                "--ramp",
+                "1,10", "--pause-if-failures", "5%", "--expires-in", "6h",
+            ])
+    }
+
+    @Test("What goes on keeps its message, push services and topic")
+    func continued() throws {
+        let definition = try Self.definition(message: "Hi", pns: "wns", topic: "notifications")
+        let order = try order(definition) {
+            $0.message = nil
+            $0.pns = []
+            $0.topic = ""
+        }
+        #expect(order.text.template.text == "Hi" && order.text.pushServices == ["wns"])
+        #expect(order.topic == "notifications")
+    }
+
+    @Test(
+        "What is missing or wrong is named",
+        arguments: [
+            ("name", "a b"), ("message", ""), ("message", "{{#a}}"), ("message", String(repeating: "x", count: 70_000)),
+            ("pns", ""), ("pns", "pigeon"), ("topic", "others"), ("rate", "fast"), ("ramp", "1,all"),
+            ("pause-if-failures", "0%"), ("expires-in", "0"),
+        ])
+    func mistakes(name: String, value: String) {
+        let error = #expect(throws: InvalidArgument.self) {
+            try order(nil) { form in
+                switch name {
+                case "name": form.name = value
+                case "message": form.message = value
+                case "pns": form.pns = value.isEmpty ? [] : [value]
+                case "topic": form.topic = value
+                case "rate": form.rate = value
+                case "ramp": form.ramp = value
+                case "pause-if-failures": form.pauseIfFailures = value
+                default: form.expiresIn = value
+                }
+            }
+        }
+        #expect(error?.description.hasPrefix("\(name): ") == true, "\(String(describing: error))")
+    }
+
+    /// The draft of an audience, when it was looked through.
+    private func draft(_ text: String, message: String? = "Hi {{user}}") async throws
+        -> AskedTasks<CampaignDraft>.Snapshot
+    {
+        let store = UploadStore(in: NSTemporaryDirectory(), limits: UploadStore.Limits())
+        let bytes = Array(text.utf8)
+        let key = try store.declare(name: "users.csv", byteCount: bytes.count, owner: "ann")
+        for start in stride(from: 0, to: bytes.count, by: 1 << 20) {
+            _ = try store.append(
+                Array(bytes[start..<min(start + 1 << 20, bytes.count)]), at: start, to: key, owner: "ann")
+        }
+        nonisolated(unsafe) let file = try store.file(key, owner: "ann").file
+        let audience = try Audience(file, name: "users.csv")
+        let definition = try Self.definition(message: "Secret", pns: "apns", topic: "notifications.bulk")
+        let order = try order(definition) { $0.message = message }
+        let draft = CampaignDraft(
+            owner: "ann", upload: key, order: order, command: [], isMessageKnown: message != nil)
+        let tasks = try AskedTasks<CampaignDraft>(name: "test", most: 1, busy: "")
+        try tasks.begin("a") { try CampaignDraft.preview(draft, audience, definition: nil, $0) }
+        #expect(try await eventually { tasks.ask("a")?.isEnded == true })
+        return try #require(tasks.ask("a"))
+    }
+
+    @Test("The preview counts, shows the first invalid lines, and asks for the number above 100")
+    func preview() async throws {
+        let users = (0..<150).map { "member-\($0)\n" }.joined()
+        let draft = try #require(try await draft("user\n\(users)member-3\na b\n\"open\n").value)
+        let object = draft.json
+        #expect(object["state"] == "done" && object["typed"] == 150)
+        #expect(object["preview"]?["recipients"] == 150 && object["preview"]?["repeats"] == 1)
+        #expect(object["preview"]?["invalid"] == 2)
+        guard case .array(let samples)? = object["preview"]?["samples"] else { throw Refused("no samples", status: 0) }
+        #expect(samples.count == 3 && samples.first?["message"] == "Hi member-0")
+        let lines = String(decoding: try #require(draft.outcome?.invalidLines), as: UTF8.self)
+        #expect(lines.hasPrefix("line,reason,begins with\r\n153,") && lines.split(separator: "\r\n").count == 3)
+        // One start takes them; another finds none.
+        #expect(draft.outcome?.takeRecipients()?.count == 150)
+        #expect(draft.outcome?.takeRecipients() == nil)
+    }
+
+    @Test("A message that nobody has typed here is not in the preview")
+    func masked() async throws {
+        let object = try #require(try await draft("user\nann\n", message: nil).value?.json)
+        #expect(object["preview"]?["recipients"] == 1 && object["typed"] == nil)
+        #expect(!object.compact.contains("Secret"))
+    }
+
+    @Test("A hostile audience fills neither memory nor the page: lines without end, and nothing but mistakes")
+    func hostile() async throws {
+        let mistakes = try await draft("user\n" + String(repeating: "=1+1 \u{202E}\n", count: 50_000))
+        let draft = try #require(mistakes.value)
+        #expect(draft.json["preview"]?["invalid"] == 50_000 && draft.json["keptInvalidLines"] == 10_000)
+        #expect(try #require(draft.outcome?.invalidLines).count < 4 << 20)
+        #expect(!draft.json.compact.contains("\u{202E}"))
+        let endless = try await self.draft("user\n" + String(repeating: "x", count: 3 << 20))
+        #expect(endless.value?.json["preview"]?["recipients"] == 0)
+        let noColumn = try await self.draft("name\nann\n")
+        #expect(noColumn.failure != nil && noColumn.value != nil)
+    }
+}

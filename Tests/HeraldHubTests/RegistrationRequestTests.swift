@@ -1,0 +1,208 @@
+import HeraldHTTP
+import HeraldHub
+import HeraldText
+import HeraldThreads
+import TestSupport
+import Testing
+
+@Suite("A hub's registrations over the wire")
+struct RegistrationRequestTests {
+    /// A hub that answers each request by its line, in the order of the requests, over TLS.
+    private final class Hub: Sendable {
+        private let seen: Guarded<[String]>
+        private let server: ScriptedServer
+        let client: HubClient
+
+        init(_ answer: @escaping @Sendable (_ line: String, _ number: Int) -> String) throws {
+            let certificates = try TestCertificates.shared()
+            let seen = Guarded<[String]>([])
+            self.seen = seen
+            server = try ScriptedServer(tls: certificates.good) { peer in
+                let request = try peer.readRequest()
+                let number = seen.withLock { requests in
+                    requests.append(request)
+                    return requests.count - 1
+                }
+                try peer.write(answer(String(request.prefix { $0 != "\r\n" }), number))
+            }
+            client = HubClient(
+                try HubConnectionString(
+                    "Endpoint=sb://127.0.0.1:\(server.port)/;SharedAccessKeyName=Full;SharedAccessKey=key"),
+                hub: "hub", timeoutMilliseconds: 60_000, tls: TLSFiles(caFile: certificates.authorityFile))
+        }
+
+        var requests: [String] { seen.withLock { $0 } }
+        /// The requests' lines without the version of HTTP.
+        var lines: [String] {
+            requests.map { String($0.prefix { $0 != "\r\n" }.dropLast(" HTTP/1.1".count)) }
+        }
+        func stop() { server.stop() }
+
+        static func answer(_ status: Int, _ body: String = "", headers: String = "") -> String {
+            "HTTP/1.1 \(status) X\r\n\(headers)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+        }
+
+        static func feed(_ ids: [String]) -> String {
+            "<feed xmlns=\"http://www.w3.org/2005/Atom\">"
+                + ids.map {
+                    "<entry><title>\($0)</title><content><GcmRegistrationDescription><RegistrationId>\($0)"
+                        + "</RegistrationId><GcmRegistrationId>h</GcmRegistrationId></GcmRegistrationDescription>"
+                        + "</content></entry>"
+                }.joined() + "</feed>"
+        }
+    }
+
+    @Test(
+        "An id is the last segment of the place that the answer names",
+        arguments: ["Location", "location", "Content-Location"])
+    func newID(header: String) throws {
+        let hub = try Hub { _, _ in
+            Hub.answer(201, headers: "\(header): https://ns.example/hub/registrationids/12-3-1?api-version=2020-06\r\n")
+        }
+        defer { hub.stop() }
+        #expect(hub.client.makeRegistrationID() == .success("12-3-1"))
+        #expect(hub.lines == ["POST /hub/registrationids?api-version=2020-06"])
+        let request = try #require(hub.requests.first)
+        #expect(request.contains("\r\nContent-Length: 0\r\n"))
+        #expect(request.contains("\r\nAuthorization: SharedAccessSignature sr=https%3A%2F%2F127.0.0.1"))
+    }
+
+    @Test("An answer without a place is none")
+    func noID() throws {
+        let hub = try Hub { _, _ in Hub.answer(201) }
+        defer { hub.stop() }
+        #expect(hub.client.makeRegistrationID() == .failure(.unreadable(reason: "the answer names no registration id")))
+    }
+
+    @Test("A registration is put whatever is there, and deleted whatever it has become")
+    func putAndDelete() throws {
+        let hub = try Hub { _, _ in Hub.answer(200) }
+        defer { hub.stop() }
+        let registration = try HubRegistration(.gcm(token: "h"), tags: ["a"])
+        guard case .success = hub.client.put(registration, at: "1-2/ä") else {
+            Issue.record("the registration is refused")
+            return
+        }
+        guard case .success = hub.client.deleteRegistration("1-2") else {
+            Issue.record("the deletion is refused")
+            return
+        }
+        #expect(
+            hub.lines == [
+                "PUT /hub/registrations/1-2%2F%C3%A4?api-version=2020-06",
+                "DELETE /hub/registrations/1-2?api-version=2020-06",
+            ])
+        #expect(!hub.requests[0].contains("If-Match"))
+        #expect(hub.requests[0].contains("\r\nContent-Type: application/atom+xml;type=entry;charset=utf-8\r\n"))
+        #expect(hub.requests[0].hasSuffix(String(decoding: registration.entry, as: UTF8.self)))
+        #expect(hub.requests[1].contains("\r\nIf-Match: *\r\n"))
+    }
+
+    @Test("A handle is looked for as a channel of every push service, page after page")
+    func byHandle() throws {
+        let hub = try Hub { _, number in
+            number < 2
+                ? Hub.answer(200, Hub.feed(["\(number)"]), headers: "X-MS-ContinuationToken: a%2Fb%3D\(number)\r\n")
+                : Hub.answer(200, Hub.feed([]))
+        }
+        defer { hub.stop() }
+        guard case .success(let found) = hub.client.registrations(ofHandle: "https://w/?a=1&b='x'") else {
+            Issue.record("the list is refused")
+            return
+        }
+        #expect(found.map(\.id) == ["0", "1"])
+        let list =
+            "GET /hub/registrations?$top=20&$filter=ChannelUri%20eq%20%27https%3A%2F%2Fw%2F%3Fa%3D1%26b%3D%27%27x"
+            + "%27%27%27"
+        #expect(
+            hub.lines == [
+                list + "&api-version=2020-06", list + "&continuationtoken=a%2Fb%3D0&api-version=2020-06",
+                list + "&continuationtoken=a%2Fb%3D1&api-version=2020-06",
+            ])
+    }
+
+    @Test("A token of Apple's is looked for in capitals, as the hub gives it back")
+    func appleHandle() throws {
+        let hub = try Hub { _, _ in Hub.answer(200, Hub.feed([])) }
+        defer { hub.stop() }
+        #expect(hub.client.registrations(ofHandle: "0aff") == .success([]))
+        #expect(
+            hub.lines == ["GET /hub/registrations?$top=20&$filter=ChannelUri%20eq%20%270AFF%27&api-version=2020-06"])
+    }
+
+    @Test("Registrations are listed by a tag")
+    func byTag() throws {
+        let hub = try Hub { _, _ in Hub.answer(200, Hub.feed(["1", "2"])) }
+        defer { hub.stop() }
+        guard case .success(let found) = hub.client.registrations(ofTag: "username:a#b") else {
+            Issue.record("the list is refused")
+            return
+        }
+        #expect(found.map(\.id) == ["1", "2"])
+        #expect(hub.lines == ["GET /hub/tags/username%3Aa%23b/registrations?$top=20&api-version=2020-06"])
+    }
+
+    @Test(
+        "What the hub refuses is told apart",
+        arguments: [
+            (404, .notFound(detail: "no & none")), (410, .gone(detail: "no & none")),
+            (412, .preconditionFailed(detail: "no & none")),
+            (403, .refused(status: 403, retryAfterSeconds: 7, detail: "no & none")),
+            (401, .refused(status: 401, retryAfterSeconds: 7, detail: "no & none")),
+        ] as [(Int, HubFailure)])
+    func refusals(status: Int, failure: HubFailure) throws {
+        let hub = try Hub { _, _ in
+            Hub.answer(
+                status, "<Error><Code>\(status)</Code><Detail>no &amp; none</Detail></Error>",
+                headers: "Retry-After: 7\r\n")
+        }
+        defer { hub.stop() }
+        #expect(hub.client.makeRegistrationID() == .failure(failure))
+        #expect(hub.client.registrations(ofHandle: "h") == .failure(failure))
+        #expect(failure.status == status)
+        guard case .failure(failure) = hub.client.put(try HubRegistration(.gcm(token: "h"), tags: []), at: "1"),
+            case .failure(failure) = hub.client.deleteRegistration("1")
+        else {
+            Issue.record("another failure")
+            return
+        }
+    }
+
+    @Test("A hub that is away and an answer that is no feed are failures of their own")
+    func noAnswer() throws {
+        let hub = try Hub { _, number in number == 0 ? Hub.answer(200, "<entry/>") : "" }
+        defer { hub.stop() }
+        guard case .failure(.unreadable) = hub.client.registrations(ofHandle: "h"),
+            case .failure(.unanswered) = hub.client.registrations(ofHandle: "h")
+        else {
+            Issue.record("another failure")
+            return
+        }
+    }
+
+    @Test("The first registration of a handle is kept and its doubles deleted, one that is gone already too")
+    func doubles() throws {
+        let hub = try Hub { line, _ in
+            line.hasPrefix("GET")
+                ? Hub.answer(200, Hub.feed(["1", "2", "3"])) : Hub.answer(line.contains("2") ? 404 : 200)
+        }
+        defer { hub.stop() }
+        #expect(HubRegistrations(hub.client).id(forHandle: "h") == .success("1"))
+        #expect(
+            hub.lines.dropFirst() == [
+                "DELETE /hub/registrations/2?api-version=2020-06", "DELETE /hub/registrations/3?api-version=2020-06",
+            ])
+    }
+
+    @Test("A handle that nobody has, or none at all, gets a new id", arguments: ["h", nil])
+    func newHandle(handle: String?) throws {
+        let hub = try Hub { line, _ in
+            line.hasPrefix("GET")
+                ? Hub.answer(200, Hub.feed([]))
+                : Hub.answer(201, headers: "Location: https://x/hub/registrationids/9\r\n")
+        }
+        defer { hub.stop() }
+        #expect(HubRegistrations(hub.client).id(forHandle: handle) == .success("9"))
+        #expect(hub.lines.count == (handle == nil ? 1 : 2))
+    }
+}

@@ -1,0 +1,231 @@
+import Foundation
+import HeraldBytes
+import HeraldEvents
+import HeraldText
+import HeraldTime
+import HeraldTools
+import Testing
+
+@testable import HeraldReplay
+
+/// Dead letters as Spring Kafka and Kafka Connect write them.
+enum ForeignSample {
+    static func spring(offset: Int64 = 17, more: [(String, [UInt8]?)] = []) -> DeadLetterEntry {
+        entry(
+            offset: offset,
+            [
+                ("x-own", Array("kept".utf8)),
+                (
+                    "kafka_dlt-exception-fqcn",
+                    text("org.springframework.kafka.listener.ListenerExecutionFailedException")
+                ),
+                ("kafka_dlt-exception-cause-fqcn", text("java.lang.IllegalStateException")),
+                ("kafka_dlt-exception-message", text("no stock")),
+                ("kafka_dlt-exception-stacktrace", text("a\n\tat b")),
+                ("kafka_dlt-original-topic", text("orders")), ("kafka_dlt-original-partition", [0, 0, 1, 2]),
+                ("kafka_dlt-original-offset", [0, 0, 0, 0, 0, 1, 0, 0]),
+                ("kafka_dlt-original-timestamp", [0, 0, 1, 0xA2, 0, 0, 0, 0]),
+                ("kafka_dlt-original-timestamp-type", text("CreateTime")),
+                ("kafka_dlt-original-consumer-group", text("billing")),
+            ] + more)
+    }
+
+    static func connect(more: [(String, [UInt8]?)] = []) -> DeadLetterEntry {
+        entry(
+            offset: 17,
+            [
+                ("x-own", nil), ("__connect.errors.topic", text("orders")), ("__connect.errors.partition", text("258")),
+                ("__connect.errors.offset", text("65536")), ("__connect.errors.connector.name", text("search")),
+                ("__connect.errors.task.id", text("0")), ("__connect.errors.stage", text("VALUE_CONVERTER")),
+                ("__connect.errors.class.name", text("org.apache.kafka.connect.json.JsonConverter")),
+                ("__connect.errors.exception.class.name", text("org.apache.kafka.connect.errors.DataException")),
+                ("__connect.errors.exception.message", text("no JSON")),
+                ("__connect.errors.exception.stacktrace", text("a\n\tat b")),
+            ] + more)
+    }
+
+    static func entry(offset: Int64 = 17, _ headers: [(String, [UInt8]?)]) -> DeadLetterEntry {
+        var list = HeaderList()
+        for (name, value) in headers {
+            if let value {
+                list.append(name: Array(name.utf8).span.bytes, value: value.span.bytes)
+            } else {
+                list.append(name, nil)
+            }
+        }
+        var entry = DeadLetterEntry(decoder: RecordDecoder(), isForeign: true)
+        entry.fill(
+            partition: 2, offset: offset, timestamp: SampleEntry.moment, key: Array("ann".utf8),
+            value: Array(#"{"user":"bob","message":"Hello","pns":"apns","expiresAt":"2020-01-01T00:00:00Z"}"#.utf8),
+            headers: list)
+        return entry
+    }
+
+    static func text(_ text: String) -> [UInt8] { Array(text.utf8) }
+}
+
+@Suite("Dead letters of others")
+struct ForeignLetterTests {
+    private static let topic = ForeignTopic(name: "orders.DLT", own: Topics())
+
+    private func decision(
+        _ entry: DeadLetterEntry, topic: ForeignTopic = topic, marks: [String] = [], isAgain: Bool = false
+    ) throws -> ReplayRules.Decision {
+        var rules = ReplayRules(maximumReplays: 5, requestTopics: ["notifications"], foreign: topic)
+        rules.isAgain = isAgain
+        var index = MarkIndex()
+        for mark in marks { index.add(try JSONDecoder().decode(MarkRecord.self, from: Data(mark.utf8))) }
+        var entry = entry
+        return rules.decision(for: &entry, index, now: SampleEntry.moment)
+    }
+
+    private func headers(_ entry: DeadLetterEntry) throws -> [String] {
+        guard case .replay(let replay) = try decision(entry) else { throw InvalidArgument("it is left out") }
+        let record = OutgoingRecord(replay, ofForeign: entry)
+        #expect(record.key == entry.key && record.value == entry.value)
+        return (0..<record.headers.count).map { index in
+            "\(record.headers.name(at: index).text)=\(record.headers.value(at: index)?.text ?? "null")"
+        }
+    }
+
+    @Test("What Spring and Connect say of a record is read, each in its own form")
+    func fields() {
+        for (entry, reason, reader) in [
+            (ForeignSample.spring(), "java.lang.IllegalStateException", "billing"),
+            (ForeignSample.connect(), "org.apache.kafka.connect.errors.DataException", "search"),
+        ] {
+            var entry = entry
+            #expect(entry.origin == Origin(topic: "orders", partition: 258, offset: 65_536))
+            #expect(entry.text(.reason) == reason && entry.text(.source) == reader && entry.text(.topic) == "orders")
+            #expect(entry.text(.detail)?.hasPrefix("no ") == true && entry.stackTrace == "a\n\tat b")
+            #expect(entry.deadLetteredAt == SampleEntry.moment && entry.replays == 0)
+            // Their values are no events, whatever they look like.
+            #expect(entry.text(of: .user) == "ann" && entry.message() == nil && entry.expiresAt() == nil)
+            #expect(entry.pushServices.isEmpty && entry.omissions.isEmpty)
+        }
+        #expect(ForeignSample.spring().number(.originTimestamp) == 1_795_296_329_728)
+    }
+
+    @Test(
+        "An exception is told by its own class unless it only wraps another; a key's exception stands for a missing one"
+    )
+    func exceptions() {
+        let plain = ForeignSample.entry([
+            ("kafka_dlt-original-topic", ForeignSample.text("orders")),
+            ("kafka_dlt-exception-fqcn", ForeignSample.text("a.B")),
+            ("kafka_dlt-exception-cause-fqcn", ForeignSample.text("a.C")),
+        ])
+        #expect(plain.text(.reason) == "a.B")
+        let key = ForeignSample.entry([
+            ("kafka_dlt-original-topic", ForeignSample.text("orders")),
+            ("kafka_dlt-key-exception-fqcn", ForeignSample.text("a.Key")),
+            ("kafka_dlt-key-exception-message", ForeignSample.text("bad key")),
+        ])
+        #expect(key.text(.reason) == "a.Key" && key.text(.detail) == "bad key")
+    }
+
+    @Test("A replay has key, value and the record's own headers, and says how often it was replayed")
+    func record() throws {
+        #expect(try headers(ForeignSample.spring()) == ["x-own=kept", "herald-replays=1"])
+        #expect(try headers(ForeignSample.connect()) == ["x-own=null", "herald-replays=1"])
+        let more: [(String, [UInt8]?)] = [
+            ("retry_topic-attempts", [0, 0, 0, 3]), ("springDeserializerExceptionValue", [1]),
+            ("herald-replays", ForeignSample.text("1")), ("kafka_own", ForeignSample.text("1")),
+        ]
+        #expect(try headers(ForeignSample.spring(more: more)) == ["x-own=kept", "kafka_own=1", "herald-replays=2"])
+    }
+
+    @Test("A record that went through both, or twice through one, goes back by one step")
+    func nested() throws {
+        let connect: [(String, [UInt8]?)] = [("__connect.errors.topic", ForeignSample.text("orders-dlq"))]
+        let spring = ForeignSample.spring(more: connect)
+        #expect(spring.text(.topic) == "orders-dlq")
+        #expect(try headers(spring).contains("kafka_dlt-original-topic=orders"))
+        let twice = ForeignSample.spring(more: [("kafka_dlt-original-topic", ForeignSample.text("orders-retry"))])
+        #expect(twice.text(.topic) == "orders-retry")
+        let left = try headers(twice)
+        #expect(left.contains("kafka_dlt-original-topic=orders") && !left.contains { $0.hasPrefix("kafka_dlt-exc") })
+    }
+
+    @Test(
+        "Headers that are wrong count as missing",
+        arguments: [
+            ("kafka_dlt-original-partition", [UInt8]([0, 0, 1])),
+            ("kafka_dlt-original-offset", [0xFF, 0, 0, 0, 0, 0, 0, 0]),
+            ("kafka_dlt-original-offset", ForeignSample.text("65536")),
+        ])
+    func wrong(name: String, value: [UInt8]) throws {
+        let entry = ForeignSample.spring(more: [(name, value)])
+        #expect(entry.origin == nil && entry.text(.topic) == "orders")
+        guard case .replay(let replay) = try decision(entry) else { throw InvalidArgument("it is left out") }
+        #expect(replay.topic == "orders", "the key chooses the partition")
+    }
+
+    @Test("Each goes where it came from, or all to the topic that is named, but never back to where it lies")
+    func destinations() throws {
+        func topic(_ decision: ReplayRules.Decision) -> String? {
+            if case .replay(let replay) = decision { replay.topic } else { nil }
+        }
+        #expect(topic(try decision(ForeignSample.spring())) == "orders")
+        let named = ForeignTopic(name: "orders.DLT", destination: "orders.again", own: Topics())
+        #expect(topic(try decision(ForeignSample.spring(), topic: named)) == "orders.again")
+        #expect(topic(try decision(ForeignSample.entry([("a", nil)]), topic: named)) == "orders.again")
+        #expect(try decision(ForeignSample.entry([("a", nil)])) == .leaveOut(.unknownOrigin))
+        for (name, omission) in [
+            ("orders.DLT", ReplayRules.Omission.forbiddenTopic), ("notifications.dead-letter", .forbiddenTopic),
+            ("notifications.dead-letter.state", .forbiddenTopic), ("notifications.retry.5s", .forbiddenTopic),
+            ("no topic/", .unknownOrigin), ("", .unknownOrigin),
+        ] {
+            let entry = ForeignSample.entry([("__connect.errors.topic", ForeignSample.text(name))])
+            #expect(try decision(entry) == .leaveOut(omission), "\(name)")
+        }
+    }
+
+    @Test("What was replayed or resolved is left out unless asked for again, and never more often than allowed")
+    func marks() throws {
+        let replayed = #"{"state":"replayed","job":"j","at":1,"partitions":{"2":"17"}}"#
+        let resolved = #"{"state":"resolved","job":"j","at":1,"partitions":{"2":"17"}}"#
+        #expect(try decision(ForeignSample.spring(), marks: [replayed]) == .leaveOut(.replayed))
+        #expect(try decision(ForeignSample.spring(), marks: [resolved]) == .leaveOut(.resolved))
+        guard case .replay(let replay) = try decision(ForeignSample.spring(), marks: [replayed], isAgain: true) else {
+            throw InvalidArgument("it is left out")
+        }
+        #expect(replay.replays == 2)
+        let often = ForeignSample.spring(more: [("herald-replays", ForeignSample.text("5"))])
+        #expect(try decision(often, isAgain: true) == .leaveOut(.overTheCap))
+    }
+
+    @Test("Marks of different topics have different keys")
+    func keys() {
+        let prefixes = [nil, "orders.DLT", "orders.DLT.b"].map { MarkRecord.keyPrefix($0) }
+        for (index, prefix) in prefixes.enumerated() {
+            for (other, key) in prefixes.enumerated() where other != index {
+                #expect(!("\(key)job/0").hasPrefix(prefix))
+            }
+        }
+    }
+
+    @Test(
+        "Groups and conditions take any class of exception in a topic of others, and only a worker's reasons elsewhere")
+    func groups() throws {
+        var table = GroupTable(.reason)
+        for entry in [ForeignSample.spring(), ForeignSample.spring(offset: 18), ForeignSample.connect()] {
+            table.add(entry, nil, ReplayOutcomes())
+        }
+        let group = try #require(table.sorted.first)
+        #expect(group.name == "reason=java.lang.IllegalStateException" && group.count == 2)
+        var request = Selection.Request()
+        request.topic = "orders.DLT"
+        request.groups = [group.name ?? ""]
+        request.condition = "reason = java.lang.IllegalStateException and topic = orders and source = billing"
+        let selection = try Selection(request, now: SampleEntry.moment)
+        var (spring, connect) = (ForeignSample.spring(), ForeignSample.connect())
+        #expect(selection.condition.holds(for: &spring) && !selection.condition.holds(for: &connect))
+        #expect(selection.text.hasPrefix("--topic orders.DLT --group"))
+        request.topic = nil
+        #expect(throws: (any Error).self) { try Selection(request, now: SampleEntry.moment) }
+        var topics = GroupTable(.topic)
+        topics.add(SampleEntry.make(), nil, ReplayOutcomes())
+        #expect(topics.sorted.map(\.name) == ["topic=notifications"])
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import HeraldHTTP
+import HeraldThreads
+import TestSupport
+import Testing
+
+@Suite("Answers that go on")
+struct HTTPStreamTests {
+    /// A server that answers everything with streams of its own, which it keeps.
+    private final class Streams: Sendable {
+        let opened = Guarded<[HTTPStream]>([])
+        let limitBytes: Int
+
+        init(limitBytes: Int = 1 << 20) { self.limitBytes = limitBytes }
+
+        func serve() throws -> HTTPServer {
+            try HTTPServer { _ in
+                let stream = HTTPStream(limitBytes: self.limitBytes)
+                self.opened.withLock { $0.append(stream) }
+                return .stream(HTTPResponse(status: 200, headers: ["Content-Type": "text/event-stream"]), stream)
+            }
+        }
+
+        func stream() async throws -> HTTPStream {
+            _ = try await eventually { !opened.withLock { $0.isEmpty } }
+            return try #require(opened.withLock { $0.last })
+        }
+    }
+
+    @Test(
+        "What is sent comes piece by piece, what was sent before the end still comes, and then the connection is free")
+    func pieces() async throws {
+        let streams = Streams()
+        let server = try streams.serve()
+        defer { server.stop() }
+        let client = try PlainHTTP(port: server.port)
+        try client.sendRequest("GET", "/")
+        let stream = try await streams.stream()
+        #expect(try client.read(through: "\r\n\r\n").contains("chunked"))
+        for number in 0..<100 {
+            #expect(stream.send(Array("piece \(number);".utf8)))
+            _ = try client.read(through: "piece \(number);")
+        }
+        stream.send(Array("the last".utf8))
+        stream.finish()
+        stream.finish()
+        #expect(!stream.send([1]))
+        _ = try client.read(through: "the last")
+        _ = try client.read(through: "0\r\n\r\n")
+        try client.sendRequest("GET", "/")
+        _ = try await eventually { streams.opened.withLock { $0.count } == 2 }
+        #expect(try client.read(through: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
+    }
+
+    @Test("Megabytes come whole and in order, whatever thread sends them")
+    func much() async throws {
+        let streams = Streams(limitBytes: 64 << 20)
+        let server = try streams.serve()
+        defer { server.stop() }
+        let client = try PlainHTTP(port: server.port)
+        try client.sendRequest("GET", "/")
+        let stream = try await streams.stream()
+        let sender = try OwnThread(name: "sender") {
+            for number in 0..<2_000 { stream.send(Array("<\(number)>".utf8) + [UInt8](repeating: 46, count: 1_000)) }
+            stream.finish()
+        }
+        try await Blocking.run { sender.join() }
+        let all = try client.read(through: "\r\n0\r\n\r\n")
+        var position = all.startIndex
+        for number in [0, 1, 999, 1_000, 1_999] {
+            let found = try #require(all.range(of: "<\(number)>", range: position..<all.endIndex))
+            position = found.upperBound
+        }
+    }
+
+    @Test("A client that goes is noticed, and one that does not read is let go before it costs more than the limit")
+    func gone() async throws {
+        let streams = Streams(limitBytes: 100_000)
+        let server = try streams.serve()
+        defer { server.stop() }
+        var client: PlainHTTP? = try PlainHTTP(port: server.port)
+        try client?.sendRequest("GET", "/")
+        let stream = try await streams.stream()
+        _ = try client?.read(through: "\r\n\r\n")
+        client = nil
+        #expect(try await eventually { !stream.isOpen })
+
+        let silent = try PlainHTTP(port: server.port)
+        try silent.sendRequest("GET", "/")
+        _ = try await eventually { streams.opened.withLock { $0.count } == 2 }
+        let second = try await streams.stream()
+        // What the kernel holds for a connection is bounded too.
+        let piece = [UInt8](repeating: 46, count: 50_000)
+        #expect(try await eventually { !second.send(piece) })
+        withExtendedLifetime(silent) {}
+    }
+
+    @Test("A server that stops ends its streams")
+    func stop() async throws {
+        let streams = Streams()
+        let server = try streams.serve()
+        let client = try PlainHTTP(port: server.port)
+        try client.sendRequest("GET", "/")
+        let stream = try await streams.stream()
+        _ = try client.read(through: "\r\n\r\n")
+        server.stop()
+        #expect(!stream.isOpen)
+        try client.waitUntilClosed()
+    }
+}

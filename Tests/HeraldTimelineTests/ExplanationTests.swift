@@ -1,0 +1,133 @@
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@testable import HeraldTimeline
+
+@Suite("Explaining an event")
+struct ExplanationTests {
+    private func explain(
+        _ steps: [TimelineStep], _ situation: Explanation.Situation = Sample.situation()
+    ) throws -> (text: String, commands: [String]) {
+        let explanation = Explanation(of: try Sample.event(steps), situation)
+        return (explanation.sentences.joined(separator: "\n"), explanation.commands)
+    }
+
+    @Test("What was delivered is said for each push service")
+    func delivered() throws {
+        let found = try explain([
+            Sample.published(),
+            Sample.settled(1, "apns") {
+                $0.status = 200
+                $0.attempts = 1
+            },
+            Sample.settled(2, "gcm", .expired),
+        ])
+        #expect(found.text.contains("Event order-17 for ann was published at"))
+        #expect(found.text.contains("to notifications, partition 3, offset 1742, by shop."))
+        #expect(found.text.contains("apns: the backend took it at \(Sample.at(1).text) (200), after 1 call."))
+        #expect(found.text.contains("gcm: it expired and was not sent"))
+        #expect(found.commands.isEmpty)
+    }
+
+    @Test("What a hub took is told with what became of its devices")
+    func reported() throws {
+        let taken = Sample.settled(1, "apns") { $0.backendID = "NH-1" }
+        let gcm = Sample.settled(1, "gcm")
+        let open = try explain([Sample.published(), taken, gcm])
+        #expect(open.text.contains("is not known yet; herald feedback asks the hub"))
+        let reached = try explain([
+            Sample.published(), taken, gcm, Sample.reported(9, ["Success": 2, "ExpiredChannel": 1]),
+        ])
+        #expect(reached.text.contains("A push service took it for 2 devices; others: 1 ExpiredChannel."))
+        let nobody = try explain([Sample.published(), taken, gcm, Sample.reported(9, [:], state: "NoTargetFound")])
+        #expect(nobody.text.contains("It reached no device (NoTargetFound)"))
+    }
+
+    @Test("A dead letter is told with the rule that decided and the command that replays it")
+    func dead() throws {
+        let found = try explain([
+            Sample.published(), Sample.called(1, status: 400), Sample.dead(2),
+            Sample.settled(2, "apns", .deadLettered) {
+                $0.status = 400
+                $0.reason = .rejected
+                $0.detail = "no such tag"
+                $0.attempts = 1
+            },
+            Sample.settled(2, "gcm"),
+        ])
+        #expect(found.text.contains("because the backend answered 400: no such tag."))
+        #expect(found.text.contains("By backend.statuses 400 counts as rejected"))
+        #expect(found.commands == ["herald dlq show 2:17", "herald dlq replay 2:17"])
+    }
+
+    @Test("An event in a delay topic is told with its reason, its moment and what comes next")
+    func delayed() throws {
+        let found = try explain(
+            [
+                Sample.published(), Sample.called(1), Sample.called(2), Sample.called(3), Sample.delayed(3, until: 33),
+                Sample.settled(4, "gcm"),
+            ], Sample.situation(now: 10))
+        #expect(found.text.contains("apns: it waits in notifications.retry.30s until \(Sample.at(33).text)"))
+        #expect(found.text.contains("because its last call failed in a way that can pass"))
+        #expect(found.text.contains("call 4 of at most 6"))
+        #expect(found.text.contains("If that fails too, it waits 30s (retry.delays)."))
+        #expect(found.commands.isEmpty)
+    }
+
+    @Test("A moment that has passed sends to the doctor, and the last call is said to be the last")
+    func overdue() throws {
+        let calls = (1...5).map { Sample.called(Int64($0)) }
+        let found = try explain(
+            [Sample.published()] + calls + [Sample.delayed(6, until: 36), Sample.settled(4, "gcm")],
+            Sample.situation(now: 100))
+        #expect(found.text.contains("That moment has passed."))
+        #expect(found.text.contains("If that fails too, it becomes a dead letter."))
+        #expect(found.commands == ["herald doctor --only kafka"])
+    }
+
+    @Test("An event of a paused campaign is told with who paused it, and how it goes on")
+    func pausedCampaign() throws {
+        var identity = Sample.identity
+        identity.campaign = "spring"
+        var situation = Sample.situation()
+        situation.campaign = CampaignControl(state: .paused, at: Sample.at(5), by: "eve", reason: "wrong text")
+        let event = try Sample.event(
+            [Sample.published(), Sample.delayed(6, until: 36, .paused, ["apns", "gcm"])], identity)
+        let explanation = Explanation(of: event, situation)
+        let words = "was paused at \(Sample.at(5).text) by eve (wrong text)"
+        #expect(explanation.sentences.contains { $0.contains(words) })
+        #expect(explanation.commands == ["herald campaign resume spring"])
+    }
+
+    @Test("An event that nobody has consumed yet is told with how many are before it")
+    func behind() throws {
+        let found = try explain([Sample.published()], Sample.situation(committed: 1_700))
+        #expect(found.text.contains("apns, gcm: there is no outcome yet. At most 42 records are before it"))
+        #expect(found.commands == ["herald doctor"])
+        let nobody = try explain([Sample.published()], Sample.situation(committed: nil))
+        #expect(nobody.text.contains("nobody consumes it"))
+    }
+
+    @Test("An event that is done and whose result is gone is not said to wait")
+    func forgotten() throws {
+        let found = try explain([Sample.published()], Sample.situation(committed: 1_743))
+        #expect(found.text.contains("its outcome is not in notifications.results any more"))
+    }
+
+    @Test("What does not decode is told with what is wrong with it")
+    func malformed() throws {
+        let found = try explain([
+            Sample.published(), Sample.dead(1, .malformed), Sample.settled(1, nil, .deadLettered),
+        ])
+        #expect(found.text.contains("It is no event that can be delivered: no such tag."))
+        #expect(found.commands == ["herald dlq show 2:17"])
+    }
+
+    @Test("An expiry is said, past or to come")
+    func expiry() throws {
+        let steps = [Sample.published(expiresAt: Sample.at(500)), Sample.delayed(6, until: 36)]
+        #expect(try explain(steps, Sample.situation(now: 10)).text.contains("is not sent any more (its expiresAt)"))
+        #expect(try explain(steps, Sample.situation(now: 900)).text.contains("it ends as expired"))
+    }
+}
