@@ -70,6 +70,28 @@ struct EngineTooLargeTests {
         #expect(harness.engine.load == (0, 0, 0))
     }
 
+    @Test("the producer is lost as the event's own transaction begins: it is tried alone all the same")
+    func producerLost() throws {
+        let harness = EngineHarness.atomic()
+        harness.event("big")
+        harness.answer(CallResult(status: 400, detail: "no"))
+        harness.fail(try id(of: .deadLetter, harness), .tooLarge)
+        _ = harness.takeSummaries()
+        harness.abortEnds()
+        harness.pass(0)
+        #expect(harness.takeSummaries() == ["result apns dead-lettered", "dead apns rejected 400"])
+        harness.producerLost()
+        harness.settle()
+        harness.producerReady()
+        // Its own transaction did not come about, and others have the next.
+        harness.pass(5_000)
+        #expect(harness.takeSummaries() == ["result apns delivered"])
+        harness.pass(100)
+        harness.commitEnds(.acknowledged)
+        begin(harness)
+        #expect(harness.takeSummaries() == ["result apns dead-lettered", "dead apns rejected 400"])
+    }
+
     @Test("four events whose records are refused again and again keep nobody from being recorded")
     func four() throws {
         let harness = EngineHarness.atomic()

@@ -14,42 +14,6 @@ struct TransactionTests {
             ] + properties)
     }
 
-    /// Runs a transactional call on another thread and serves deliveries meanwhile, as a lane does.
-    private func serving(
-        _ producer: Producer, _ call: @escaping @Sendable (Producer) throws -> Void
-    ) async throws -> [(token: UInt64, error: KafkaError?)] {
-        let wakeUp = EventDescriptor()
-        producer.notify(wakeUp.number)
-        let ended = Ended()
-        Thread.detachNewThread {
-            let result = Result { try call(producer) }
-            ended.result.withLock { $0 = result }
-        }
-        var deliveries: [(UInt64, KafkaError?)] = []
-        while true {
-            let result = ended.result.withLock { $0 }
-            producer.deliveries { deliveries.append(($0, $1)) }
-            if let result {
-                try result.get()
-                return deliveries
-            }
-            _ = await wakeUp.waiting(milliseconds: 10)
-        }
-    }
-
-    /// How a call on another thread ended.
-    private final class Ended: Sendable {
-        let result = Mutex<Result<Void, any Error>?>(nil)
-    }
-
-    private func committed(_ kafka: RealKafka, _ topic: String, count: Int) async throws -> [String?] {
-        let member = try Member(
-            kafka.bootstrapServers, group: "reader-\(topic)", properties: [("isolation.level", "read_committed")])
-        try member.assign(topic, partitions: 0..<1)
-        try await member.poll("\(count) committed records") { member.records.count >= count }
-        return member.records.map(\.text)
-    }
-
     @Test("A partition's end and its offset at a moment are those that a reader of committed records sees")
     func offsetsAtMoments() async throws {
         let kafka = try await RealKafka.shared()
@@ -177,4 +141,87 @@ struct TransactionTests {
         try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
         #expect(try producer.produce(topic, value: [1])?.code == KafkaError.Code.state)
     }
+}
+
+@Suite("A transaction whose answers are lost", .ownKafka("A transaction whose answers are lost"))
+struct LostAnswerTests {
+    @Test(
+        "A record of an aborted transaction may have arrived: the producer begins no other, and the next one loses nothing"
+    )
+    func abortAfterLostAnswer() async throws {
+        let proxy = try KafkaProxy()
+        let kafka = try await RealKafka.start(nodes: 1, behind: proxy)
+        defer {
+            proxy.stop()
+            kafka.stop()
+        }
+        let topic = try kafka.makeTopic("lost-answer")
+        func producer() throws -> Producer {
+            // Until it is sent again the record stays in the queue, where the abort finds it.
+            try Producer(properties: [
+                ("bootstrap.servers", proxy.bootstrapServers), ("transactional.id", topic), ("linger.ms", "0"),
+                ("retry.backoff.ms", "3000"),
+            ])
+        }
+        let first = try producer()
+        try first.initTransactions(timeoutMilliseconds: Patience.milliseconds)
+        try first.beginTransaction()
+        proxy.loseAnswers(to: .produce)
+        #expect(try first.produce(topic, value: Array("a record".utf8), token: 1) == nil)
+        #expect(try await eventually { proxy.lostAnswers(to: .produce) == 1 })
+        let deliveries = try await serving(first) { producer in
+            try producer.abortTransaction(timeoutMilliseconds: Patience.milliseconds)
+        }
+        #expect(deliveries.map(\.error?.code) == [KafkaError.Code.purgedInQueue])
+        // It would be lost: acknowledged and committed, but never written (librdkafka 2.0.2).
+        let refusal = #expect(throws: KafkaError.self) { try first.beginTransaction() }
+        #expect(refusal?.isFatal == true)
+        #expect(refusal?.code == KafkaError.Code.inconsistent)
+        first.close()
+
+        let second = try producer()
+        try second.initTransactions(timeoutMilliseconds: Patience.milliseconds)
+        try second.beginTransaction()
+        #expect(try second.produce(topic, value: Array("a record".utf8), token: 2) == nil)
+        let again = try await serving(second) { try $0.commitTransaction(timeoutMilliseconds: Patience.milliseconds) }
+        #expect(again.map(\.error) == [nil])
+        #expect(try await committed(kafka, topic, count: 1) == ["a record"])
+    }
+}
+
+/// The records of the first partition as a reader of committed ones gets them.
+private func committed(_ kafka: RealKafka, _ topic: String, count: Int) async throws -> [String?] {
+    let member = try Member(
+        kafka.bootstrapServers, group: "reader-\(topic)", properties: [("isolation.level", "read_committed")])
+    try member.assign(topic, partitions: 0..<1)
+    try await member.poll("\(count) committed records") { member.records.count >= count }
+    return member.records.map(\.text)
+}
+
+/// Runs a transactional call on another thread and serves deliveries meanwhile, as a lane does.
+private func serving(
+    _ producer: Producer, _ call: @escaping @Sendable (Producer) throws -> Void
+) async throws -> [(token: UInt64, error: KafkaError?)] {
+    let wakeUp = EventDescriptor()
+    producer.notify(wakeUp.number)
+    let ended = Ended()
+    Thread.detachNewThread {
+        let result = Result { try call(producer) }
+        ended.result.withLock { $0 = result }
+    }
+    var deliveries: [(UInt64, KafkaError?)] = []
+    while true {
+        let result = ended.result.withLock { $0 }
+        producer.deliveries { deliveries.append(($0, $1)) }
+        if let result {
+            try result.get()
+            return deliveries
+        }
+        _ = await wakeUp.waiting(milliseconds: 10)
+    }
+}
+
+/// How a call on another thread ended.
+private final class Ended: Sendable {
+    let result = Mutex<Result<Void, any Error>?>(nil)
 }

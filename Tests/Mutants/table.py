@@ -470,6 +470,13 @@ MUTANTS = [
         "        return error.isOfMembership ? .acknowledged : .failedForNow\n",
     ),
     Mutant(
+        "the lane writes with a producer that an abort has used up",
+        "Lane+Transactions.swift",
+        "            if error.code != KafkaError.Code.inconsistent { reportOnce(error, now: now) }",
+        "            if error.code == KafkaError.Code.inconsistent { return }\n"
+        "            reportOnce(error, now: now)",
+    ),
+    Mutant(
         "an abort is taken for a commit",
         "Lane+Transactions.swift",
         "            engine.aborted(outcome, now: now)",

@@ -20,6 +20,10 @@ struct TransactionClient {
     var hasSent = false
     /// Records on their way.
     var outstanding = 0
+    /// Where those went that no answer has come for.
+    var unanswered: [ProductionID: Place] = [:]
+    /// Where an abort has given up a record that the broker has: it takes the next one there for the same and drops it.
+    var outOfStep: Set<Place> = []
     /// A record failed: nothing but an abort helps.
     var mustAbort = false
     var offsetsAreSent = false
@@ -102,6 +106,7 @@ extension SimulatedWorker {
 
     private static let fenced = KafkaError(code: KafkaError.Code.fenced, isFatal: true)
     private static let broken = KafkaError(code: KafkaError.Code.fatal, isFatal: true)
+    private static let inconsistent = KafkaError(code: KafkaError.Code.inconsistent, isFatal: true)
 
     private static func error(of outcome: CommitOutcome) -> KafkaError? {
         switch outcome {
@@ -125,10 +130,12 @@ extension SimulatedWorker {
         companions = []
         client.hasSent = false
         client.outstanding = 0
+        client.unanswered = [:]
         client.mustAbort = false
         client.offsetsAreSent = false
         log("begins transaction number \(client.number)")
         if let error = producerError() { throw error }
+        if !client.outOfStep.isEmpty { throw Self.inconsistent }
     }
 
     func commitTransaction(_ sequence: UInt64, _ positions: [CommitPosition], by member: Int?) {
@@ -172,8 +179,12 @@ extension SimulatedWorker {
         if !client.isOpen { misuse("there is no transaction to abort") }
         begin(.abort)
         limitTime()
-        // What is on its way is taken back, and heard of as failed before the abort returns.
+        // What is on its way is taken back, and heard of as failed before the abort returns. If its answers are lost, it has
+        // arrived all the same.
         client.outstanding = 0
+        if simulation.chance.happens(simulation.scenario.lostAcknowledgements * 20) {
+            client.outOfStep.formUnion(client.unanswered.values)
+        }
         for id in produced.sorted(by: { $0.rawValue < $1.rawValue }) {
             simulation.schedule(.news(process, .written(id, transaction: client.number, .purged)), after: 0)
         }
@@ -195,6 +206,12 @@ extension SimulatedWorker {
         guard let epoch = client.epoch else { return }
         client.hasSent = true
         client.outstanding += 1
+        if client.outOfStep.remove(place) != nil {
+            log("the broker takes a record for \(simulation.checkers.text(effect.settles)) for one that it has")
+            schedule(.written(id, transaction: client.number, .done))
+            return
+        }
+        client.unanswered[id] = place
         if simulation.chance.happens(simulation.scenario.refusedRecords) {
             schedule(.written(id, transaction: client.number, .refused))
         } else {
@@ -236,6 +253,7 @@ extension SimulatedWorker {
             return
         }
         client.outstanding -= 1
+        client.unanswered[id] = nil
         switch reply {
         case .done, .purged: break
         case .fenced: client.isFenced = true

@@ -7,6 +7,8 @@ extension KafkaError {
         public static let partitionEOF = RD_KAFKA_RESP_ERR__PARTITION_EOF.rawValue
         /// The client is broken for good: see ``Consumer/fatalError()`` and ``Producer/fatalError()``.
         public static let fatal = RD_KAFKA_RESP_ERR__FATAL.rawValue
+        /// The client's numbers of records and the broker's may differ: see ``Producer/beginTransaction()``.
+        public static let inconsistent = RD_KAFKA_RESP_ERR__INCONSISTENT.rawValue
         /// Another instance with the same identity has taken over.
         public static let fenced = RD_KAFKA_RESP_ERR__FENCED.rawValue
         /// Another consumer has joined with the same `group.instance.id`.

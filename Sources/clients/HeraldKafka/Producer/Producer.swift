@@ -1,5 +1,6 @@
 internal import CRDKafka
 internal import Glibc
+internal import Synchronization
 
 /// A topic that a ``Producer`` writes to.
 public final class ProducerTopic {
@@ -24,6 +25,11 @@ public final class Producer: @unchecked Sendable {
     private var topics: [String: ProducerTopic] = [:]
     /// The arguments of a produce call, all but the last few fields set once.
     private let arguments: UnsafeMutablePointer<rd_kafka_vu_t>
+    /// A record was given up that a broker may have.
+    ///
+    /// The sequence numbers of client and broker may differ then: see ``beginTransaction()``. Written by whoever takes
+    /// deliveries, read when an abort has returned, which waits for them.
+    private let gaveUpSentRecord = Atomic(false)
 
     private enum Argument {
         static let topic = 0
@@ -156,7 +162,11 @@ public final class Producer: @unchecked Sendable {
             case RD_KAFKA_EVENT_DR:
                 while let message = rd_kafka_event_message_next(event) {
                     count += 1
-                    body(message, KafkaError(message.pointee.err))
+                    let error = KafkaError(message.pointee.err)
+                    if error != nil, rd_kafka_message_status(message) != RD_KAFKA_MSG_STATUS_NOT_PERSISTED {
+                        gaveUpSentRecord.store(true, ordering: .relaxed)
+                    }
+                    body(message, error)
                 }
             case RD_KAFKA_EVENT_ERROR:
                 let text = rd_kafka_event_error_string(event).map { String(cString: $0) }
@@ -203,6 +213,15 @@ public final class Producer: @unchecked Sendable {
     public func purge() {
         // INVALID_ARG and NOT_IMPLEMENTED (for consumers) are impossible.
         _ = rd_kafka_purge(handle.client, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
+    }
+
+    /// Why no transaction can begin, if a broker may have a record that an abort has given up.
+    var outOfStep: KafkaError? {
+        guard gaveUpSentRecord.load(ordering: .relaxed) else { return nil }
+        return KafkaError(
+            code: KafkaError.Code.inconsistent,
+            message: "a broker may have a record of the aborted transaction, whose number the next one would get",
+            isFatal: true)
     }
 
     /// The fatal error that the producer is in, if any: it has to be made anew then.

@@ -70,9 +70,20 @@ extension Engine {
             actions.append(.notice(.rival))
             return
         }
+        suspectWaitsAgain()
         if committer.state.doubt == nil { membersWaitAgain() }
         committer.producerLost(now: now.monotonic)
         actions.append(.renewProducer)
+    }
+
+    /// What was to be tried alone, and may not have come to the broker, is tried alone again.
+    private mutating func suspectWaitsAgain() {
+        guard case .atomic(.open(let attempt, _)) = committer.state, attempt.isAlone else { return }
+        for id in committer.members where events.isCurrent(id) && events[id.index].phase == .settling {
+            _ = events.setApart(id.index, isHopeless: false)
+            partitions.undecide(events[id.index].offset, of: events[id.index].partition)
+            committer.add(suspect: id)
+        }
     }
 
     /// What follows when a commit was not made.

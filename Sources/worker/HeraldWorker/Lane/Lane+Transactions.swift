@@ -19,7 +19,8 @@ extension Lane {
             try io.beginTransaction()
             meter.transactionBegan(now: now.monotonic)
         } catch {
-            reportOnce(error, now: now)
+            // An abort has used the producer up: no broker refuses anything.
+            if error.code != KafkaError.Code.inconsistent { reportOnce(error, now: now) }
             if error.isFatal {
                 engine.producerLost(isFenced: error.kind == .fenced, now: now)
             } else {
