@@ -19,7 +19,9 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "scripts/shared"))
 
+import campaigns
 import cases
+import faults
 import refusals
 import report
 from broker import Broker
@@ -90,7 +92,10 @@ def run(bench, names):
     hang = bench.hang() if cases.HANG in names else None
     priority = bench.priority() if cases.PRIORITY in names else None
     limited = bench.limited() if cases.LIMITED in names else None
+    campaign = campaigns.measure(bench, bench.count) if cases.CAMPAIGN in names else None
     refused = refusals.measure(bench, [case for case in cases.REFUSING if case.name in names])
+    # Last, because it ends the broker of the others.
+    faulty = faults.measure(bench) if cases.FAULTS in names else None
 
     if floor:
         report.print_floor(floor)
@@ -108,7 +113,13 @@ def run(bench, names):
             cases.CAPACITY, *limited))
     if refused:
         report.print_refused(refused)
-    report.print_goals([*report.goals(rows, ages, hang), *report.load_goals(priority, limited), *report.refused_goals(refused)])
+    if faulty:
+        report.print_faults(faulty)
+    if campaign:
+        report.print_campaign(campaign)
+    report.print_goals([
+        *report.goals(rows, ages, hang), *report.load_goals(priority, limited), *report.refused_goals(refused),
+        *report.campaign_goals(campaign), *report.fault_goals(faulty)])
 
 
 if __name__ == "__main__":

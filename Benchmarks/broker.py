@@ -13,7 +13,7 @@ SETTINGS = {
 class Broker:
     def __init__(self, processes, home, bare):
         self.processes = processes
-        self.bare = bare
+        self.bare, self.home = bare, home
         self.bootstrap, controller = [f"127.0.0.1:{port}" for port in free_ports(2)]
         # What is measured has to be as fast as it gets.
         node = Node(processes, java(processes, home, quick=False), 1,

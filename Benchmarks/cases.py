@@ -102,12 +102,16 @@ LIMITED_EVENTS = 100_000
 PRIORITY = "priority"
 URGENT_PACE = 20
 URGENT_SECONDS = 120
+# A campaign for as many recipients as the backlog has events.
+CAMPAIGN = "campaign"
+# Ages at the pace below while workers and brokers come and go.
+FAULTS = "faults"
 # How old an event is when the backend gets it is measured for these cases, in a run of its own at this pace.
 PACED = ["atomic", "at-least-once", "partitions-1", "partitions-12", "workers-2", "lanes-2"]
 PACE = 1_000
 PACED_SECONDS = 20
 
-NAMES = [FLOOR, *(case.name for case in THROUGHPUT), *(f"age-{name}" for name in PACED), HANG, PRIORITY, LIMITED,
+NAMES = [FLOOR, *(case.name for case in THROUGHPUT), *(f"age-{name}" for name in PACED), HANG, PRIORITY, LIMITED, CAMPAIGN, FAULTS,
          *(case.name for case in REFUSING)]
 
 

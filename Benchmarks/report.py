@@ -9,6 +9,7 @@ import events
 RATE_GOAL, COST_GOAL, ATOMIC_GOAL, LIMIT_GOAL = 0.5, 1.7, 0.95, 0.9
 MEMORY_GOAL = 96e6
 AGE_GOAL = 10
+CAMPAIGN_GOAL = 25
 # What others may take of the cores, this program among them, before the figures mean little.
 QUIET = 0.1
 
@@ -54,6 +55,26 @@ def print_refused(rows):
     print("of it: of the calls that it takes, or of the rate without refusals; retries: retry records for each refused call")
 
 
+def print_faults(rows):
+    print(f"\n{'age at arrival, ms, two workers':<52}{'p50':>8}{'p99':>9}{'p99.9':>9}{'max':>9}{'repeated':>10}{'lost':>6}"
+          f"{'brokers':>9}{'workers':>9}   at {cases.PACE:,} events/s")
+    for row in rows:
+        print(f"{row.about:<52}{row.ages[0]:>8.2f}" + "".join(f"{age:>9.1f}" for age in row.ages[1:])
+              + f"{row.repeated:>10}{row.lost:>6}{row.brokers:>9.2f}{row.workers:>9.2f}")
+    print("brokers, workers: cores that they took")
+
+
+def print_campaign(campaign):
+    print(f"\na campaign for {campaign.recipients:,} recipients: seconds from its start until")
+    for what, seconds in (("the audience was looked through", campaign.previewed), ("everybody was published", campaign.published),
+                          ("the backend had all calls", campaign.called), ("all outcomes were known", campaign.ended)):
+        print(f"  {what:<34}{seconds:>7.1f}")
+    print(f"  {'and for the report':<34}{campaign.report:>7.1f}")
+    for name, seconds in campaign.processor.items():
+        peak = f", peak {campaign.peaks[name] / 1e6:.0f} MB" if name in campaign.peaks else ""
+        print(f"  processor time, {name:<18}{seconds:>7.1f}{peak}")
+
+
 def goals(rows, ages, hang):
     """Each goal that these measurements say something about: what, the value, whether it is met (None: can't be said)."""
     by_name = {row.case.name: row for row in rows}
@@ -87,6 +108,18 @@ def load_goals(priority, limited):
         yield (f"at least 90 % of {cases.CAPACITY}/s, fewer than 2 % refused, no dead letter",
                f"{rate / cases.CAPACITY:.0%}, {refused:.2%}, {dead}",
                rate >= 0.9 * cases.CAPACITY and refused < 0.02 and dead == 0)
+
+
+def campaign_goals(campaign):
+    if campaign:
+        each = campaign.ended / campaign.recipients
+        yield (f"a campaign at most {CAMPAIGN_GOAL} s for a million recipients",
+               f"{campaign.ended:.1f} s for {campaign.recipients:,}", each * 1e6 <= CAMPAIGN_GOAL)
+
+
+def fault_goals(rows):
+    for row in rows or []:
+        yield f"nothing lost when {row.about}", f"{row.lost}", row.lost == 0
 
 
 def refused_goals(rows):

@@ -128,7 +128,11 @@ class Slow(Backend):
 
     def calls(self):
         """How many requests there were, and how many of them were refused."""
-        return tuple(map(int, self.get("/status").split()))
+        return tuple(map(int, self.get("/status").split()))[:2]
+
+    def repeated(self):
+        """How many calls with an age came for an event that had been called since the last time that ages were asked for."""
+        return int(self.get("/status").split()[2])
 
     def served(self):
         return self.calls()[0]

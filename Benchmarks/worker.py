@@ -22,6 +22,22 @@ admin: {{listen: "127.0.0.1:0"}}
 limits: {{{limits}}}
 {traces}"""
 
+# As a user has it: names of its own, and everything else by default.
+PLAIN = """\
+kafka: {{bootstrapServers: "{bootstrap}", group: {group}}}
+topics:
+  requests: [{group}, {group}.bulk]
+  results: {group}.results
+  retry: {group}.retry
+  deadLetter: {group}.dead-letter
+  campaigns: {group}.campaigns
+  feedback: {group}.feedback
+  state: {group}.state
+  audit: {group}.audit
+backend: {{url: "{url}", auth: {{kind: basic, username: bench, password: bench}}}}
+admin: {{listen: "127.0.0.1:0"}}
+"""
+
 HTTP = """\
   url: {url}
   auth: {{kind: basic, username: bench, password: bench}}
@@ -31,6 +47,10 @@ HUB = """\
   kind: azure-hub
   hub: {{connectionStringFile: {file}, name: bench}}
 """
+
+
+def plain_settings(bootstrap, group, url):
+    return PLAIN.format(bootstrap=bootstrap, group=group, url=url)
 
 
 class Workers:

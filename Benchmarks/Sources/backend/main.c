@@ -10,9 +10,11 @@
 //     -w            the same counted anew in each second of the clock
 //     -a SECONDS    with this Retry-After; without one by default
 //
-// GET /status answers the number of POST requests so far, and how many of them were refused. GET /ages answers how many notifications came since the last
-// time whose message begins with `at N ` (N: CLOCK_MONOTONIC in nanoseconds, when it was published), and the 50th,
-// 99th and 99.9th percentile and the maximum of their ages in microseconds.
+// GET /ages answers how many notifications came since the last time whose message begins with `at N ` (N:
+// CLOCK_MONOTONIC in nanoseconds, when it was published), and the 50th, 99th and 99.9th percentile and the maximum of
+// their ages in microseconds; of calls that repeat an event's, which its key's number tells, the first one counts.
+// GET /status answers the number of POST requests so far, how many of them were refused, and how many repeated such a
+// notification.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -49,7 +51,8 @@ static struct due waiting[MAX_DESCRIPTORS * 2];
 static size_t first_waiting, waiting_count;
 static uint32_t ages[MAX_AGES];
 static size_t age_count;
-static long long served, refused;
+static bool has_come[MAX_AGES];
+static long long served, refused, repeated;
 static int64_t delay;
 static int poller;
 static uint64_t refused_permille;
@@ -101,15 +104,26 @@ static void tell(int descriptor, const char *path) {
         snprintf(text, sizeof text, "%zu %u %u %u %u\n", age_count, percentile(.5), percentile(.99), percentile(.999),
                  percentile(1));
         age_count = 0;
+        memset(has_come, 0, sizeof has_come);
+        repeated = 0;
     } else {
-        snprintf(text, sizeof text, "%lld %lld\n", served, refused);
+        snprintf(text, sizeof text, "%lld %lld %lld\n", served, refused, repeated);
     }
     snprintf(head, sizeof head, "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s", strlen(text), text);
     answer(descriptor, head, strlen(head));
 }
 
-static void note_age(const char *body) {
+static void note_age(const char *head, const char *body) {
     if (strncmp(body, "\"at ", 4) != 0 || age_count == MAX_AGES) return;
+    // The key is the event's id, which ends with a hyphen and its number, a colon and the push service.
+    const char *key = strcasestr(head, "\r\nidempotency-key:"), *number = key ? strchr(key + 18, ':') : NULL;
+    while (number != NULL && number > key && *number != '-') number--;
+    unsigned long place = number != NULL ? strtoul(number + 1, NULL, 10) : MAX_AGES;
+    if (place < MAX_AGES && has_come[place]) {
+        repeated++;
+        return;
+    }
+    if (place < MAX_AGES) has_come[place] = true;
     ages[age_count++] = (uint32_t)((now() - strtoll(body + 4, NULL, 10)) / 1000);
 }
 
@@ -166,7 +180,7 @@ static void take_request(int descriptor) {
         return;
     }
     served++;
-    note_age(end + 4);
+    note_age(text, end + 4);
     bool is_refused = is_refused_once(text) || is_beyond_capacity();
     refused += is_refused;
     if (delay == 0) {
