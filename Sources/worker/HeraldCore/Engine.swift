@@ -1,5 +1,6 @@
 public import HeraldEvents
 import HeraldTime
+import Synchronization
 
 /// Everything that a lane decides, as a value: inputs are methods named after events, what is to be done comes out as
 /// ``actions``.
@@ -34,7 +35,7 @@ import HeraldTime
 /// | `Timers/` | ``DueQueue``, ``Upkeep`` | what waits for a moment; what is done now and then |
 ///
 /// Not copyable: whoever calls a method of an engine that an object keeps would copy all of it first, a reference count
-/// for each of its arrays.
+/// for each of its arrays. Nor movable: see `anchor`.
 public struct Engine: ~Copyable, Sendable {
     /// What the engine was told at its start, and the live part of it as it is now.
     public internal(set) var configuration: EngineConfiguration
@@ -74,6 +75,10 @@ public struct Engine: ~Copyable, Sendable {
     var sweeping = Upkeep(every: 1_000)
     /// Looking for records that stay in memory.
     var copying = Upkeep(every: 250)
+
+    /// Says nothing, but an atomic has to stay where it is: without one, the compiler copies an engine's bytes, nearly two
+    /// thousand, for each call of a method that changes nothing.
+    private let anchor = Atomic(false)
 
     /// An engine without an assignment.
     public init(configuration: EngineConfiguration) {
