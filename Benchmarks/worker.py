@@ -6,7 +6,7 @@ import signal
 import sys
 
 import usage
-from processes import wait_for
+from processes import Failure, wait_for
 
 # Each group and topic of a run has a name of its own.
 numbers = itertools.count(1)
@@ -54,7 +54,7 @@ def plain_settings(bootstrap, group, url):
 
 
 class Workers:
-    """One or more workers of one group, started together."""
+    """One or more workers of one group, started together; `herald` is the command, a list."""
 
     def __init__(self, processes, broker, herald, case, topics, url, authority=None, limits=""):
         self.processes, self.broker, self.case = processes, broker, case
@@ -69,7 +69,7 @@ class Workers:
             tls=f"  tls: {{caFile: {authority}}}\n" if authority else "",
             traces=f"traces: {{url: {url}/v1/traces, sampleRatio: {case.traces}}}\n" if case.traces else ""))
         self.running = [
-            processes.start([herald, "worker", "--config", path], log=f"{self.group}-{number}")
+            processes.start([*herald, "worker", "--config", path], log=f"{self.group}-{number}")
             for number in range(case.workers)]
 
     def backend(self, url):
@@ -99,7 +99,10 @@ class Workers:
         return said >= self.case.workers * self.case.lanes
 
     def await_commits(self, topic, count):
-        self.broker.ask("committed", self.group, topic, count, 60)
+        try:
+            self.broker.ask("committed", self.group, topic, count, 60)
+        except Failure as failure:
+            raise Failure(f"{failure}\n{self.log()}") from None
 
     def await_results(self, count, seconds):
         """Waits until so many results are there; the marks of transactions would count too."""
