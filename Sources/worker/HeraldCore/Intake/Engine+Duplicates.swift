@@ -21,13 +21,16 @@ extension Engine {
         guard configuration.duplicateSize > 0, events[slot].event.hasOwnID, events[slot].event.replays == 0,
             events[slot].isRetry || !events[slot].event.origin.isPresent
         else { return }
+        let seed = configuration.hashSeed
         let topic =
             events[slot].event.originTopic.isPresent
-            ? events[slot].event.originTopicHash(value: value, seed: configuration.hashSeed)
+            ? withSlot(slot) { $0.event.originTopicHash(value: value, seed: seed) }
             : partitions[events[slot].partition].hash
-        let identity = events[slot].event.identity(
-            value: value, partition: topic &+ UInt64(UInt32(bitPattern: events[slot].event.originPartition)),
-            seed: configuration.hashSeed)
+        let identity = withSlot(slot) { slot in
+            DuplicateIdentity.hash(
+                source: slot.sourceHash, id: slot.event.bytes(of: slot.event.id, value: value), user: slot.userHash,
+                partition: topic &+ UInt64(UInt32(bitPattern: slot.event.originPartition)), seed: seed)
+        }
         events.setIdentity(slot, identity)
         let origin = UInt32(truncatingIfNeeded: events[slot].event.originOffset)
         for service in events[slot].event.pushServices {
@@ -63,7 +66,8 @@ extension Engine {
         guard configuration.duplicateSize > 0, sources[source].delay == nil, let value,
             let slot = events.peek(
                 topic: partitions.topicName(of: partition), number: partitions[partition].number,
-                partition: partition, offset: offset, value: value, headers: headers, decoder: configuration.decoder)
+                partition: partition, offset: offset, value: value, headers: headers, decoder: configuration.decoder,
+                hashSeed: configuration.hashSeed)
         else { return }
         for service in events[slot].event.pushServices { dispatcher.noteUse(service, now: now.monotonic) }
         remember(slot, value: value, as: .dealtWith, now: now)
@@ -144,16 +148,5 @@ extension ServiceState.Verdict {
 extension DecodedEvent {
     fileprivate func originTopicHash(value: RawSpan, seed: UInt64) -> UInt64 {
         ByteHash.hash(bytes(of: originTopic, value: value), seed: seed)
-    }
-
-    fileprivate func identity(value: RawSpan, partition: UInt64, seed: UInt64) -> UInt64 {
-        guard source.isPresent else {
-            return DuplicateIdentity.hash(
-                source: nil, id: bytes(of: id, value: value), user: bytes(of: user, value: value),
-                partition: partition, seed: seed)
-        }
-        return DuplicateIdentity.hash(
-            source: bytes(of: source, value: value), id: bytes(of: id, value: value),
-            user: bytes(of: user, value: value), partition: partition, seed: seed)
     }
 }
