@@ -80,11 +80,12 @@ struct EventTable: ~Copyable, Sendable {
         @inline(__always) _read { yield slots[Int(slot)] }
     }
 
-    /// Gives the event in a slot to `body` without copying it.
+    /// Gives the event in a slot to `body`.
     @inline(__always)
     func withSlot<Result>(_ slot: Int32, _ body: (borrowing Slot) throws -> Result) rethrows -> Result {
         precondition(slots.indices.contains(Int(slot)), "no such slot")
-        // Given as an array's element it would be copied, a reference count for each of its arrays.
+        // The compiler still copies it, three times an event in all (300 instructions each), but less often than an array's
+        // element.
         return try slots.withUnsafeBufferPointer { try body($0[Int(slot)]) }
     }
 
