@@ -36,8 +36,8 @@ RATIOS = {("hub", "event"): 1.3}
 WORKER, LANE = "worker", "worker-lane"
 # Where a count spreads by itself.
 WIDE_HEADROOM = 1.15
-# Every slot of an engine has been used after the first.
-WARM, LONG = 10_000, 20_000
+# Every slot of an engine has been made and used after the first, and no table doubles between the two.
+WARM, LONG = 20_000, 30_000
 ALLOCATORS = {"malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc", "memalign"}
 
 

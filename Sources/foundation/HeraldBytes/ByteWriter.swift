@@ -52,6 +52,8 @@ public struct ByteWriter: ~Copyable {
     /// Writes the number in decimal; there has to be room for the longest.
     public mutating func write(decimal number: Int64) {
         expectRoom(for: Self.longestDecimal)
+        // Most are an attempt or a partition.
+        guard UInt64(bitPattern: number) > 9 else { return write(0x30 &+ UInt8(truncatingIfNeeded: number)) }
         if number < 0 { write(0x2D) }
         var rest = number.magnitude
         var count = 1

@@ -112,7 +112,7 @@ public struct Engine: ~Copyable, Sendable {
     /// The event in a slot.
     public func slot(_ index: Int32) -> Slot { events[index] }
 
-    /// Gives the event in a slot to `body`.
+    /// Gives the event in a slot to `body` without copying it.
     @inline(__always)
     public func withSlot<Result>(_ index: Int32, _ body: (borrowing Slot) throws -> Result) rethrows -> Result {
         try events.withSlot(index, body)

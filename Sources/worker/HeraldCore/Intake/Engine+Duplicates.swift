@@ -26,10 +26,9 @@ extension Engine {
             events[slot].event.originTopic.isPresent
             ? withSlot(slot) { $0.event.originTopicHash(value: value, seed: seed) }
             : partitions[events[slot].partition].hash
-        let identity = withSlot(slot) { slot in
-            DuplicateIdentity.hash(
-                source: slot.sourceHash, id: slot.event.bytes(of: slot.event.id, value: value), user: slot.userHash,
-                partition: topic &+ UInt64(UInt32(bitPattern: slot.event.originPartition)), seed: seed)
+        let (source, user) = (events[slot].sourceHash, events[slot].userHash)
+        let identity = withSlot(slot) {
+            $0.event.identity(value: value, source: source, user: user, originTopic: topic, seed: seed)
         }
         events.setIdentity(slot, identity)
         let origin = UInt32(truncatingIfNeeded: events[slot].event.originOffset)
@@ -146,6 +145,15 @@ extension ServiceState.Verdict {
 }
 
 extension DecodedEvent {
+    /// - Parameter topic: the hash of the request topic that it was published to.
+    fileprivate func identity(
+        value: RawSpan, source: UInt64, user: UInt64, originTopic topic: UInt64, seed: UInt64
+    ) -> UInt64 {
+        DuplicateIdentity.hash(
+            source: source, id: bytes(of: id, value: value), user: user,
+            partition: topic &+ UInt64(UInt32(bitPattern: originPartition)), seed: seed)
+    }
+
     fileprivate func originTopicHash(value: RawSpan, seed: UInt64) -> UInt64 {
         ByteHash.hash(bytes(of: originTopic, value: value), seed: seed)
     }
