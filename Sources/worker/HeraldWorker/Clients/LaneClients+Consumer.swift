@@ -82,19 +82,11 @@ extension LaneClients {
     }
 
     func openQueues(_ count: Int) {
-        // What the former ones told is not about these.
-        arrivals = QueueArrivals(consumerWakeup)
-        queues = (0..<count).map { number in
+        queues = (0..<count).map { _ in
             let queue = consumer.makeQueue()
-            queue.notify(arrivals, as: number)
+            queue.notify(consumerWakeup.descriptor)
             return queue
         }
-    }
-
-    func filledQueues(all: Bool, _ body: (Int) -> Void) {
-        arrivals.take(body)
-        guard all else { return }
-        for number in queues.indices where queues[number].count > 0 { body(number) }
     }
 
     func forward(_ partition: TopicPartition, to queue: Int) { consumer.forward(partition, to: queues[queue]) }
