@@ -9,44 +9,15 @@ extension RawSpan {
     @inlinable
     public func hasSameBytes(as other: RawSpan) -> Bool {
         guard byteCount == other.byteCount else { return false }
-        return other.withUnsafeBytes { hasSameBytes(as: $0) }
+        for offset in 0..<byteCount where self[byteAt: offset] != other[byteAt: offset] { return false }
+        return true
     }
 
     /// Whether the span holds exactly the UTF-8 of this text.
     @inlinable
-    @inline(__always)
     public func hasSameBytes(as text: StaticString) -> Bool {
         guard byteCount == text.utf8CodeUnitCount else { return false }
-        return hasSameBytes(as: UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-    }
-
-    /// Compares with as many bytes in words; with those of a literal that is a comparison or two.
-    @inlinable
-    @inline(__always)
-    func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
-        var offset = 0
-        while offset &+ 8 <= other.count {
-            guard hasSameWord(as: other, at: offset, UInt64.self) else { return false }
-            offset &+= 8
-        }
-        if other.count & 4 != 0 {
-            guard hasSameWord(as: other, at: offset, UInt32.self) else { return false }
-            offset &+= 4
-        }
-        if other.count & 2 != 0 {
-            guard hasSameWord(as: other, at: offset, UInt16.self) else { return false }
-            offset &+= 2
-        }
-        return other.count & 1 == 0 || hasSameWord(as: other, at: offset, UInt8.self)
-    }
-
-    @inlinable
-    @inline(__always)
-    func hasSameWord<Word: FixedWidthInteger & BitwiseCopyable>(
-        as other: UnsafeRawBufferPointer, at offset: Int, _: Word.Type
-    ) -> Bool {
-        unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: Word.self)
-            == other.loadUnaligned(fromByteOffset: offset, as: Word.self)
+        return text.withUTF8Buffer { hasSameBytes(as: $0.span.bytes) }
     }
 }
 
@@ -76,13 +47,13 @@ extension [UInt8] {
     /// Appends a copy of the span's bytes.
     @inlinable
     public mutating func append(copying bytes: RawSpan) {
-        append(room: bytes.byteCount) { $0.write(copying: bytes) }
+        bytes.withUnsafeBytes { append(contentsOf: $0) }
     }
 
     /// Appends the UTF-8 of a literal.
     @inlinable
     public mutating func append(text: StaticString) {
-        append(room: text.utf8CodeUnitCount) { $0.write(text: text) }
+        text.withUTF8Buffer { append(contentsOf: $0) }
     }
 
     /// Appends all digits of the number, leading zeros included, in lower-case hexadecimal.
@@ -96,6 +67,19 @@ extension [UInt8] {
 
     /// Appends the number in decimal, without making a string.
     public mutating func append(decimal number: Int64) {
-        append(room: ByteWriter.longestDecimal) { $0.write(decimal: number) }
+        if number < 0 { append(0x2D) }
+        var rest = number.magnitude
+        let first = count
+        repeat {
+            append(UInt8(truncatingIfNeeded: rest % 10) + 0x30)
+            rest /= 10
+        } while rest > 0
+        var low = first
+        var high = count - 1
+        while low < high {
+            swapAt(low, high)
+            low += 1
+            high -= 1
+        }
     }
 }

@@ -22,18 +22,17 @@ public final class BackendCalls {
         public let durationNanoseconds: Int64
     }
 
-    // What every call touches is the loop's thread's alone and never reached twice at once, as in a lane.
-    @exclusivity(unchecked) private var pool: ConnectionPool
+    private var pool: ConnectionPool
     let timeoutMilliseconds: Int64
-    @exclusivity(unchecked) private var writer: RequestWriter
+    private var writer: RequestWriter
     /// Writes sends over a hub; `nil` for a backend with Herald's own contract.
-    @exclusivity(unchecked) private var hubWriter: HubRequestWriter?
+    private var hubWriter: HubRequestWriter?
     private var redaction: Redaction
-    @exclusivity(unchecked) private var scratch: [UInt8] = []
+    private var scratch: [UInt8] = []
     private let configuration: BackendConfiguration
     private var filesRevision = 0
     /// Calls that were not made, to be handed out with those that ended.
-    @exclusivity(unchecked) private var unmade: [Ended] = []
+    private var unmade: [Ended] = []
 
     /// Calls to the configured backend over connections of this loop.
     ///

@@ -4,12 +4,11 @@ internal import CRDKafka
 ///
 /// Polling any queue counts as a sign of life for `max.poll.interval.ms`. One thread, the consumer's.
 public final class MessageQueue {
-    // Looked at for every record, on one thread.
-    @exclusivity(unchecked) private var pointer: OpaquePointer?
+    private var pointer: OpaquePointer?
     private let handle: ClientHandle
     private var notified: Int32 = -1
     /// What ``retain()`` took out, the next one last.
-    @exclusivity(unchecked) private var retained: [Message] = []
+    private var retained: [Message] = []
 
     /// Takes over a reference to the queue.
     init(_ pointer: OpaquePointer?, of handle: ClientHandle) {

@@ -64,7 +64,6 @@ struct JSONReader: ~Escapable {
 
     /// Passes over what is between an object's members and over the next one's key and colon; nothing at the
     /// object's end.
-    @inline(__always)
     mutating func nextKey(isFirst: inout Bool) throws(JSONError) -> JSONToken? {
         guard try isAtNext(isFirst: &isFirst, closing: UInt8(ascii: "}")) else { return nil }
         return try readKeyAndColon()
@@ -96,7 +95,6 @@ struct JSONReader: ~Escapable {
 
     // MARK: - Structure
 
-    @inline(__always)
     private mutating func isAtNext(isFirst: inout Bool, closing: UInt8) throws(JSONError) -> Bool {
         skipWhitespace()
         let byte = try peek()
@@ -115,7 +113,6 @@ struct JSONReader: ~Escapable {
         return true
     }
 
-    @inline(__always)
     private mutating func readKeyAndColon() throws(JSONError) -> JSONToken {
         guard try peek() == UInt8(ascii: "\"") else { throw JSONError(problem: .unexpectedByte, offset: offset) }
         let key = try readString()
@@ -171,33 +168,20 @@ struct JSONReader: ~Escapable {
 
     // MARK: - Bytes
 
-    @inline(__always)
     private mutating func skipWhitespace() {
-        // Hardly any event has white space between its tokens.
-        if offset < bytes.byteCount, byte(at: offset) <= 0x20 { skipWhitespaceAhead() }
-    }
-
-    @inline(never)
-    private mutating func skipWhitespaceAhead() {
         while offset < bytes.byteCount {
-            switch byte(at: offset) {
+            switch bytes[byteAt: offset] {
             case 0x20, 0x09, 0x0A, 0x0D: offset += 1
             default: return
             }
         }
     }
 
-    @inline(__always)
     private func peek() throws(JSONError) -> UInt8 {
         guard offset < bytes.byteCount else { throw JSONError(problem: .unexpectedEnd, offset: offset) }
-        return byte(at: offset)
+        return bytes[byteAt: offset]
     }
 
-    /// The byte at an offset that was compared with the end.
-    @inline(__always)
-    private func byte(at offset: Int) -> UInt8 { bytes.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self) }
-
     /// Goes on by bytes that were looked at.
-    @inline(__always)
     mutating func advance(by count: Int) { offset += count }
 }
