@@ -34,10 +34,15 @@ final class ConsoleClient: Sendable {
     func ask(
         _ path: String, post body: String? = nil, token: String = operatorToken
     ) async throws -> (status: Int, text: String, object: [String: Any]) {
-        let answer = try await Blocking.run { [port] in
-            try PlainHTTP.request(
-                port: port, body == nil ? "GET" : "POST", path,
-                headers: ["Authorization": "Bearer \(token)", "Content-Type": "application/json"], body: body)
+        let answer = try await Blocking.run { [port, process] in
+            do {
+                return try PlainHTTP.request(
+                    port: port, body == nil ? "GET" : "POST", path,
+                    headers: ["Authorization": "Bearer \(token)", "Content-Type": "application/json"], body: body)
+            } catch {
+                let state = process.isRunning ? "runs" : "has ended"
+                throw WorldError("\(path): \(error); the console \(state):\n\(process.output)")
+            }
         }
         let object = try? JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any]
         return (answer.status, answer.text, object ?? [:])
