@@ -85,8 +85,9 @@ bench: ## measures a worker on a real broker (KAFKA_HOME) beside wrk; EVENTS is 
 	$(benchmarks)
 	@scripts/contained Benchmarks/bench.py $(or $(EVENTS),1000000) --cases "$(CASES)"
 
-micro: deps ## counts instructions and allocations of the pure parts under valgrind, and compares with Benchmarks/micro.limits
+micro: deps ## counts an event's instructions and allocations under valgrind, with KAFKA_HOME those of a whole worker too
 	$(benchmarks)
+	$(if $(KAFKA_HOME),@$(MAKE) build)
 	@scripts/contained Benchmarks/micro.py
 
 benchmarks = swift build --configuration release --static-swift-stdlib --package-path Benchmarks \

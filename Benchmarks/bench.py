@@ -22,6 +22,7 @@ sys.path.insert(0, str(HERE.parent / "scripts/shared"))
 import campaigns
 import cases
 import faults
+import lowload
 import refusals
 import report
 from broker import Broker
@@ -89,6 +90,8 @@ def run(bench, names):
     floor = bench.floor() if cases.FLOOR in names else None
     rows = [bench.throughput(case) for case in cases.THROUGHPUT if case.name in names]
     ages = [bench.paced(cases.by_name(name)) for name in cases.PACED if f"age-{name}" in names]
+    low = lowload.measure(bench, [rate for name, rate in cases.LOW_LOADS.items() if name in names])
+    idle = [lowload.idle(bench, case) for case in cases.IDLE if case.name in names]
     hang = bench.hang() if cases.HANG in names else None
     priority = bench.priority() if cases.PRIORITY in names else None
     limited = bench.limited() if cases.LIMITED in names else None
@@ -103,6 +106,10 @@ def run(bench, names):
         report.print_throughput(rows, bench.count)
     if ages or floor:
         report.print_ages(ages, floor)
+    if low:
+        report.print_low(low)
+    if idle:
+        report.print_idle(idle)
     if hang:
         print(f"\npeak memory with a backend that never answers: {hang / 1e6:.0f} MB")
     if priority:
@@ -118,8 +125,8 @@ def run(bench, names):
     if campaign:
         report.print_campaign(campaign)
     report.print_goals([
-        *report.goals(rows, ages, hang), *report.load_goals(priority, limited), *report.refused_goals(refused),
-        *report.campaign_goals(campaign), *report.fault_goals(faulty)])
+        *report.goals(rows, ages, hang), *report.low_goals(low, idle), *report.load_goals(priority, limited),
+        *report.refused_goals(refused), *report.campaign_goals(campaign), *report.fault_goals(faulty)])
 
 
 if __name__ == "__main__":

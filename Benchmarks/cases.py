@@ -14,6 +14,8 @@ class Case:
     tls: bool = False
     # Over TLS to what answers as a notification hub does.
     hub: bool = False
+    # As many topics as by default: two for requests and five for delays; else one of each.
+    all_topics: bool = False
     workers: int = 1
     lanes: int = 1
     connections: int = 256
@@ -43,6 +45,8 @@ THROUGHPUT = [
     Case("hub", "over TLS to a notification hub, against tls", tls=True, hub=True),
     Case("workers-2", "two workers", workers=2),
     Case("lanes-2", "two lanes", lanes=2),
+    Case("assigned-42", "42 partitions: two request topics and five delays", all_topics=True),
+    Case("assigned-700", "700 partitions: the same with 100 a topic", all_topics=True, partitions=100),
     Case("traces-1%", "spans of 1 % of the events", traces=0.01),
     Case("traces", "spans of all events", traces=1),
 ]
@@ -91,6 +95,31 @@ BEYOND_EVENTS = 75_000
 # The rate counts until so much of it was taken: what was refused last waits for its delay, with nothing else to do.
 COUNTED = 0.9
 
+def by_name(name):
+    return next(case for case in THROUGHPUT if case.name == name)
+
+
+@dataclasses.dataclass(frozen=True)
+class Idle:
+    """A worker with nothing to do."""
+
+    name: str
+    about: str
+    circumstances: Case
+    # What is wanted: at most this share of a core, and so much memory.
+    share: float
+    memory: float
+
+
+IDLE = [
+    Idle("idle", "nothing to do with 42 partitions", by_name("assigned-42"), 0.003, 32e6),
+    Idle("idle-700", "nothing to do with 700 partitions", by_name("assigned-700"), 0.006, 40e6),
+]
+IDLE_SECONDS = 30
+# So many events a second leave the machine nearly idle: what one costs then, beside librdkafka alone.
+LOW_LOADS = {f"low-{rate}": rate for rate in (10, 100, 1_000)}
+LOW_SECONDS = 20
+
 # Cases of their own kind, by name.
 FLOOR = "floor"
 HANG = "hang"
@@ -111,7 +140,8 @@ PACED = ["atomic", "at-least-once", "partitions-1", "partitions-12", "workers-2"
 PACE = 1_000
 PACED_SECONDS = 20
 
-NAMES = [FLOOR, *(case.name for case in THROUGHPUT), *(f"age-{name}" for name in PACED), HANG, PRIORITY, LIMITED, CAMPAIGN, FAULTS,
+NAMES = [FLOOR, *(case.name for case in THROUGHPUT), *(f"age-{name}" for name in PACED), *LOW_LOADS,
+         *(case.name for case in IDLE), HANG, PRIORITY, LIMITED, CAMPAIGN, FAULTS,
          *(case.name for case in REFUSING)]
 
 
@@ -126,7 +156,3 @@ def chosen(text):
     if unknown or not names:
         raise ValueError(f"there is no case {', '.join(unknown or wanted)}; there are: {', '.join(NAMES)}")
     return names
-
-
-def by_name(name):
-    return next(case for case in THROUGHPUT if case.name == name)

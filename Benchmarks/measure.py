@@ -215,7 +215,7 @@ class Bench:
 
     def workers(self, case, topics, url, limits=""):
         return Workers(
-            self.processes, self.broker, self.herald, case, topics, url,
+            self.processes, self.broker, [self.herald], case, topics, url,
             self.nginx.authority if case.tls else None, limits)
 
     def record_profile(self, workers):

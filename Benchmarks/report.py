@@ -10,6 +10,8 @@ RATE_GOAL, COST_GOAL, ATOMIC_GOAL, LIMIT_GOAL = 0.5, 1.7, 0.95, 0.9
 MEMORY_GOAL = 96e6
 AGE_GOAL = 10
 CAMPAIGN_GOAL = 25
+# Processor time of an event when there are few, and the broker's beside librdkafka alone.
+LOW_GOAL, BROKER_GOAL = 80e-6, 1.5
 # What others may take of the cores, this program among them, before the figures mean little.
 QUIET = 0.1
 
@@ -46,6 +48,20 @@ def print_ages(rows, floor):
         print(f"{'bare consumer':<20}" + "".join(f"{age:>8.2f}" for age in floor.ages))
     for case, ages in rows:
         print(f"{case.name:<20}" + "".join(f"{age:>8.2f}" for age in ages))
+
+
+def print_low(rows):
+    print(f"\n{'':<22}{'processor time for each event, µs':>36}{'age at arrival, ms':>34}")
+    print(f"{'events/s':<22}{'whose':>9}{'broker':>9}{'':>18}{'p50':>10}{'p99':>8}{'p99.9':>8}{'max':>8}")
+    for row in rows:
+        print(f"{row.rate:>6,} {row.who:<15}{row.cost * 1e6:>9.1f}{row.broker * 1e6:>9.1f}{'':>18}"
+              + f"{row.ages[0]:>10.2f}" + "".join(f"{age:>8.2f}" for age in row.ages[1:]))
+
+
+def print_idle(rows):
+    print(f"\n{'a worker with nothing to do':<40}{'of a core':>11}{'broker':>9}{'MB':>6}")
+    for row in rows:
+        print(f"{row.case.about:<40}{row.share:>11.2%}{row.broker:>9.2%}{row.resident / 1e6:>6.0f}")
 
 
 def print_refused(rows):
@@ -97,6 +113,22 @@ def goals(rows, ages, hang):
             yield f"p99 at {cases.PACE:,} events/s under {AGE_GOAL} ms", f"{high:.1f} ms", high < AGE_GOAL
     if hang:
         yield "peak memory at most 96 MB with a backend that hangs", f"{hang / 1e6:.0f} MB", hang <= MEMORY_GOAL
+
+
+def low_goals(low, idle):
+    rows = {(row.who, row.rate): row for row in low}
+    bare, ours = (rows.get((who, cases.PACE)) for who in ("bare, atomic", "herald, atomic"))
+    if bare and ours:
+        yield (f"at {cases.PACE:,} events/s at most {LOW_GOAL * 1e6:.0f} µs each", f"{ours.cost * 1e6:.0f}",
+               ours.cost <= LOW_GOAL)
+        ratio = ours.broker / bare.broker
+        yield f"and of the broker at most {BROKER_GOAL} times a bare client's", f"{ratio:.2f}", ratio <= BROKER_GOAL
+        yield "and p99 at most 1 ms above the bare client's", f"{ours.ages[1] - bare.ages[1]:.1f} ms", (
+            ours.ages[1] <= bare.ages[1] + 1)
+    for row in idle:
+        yield (f"{row.case.name}: at most {row.case.share:.1%} of a core and {row.case.memory / 1e6:.0f} MB",
+               f"{row.share:.2%}, {row.resident / 1e6:.0f} MB",
+               row.share <= row.case.share and row.resident <= row.case.memory)
 
 
 def load_goals(priority, limited):

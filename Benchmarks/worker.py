@@ -6,7 +6,7 @@ import signal
 import sys
 
 import usage
-from processes import wait_for
+from processes import Failure, wait_for
 
 # Each group and topic of a run has a name of its own.
 numbers = itertools.count(1)
@@ -17,7 +17,7 @@ topics: {{requests: [{topics}], results: {group}.results, retry: {group}.retry, 
 backend:
 {backend}  connections: {connections}
 {tls}delivery: {{guarantee: {guarantee}, maxInFlight: {in_flight}, lanes: {lanes}}}
-retry: {{delays: [5s]}}
+retry: {{delays: [{delays}]}}
 admin: {{listen: "127.0.0.1:0"}}
 limits: {{{limits}}}
 {traces}"""
@@ -53,23 +53,30 @@ def plain_settings(bootstrap, group, url):
     return PLAIN.format(bootstrap=bootstrap, group=group, url=url)
 
 
+# The defaults.
+DELAYS = ["5s", "30s", "5m", "30m", "2h"]
+
+
 class Workers:
-    """One or more workers of one group, started together."""
+    """One or more workers of one group, started together; `herald` is the command, a list."""
 
     def __init__(self, processes, broker, herald, case, topics, url, authority=None, limits=""):
         self.processes, self.broker, self.case = processes, broker, case
         self.group = f"bench.{next(numbers)}"
+        self.delays = DELAYS if case.all_topics else DELAYS[:1]
+        if case.all_topics:
+            topics = f"{topics}, {self.group}.bulk"
         for name in self.topics():
             broker.create(name, case.partitions)
         path = processes.directory / f"{self.group}.yaml"
         path.write_text(SETTINGS.format(
-            bootstrap=broker.bootstrap, group=self.group, topics=topics, limits=limits, connections=case.connections,
+            bootstrap=broker.bootstrap, group=self.group, topics=topics, limits=limits, delays=", ".join(self.delays), connections=case.connections,
             in_flight=case.in_flight, lanes=case.lanes, guarantee=case.guarantee,
             backend=self.backend(url),
             tls=f"  tls: {{caFile: {authority}}}\n" if authority else "",
             traces=f"traces: {{url: {url}/v1/traces, sampleRatio: {case.traces}}}\n" if case.traces else ""))
         self.running = [
-            processes.start([herald, "worker", "--config", path], log=f"{self.group}-{number}")
+            processes.start([*herald, "worker", "--config", path], log=f"{self.group}-{number}")
             for number in range(case.workers)]
 
     def backend(self, url):
@@ -81,7 +88,9 @@ class Workers:
         return HUB.format(file=file)
 
     def topics(self):
-        return [f"{self.group}.{name}" for name in ("results", "retry.5s", "dead-letter")]
+        bulk = ["bulk"] if self.case.all_topics else []
+        retries = [f"retry.{delay}" for delay in self.delays]
+        return [f"{self.group}.{name}" for name in ("results", "dead-letter", *retries, *bulk)]
 
     def are_alive(self):
         return all(worker.poll() is None for worker in self.running)
@@ -99,7 +108,10 @@ class Workers:
         return said >= self.case.workers * self.case.lanes
 
     def await_commits(self, topic, count):
-        self.broker.ask("committed", self.group, topic, count, 60)
+        try:
+            self.broker.ask("committed", self.group, topic, count, 60)
+        except Failure as failure:
+            raise Failure(f"{failure}\n{self.log()}") from None
 
     def await_results(self, count, seconds):
         """Waits until so many results are there; the marks of transactions would count too."""

@@ -66,11 +66,7 @@ struct DuplicateIdentityTests {
 
 private func hash(_ source: String?, _ id: String, _ user: String, salt: UInt64, seed: UInt64) -> UInt64 {
     let id = Array(id.utf8)
-    let user = Array(user.utf8)
-    if let source {
-        let source = Array(source.utf8)
-        return DuplicateIdentity.hash(
-            source: source.span.bytes, id: id.span.bytes, user: user.span.bytes, partition: salt, seed: seed)
-    }
-    return DuplicateIdentity.hash(source: nil, id: id.span.bytes, user: user.span.bytes, partition: salt, seed: seed)
+    return DuplicateIdentity.hash(
+        source: source.map { ByteHash.hash(Array($0.utf8).span.bytes, seed: seed) } ?? 0, id: id.span.bytes,
+        user: ByteHash.hash(Array(user.utf8).span.bytes, seed: seed), partition: salt, seed: seed)
 }

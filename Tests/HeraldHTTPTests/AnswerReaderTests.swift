@@ -15,6 +15,35 @@ struct AnswerReaderTests {
         }
     }
 
+    @Test("An answer means the same whatever was read before it", arguments: AnswerCase.all)
+    func familiar(answer: AnswerCase) {
+        for before in AnswerCase.all {
+            #expect(ReadAnswer.meansTheSameAgain(Array(answer.text.utf8), after: Array(before.text.utf8)))
+        }
+    }
+
+    @Test("An answer is known again when it came whole, its connection goes on, and it was nothing but its status")
+    func learning() {
+        let good = Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi".utf8)
+        let others = [
+            "HTTP/1.1 429 No\r\nContent-Length: 0\r\nRetry-After: 3\r\n\r\n",
+            "HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nhi",
+            "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi",
+            "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi!",
+            "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nhi",
+            "HTTP/1.1 200 OK\r\nX: \(String(repeating: "x", count: 1_024))\r\nContent-Length: 0\r\n\r\n",
+        ]
+        var familiar = FamiliarAnswer()
+        _ = ReadAnswer.reading(good, familiar: &familiar)
+        #expect(good.withUnsafeBytes { familiar.hasBytes($0) } && familiar.status == 200)
+        for other in others {
+            _ = ReadAnswer.reading(Array(other.utf8), familiar: &familiar)
+            #expect(!Array(other.utf8).withUnsafeBytes { familiar.hasBytes($0) })
+            #expect(good.withUnsafeBytes { familiar.hasBytes($0) })
+        }
+        #expect(!FamiliarAnswer().hasBytes(UnsafeRawBufferPointer(start: nil, count: 0)))
+    }
+
     @Test("What the fuzzer found, and what it starts from, means the same however it is split")
     func corpus() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

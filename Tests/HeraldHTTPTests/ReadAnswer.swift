@@ -35,6 +35,23 @@ enum ReadAnswer: Equatable {
         return .complete(
             status: reader.status, body: String(decoding: reader.body, as: UTF8.self), isReusable: isReusable)
     }
+
+    /// Feeds an answer to a reader whole, which may know it from before.
+    static func reading(
+        _ bytes: [UInt8], keepsBody: Bool = false, familiar: inout FamiliarAnswer
+    ) -> ReadAnswer {
+        let reader = AnswerReader()
+        reader.begin(keepsBody: keepsBody)
+        var progress = bytes.withUnsafeBytes { reader.feed($0, familiar: &familiar) }
+        if progress == .incomplete, let end = reader.end() { progress = end }
+        switch progress {
+        case .incomplete: return .unfinished
+        case .broken(let fault): return .broken(fault)
+        case .complete(let isReusable):
+            return .complete(
+                status: reader.status, body: String(decoding: reader.body, as: UTF8.self), isReusable: isReusable)
+        }
+    }
 }
 
 extension ReadAnswer {
@@ -48,10 +65,25 @@ extension ReadAnswer {
         if reading(bytes, sizes: { _ in 1 }) != whole { return "byte by byte it is another answer" }
         let isSame = reading(bytes) { ($0 * 7_919 + Int(seed) * 104_729) % 61 } == whole
         if !isSame { return "in pieces it is another answer" }
+        if !meansTheSameAgain(bytes) { return "when it comes again it is another answer" }
+        // What is nearly the same is not the same.
+        var other = bytes
+        if !other.isEmpty { other[Int(seed) * 7 % other.count] ^= 1 << (seed & 7) }
+        if !meansTheSameAgain(other, after: bytes) { return "it is taken for another answer" }
         guard case .complete(let status, let body, _) = whole else { return nil }
         if status < 200 || status > 599 { return "its status is \(status)" }
         // Bytes that are no UTF-8 become up to three times as many in the string.
         if body.unicodeScalars.count > AnswerReader.bodyLimit { return "its body is too long" }
         return nil
+    }
+
+    /// Whether an answer means the same to a reader that has read it, or another one, before.
+    static func meansTheSameAgain(_ bytes: [UInt8], after other: [UInt8]? = nil) -> Bool {
+        var familiar = FamiliarAnswer()
+        _ = reading(other ?? bytes, familiar: &familiar)
+        return [false, true].allSatisfy { keepsBody in
+            reading(bytes, keepsBody: keepsBody, familiar: &familiar)
+                == reading(bytes, sizes: { _ in bytes.count }, keepsBody: keepsBody)
+        }
     }
 }

@@ -160,7 +160,7 @@ struct LostAnswerTests {
             // Until it is sent again the record stays in the queue, where the abort finds it.
             try Producer(properties: [
                 ("bootstrap.servers", proxy.bootstrapServers), ("transactional.id", topic), ("linger.ms", "0"),
-                ("retry.backoff.ms", "60000"),
+                ("retry.backoff.ms", "3000"),
             ])
         }
         let first = try producer()

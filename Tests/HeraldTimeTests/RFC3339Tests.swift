@@ -66,4 +66,34 @@ struct RFC3339Tests {
     func written(milliseconds: Int64, text: String) {
         #expect(format(milliseconds) == text)
     }
+
+    @Test("The first and the last day of every month are written with the calendar's date")
+    func calendar() {
+        var milliseconds = RFC3339.earliest.milliseconds
+        var ofDay: Int64 = 0
+        for year in 0...9_999 {
+            let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+            for month in 1...12 {
+                let lastDay = month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
+                for day in [1, lastDay] {
+                    let (hour, minute, second) = (ofDay / 3_600_000, ofDay / 60_000 % 60, ofDay / 1_000 % 60)
+                    let date = "\(padded(year, 4))-\(padded(month))-\(padded(day))"
+                    let time = "\(padded(Int(hour))):\(padded(Int(minute))):\(padded(Int(second)))"
+                    let text = format(milliseconds + Int64(day - 1) * 86_400_000 + ofDay)
+                    if text != "\(date)T\(time).\(padded(Int(ofDay % 1_000), 3))Z" {
+                        Issue.record("\(date)T\(time) was written as \(text)")
+                        return
+                    }
+                    ofDay = (ofDay + 12_345_679) % 86_400_000
+                }
+                milliseconds += Int64(lastDay) * 86_400_000
+            }
+        }
+        #expect(milliseconds == RFC3339.latest.milliseconds + 1)
+    }
+
+    private func padded(_ number: Int, _ digits: Int = 2) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: digits - text.utf8.count) + text
+    }
 }

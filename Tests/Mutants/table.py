@@ -267,8 +267,8 @@ MUTANTS = [
     Mutant(
         "the same identifier of another user is a duplicate",
         "DuplicateIdentity.swift",
-        "        hasher.add(field: id)\n        hasher.add(field: user)",
-        "        hasher.add(field: user)",
+        "        hasher.add(user)\n        hasher.add(field: id)",
+        "        hasher.add(user)",
     ),
     # Limits and holds.
     Mutant(

@@ -1,7 +1,7 @@
 // The backend of the benchmarks where nginx's `return 200` is not enough: it answers after a set time, or never, and
 // knows how old a notification was when it came. One thread, epoll.
 //
-//     backend PORT MICROSECONDS [-o PERMILLE] [-c CALLS [-w]] [-a SECONDS]
+//     backend PORT MICROSECONDS [-o PERMILLE] [-c CALLS [-w]] [-a SECONDS] [-n]
 //
 // It answers so long after a request has come (-1: never), with 200, or with 429:
 //
@@ -9,6 +9,7 @@
 //     -c CALLS      to what is more than so many calls a second, evenly but for 20 at once
 //     -w            the same counted anew in each second of the clock
 //     -a SECONDS    with this Retry-After; without one by default
+//     -n            a 200 with the header lines of nginx's
 //
 // GET /ages answers how many notifications came since the last time whose message begins with `at N ` (N:
 // CLOCK_MONOTONIC in nanoseconds, when it was published), and the 50th, 99th and 99.9th percentile and the maximum of
@@ -61,7 +62,10 @@ static int64_t capacity;
 static bool is_windowed;
 static char too_many[100];
 
-static const char ok[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+static const char *ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+static const char nginx_ok[] =
+    "HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Mon, 01 Jun 2026 12:00:00 GMT\r\n"
+    "Content-Type: application/octet-stream\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n";
 static const int64_t second = INT64_C(1000000000);
 
 static int64_t now(void) {
@@ -160,7 +164,7 @@ static void answer_call(int descriptor, bool is_refused) {
     if (is_refused) {
         answer(descriptor, too_many, strlen(too_many));
     } else {
-        answer(descriptor, ok, sizeof ok - 1);
+        answer(descriptor, ok, strlen(ok));
     }
 }
 
@@ -245,15 +249,16 @@ int main(int count, char **arguments) {
     const char *pause = NULL;
     // Options come behind the numbers, one of which may be negative.
     optind = 3;
-    for (int option; count >= 3 && (option = getopt(count, arguments, "o:c:wa:")) != -1;) {
+    for (int option; count >= 3 && (option = getopt(count, arguments, "o:c:wa:n")) != -1;) {
         if (option == 'o') refused_permille = strtoull(optarg, NULL, 10);
         if (option == 'c') capacity = atoll(optarg);
         if (option == 'w') is_windowed = true;
         if (option == 'a') pause = optarg;
+        if (option == 'n') ok = nginx_ok;
         if (option == '?') return 2;
     }
     if (count < 3 || optind != count) {
-        fprintf(stderr, "usage: backend PORT MICROSECONDS [-o PERMILLE] [-c CALLS [-w]] [-a SECONDS]\n");
+        fprintf(stderr, "usage: backend PORT MICROSECONDS [-o PERMILLE] [-c CALLS [-w]] [-a SECONDS] [-n]\n");
         return 2;
     }
     snprintf(too_many, sizeof too_many, "HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n%s%s%s\r\n",

@@ -7,6 +7,8 @@
 //     kafka-bare SERVERS produce TOPIC COUNT BYTES     idempotent, acknowledged one by one; prints the same
 //     kafka-bare SERVERS pace TOPIC RATE COUNT         publishes events whose message begins with the moment
 //     kafka-bare SERVERS ages TOPIC RATE COUNT         the same, consumed again; prints percentiles as `backend` does
+//     kafka-bare SERVERS echo TOPIC RESULTS plain|atomic WARM COUNT    consumes paced events and produces as many; prints
+//                                                      "ready", then the processor seconds and ages of the last COUNT
 //     kafka-bare SERVERS committed GROUP TOPIC OFFSETS SECONDS    waits until the group has committed so many in all
 #define _GNU_SOURCE
 #include <librdkafka/rdkafka.h>
@@ -234,6 +236,12 @@ static int by_value(const void *left, const void *right) {
     return (one > other) - (one < other);
 }
 
+static void print_percentiles(uint32_t *ages, long count) {
+    qsort(ages, count, sizeof *ages, by_value);
+    printf("%ld %u %u %u %u\n", count, ages[count / 2], ages[(long)(count * .99)], ages[(long)(count * .999)],
+           ages[count - 1]);
+}
+
 static void print_ages(const char *topic, long rate, long count) {
     rd_kafka_t *kafka = client(RD_KAFKA_CONSUMER, consumer_properties, NULL);
     long long before = end_of(kafka, topic);
@@ -252,11 +260,95 @@ static void print_ages(const char *topic, long rate, long count) {
         rd_kafka_message_destroy(message);
     }
     pthread_join(thread, NULL);
-    qsort(ages, count, sizeof *ages, by_value);
-    printf("%ld %u %u %u %u\n", count, ages[count / 2], ages[(long)(count * .99)], ages[(long)(count * .999)],
-           ages[count - 1]);
+    print_percentiles(ages, count);
     rd_kafka_queue_destroy(queue);
     rd_kafka_destroy(kafka);
+}
+
+// MARK: From one topic to another
+
+// How often offsets are committed, as Herald does by default (nanoseconds).
+static const int64_t commit_interval = 100000000;
+
+// What was consumed of each partition, to be committed.
+static rd_kafka_topic_partition_list_t *consumed_of(rd_kafka_t *consumer, const char *topic) {
+    return partitions_of(consumer, topic, RD_KAFKA_OFFSET_INVALID);
+}
+
+static void check(rd_kafka_error_t *wrong, const char *what) {
+    if (wrong != NULL) fail(what, rd_kafka_error_string(wrong));
+}
+
+// Offsets and, if `atomic`, what was produced since the last time.
+static void commit_echo(rd_kafka_t *consumer, rd_kafka_t *producer, rd_kafka_topic_partition_list_t *consumed, int atomic) {
+    if (!atomic) {
+        rd_kafka_resp_err_t code = rd_kafka_commit(consumer, consumed, 1);
+        if (code) fail("commit", rd_kafka_err2str(code));
+        return;
+    }
+    rd_kafka_consumer_group_metadata_t *group = rd_kafka_consumer_group_metadata(consumer);
+    check(rd_kafka_send_offsets_to_transaction(producer, consumed, group, 30000), "offsets");
+    check(rd_kafka_commit_transaction(producer, 30000), "commit");
+    check(rd_kafka_begin_transaction(producer), "begin");
+    rd_kafka_consumer_group_metadata_destroy(group);
+}
+
+// Consumes events and produces something of a result's size for each: what a worker's clients do, and nothing else.
+static void echo(const char *topic, const char *results, int atomic, long warm, long count) {
+    char name[64];
+    snprintf(name, sizeof name, "bare-%lld", (long long)now());
+    const char *const consumer_settings[] = {
+        "group.id", name, "enable.auto.commit", "false", "auto.offset.reset", "earliest", "isolation.level",
+        "read_committed", NULL};
+    const char *const producer_settings[] = {
+        "enable.idempotence", "true", "partitioner", "murmur2_random", atomic ? "transactional.id" : NULL, name, NULL};
+    rd_kafka_t *consumer = client(RD_KAFKA_CONSUMER, consumer_settings, NULL);
+    rd_kafka_t *producer = client(RD_KAFKA_PRODUCER, producer_settings, count_report);
+    if (atomic) {
+        check(rd_kafka_init_transactions(producer, 30000), "init");
+        check(rd_kafka_begin_transaction(producer), "begin");
+    }
+    rd_kafka_topic_t *target = rd_kafka_topic_new(producer, results, NULL);
+    rd_kafka_topic_partition_list_t *consumed = consumed_of(consumer, topic);
+    rd_kafka_queue_t *queue = open_topic(consumer, topic, RD_KAFKA_OFFSET_BEGINNING);
+    printf("ready\n");
+    fflush(stdout);
+
+    char value[270];
+    memset(value, 'x', sizeof value);
+    uint32_t *ages = calloc(count, sizeof *ages);
+    double spent = 0;
+    int64_t committed = now();
+    int is_new = 0;
+    for (long taken = 0; taken < warm + count || is_new;) {
+        int64_t rest = committed + commit_interval - now();
+        rd_kafka_message_t *message = rd_kafka_consume_queue(queue, rest < 1000000 ? 0 : (int)(rest / 1000000));
+        if (message != NULL) {
+            if (message->err) fail(topic, rd_kafka_message_errstr(message));
+            if (taken == warm) spent = processor_seconds();
+            char *stamp = memmem(message->payload, message->len, "\"at ", 4);
+            if (stamp == NULL) fail(topic, "a record without a moment");
+            if (taken++ >= warm) ages[taken - 1 - warm] = (uint32_t)((now() - strtoll(stamp + 4, NULL, 10)) / 1000);
+            rd_kafka_topic_partition_list_find(consumed, topic, message->partition)->offset = message->offset + 1;
+            if (rd_kafka_produce(target, RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY, value, sizeof value, message->key,
+                                 message->key_len, NULL))
+                fail("produce", rd_kafka_err2str(rd_kafka_last_error()));
+            rd_kafka_message_destroy(message);
+            is_new = 1;
+        }
+        rd_kafka_poll(producer, 0);
+        if (now() < committed + commit_interval) continue;
+        if (is_new) commit_echo(consumer, producer, consumed, atomic);
+        is_new = 0;
+        committed = now();
+    }
+    printf("%.6f\n", processor_seconds() - spent);
+    print_percentiles(ages, count);
+    rd_kafka_topic_partition_list_destroy(consumed);
+    rd_kafka_topic_destroy(target);
+    rd_kafka_queue_destroy(queue);
+    // An open transaction has nothing in it.
+    exit(0);
 }
 
 // MARK: Commits
@@ -297,10 +389,12 @@ int main(int count, char **arguments) {
         pace(arguments[3], atol(arguments[4]), atol(arguments[5]));
     } else if (strcmp(what, "ages") == 0 && count == 6) {
         print_ages(arguments[3], atol(arguments[4]), atol(arguments[5]));
+    } else if (strcmp(what, "echo") == 0 && count == 8) {
+        echo(arguments[3], arguments[4], strcmp(arguments[5], "atomic") == 0, atol(arguments[6]), atol(arguments[7]));
     } else if (strcmp(what, "committed") == 0 && count == 7) {
         await_commits(arguments[3], arguments[4], atoll(arguments[5]), atof(arguments[6]));
     } else {
-        fprintf(stderr, "usage: kafka-bare SERVERS create|delete|count|consume|produce|pace|ages|committed …\n");
+        fprintf(stderr, "usage: kafka-bare SERVERS create|delete|count|consume|produce|pace|ages|echo|committed …\n");
         return 2;
     }
     return 0;

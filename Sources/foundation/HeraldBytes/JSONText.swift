@@ -5,74 +5,134 @@ public enum JSONText {
     /// Escaped are quotes, backslashes, control characters, and U+2028 and U+2029, which old JavaScript takes for
     /// line ends. The text has to be valid UTF-8 already: other bytes are copied as they are.
     public static func appendString(_ utf8: RawSpan, to output: inout [UInt8]) {
-        output.append(0x22)
-        var runStart = 0
-        var offset = 0
-        while true {
-            offset = plainEnd(utf8, from: offset)
-            guard offset < utf8.byteCount else { break }
-            let byte = utf8[byteAt: offset]
-            if byte == 0xE2 {
-                guard offset + 2 < utf8.byteCount, utf8[byteAt: offset + 1] == 0x80,
-                    utf8[byteAt: offset + 2] == 0xA8 || utf8[byteAt: offset + 2] == 0xA9
-                else {
-                    offset += 1
-                    continue
-                }
-                output.append(copying: utf8.extracting(runStart..<offset))
-                output.append(text: utf8[byteAt: offset + 2] == 0xA8 ? "\\u2028" : "\\u2029")
-                offset += 3
-            } else {
-                output.append(copying: utf8.extracting(runStart..<offset))
-                appendEscape(of: byte, to: &output)
-                offset += 1
-            }
-            runStart = offset
-        }
-        output.append(copying: utf8.extracting(runStart..<offset))
-        output.append(0x22)
+        appendString(utf8, from: 0, to: &output)
     }
 
-    /// The offset of the first byte from `offset` on that is a quote, a backslash, a control character or 0xE2, with which
-    /// U+2028 begins; eight bytes at a time.
-    private static func plainEnd(_ utf8: RawSpan, from offset: Int) -> Int {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        var offset = offset
-        while offset + 8 <= utf8.byteCount {
-            let word = UInt64(littleEndian: utf8.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
-            let quotes = word ^ (ones &* 0x22)
-            let backslashes = word ^ (ones &* 0x5C)
-            let separators = word ^ (ones &* 0xE2)
-            // The high bit marks a byte below 0x20 or equal to one of the three; a borrow can only mark bytes above the
-            // first that is really marked, and only the first one counts.
-            let special =
-                ((word &- ones &* 0x20) & ~word | (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
-                    | (separators &- ones) & ~separators) & (ones &* 0x80)
-            if special != 0 { return offset + special.trailingZeroBitCount / 8 }
-            offset += 8
+    /// Appends what is left of a string of which ``write(_:from:to:)`` has written the beginning.
+    package static func appendString(_ utf8: RawSpan, from start: Int, to output: inout [UInt8]) {
+        var rest: Int? = start
+        while let start = rest {
+            output.append(room: room(for: utf8, from: start)) { rest = write(utf8, from: start, to: &$0) }
         }
+    }
+
+    /// How much longer than its text a string may be that is written at once: its quotes and a few escapes.
+    @usableFromInline static let escapeRoom = 32
+
+    /// The room in which ``write(_:from:to:)`` gets on from an offset in the text.
+    @inlinable
+    @inline(__always)
+    package static func room(for utf8: RawSpan, from start: Int) -> Int { utf8.byteCount - start + escapeRoom }
+
+    /// Writes a string from this offset in its text on, from 0 on with the opening quote.
+    ///
+    /// - Returns: Where to go on with more room, because of many escapes; `nil` when all of it is written.
+    package static func write(_ utf8: RawSpan, from start: Int, to writer: inout ByteWriter) -> Int? {
+        if start == 0 { writer.write(0x22) }
+        var offset = start
+        while true {
+            offset = writer.write(plain: utf8, from: offset)
+            guard offset < utf8.byteCount else { break }
+            // The longest escape, the text behind it as it is, and the closing quote.
+            guard writer.room >= utf8.byteCount - offset + 6 else { return offset }
+            offset = write(specialAt: offset, in: utf8, to: &writer)
+        }
+        writer.write(0x22)
+        return nil
+    }
+
+    /// Writes what stands for the byte at the offset, at which plain bytes end; the offset behind it.
+    private static func write(specialAt offset: Int, in utf8: RawSpan, to writer: inout ByteWriter) -> Int {
+        let byte = utf8[byteAt: offset]
+        switch byte {
+        case 0x22: writer.write(text: "\\\"")
+        case 0x5C: writer.write(text: "\\\\")
+        case 0x08: writer.write(text: "\\b")
+        case 0x09: writer.write(text: "\\t")
+        case 0x0A: writer.write(text: "\\n")
+        case 0x0C: writer.write(text: "\\f")
+        case 0x0D: writer.write(text: "\\r")
+        case 0xE2:
+            guard offset + 2 < utf8.byteCount, utf8[byteAt: offset + 1] == 0x80,
+                utf8[byteAt: offset + 2] == 0xA8 || utf8[byteAt: offset + 2] == 0xA9
+            else {
+                writer.write(byte)
+                break
+            }
+            writer.write(text: utf8[byteAt: offset + 2] == 0xA8 ? "\\u2028" : "\\u2029")
+            return offset + 3
+        default:
+            writer.write(text: "\\u00")
+            writer.write(0x30 + (byte >> 4))
+            let low = byte & 0xF
+            writer.write(low < 10 ? 0x30 + low : 0x57 + low)
+        }
+        return offset + 1
+    }
+}
+
+extension ByteWriter {
+    /// Writes bytes from `start` on up to the first that is a quote, a backslash, a control character or 0xE2, with which
+    /// U+2028 begins, sixteen at a time; the offset of that one, or the end.
+    fileprivate mutating func write(plain utf8: RawSpan, from start: Int) -> Int {
+        expectRoom(for: utf8.byteCount - start)
+        var offset = start
+        while offset &+ 16 <= utf8.byteCount {
+            let chunk = utf8.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: ByteChunk.self)
+            // What is written of the chunk behind a special byte is written over.
+            next.storeBytes(of: chunk, as: ByteChunk.self)
+            let count = Self.special(chunk).firstIndex
+            next += count
+            offset &+= count
+            guard count == 16 else { return offset }
+        }
+        return writeShort(plain: utf8, from: offset)
+    }
+
+    /// The same for fewer than sixteen bytes: as two words that overlap, or one by one.
+    private mutating func writeShort(plain utf8: RawSpan, from start: Int) -> Int {
+        let count = utf8.byteCount &- start
+        if count >= 8 {
+            if writeShort(plain: utf8, from: start, UInt64.self) { return utf8.byteCount }
+        } else if count >= 4 {
+            if writeShort(plain: utf8, from: start, UInt32.self) { return utf8.byteCount }
+        }
+        var offset = start
         while offset < utf8.byteCount {
-            let byte = utf8[byteAt: offset]
+            let byte = utf8.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
             if byte < 0x20 || byte == 0x22 || byte == 0x5C || byte == 0xE2 { break }
-            offset += 1
+            next.storeBytes(of: byte, as: UInt8.self)
+            next += 1
+            offset &+= 1
         }
         return offset
     }
 
-    private static func appendEscape(of byte: UInt8, to output: inout [UInt8]) {
-        switch byte {
-        case 0x22: output.append(text: "\\\"")
-        case 0x5C: output.append(text: "\\\\")
-        case 0x08: output.append(text: "\\b")
-        case 0x09: output.append(text: "\\t")
-        case 0x0A: output.append(text: "\\n")
-        case 0x0C: output.append(text: "\\f")
-        case 0x0D: output.append(text: "\\r")
-        default:
-            output.append(text: "\\u00")
-            output.append(0x30 + (byte >> 4))
-            let low = byte & 0xF
-            output.append(low < 10 ? 0x30 + low : 0x57 + low)
-        }
+    /// Writes one word to two words of bytes; false, and nothing, when one of them is special.
+    @inline(__always)
+    private mutating func writeShort<Word: FixedWidthInteger & BitwiseCopyable>(
+        plain utf8: RawSpan, from start: Int, _: Word.Type
+    ) -> Bool {
+        let last = utf8.byteCount &- Word.bitWidth / 8
+        let (low, high) = (
+            utf8.unsafeLoadUnaligned(fromUncheckedByteOffset: start, as: Word.self),
+            utf8.unsafeLoadUnaligned(fromUncheckedByteOffset: last, as: Word.self)
+        )
+        // Of a shorter word each byte twice: which one is special does not matter here.
+        let chunk =
+            Word.bitWidth == 64
+            ? SIMD2(UInt64(low), UInt64(high))
+            : SIMD2(repeating: UInt64(low) | UInt64(high) &<< 32)
+        guard Self.special(unsafeBitCast(chunk, to: ByteChunk.self)).firstIndex == 16 else { return false }
+        next.storeBytes(of: low, as: Word.self)
+        next.storeBytes(of: high, toByteOffset: last &- start, as: Word.self)
+        next += utf8.byteCount &- start
+        return true
+    }
+
+    @inline(__always)
+    private static func special(_ chunk: ByteChunk) -> ByteChunk.Mask {
+        (chunk .< ByteChunk(repeating: 0x20)) .| (chunk .== ByteChunk(repeating: 0x22))
+            .| (chunk .== ByteChunk(repeating: 0x5C)) .| (chunk .== ByteChunk(repeating: 0xE2))
     }
 }

@@ -9,15 +9,44 @@ extension RawSpan {
     @inlinable
     public func hasSameBytes(as other: RawSpan) -> Bool {
         guard byteCount == other.byteCount else { return false }
-        for offset in 0..<byteCount where self[byteAt: offset] != other[byteAt: offset] { return false }
-        return true
+        return other.withUnsafeBytes { hasSameBytes(as: $0) }
     }
 
     /// Whether the span holds exactly the UTF-8 of this text.
     @inlinable
+    @inline(__always)
     public func hasSameBytes(as text: StaticString) -> Bool {
         guard byteCount == text.utf8CodeUnitCount else { return false }
-        return text.withUTF8Buffer { hasSameBytes(as: $0.span.bytes) }
+        return hasSameBytes(as: UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// Compares with as many bytes in words; with those of a literal that is a comparison or two.
+    @inlinable
+    @inline(__always)
+    func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
+        var offset = 0
+        while offset &+ 8 <= other.count {
+            guard hasSameWord(as: other, at: offset, UInt64.self) else { return false }
+            offset &+= 8
+        }
+        if other.count & 4 != 0 {
+            guard hasSameWord(as: other, at: offset, UInt32.self) else { return false }
+            offset &+= 4
+        }
+        if other.count & 2 != 0 {
+            guard hasSameWord(as: other, at: offset, UInt16.self) else { return false }
+            offset &+= 2
+        }
+        return other.count & 1 == 0 || hasSameWord(as: other, at: offset, UInt8.self)
+    }
+
+    @inlinable
+    @inline(__always)
+    func hasSameWord<Word: FixedWidthInteger & BitwiseCopyable>(
+        as other: UnsafeRawBufferPointer, at offset: Int, _: Word.Type
+    ) -> Bool {
+        unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: Word.self)
+            == other.loadUnaligned(fromByteOffset: offset, as: Word.self)
     }
 }
 
@@ -47,13 +76,13 @@ extension [UInt8] {
     /// Appends a copy of the span's bytes.
     @inlinable
     public mutating func append(copying bytes: RawSpan) {
-        bytes.withUnsafeBytes { append(contentsOf: $0) }
+        append(room: bytes.byteCount) { $0.write(copying: bytes) }
     }
 
     /// Appends the UTF-8 of a literal.
     @inlinable
     public mutating func append(text: StaticString) {
-        text.withUTF8Buffer { append(contentsOf: $0) }
+        append(room: text.utf8CodeUnitCount) { $0.write(text: text) }
     }
 
     /// Appends all digits of the number, leading zeros included, in lower-case hexadecimal.
@@ -67,19 +96,6 @@ extension [UInt8] {
 
     /// Appends the number in decimal, without making a string.
     public mutating func append(decimal number: Int64) {
-        if number < 0 { append(0x2D) }
-        var rest = number.magnitude
-        let first = count
-        repeat {
-            append(UInt8(truncatingIfNeeded: rest % 10) + 0x30)
-            rest /= 10
-        } while rest > 0
-        var low = first
-        var high = count - 1
-        while low < high {
-            swapAt(low, high)
-            low += 1
-            high -= 1
-        }
+        append(room: ByteWriter.longestDecimal) { $0.write(decimal: number) }
     }
 }

@@ -29,6 +29,19 @@ public enum UTF8Text {
         var offset = 0
         var count = 0
         while offset < bytes.byteCount {
+            // Eight characters of ASCII at a time.
+            if offset &+ 8 <= bytes.byteCount,
+                bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
+            {
+                offset &+= 8
+                count &+= 8
+                continue
+            }
+            if bytes.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self) < 0x80 {
+                offset &+= 1
+                count &+= 1
+                continue
+            }
             guard let length = characterByteCount(at: offset, in: bytes) else { return nil }
             offset += length
             count += 1
@@ -36,7 +49,7 @@ public enum UTF8Text {
         return count
     }
 
-    @usableFromInline
+    @inlinable
     static func isTrail(at offset: Int, in bytes: RawSpan, _ range: ClosedRange<UInt8> = 0x80...0xBF) -> Bool {
         offset < bytes.byteCount && range.contains(bytes[byteAt: offset])
     }

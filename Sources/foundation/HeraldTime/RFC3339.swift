@@ -1,4 +1,4 @@
-import HeraldBytes
+package import HeraldBytes
 
 /// Reading and writing moments as RFC 3339 date-times, without Foundation and without strings.
 public enum RFC3339 {
@@ -6,10 +6,10 @@ public enum RFC3339 {
     public static let formattedByteCount = 24
 
     /// The first moment that can be written, 0000-01-01T00:00:00.000Z.
-    public static let earliest = WallTime(milliseconds: days(year: 0, month: 1, day: 1) * millisecondsPerDay)
+    public static let earliest = WallTime(milliseconds: -62_167_219_200_000)
 
     /// The last moment that can be written, 9999-12-31T23:59:59.999Z.
-    public static let latest = WallTime(milliseconds: days(year: 10_000, month: 1, day: 1) * millisecondsPerDay - 1)
+    public static let latest = WallTime(milliseconds: 253_402_300_799_999)
 
     private static let millisecondsPerDay: Int64 = 86_400_000
 
@@ -42,28 +42,36 @@ public enum RFC3339 {
     ///
     /// A moment outside of the years 0 to 9999 is written as the nearest one inside.
     public static func append(_ time: WallTime, to output: inout [UInt8]) {
-        let bounded = min(max(time, earliest), latest).milliseconds
-        let day = floorDivide(bounded, by: millisecondsPerDay)
-        let milliseconds = bounded - day * millisecondsPerDay
-        let date = civil(daysSinceEpoch: day)
-        append(date.year, digits: 4, then: "-", to: &output)
-        append(date.month, digits: 2, then: "-", to: &output)
-        append(date.day, digits: 2, then: "T", to: &output)
-        append(milliseconds / 3_600_000, digits: 2, then: ":", to: &output)
-        append(milliseconds / 60_000 % 60, digits: 2, then: ":", to: &output)
-        append(milliseconds / 1_000 % 60, digits: 2, then: ".", to: &output)
-        append(milliseconds % 1_000, digits: 3, then: "Z", to: &output)
+        output.append(room: formattedByteCount) { write(time, to: &$0) }
     }
 
-    private static func append(
-        _ number: Int64, digits: Int, then separator: Unicode.Scalar, to output: inout [UInt8]
-    ) {
-        var divisor: Int64 = digits == 4 ? 1_000 : digits == 3 ? 100 : 10
-        while divisor > 0 {
-            output.append(UInt8(truncatingIfNeeded: number / divisor % 10) + 0x30)
-            divisor /= 10
-        }
-        output.append(UInt8(ascii: separator))
+    /// Writes the moment as ``append(_:to:)`` does; it has ``formattedByteCount`` bytes.
+    package static func write(_ time: WallTime, to writer: inout ByteWriter) {
+        let bounded = min(max(time, earliest), latest).milliseconds
+        // In numbers of 32 bits without a sign, which divide fast.
+        let sinceEarliest = bounded &- earliest.milliseconds
+        let day = sinceEarliest / millisecondsPerDay
+        let ofDay = UInt32(truncatingIfNeeded: sinceEarliest &- day &* millisecondsPerDay)
+        let date = civil(daysSinceYearZero: UInt32(truncatingIfNeeded: day))
+        let (hours, minutes, seconds) = (ofDay / 3_600_000, ofDay / 60_000, ofDay / 1_000)
+        let fraction = ofDay &- seconds &* 1_000
+        // Eight characters at once, the first in the lowest byte.
+        writer.write(
+            word: digits(date.year / 100) | digits(date.year % 100) &<< 16 | 0x2D &<< 32
+                | digits(date.month) &<< 40 | 0x2D &<< 56)
+        writer.write(
+            word: digits(date.day) | 0x54 &<< 16 | digits(hours) &<< 24 | 0x3A &<< 40
+                | digits(minutes &- hours &* 60) &<< 48)
+        writer.write(
+            word: 0x3A | digits(seconds &- minutes &* 60) &<< 8 | 0x2E &<< 24
+                | UInt64(fraction / 100 &+ 0x30) &<< 32 | digits(fraction % 100) &<< 40 | 0x5A &<< 56)
+    }
+
+    /// The two digits of a number below 100, the first in the lower byte.
+    @inline(__always)
+    private static func digits(_ number: UInt32) -> UInt64 {
+        let tens = number / 10
+        return UInt64((tens &+ 0x30) | (number &- tens &* 10 &+ 0x30) &<< 8)
     }
 
     private static func lastDay(ofMonth month: Int64, year: Int64) -> Int64 {
@@ -88,16 +96,20 @@ public enum RFC3339 {
         return era * daysPerEra + dayOfEra - daysFromEraZeroToEpoch
     }
 
-    private static func civil(daysSinceEpoch: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let day = daysSinceEpoch + daysFromEraZeroToEpoch
-        let era = floorDivide(day, by: daysPerEra)
-        let dayOfEra = day - era * daysPerEra
-        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let monthFromMarch = (5 * dayOfYear + 2) / 153
-        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+    /// The date so many days after the first of January of the year 0.
+    private static func civil(daysSinceYearZero: UInt32) -> (year: UInt32, month: UInt32, day: UInt32) {
+        // From the first of March 400 years before, so that the era is not negative; that year's January and February,
+        // a leap year's 60 days, belong to the year before.
+        let day = daysSinceYearZero &+ UInt32(daysPerEra) &- 60
+        let era = day / UInt32(daysPerEra)
+        let dayOfEra = day % UInt32(daysPerEra)
+        let yearOfEra = (dayOfEra &- dayOfEra / 1_460 &+ dayOfEra / 36_524 &- dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra &- (365 &* yearOfEra &+ yearOfEra / 4 &- yearOfEra / 100)
+        let monthFromMarch = (5 &* dayOfYear &+ 2) / 153
+        let month = monthFromMarch < 10 ? monthFromMarch &+ 3 : monthFromMarch &- 9
         return (
-            era * 400 + yearOfEra + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+            era &* 400 &+ yearOfEra &+ (month <= 2 ? 1 : 0) &- 400, month,
+            dayOfYear &- (153 &* monthFromMarch &+ 2) / 5 &+ 1
         )
     }
 

@@ -47,11 +47,6 @@ struct ByteHash {
         if field.byteCount & 7 != 0 { add(tail) }
     }
 
-    /// Adds what no field can be: no length is that large.
-    mutating func addAbsentField() {
-        add(.max)
-    }
-
     consuming func finish() -> UInt64 {
         v2 ^= 0xFF
         round()
@@ -67,6 +62,12 @@ struct ByteHash {
         while offset &+ 8 <= bytes.byteCount {
             add(UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)))
             offset &+= 8
+        }
+        let left = bytes.byteCount &- offset
+        if left > 0, offset > 0 {
+            // The last eight bytes, without those that were added.
+            let last = bytes.unsafeLoadUnaligned(fromByteOffset: bytes.byteCount &- 8, as: UInt64.self)
+            return UInt64(littleEndian: last) &>> UInt64(64 &- 8 &* left)
         }
         var tail: UInt64 = 0
         var shift: UInt64 = 0

@@ -22,17 +22,18 @@ public final class BackendCalls {
         public let durationNanoseconds: Int64
     }
 
-    private var pool: ConnectionPool
+    // What every call touches is the loop's thread's alone and never reached twice at once, as in a lane.
+    @exclusivity(unchecked) private var pool: ConnectionPool
     let timeoutMilliseconds: Int64
-    private var writer: RequestWriter
+    @exclusivity(unchecked) private var writer: RequestWriter
     /// Writes sends over a hub; `nil` for a backend with Herald's own contract.
-    private var hubWriter: HubRequestWriter?
+    @exclusivity(unchecked) private var hubWriter: HubRequestWriter?
     private var redaction: Redaction
-    private var scratch: [UInt8] = []
+    @exclusivity(unchecked) private var scratch: [UInt8] = []
     private let configuration: BackendConfiguration
     private var filesRevision = 0
     /// Calls that were not made, to be handed out with those that ended.
-    private var unmade: [Ended] = []
+    @exclusivity(unchecked) private var unmade: [Ended] = []
 
     /// Calls to the configured backend over connections of this loop.
     ///

@@ -80,14 +80,30 @@ final class AnswerReader {
     /// Forgets the last answer and waits for the next.
     ///
     /// - Parameter keepsBody: whether the body of a 2xx answer is wanted; that of any other answer is always kept.
-    func begin(keepsBody: Bool) {
-        state.pointee.begin(keepsBody: keepsBody)
-        http_parser_init(parser, HTTP_RESPONSE)
-        parser.pointee.data = UnsafeMutableRawPointer(state)
-    }
+    func begin(keepsBody: Bool) { state.pointee.begin(keepsBody: keepsBody) }
 
     /// Takes the next bytes of the connection; not to be called again once the answer is complete or broken.
+    ///
+    /// - Parameter familiar: what readers with the same wishes have read before; one that comes whole is learned.
+    func feed(_ bytes: UnsafeRawBufferPointer, familiar: inout FamiliarAnswer) -> Progress {
+        guard !hasBegun, state.pointee.isBodyOptional else { return feed(bytes) }
+        if familiar.hasBytes(bytes) {
+            state.pointee.endFamiliar(status: familiar.status, count: bytes.count)
+            return .complete(isReusable: true)
+        }
+        let progress = feed(bytes)
+        if progress == .complete(isReusable: true), state.pointee.hasKeptNothing {
+            familiar.become(bytes, status: status)
+        }
+        return progress
+    }
+
+    /// Takes the next bytes of the connection, whatever was read before.
     func feed(_ bytes: UnsafeRawBufferPointer) -> Progress {
+        if !hasBegun {
+            http_parser_init(parser, HTTP_RESPONSE)
+            parser.pointee.data = UnsafeMutableRawPointer(state)
+        }
         var rest = bytes[...]
         while let base = UnsafeRawBufferPointer(rebasing: rest).baseAddress, !rest.isEmpty {
             // The limits are exact, whatever the pieces: the parser never sees a byte beyond the one that counts.

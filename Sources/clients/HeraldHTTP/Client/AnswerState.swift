@@ -42,6 +42,21 @@ struct AnswerState {
         beginHeaders()
     }
 
+    /// Whether the body of a 2xx answer is not wanted.
+    var isBodyOptional: Bool { !keepsBody }
+
+    /// Whether the answer is its status and nothing else that anybody asks for.
+    var hasKeptNothing: Bool { retryAfter.isEmpty && location.isEmpty && body.isEmpty }
+
+    /// The whole answer is one that was read before: see ``FamiliarAnswer``.
+    mutating func endFamiliar(status: Int32, count: Int) {
+        received = count
+        isHeaderRead = true
+        self.status = status
+        isComplete = true
+        isKeptAlive = true
+    }
+
     private mutating func beginHeaders() {
         retryAfter.removeAll(keepingCapacity: true)
         matchedCount = 0

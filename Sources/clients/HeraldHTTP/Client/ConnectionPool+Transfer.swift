@@ -44,7 +44,7 @@ extension ConnectionPool {
             switch transport.receive(into: receiveBuffer) {
             case .bytes(let count):
                 let isDrained = count < receiveBuffer.count && transport.isDrainedByShortRead && !isEnding
-                switch reader.feed(UnsafeRawBufferPointer(rebasing: receiveBuffer[..<count])) {
+                switch reader.feed(UnsafeRawBufferPointer(rebasing: receiveBuffer[..<count]), familiar: &familiar) {
                 case .incomplete: if isDrained { return }
                 case .complete(let isReusable):
                     let isReusable = isReusable && !isEnding && (isDrained || isSilent(connection))

@@ -36,6 +36,7 @@ public struct ConnectionPool: ~Copyable {
     private let lookUp: NameResolver.LookUp
     private var randomness = SystemRandomNumberGenerator()
     let receiveBuffer: UnsafeMutableRawBufferPointer
+    var familiar = FamiliarAnswer()
     /// By slot.
     private var connections: [Connection?]
     var state: PoolState

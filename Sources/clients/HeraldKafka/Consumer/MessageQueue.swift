@@ -4,11 +4,12 @@ internal import CRDKafka
 ///
 /// Polling any queue counts as a sign of life for `max.poll.interval.ms`. One thread, the consumer's.
 public final class MessageQueue {
-    private var pointer: OpaquePointer?
+    // Looked at for every record, on one thread.
+    @exclusivity(unchecked) private var pointer: OpaquePointer?
     private let handle: ClientHandle
     private var notified: Int32 = -1
     /// What ``retain()`` took out, the next one last.
-    private var retained: [Message] = []
+    @exclusivity(unchecked) private var retained: [Message] = []
 
     /// Takes over a reference to the queue.
     init(_ pointer: OpaquePointer?, of handle: ClientHandle) {

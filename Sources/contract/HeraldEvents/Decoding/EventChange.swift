@@ -41,10 +41,10 @@ public struct EventChange: Equatable, Sendable {
         // Behind a schema registry's frame, too, the object begins with the first brace: the frame's five bytes are read over.
         if value.first == 0, value.count > 5, form != .structured { start = 5 }
         guard let brace = value[start...].firstIndex(of: UInt8(ascii: "{")) else { return nil }
-        return spliced(value, tokens, brace: brace)
+        return spliced(value, &tokens, brace: brace)
     }
 
-    private func spliced(_ value: [UInt8], _ tokens: EventTokens, brace: Int) -> [UInt8] {
+    private func spliced(_ value: [UInt8], _ tokens: inout EventTokens, brace: Int) -> [UInt8] {
         var replacements: [(range: Range<Int>, bytes: [UInt8])] = []
         var inserted: [UInt8] = []
         for (field, new) in members {

@@ -43,23 +43,27 @@ enum EventField: Int, CaseIterable {
 
     /// The field with this name; the length leaves at most three to compare.
     init?(named name: RawSpan) {
-        let candidates: (EventField, EventField?, EventField?)
         switch name.byteCount {
-        case 2: candidates = (.id, nil, nil)
-        case 3: candidates = (.pns, nil, nil)
-        case 4: candidates = (.user, .time, name[byteAt: 0] == UInt8(ascii: "d") ? .data : .type)
-        case 6: candidates = (.source, nil, nil)
-        case 7: candidates = (.message, .options, nil)
-        case 8: candidates = (.campaign, nil, nil)
-        case 9: candidates = (.expiresAt, .notBefore, nil)
-        case 11: candidates = (.specversion, .dataBase64, .traceparent)
+        case 2: self.init(named: name, among: .id)
+        case 3: self.init(named: name, among: .pns)
+        case 4: self.init(named: name, among: .user, .time, name[byteAt: 0] == UInt8(ascii: "d") ? .data : .type)
+        case 6: self.init(named: name, among: .source)
+        case 7: self.init(named: name, among: .message, .options)
+        case 8: self.init(named: name, among: .campaign)
+        case 9: self.init(named: name, among: .expiresAt, .notBefore)
+        case 11: self.init(named: name, among: .specversion, .dataBase64, .traceparent)
         default: return nil
         }
-        if name.hasSameBytes(as: candidates.0.name) {
-            self = candidates.0
-        } else if let second = candidates.1, name.hasSameBytes(as: second.name) {
+    }
+
+    /// Inlined, so that each name is compared as the words that a literal of its length has.
+    @inline(__always)
+    private init?(named name: RawSpan, among first: Self, _ second: Self? = nil, _ third: Self? = nil) {
+        if name.hasSameBytes(as: first.name) {
+            self = first
+        } else if let second, name.hasSameBytes(as: second.name) {
             self = second
-        } else if let third = candidates.2, name.hasSameBytes(as: third.name) {
+        } else if let third, name.hasSameBytes(as: third.name) {
             self = third
         } else {
             return nil
@@ -90,11 +94,13 @@ struct EventFieldSet {
 }
 
 /// The values that were found for the fields, with the place of each.
+///
+/// Read in its place, as `inout`: copying all of it would cost more than reading one.
 struct EventTokens {
     private var tokens = InlineArray<15, JSONToken>(repeating: JSONToken())
 
     subscript(_ field: EventField) -> JSONToken {
-        get { tokens[field.rawValue] }
+        mutating get { tokens[field.rawValue] }
         set { tokens[field.rawValue] = newValue }
     }
 }

@@ -63,7 +63,7 @@ extension RecordDecoder {
     }
 
     /// Checks what CloudEvents 1.0 requires of a structured event.
-    func checkEnvelope(tokens: EventTokens, value: RawSpan) throws(DecodingFailure) {
+    func checkEnvelope(tokens: inout EventTokens, value: RawSpan) throws(DecodingFailure) {
         for field in [EventField.specversion, .id, .source, .type] {
             let token = tokens[field]
             guard token.kind == .string, !token.range.isEmpty else {
@@ -145,5 +145,6 @@ extension JSONToken {
     }
 
     /// Whether an optional field is not there; null counts as that.
+    @inline(__always)
     var isAbsent: Bool { kind == .none || kind == .null }
 }

@@ -3,23 +3,23 @@ import HeraldTime
 
 extension RecordDecoder {
     /// Keeps who it is about, before any rule is checked, so that the dead letter and the result can say it.
-    func readIdentity(form: RecordForm, tokens: EventTokens, value: RawSpan, into event: inout DecodedEvent) {
-        if let id = text(.id, tokens, in: value, atMost: Self.maximumIDCharacters * 4, &event),
+    func readIdentity(form: RecordForm, tokens: inout EventTokens, value: RawSpan, into event: inout DecodedEvent) {
+        if let id = text(.id, &tokens, in: value, atMost: Self.maximumIDCharacters * 4, &event),
             isIDLength(event.bytes(of: id, value: value))
         {
             event.id = id
         }
-        if let user = text(.user, tokens, in: value, atMost: Self.maximumKnownUserBytes, &event) { event.user = user }
-        if let source = text(.source, tokens, in: value, atMost: Self.maximumSourceBytes, &event) {
+        if let user = text(.user, &tokens, in: value, atMost: Self.maximumKnownUserBytes, &event) { event.user = user }
+        if let source = text(.source, &tokens, in: value, atMost: Self.maximumSourceBytes, &event) {
             event.source = source
         }
-        if let campaign = text(.campaign, tokens, in: value, atMost: Self.maximumCampaignBytes, &event) {
+        if let campaign = text(.campaign, &tokens, in: value, atMost: Self.maximumCampaignBytes, &event) {
             event.campaign = campaign
         }
     }
 
     private func text(
-        _ field: EventField, _ tokens: EventTokens, in value: RawSpan, atMost limit: Int,
+        _ field: EventField, _ tokens: inout EventTokens, in value: RawSpan, atMost limit: Int,
         _ event: inout DecodedEvent
     ) -> ByteField? {
         tokens[field].kind == .string ? event.field(tokens[field], in: value, atMost: limit) : nil
@@ -35,23 +35,28 @@ extension RecordDecoder {
     }
 
     /// Checks every field but the id by its rule and keeps what the event needs.
-    func readFields(tokens: EventTokens, value: RawSpan, into event: inout DecodedEvent) throws(DecodingFailure) {
-        try expectString(.user, tokens)
+    func readFields(tokens: inout EventTokens, value: RawSpan, into event: inout DecodedEvent) throws(DecodingFailure) {
+        try expectString(.user, &tokens)
         guard event.user.isPresent else { throw .invalid(Self.problem(ofLongUser: tokens[.user], in: value)) }
         if let problem = UserTag.problem(in: event.bytes(of: event.user, value: value)) { throw .invalid(problem) }
 
-        try expectString(.message, tokens)
-        try expectLength(.message, tokens, in: value, atMost: Self.maximumMessageBytes)
+        try expectString(.message, &tokens)
+        try expectLength(.message, &tokens, in: value, atMost: Self.maximumMessageBytes)
         event.message = event.field(tokens[.message], in: value)
         guard event.message.count > 0 else { throw .invalid("message is empty") }
 
         event.pushServices = try readPushServices(tokens[.pns], value: value, scratch: &event.scratch)
-        for field in [EventField.source, .campaign] where !tokens[field].isAbsent { try expectString(field, tokens) }
-        try expectLength(.source, tokens, in: value, atMost: Self.maximumSourceBytes)
-        try expectLength(.campaign, tokens, in: value, atMost: Self.maximumCampaignBytes)
-        _ = try readTime(.time, tokens, value: value, scratch: &event.scratch)
-        event.expiresAt = try readTime(.expiresAt, tokens, value: value, scratch: &event.scratch)
-        event.notBefore = try readTime(.notBefore, tokens, value: value, scratch: &event.scratch)
+        if !tokens[.source].isAbsent { try expectString(.source, &tokens) }
+        if !tokens[.campaign].isAbsent { try expectString(.campaign, &tokens) }
+        try expectLength(.source, &tokens, in: value, atMost: Self.maximumSourceBytes)
+        try expectLength(.campaign, &tokens, in: value, atMost: Self.maximumCampaignBytes)
+        if !tokens[.time].isAbsent { _ = try readTime(.time, &tokens, value: value, scratch: &event.scratch) }
+        if !tokens[.expiresAt].isAbsent {
+            event.expiresAt = try readTime(.expiresAt, &tokens, value: value, scratch: &event.scratch)
+        }
+        if !tokens[.notBefore].isAbsent {
+            event.notBefore = try readTime(.notBefore, &tokens, value: value, scratch: &event.scratch)
+        }
         if !tokens[.options].isAbsent { try readOptions(tokens[.options], value: value, into: &event) }
     }
 
@@ -66,24 +71,23 @@ extension RecordDecoder {
     }
 
     private func expectLength(
-        _ field: EventField, _ tokens: EventTokens, in value: RawSpan, atMost limit: Int
+        _ field: EventField, _ tokens: inout EventTokens, in value: RawSpan, atMost limit: Int
     ) throws(DecodingFailure) {
         guard tokens[field].range.count > limit else { return }
         try expectLength(of: field.name, tokens[field].textByteCount(in: value, upTo: limit), atMost: limit)
     }
 
-    private func expectString(_ field: EventField, _ tokens: EventTokens) throws(DecodingFailure) {
+    private func expectString(_ field: EventField, _ tokens: inout EventTokens) throws(DecodingFailure) {
         guard tokens[field].kind == .string else {
             throw .invalid("\(field.name) is \(tokens[field].kindName); it has to be a string")
         }
     }
 
     private func readTime(
-        _ field: EventField, _ tokens: EventTokens, value: RawSpan, scratch: inout [UInt8]
-    ) throws(DecodingFailure) -> WallTime? {
+        _ field: EventField, _ tokens: inout EventTokens, value: RawSpan, scratch: inout [UInt8]
+    ) throws(DecodingFailure) -> WallTime {
+        try expectString(field, &tokens)
         let token = tokens[field]
-        guard !token.isAbsent else { return nil }
-        try expectString(field, tokens)
         let start = scratch.count
         defer { scratch.removeLast(scratch.count - start) }
         let time: WallTime?

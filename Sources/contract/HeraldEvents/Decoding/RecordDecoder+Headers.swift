@@ -47,10 +47,12 @@ extension RecordDecoder {
 
     /// Keeps the first trace context that is well formed: the record's, or that of the CloudEvent.
     func keepTraceparent(_ headers: HeaderList, token: JSONToken, value: RawSpan, into event: inout DecodedEvent) {
-        if let text = headers.lastValue(named: HeaderName.traceparent.literal), TraceContext(text) != nil {
-            event.traceparent = event.keep(text)
-        } else if let text = headers.lastValue(named: HeaderName.cloudEventsTraceparent.literal),
+        if headers.count > 0, let text = headers.lastValue(named: HeaderName.traceparent.literal),
             TraceContext(text) != nil
+        {
+            event.traceparent = event.keep(text)
+        } else if headers.count > 0,
+            let text = headers.lastValue(named: HeaderName.cloudEventsTraceparent.literal), TraceContext(text) != nil
         {
             event.traceparent = event.keep(text)
         } else if token.kind == .string, TraceContext(value.extracting(token.range)) != nil {

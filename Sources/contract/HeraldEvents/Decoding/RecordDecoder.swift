@@ -62,14 +62,14 @@ public struct RecordDecoder: Sendable {
             wasRead = true
             try readTokens(form: form, value: value, tokens: &tokens, into: &event)
             isIdentified = true
-            readIdentity(form: form, tokens: tokens, value: value, into: &event)
-            if form == .structured { try checkEnvelope(tokens: tokens, value: value) }
+            readIdentity(form: form, tokens: &tokens, value: value, into: &event)
+            if form == .structured { try checkEnvelope(tokens: &tokens, value: value) }
             if headers.count > 0 { try readHeaders(headers, topicKind: topicKind, into: &event) }
             if !event.id.isPresent {
                 try checkID(form: form, token: tokens[.id])
                 setDefaultID(topic: topic, partition: partition, offset: offset, into: &event)
             }
-            try readFields(tokens: tokens, value: value, into: &event)
+            try readFields(tokens: &tokens, value: value, into: &event)
             if headers.count > 0 { try restrictPushServices(headers, into: &event) }
             keepTraceparent(headers, token: tokens[.traceparent], value: value, into: &event)
             return nil
@@ -78,7 +78,7 @@ public struct RecordDecoder: Sendable {
                 let part = value.extracting(0..<min(value.byteCount, maxEventBytes))
                 try? readTokens(form: form, value: part, tokens: &tokens, into: &event)
             }
-            if !isIdentified { readIdentity(form: form, tokens: tokens, value: value, into: &event) }
+            if !isIdentified { readIdentity(form: form, tokens: &tokens, value: value, into: &event) }
             return error
         }
     }

@@ -11,6 +11,7 @@ package enum UserTag {
     /// What is wrong with the user, or nothing.
     package static func problem(in user: RawSpan) -> String? {
         guard user.byteCount > 0 else { return "user is empty; an empty tag could reach everybody" }
+        let alphabet = alphabet
         for offset in 0..<user.byteCount where !alphabet.contains(user[byteAt: offset]) {
             return illegalCharacter(in: user, at: offset)
         }

@@ -3,15 +3,11 @@ import HeraldTime
 
 /// Writes one JSON object member by member; it only remembers whether one was written already.
 struct JSONObjectWriter {
-    private var isEmpty = true
+    fileprivate var isEmpty = true
 
     /// Writes a member's key, after which the value has to follow.
     mutating func key(_ name: StaticString, _ output: inout [UInt8]) {
-        output.append(isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
-        isEmpty = false
-        output.append(UInt8(ascii: "\""))
-        output.append(text: name)
-        output.append(text: "\":")
+        output.append(room: Self.room(forKey: name)) { key(name, &$0) }
     }
 
     mutating func append(_ name: StaticString, utf8 text: RawSpan, to output: inout [UInt8]) {
@@ -21,27 +17,19 @@ struct JSONObjectWriter {
 
     /// Writes a text in which nothing has to be escaped.
     mutating func append(_ name: StaticString, plain text: String, to output: inout [UInt8]) {
-        key(name, &output)
-        output.append(UInt8(ascii: "\""))
-        output.append(contentsOf: text.utf8)
-        output.append(UInt8(ascii: "\""))
+        output.append(room: Self.room(forKey: name) + text.utf8.count + 2) { write(name, plain: text, to: &$0) }
     }
 
     mutating func append(_ name: StaticString, _ text: String, to output: inout [UInt8]) {
-        key(name, &output)
-        JSONText.appendString(text.utf8.span.bytes, to: &output)
+        append(name, utf8: text.utf8.span.bytes, to: &output)
     }
 
     mutating func append(_ name: StaticString, _ number: Int64, to output: inout [UInt8]) {
-        key(name, &output)
-        output.append(decimal: number)
+        output.append(room: Self.room(forKey: name) + ByteWriter.longestDecimal) { write(name, number, to: &$0) }
     }
 
     mutating func append(_ name: StaticString, _ time: WallTime, to output: inout [UInt8]) {
-        key(name, &output)
-        output.append(UInt8(ascii: "\""))
-        RFC3339.append(time, to: &output)
-        output.append(UInt8(ascii: "\""))
+        output.append(room: Self.room(forKey: name) + RFC3339.formattedByteCount + 2) { write(name, time, to: &$0) }
     }
 
     /// Closes the object.
@@ -49,4 +37,54 @@ struct JSONObjectWriter {
         if isEmpty { output.append(UInt8(ascii: "{")) }
         output.append(UInt8(ascii: "}"))
     }
+}
+
+// The same into room that was made for the whole object.
+extension JSONObjectWriter {
+    /// The most bytes that a key takes, with what stands around it.
+    static func room(forKey name: StaticString) -> Int { name.utf8CodeUnitCount + 4 }
+
+    // Inlined, so that a key is written as the words that a literal of its length has.
+    @inline(__always)
+    mutating func key(_ name: StaticString, _ output: inout ByteWriter) {
+        output.write(isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
+        isEmpty = false
+        output.write(UInt8(ascii: "\""))
+        output.write(text: name)
+        output.write(text: "\":")
+    }
+
+    /// Writes a text, which may become six times as long and two bytes more.
+    @inline(__always)
+    mutating func write(_ name: StaticString, utf8 text: RawSpan, to output: inout ByteWriter) {
+        key(name, &output)
+        let rest = JSONText.write(text, from: 0, to: &output)
+        precondition(rest == nil, "there is no room for what is escaped")
+    }
+
+    @inline(__always)
+    mutating func write(_ name: StaticString, plain text: String, to output: inout ByteWriter) {
+        key(name, &output)
+        output.write(UInt8(ascii: "\""))
+        output.write(copying: text.utf8.span.bytes)
+        output.write(UInt8(ascii: "\""))
+    }
+
+    @inline(__always)
+    mutating func write(_ name: StaticString, _ number: Int64, to output: inout ByteWriter) {
+        key(name, &output)
+        output.write(decimal: number)
+    }
+
+    @inline(__always)
+    mutating func write(_ name: StaticString, _ time: WallTime, to output: inout ByteWriter) {
+        key(name, &output)
+        output.write(UInt8(ascii: "\""))
+        RFC3339.write(time, to: &output)
+        output.write(UInt8(ascii: "\""))
+    }
+
+    /// Closes the object, which has a member.
+    @inline(__always)
+    func end(_ output: inout ByteWriter) { output.write(UInt8(ascii: "}")) }
 }

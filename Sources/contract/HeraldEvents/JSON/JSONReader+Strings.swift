@@ -7,13 +7,14 @@ extension JSONReader {
         let start = offset
         var hasEscapes = false
         while true {
-            skipPlainWords()
+            skipPlainBytes()
             guard offset < bytes.byteCount else { throw JSONError(problem: .unexpectedEnd, offset: offset) }
             let byte = bytes[byteAt: offset]
             if byte == UInt8(ascii: "\"") {
                 advance(by: 1)
                 return JSONToken(
-                    kind: .string, start: Int32(start), end: Int32(offset - 1), hasEscapes: hasEscapes)
+                    kind: .string, start: Int32(truncatingIfNeeded: start), end: Int32(truncatingIfNeeded: offset - 1),
+                    hasEscapes: hasEscapes)
             } else if byte == UInt8(ascii: "\\") {
                 hasEscapes = true
                 try skipEscape()
@@ -28,25 +29,29 @@ extension JSONReader {
         }
     }
 
-    /// Passes over eight bytes at a time up to the first that is a quote, a backslash, a control character or not ASCII.
-    private mutating func skipPlainWords() {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let highBits = ones &* 0x80
-        while offset + 8 <= bytes.byteCount {
-            let word = UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
-            let quotes = word ^ (ones &* 0x22)
-            let backslashes = word ^ (ones &* 0x5C)
-            // A byte below n has its high bit set after n is taken from it; a borrow can only mark bytes above the
-            // first that is really marked, and only the first one counts.
+    /// Passes over bytes up to the first that is a quote, a backslash, a control character or not ASCII, sixteen at a time.
+    @inline(__always)
+    private mutating func skipPlainBytes() {
+        var end = offset
+        while end &+ 16 <= bytes.byteCount {
+            let chunk = bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: end, as: ByteChunk.self)
             let special =
-                ((word &- ones &* 0x20) & ~word | (quotes &- ones) & ~quotes
-                    | (backslashes &- ones) & ~backslashes | word) & highBits
-            guard special == 0 else {
-                advance(by: special.trailingZeroBitCount / 8)
+                // With a sign, what is not ASCII is less than 0x20 too.
+                (unsafeBitCast(chunk, to: SIMD16<Int8>.self) .< SIMD16<Int8>(repeating: 0x20))
+                .| (chunk .== ByteChunk(repeating: 0x22)) .| (chunk .== ByteChunk(repeating: 0x5C))
+            let count = special.firstIndex
+            end &+= count
+            guard count == 16 else {
+                advance(by: end &- offset)
                 return
             }
-            advance(by: 8)
         }
+        while end < bytes.byteCount {
+            let byte = bytes.unsafeLoad(fromUncheckedByteOffset: end, as: UInt8.self)
+            if byte < 0x20 || byte >= 0x80 || byte == 0x22 || byte == 0x5C { break }
+            end &+= 1
+        }
+        advance(by: end &- offset)
     }
 
     private mutating func skipEscape() throws(JSONError) {

@@ -64,6 +64,7 @@ struct JSONReader: ~Escapable {
 
     /// Passes over what is between an object's members and over the next one's key and colon; nothing at the
     /// object's end.
+    @inline(__always)
     mutating func nextKey(isFirst: inout Bool) throws(JSONError) -> JSONToken? {
         guard try isAtNext(isFirst: &isFirst, closing: UInt8(ascii: "}")) else { return nil }
         return try readKeyAndColon()
@@ -95,6 +96,7 @@ struct JSONReader: ~Escapable {
 
     // MARK: - Structure
 
+    @inline(__always)
     private mutating func isAtNext(isFirst: inout Bool, closing: UInt8) throws(JSONError) -> Bool {
         skipWhitespace()
         let byte = try peek()
@@ -113,6 +115,7 @@ struct JSONReader: ~Escapable {
         return true
     }
 
+    @inline(__always)
     private mutating func readKeyAndColon() throws(JSONError) -> JSONToken {
         guard try peek() == UInt8(ascii: "\"") else { throw JSONError(problem: .unexpectedByte, offset: offset) }
         let key = try readString()
@@ -168,20 +171,33 @@ struct JSONReader: ~Escapable {
 
     // MARK: - Bytes
 
+    @inline(__always)
     private mutating func skipWhitespace() {
+        // Hardly any event has white space between its tokens.
+        if offset < bytes.byteCount, byte(at: offset) <= 0x20 { skipWhitespaceAhead() }
+    }
+
+    @inline(never)
+    private mutating func skipWhitespaceAhead() {
         while offset < bytes.byteCount {
-            switch bytes[byteAt: offset] {
+            switch byte(at: offset) {
             case 0x20, 0x09, 0x0A, 0x0D: offset += 1
             default: return
             }
         }
     }
 
+    @inline(__always)
     private func peek() throws(JSONError) -> UInt8 {
         guard offset < bytes.byteCount else { throw JSONError(problem: .unexpectedEnd, offset: offset) }
-        return bytes[byteAt: offset]
+        return byte(at: offset)
     }
 
+    /// The byte at an offset that was compared with the end.
+    @inline(__always)
+    private func byte(at offset: Int) -> UInt8 { bytes.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self) }
+
     /// Goes on by bytes that were looked at.
+    @inline(__always)
     mutating func advance(by count: Int) { offset += count }
 }

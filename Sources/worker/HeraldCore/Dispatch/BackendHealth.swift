@@ -11,7 +11,7 @@ enum CallMeaning: Equatable {
     case oversized
 
     /// - Parameter repeatsUnanswered: whether a call is repeated that may have arrived.
-    init(_ result: CallResult, _ statuses: borrowing StatusTable, repeatsUnanswered: Bool) {
+    init(_ result: borrowing CallResult, _ statuses: borrowing StatusTable, repeatsUnanswered: Bool) {
         if let verdict = result.verdict, !statuses.isChanged(result.status) {
             self =
                 switch verdict {
@@ -28,7 +28,7 @@ enum CallMeaning: Equatable {
             case .nameNotFound: .unreachable(.nameNotFound)
             case .proxyRefused: .unreachable(.proxyRefused)
             case .refused, .reset, .timeout, .brokenHTTP:
-                result.mayHaveArrived && !repeatsUnanswered ? .unanswered : .failedForNow
+                !repeatsUnanswered && result.mayHaveArrived ? .unanswered : .failedForNow
             }
     }
 

@@ -66,6 +66,14 @@ struct EventTable: ~Copyable, Sendable {
         @inline(__always) _read { yield slots[Int(slot)] }
     }
 
+    /// Gives the event in a slot to `body` without copying it.
+    @inline(__always)
+    func withSlot<Result>(_ slot: Int32, _ body: (borrowing Slot) throws -> Result) rethrows -> Result {
+        precondition(slots.indices.contains(Int(slot)), "no such slot")
+        // Given as an array's element it would be copied, a reference count for each of its arrays.
+        return try slots.withUnsafeBufferPointer { try body($0[Int(slot)]) }
+    }
+
     /// How many events there are.
     var count: Int { slots.count - freeSlots.count }
 
@@ -169,14 +177,14 @@ extension EventTable {
 
     /// A retry's headers told its request topic.
     mutating func findRequestTopic(_ slot: Int32, value: RawSpan, among topics: RequestTopics) {
-        let event = slots[Int(slot)].event
-        slots[Int(slot)].requestTopic = Int32(topics.place(of: event.bytes(of: event.originTopic, value: value)))
+        let place = withSlot(slot) { topics.place(of: $0.event.bytes(of: $0.event.originTopic, value: value)) }
+        slots[Int(slot)].requestTopic = Int32(place)
     }
 
     /// Decodes a request record into the next free slot without taking it; `nil` when it is no event or there is no slot.
     mutating func peek(
         topic: String, number: Int32, partition: Int32, offset: Int64, value: RawSpan, headers: HeaderList,
-        decoder: borrowing RecordDecoder
+        decoder: borrowing RecordDecoder, hashSeed: UInt64
     ) -> Int32? {
         guard let slot = freeSlots.last else { return nil }
         slots[Int(slot)].isRetry = false
@@ -184,7 +192,9 @@ extension EventTable {
         let failure = decoder.decode(
             topicKind: .request, topic: topic, partition: number, offset: offset, value: value, headers: headers,
             into: &slots[Int(slot)].event)
-        return failure == nil ? slot : nil
+        guard failure == nil else { return nil }
+        hashNames(slot, value: value, seed: hashSeed)
+        return slot
     }
 
     /// Every push service of a decoded event is to be called.
@@ -198,10 +208,15 @@ extension EventTable {
             services[index].attempts = slots[place].event.attempts
             services[index].status = slots[place].event.lastStatus ?? 0
         }
-        let hashes = slots[place].event.hashes(value: value, seed: hashSeed)
-        slots[place].sourceHash = hashes.source
-        slots[place].campaign = hashes.campaign
-        slots[place].userHash = hashes.user
+        hashNames(slot, value: value, seed: hashSeed)
+    }
+
+    /// Notes what the event's source, campaign and user are told apart by.
+    private mutating func hashNames(_ slot: Int32, value: RawSpan, seed: UInt64) {
+        let hashes = withSlot(slot) { $0.event.hashes(value: value, seed: seed) }
+        slots[Int(slot)].sourceHash = hashes.source
+        slots[Int(slot)].campaign = hashes.campaign
+        slots[Int(slot)].userHash = hashes.user
     }
 
     /// Gives the slot back.
@@ -370,7 +385,7 @@ extension EventTable {
         slots[place].wasCalled = true
     }
 
-    mutating func endCall(_ token: CallToken, _ result: CallResult) {
+    mutating func endCall(_ token: CallToken, _ result: borrowing CallResult) {
         let index = service(token)
         slots[Int(token.slot.index)].callsOut -= 1
         services[index].isHanging = false

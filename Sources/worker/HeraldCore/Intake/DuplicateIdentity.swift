@@ -3,17 +3,18 @@ enum DuplicateIdentity {
     /// The identity as 64 bits.
     ///
     /// - Parameters:
-    ///   - source: The event's source; absent is another identity than empty.
+    ///   - source: The hash of the event's source; 0 when it is absent, which is another identity than empty.
+    ///   - user: The hash of its user.
     ///   - salt: What tells the partition from all others.
     ///   - seed: A secret of the process, so that nobody can choose an event that is taken for somebody else's.
     static func hash(
-        source: RawSpan?, id: RawSpan, user: RawSpan, partition salt: UInt64, seed: UInt64
+        source: UInt64, id: RawSpan, user: UInt64, partition salt: UInt64, seed: UInt64
     ) -> UInt64 {
         var hasher = ByteHash(seed: seed)
         hasher.add(salt)
-        if let source { hasher.add(field: source) } else { hasher.addAbsentField() }
+        hasher.add(source)
+        hasher.add(user)
         hasher.add(field: id)
-        hasher.add(field: user)
         return hasher.finish()
     }
 

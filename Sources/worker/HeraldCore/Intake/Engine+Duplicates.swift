@@ -21,13 +21,15 @@ extension Engine {
         guard configuration.duplicateSize > 0, events[slot].event.hasOwnID, events[slot].event.replays == 0,
             events[slot].isRetry || !events[slot].event.origin.isPresent
         else { return }
+        let seed = configuration.hashSeed
         let topic =
             events[slot].event.originTopic.isPresent
-            ? events[slot].event.originTopicHash(value: value, seed: configuration.hashSeed)
+            ? withSlot(slot) { $0.event.originTopicHash(value: value, seed: seed) }
             : partitions[events[slot].partition].hash
-        let identity = events[slot].event.identity(
-            value: value, partition: topic &+ UInt64(UInt32(bitPattern: events[slot].event.originPartition)),
-            seed: configuration.hashSeed)
+        let (source, user) = (events[slot].sourceHash, events[slot].userHash)
+        let identity = withSlot(slot) {
+            $0.event.identity(value: value, source: source, user: user, originTopic: topic, seed: seed)
+        }
         events.setIdentity(slot, identity)
         let origin = UInt32(truncatingIfNeeded: events[slot].event.originOffset)
         for service in events[slot].event.pushServices {
@@ -63,7 +65,8 @@ extension Engine {
         guard configuration.duplicateSize > 0, sources[source].delay == nil, let value,
             let slot = events.peek(
                 topic: partitions.topicName(of: partition), number: partitions[partition].number,
-                partition: partition, offset: offset, value: value, headers: headers, decoder: configuration.decoder)
+                partition: partition, offset: offset, value: value, headers: headers, decoder: configuration.decoder,
+                hashSeed: configuration.hashSeed)
         else { return }
         for service in events[slot].event.pushServices { dispatcher.noteUse(service, now: now.monotonic) }
         remember(slot, value: value, as: .dealtWith, now: now)
@@ -142,18 +145,16 @@ extension ServiceState.Verdict {
 }
 
 extension DecodedEvent {
-    fileprivate func originTopicHash(value: RawSpan, seed: UInt64) -> UInt64 {
-        ByteHash.hash(bytes(of: originTopic, value: value), seed: seed)
+    /// - Parameter topic: the hash of the request topic that it was published to.
+    fileprivate func identity(
+        value: RawSpan, source: UInt64, user: UInt64, originTopic topic: UInt64, seed: UInt64
+    ) -> UInt64 {
+        DuplicateIdentity.hash(
+            source: source, id: bytes(of: id, value: value), user: user,
+            partition: topic &+ UInt64(UInt32(bitPattern: originPartition)), seed: seed)
     }
 
-    fileprivate func identity(value: RawSpan, partition: UInt64, seed: UInt64) -> UInt64 {
-        guard source.isPresent else {
-            return DuplicateIdentity.hash(
-                source: nil, id: bytes(of: id, value: value), user: bytes(of: user, value: value),
-                partition: partition, seed: seed)
-        }
-        return DuplicateIdentity.hash(
-            source: bytes(of: source, value: value), id: bytes(of: id, value: value),
-            user: bytes(of: user, value: value), partition: partition, seed: seed)
+    fileprivate func originTopicHash(value: RawSpan, seed: UInt64) -> UInt64 {
+        ByteHash.hash(bytes(of: originTopic, value: value), seed: seed)
     }
 }

@@ -93,10 +93,13 @@ extension Engine {
             attempts: service == nil ? nil : production.attempts, firstAttemptAt: events[slot].firstAttemptAt,
             completedAt: production.decidedAt)
         let backendID = configuration.keepsBackendIDs && final == .delivered ? backendID(slot, service) : nil
-        ResultEncoder.append(
-            facts, of: events[slot].event, value: value, recordTopic: partitions.topicName(of: events[slot].partition),
-            pushServices: configuration.decoder.pushServices,
-            detail: reason != nil ? diagnostics.detail.span.bytes : nil, backendID: backendID?.span.bytes, to: &output)
+        withSlot(slot) { slot in
+            ResultEncoder.append(
+                facts, of: slot.event, value: value, recordTopic: partitions.topicName(of: slot.partition),
+                pushServices: configuration.decoder.pushServices,
+                detail: reason != nil ? diagnostics.detail.span.bytes : nil, backendID: backendID?.span.bytes,
+                to: &output)
+        }
     }
 
     private func backendID(_ slot: Int32, _ service: Int?) -> [UInt8]? {
@@ -113,9 +116,10 @@ extension Engine {
             case .retry(_, let dueAt, let reason):
                 .retry(reason ?? Self.retryReason(in: original) ?? .transient, dueAt: dueAt)
             }
+        let timestamp = slot.timestamp
         let facts = DeliveryHeaders(
             destination: destination, pushServices: copy.services, attempts: production.attempts,
-            originTimestamp: slot.event.originTimestamp ?? slot.timestamp ?? production.decidedAt,
+            originTimestamp: slot.event.originTimestamp ?? timestamp ?? production.decidedAt,
             firstAttemptAt: slot.firstAttemptAt, status: production.status == 0 ? nil : production.status,
             omissions: copy.omissions)
         return facts.append(

@@ -146,6 +146,8 @@ struct LaneCredentials {
 }
 
 extension BackendAnswer {
+    // A call would copy both sides.
+    @inline(__always)
     init(_ ended: BackendCalls.Ended) {
         switch ended.answer {
         case .status(let status, let retryAfter, let detail):

@@ -15,7 +15,7 @@ final class RecordProducer: @unchecked Sendable {
 
     /// The client.
     let client: Producer
-    private var results: Target
+    @exclusivity(unchecked) private var results: Target
     private var deadLetters: Target
     /// In the order of `retry.delays`.
     private var retries: [Target]
