@@ -22,7 +22,12 @@ struct ClientStatisticsTests {
         #expect(statistics.brokersUp == 1 && statistics.brokersDown == 1 && statistics.slowestRoundTrip == 900)
     }
 
-    @Test("What is not librdkafka's JSON gives none", arguments: ["", "{", "[]", #"{"tx":"7"}"#])
+    @Test(
+        "What is not librdkafka's JSON gives none",
+        arguments: [
+            "", "{", "[]", #"{"tx":"7"}"#, #"{"tx":"#, #"{"tx":99999999999999999999}"#, #"{"a":[{"b":"}]"#, #"{"a":"\"#,
+            #"{"brokers":{"a":[]}}"#,
+        ])
     func garbage(json: String) {
         #expect(ClientStatistics(json: Array(json.utf8)) == nil)
     }

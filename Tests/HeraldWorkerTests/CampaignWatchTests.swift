@@ -19,7 +19,7 @@ struct CampaignWatchTests {
         cluster = try MockCluster()
         try cluster.createTopic(Self.topic, partitions: 1)
         let common: ClientProperties = [("bootstrap.servers", cluster.bootstrapServers)]
-        watch = CampaignWatch(
+        watch = try CampaignWatch(
             configuration: CampaignConfiguration(
                 topic: Self.topic, worker: "worker 1",
                 readerProperties: common + [

@@ -66,6 +66,7 @@ final class ClusterWatch: Sendable {
     func run(reports: () -> [LaneReport]) {
         var trend = LagTrend(rounds: Self.rounds)
         var statistics = StatisticsSum()
+        var hasSettled = false
         while !isStopping.withLock({ $0 }) {
             let lanes = reports()
             statistics.add(lanes)
@@ -86,6 +87,10 @@ final class ClusterWatch: Sendable {
                 report.producers = statistics.producers
             }
             let isComplete = !partitions.isEmpty && partitions.allSatisfy { known.ends[$0.partition] != nil }
+            if isComplete, !hasSettled {
+                hasSettled = true
+                ProgramPages.release()
+            }
             let interval =
                 isComplete && known.isReachable == true ? Self.intervalMilliseconds : Self.shortIntervalMilliseconds
             _ = end.wait(for: .milliseconds(interval))

@@ -92,7 +92,7 @@ public final class Worker: Sendable {
             watch = try ClusterWatch(admin: admin, requiredTopics: configuration.requiredTopics, limits: limits)
             state.withLock { $0.watch = watch }
             if let end = checkTopics(admin, watch) { return end }
-            campaigns = CampaignWatch(configuration: configuration.campaigns, admin: admin, logger: logger)
+            campaigns = try CampaignWatch(configuration: configuration.campaigns, admin: admin, logger: logger)
         } catch {
             return .failed("the Kafka client could not be made: \(error)")
         }

@@ -27,6 +27,8 @@ enum WorkerCommand: HeraldCommand {
         try StopSignals.catchAll(and: [SIGHUP])
         let settings = try invocation.settings(requiring: [.kafka, .backend])
         MemoryArenas.limit(to: settings.delivery.lanes + 1)
+        // A millisecond is as exact as any of its timers.
+        TimerSlack.set(nanoseconds: 1_000_000)
         let descriptors = FileDescriptorLimit.raise()
         var configuration = try settings.workerConfiguration(descriptors: descriptors)
         let writer = try settings.logWriter(isColoured: false)

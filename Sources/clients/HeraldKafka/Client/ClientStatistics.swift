@@ -1,5 +1,3 @@
-internal import FoundationEssentials
-
 /// What librdkafka says of one client now and then (`statistics.interval.ms`): the numbers that tell of trouble.
 public struct ClientStatistics: Sendable, Equatable {
     /// Requests that were sent.
@@ -29,64 +27,66 @@ public struct ClientStatistics: Sendable, Equatable {
     public init() {}
 
     /// Reads what librdkafka has written; `nil` when that is not its JSON.
+    ///
+    /// It is a kilobyte for each partition, every few seconds, and all but a few numbers of it is passed over.
     public init?(json: [UInt8]) {
-        let decoder = JSONDecoder()
-        decoder.keyDecodingStrategy = .convertFromSnakeCase
-        guard let root = try? decoder.decode(Root.self, from: Data(json)) else { return nil }
-        requests = root.tx ?? 0
-        bytesSent = root.txBytes ?? 0
-        bytesReceived = root.rxBytes ?? 0
-        recordsQueued = root.msgCnt ?? 0
-        for broker in (root.brokers ?? [:]).values {
-            requestErrors += (broker.txerrs ?? 0) + (broker.rxerrs ?? 0) + (broker.reqTimeouts ?? 0)
-            requestRetries += broker.txretries ?? 0
-            disconnects += broker.disconnects ?? 0
-            // Those that only stand for the group or the transactions have no number, and share another's connection.
-            guard broker.source != "logical" else { continue }
-            switch broker.state {
-            case "UP", "UPDATE": brokersUp += 1
-            case "INIT": break
-            default: if (broker.connects ?? 0) > 0 { brokersDown += 1 }
+        var reader = StatisticsReader(json)
+        do throws(StatisticsReader.Malformed) { try read(&reader) } catch { return nil }
+    }
+
+    // The names are librdkafka's own (its STATISTICS.md).
+
+    private mutating func read(_ reader: inout StatisticsReader) throws(StatisticsReader.Malformed) {
+        try reader.members { name, reader throws(StatisticsReader.Malformed) in
+            switch name {
+            case "tx": requests = try reader.number()
+            case "tx_bytes": bytesSent = try reader.number()
+            case "rx_bytes": bytesReceived = try reader.number()
+            case "msg_cnt": recordsQueued = try reader.number()
+            case "brokers":
+                try reader.members { _, reader throws(StatisticsReader.Malformed) in try readBroker(&reader) }
+            case "topics":
+                try reader.members { _, reader throws(StatisticsReader.Malformed) in try readTopic(&reader) }
+            default: break
             }
-            slowestRoundTrip = max(slowestRoundTrip, broker.rtt?.p99 ?? 0)
-        }
-        for topic in (root.topics ?? [:]).values {
-            for partition in (topic.partitions ?? [:]).values { bytesFetchedAhead += partition.fetchqSize ?? 0 }
         }
     }
 
-    // The names are librdkafka's own (its STATISTICS.md), in snake case there.
-
-    private struct Root: Decodable {
-        var tx: Int?
-        var txBytes: Int?
-        var rxBytes: Int?
-        var msgCnt: Int?
-        var brokers: [String: Broker]?
-        var topics: [String: Topic]?
+    private mutating func readBroker(_ reader: inout StatisticsReader) throws(StatisticsReader.Malformed) {
+        var (isLogical, state, connects, roundTrip) = (false, "", 0, 0)
+        try reader.members { name, reader throws(StatisticsReader.Malformed) in
+            switch name {
+            case "source": isLogical = try reader.string() == "logical"
+            case "state": state = try reader.string()
+            case "connects": connects = try reader.number()
+            case "disconnects": disconnects += try reader.number()
+            case "txerrs", "rxerrs", "req_timeouts": requestErrors += try reader.number()
+            case "txretries": requestRetries += try reader.number()
+            case "rtt":
+                try reader.members { name, reader throws(StatisticsReader.Malformed) in
+                    if name == "p99" { roundTrip = try reader.number() }
+                }
+            default: break
+            }
+        }
+        // Those that only stand for the group or the transactions have no number, and share another's connection.
+        guard !isLogical else { return }
+        switch state {
+        case "UP", "UPDATE": brokersUp += 1
+        case "INIT": break
+        default: if connects > 0 { brokersDown += 1 }
+        }
+        slowestRoundTrip = max(slowestRoundTrip, roundTrip)
     }
 
-    private struct Broker: Decodable {
-        var source: String?
-        var state: String?
-        var connects: Int?
-        var disconnects: Int?
-        var txerrs: Int?
-        var rxerrs: Int?
-        var reqTimeouts: Int?
-        var txretries: Int?
-        var rtt: Window?
-    }
-
-    private struct Window: Decodable {
-        var p99: Int?
-    }
-
-    private struct Topic: Decodable {
-        var partitions: [String: Partition]?
-    }
-
-    private struct Partition: Decodable {
-        var fetchqSize: Int?
+    private mutating func readTopic(_ reader: inout StatisticsReader) throws(StatisticsReader.Malformed) {
+        try reader.members { name, reader throws(StatisticsReader.Malformed) in
+            guard name == "partitions" else { return }
+            try reader.members { _, reader throws(StatisticsReader.Malformed) in
+                try reader.members { name, reader throws(StatisticsReader.Malformed) in
+                    if name == "fetchq_size" { bytesFetchedAhead += try reader.number() }
+                }
+            }
+        }
     }
 }

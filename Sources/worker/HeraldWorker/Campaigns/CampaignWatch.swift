@@ -15,10 +15,12 @@ final class CampaignWatch: Sendable {
     private static let lookIntervalMilliseconds: Int64 = 2_000
     /// Partitions that were added are found within this time.
     private static let countIntervalMilliseconds: Int64 = 60_000
-    /// How long one wait for a record may take: the worker's end waits for it.
+    /// How long one wait for a record may take on the way to the topic's end; at the end, records wake it.
     private static let turnMilliseconds: Int32 = 250
     /// The topic is quiet for hours: it is read anew from where it is after so long.
     private static let silence = Duration.seconds(30)
+    /// It looks for trouble of its client this often at least.
+    private static let idle = Duration.seconds(5)
     /// How long one question to the brokers may take.
     private static let questionTimeoutMilliseconds = 2_000
     /// How long a start waits for what stands in the topic, and the reading for a step towards its end.
@@ -36,11 +38,14 @@ final class CampaignWatch: Sendable {
     private let admin: Admin
     private let logger: Logger
     private let state = Guarded(State())
+    /// Records, failing campaigns and the worker's end wake the thread.
+    private let wakeup: Wakeup
 
-    init(configuration: CampaignConfiguration, admin: Admin, logger: Logger) {
+    init(configuration: CampaignConfiguration, admin: Admin, logger: Logger) throws(SystemError) {
         self.configuration = configuration
         self.admin = admin
         self.logger = logger
+        wakeup = try Wakeup()
     }
 
     /// Tells a listener of every campaign that is known, and from then on of every change.
@@ -56,10 +61,16 @@ final class CampaignWatch: Sendable {
     }
 
     /// Too many of a campaign's events failed: writes that it is paused; from any thread.
-    func pause(_ failures: CampaignFailures) { state.withLock { $0.failures.append(failures) } }
+    func pause(_ failures: CampaignFailures) {
+        state.withLock { $0.failures.append(failures) }
+        wakeup.signal()
+    }
 
     /// Ends ``run()``; from any thread.
-    func stop() { state.withLock { $0.isStopping = true } }
+    func stop() {
+        state.withLock { $0.isStopping = true }
+        wakeup.signal()
+    }
 
     /// Waits until the topic was read to its end, or is known to be missing; not for ever, because one-time codes wait too.
     ///
@@ -106,7 +117,9 @@ final class CampaignWatch: Sendable {
 
     private func sleep(_ milliseconds: Int64) {
         let end = SystemClock.monotonic().advanced(byMilliseconds: milliseconds)
-        while !isStopping, SystemClock.monotonic() < end { usleep(50_000) }
+        while !isStopping, case let rest = end.milliseconds(since: SystemClock.monotonic()), rest > 0 {
+            if wakeup.wait(for: .milliseconds(rest)) { wakeup.drain() }
+        }
     }
 
     /// Reads the topic from its beginning, until the worker ends or the topic changes.
@@ -116,6 +129,7 @@ final class CampaignWatch: Sendable {
             properties: configuration.readerProperties, silence: Self.silence, patience: Self.patience,
             questions: .milliseconds(Self.questionTimeoutMilliseconds))
         defer { reader.close() }
+        reader.consumer.queue.notify(wakeup.descriptor)
         try reader.begin(Dictionary(uniqueKeysWithValues: partitions.map { ($0, .beginning) }), to: .committed)
         // What is read on the way to the end has been overtaken by what comes later, perhaps.
         var states = CampaignStates()
@@ -128,7 +142,9 @@ final class CampaignWatch: Sendable {
                 nextCount = SystemClock.monotonic().advanced(byMilliseconds: Self.countIntervalMilliseconds)
             }
             _ = reader.consumer.takeNotices()
-            switch try reader.next(waitMilliseconds: Self.turnMilliseconds) {
+            switch try reader.next(waitMilliseconds: hasReadAll ? 0 : Self.turnMilliseconds) {
+            case .nothing where hasReadAll:
+                if wakeup.wait(for: Self.idle) { wakeup.drain() }
             case .nothing: break
             case .record(let message):
                 defer { message.release() }
