@@ -36,5 +36,5 @@ extension Engine {
     }
 
     /// How many events there may be in memory: the slots are numbered from 0 up to here.
-    public var capacity: Int { events.slots.count }
+    public var capacity: Int { events.capacity }
 }

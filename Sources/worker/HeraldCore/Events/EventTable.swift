@@ -28,7 +28,14 @@ import HeraldTime
 struct EventTable: ~Copyable, Sendable {
     /// What one large event needed in bytes does not stay with its slot, of which there are thousands.
     private static let keptScratch = 1_024
+    /// So many slots there are at first.
+    ///
+    /// They double when all are taken, up to the capacity. A slot has half a kilobyte, and a worker with little to do needs a
+    /// few hundred.
+    private static let firstSlots = 256
 
+    /// How many events there may be.
+    private(set) var capacity: Int
     /// How many push services there are.
     let width: Int
     private(set) var slots: [Slot]
@@ -45,20 +52,27 @@ struct EventTable: ~Copyable, Sendable {
     private(set) var bytesByClass = [0]
 
     init(capacity: Int, width: Int) {
+        self.capacity = capacity
         self.width = width
-        slots = Array(repeating: Slot(), count: capacity)
-        services = Array(repeating: ServiceState(), count: capacity * width)
-        freeSlots = (0..<Int32(capacity)).reversed()
-        order = UserOrder(slots: capacity)
+        let count = min(capacity, Self.firstSlots)
+        slots = Array(repeating: Slot(), count: count)
+        services = Array(repeating: ServiceState(), count: count * width)
+        freeSlots = (0..<Int32(count)).reversed()
+        order = UserOrder(slots: count)
     }
 
-    /// There are so many slots from now on, never fewer than before.
-    mutating func grow(capacity: Int) {
-        let more = capacity - slots.count
-        freeSlots.insert(contentsOf: (Int32(slots.count)..<Int32(capacity)).reversed(), at: 0)
+    /// There may be so many events from now on, never fewer than before.
+    mutating func grow(capacity: Int) { self.capacity = capacity }
+
+    /// Adds slots when none is free, and there may be more.
+    private mutating func makeRoom() {
+        guard freeSlots.isEmpty else { return }
+        let count = min(capacity, 2 * slots.count)
+        freeSlots = (Int32(slots.count)..<Int32(count)).reversed()
+        let more = count - slots.count
         slots += Array(repeating: Slot(), count: more)
         services += Array(repeating: ServiceState(), count: more * width)
-        order.grow(slots: capacity)
+        order.grow(slots: count)
     }
 
     /// The event in a slot.
@@ -78,10 +92,7 @@ struct EventTable: ~Copyable, Sendable {
     var count: Int { slots.count - freeSlots.count }
 
     /// How many more there may be.
-    var room: Int { freeSlots.count }
-
-    /// The slot that the next event gets.
-    var nextFree: Int32? { freeSlots.last }
+    var room: Int { capacity - count }
 
     /// Where a push service of an event stands in ``services``.
     func place(_ slot: Int32, _ service: Int) -> Int { Int(slot) * width + service }
@@ -148,6 +159,7 @@ extension EventTable {
         _ arrival: Arrival, topic: String, number: Int32, value: RawSpan, headers: HeaderList,
         decoder: borrowing RecordDecoder, now: Moment
     ) -> Int32 {
+        makeRoom()
         let slot = freeSlots.removeLast()
         let place = Int(slot)
         slots[place].phase = .active
@@ -186,6 +198,7 @@ extension EventTable {
         topic: String, number: Int32, partition: Int32, offset: Int64, value: RawSpan, headers: HeaderList,
         decoder: borrowing RecordDecoder, hashSeed: UInt64
     ) -> Int32? {
+        makeRoom()
         guard let slot = freeSlots.last else { return nil }
         slots[Int(slot)].isRetry = false
         slots[Int(slot)].partition = partition
