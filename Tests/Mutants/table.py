@@ -509,6 +509,12 @@ MUTANTS = [
         "            _ = passed - timeout",
     ),
     Mutant(
+        "a queue that has filled is not looked into",
+        "Lane.swift",
+        "            io.filledQueues(all: isPoll) { engine.recordsArrived(in: $0) }\n",
+        "",
+    ),
+    Mutant(
         "a turn does not wait for what the engine wants next",
         "Lane.swift",
         "        if let wake = engine.nextWake { deadline = min(deadline, wake) }\n",
