@@ -186,7 +186,7 @@ let package = Package(
         tests("HeraldBytesTests", ["HeraldBytes"]),
         tests("HeraldEventsTests", ["HeraldBytes", "HeraldEvents", "HeraldText", "HeraldTime"]),
         tests("HeraldCoreTests", ["HeraldCore", "HeraldEvents", "HeraldTime"]),
-        tests("HeraldKafkaTests", ["HeraldKafka", "HeraldText"]),
+        tests("HeraldKafkaTests", ["HeraldKafka", "HeraldText", "HeraldThreads"]),
         tests(
             "HeraldWorkerTests",
             [

@@ -127,7 +127,7 @@ struct BacklogWorld: ~Copyable {
         }
         engine.tick(now: now)
         carryOut()
-        engine.recordsArrived()
+        for source in engine.sourceList.indices { engine.recordsArrived(in: source) }
         while let source = engine.nextSource() {
             guard let record = source == 0 ? requests.popFirst() : retries[source - 1].popFirst() else {
                 engine.exhausted(source: source)

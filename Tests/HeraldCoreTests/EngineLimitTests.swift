@@ -208,7 +208,7 @@ struct EnginePriorityTests {
                 harness.answer(first.token, CallResult(status: 200, durationMilliseconds: Int32(latency)))
                 harness.acknowledgeAll()
             }
-            harness.engine.recordsArrived()
+            for source in harness.engine.sourceList.indices { harness.engine.recordsArrived(in: source) }
             while let source = harness.engine.nextSource() {
                 if source == EngineHarness.bulk {
                     bulk += 1

@@ -42,6 +42,20 @@ struct EngineReadAheadTests {
         }
     }
 
+    @Test("what is fetched ahead is watched while anything lies there, or is not fetched for it")
+    func watching() {
+        withEngine { engine in
+            let before = engine.watchesFetched
+            #expect(!before)
+            _ = actions(&engine, [0, 0, 30_000, 1_000], fetched: 1_000)
+            let during = engine.watchesFetched
+            #expect(during)
+            for second: Int64 in 1..<4 { _ = actions(&engine, [0, 0, 0, 0], fetched: 1_000, at: second * 1_000) }
+            let after = engine.watchesFetched
+            #expect(!after, "everything was taken, and what was paused goes on")
+        }
+    }
+
     @Test("only as many are paused as is needed")
     func justEnough() {
         withEngine { engine in

@@ -1,4 +1,5 @@
 import HeraldKafka
+import HeraldThreads
 import TestSupport
 import Testing
 
@@ -136,6 +137,38 @@ struct RoundTripTests {
             let record = member.records.first { $0.text == key }
             #expect(record?.partition == (hash & 0x7fff_ffff) % 6, "key \(key)")
         }
+    }
+
+    @Test("Of many queues those that fill are named, with one wake-up, and again when they were found empty")
+    func arrivals() async throws {
+        try cluster.createTopic("u", partitions: 1)
+        let producer = try producer()
+        let member = try member()
+        let wakeup = try Wakeup()
+        let arrivals = QueueArrivals(wakeup)
+        let queues = (0..<3).map { _ in member.consumer.makeQueue() }
+        for (number, queue) in queues.enumerated() { queue.notify(arrivals, as: number) }
+        let partitions = ["t", "u"].map { TopicPartition(topic: $0, partition: 0) }
+        try member.consumer.assign(partitions.map { ($0, offset: Offset.beginning) })
+        for (partition, queue) in zip(partitions, queues) { member.consumer.forward(partition, to: queue) }
+        for round in 0..<2 {
+            try producer.fill("u", round..<round + 1)
+            var named: Set<Int> = []
+            while member.records.isEmpty {
+                try #require(wakeup.wait(for: .seconds(60)))
+                wakeup.drain()
+                arrivals.take { number in
+                    named.insert(number)
+                    member.drain(queues[number])
+                }
+            }
+            #expect(named == [1])
+            member.records = []
+        }
+        // Nobody is told any more when a queue is let go.
+        queues[1].stopNotifying()
+        try producer.fill("u", 2..<3)
+        #expect(!wakeup.wait(for: .milliseconds(300)))
     }
 
     @Test("Forwarded partitions come out of their own queues, and each queue wakes its own descriptor")

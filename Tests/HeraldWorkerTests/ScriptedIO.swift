@@ -111,6 +111,10 @@ final class ScriptedIO: LaneIO {
 
     func nextUnforwarded() -> ScriptedRecord? { unforwarded.isEmpty ? nil : unforwarded.removeFirst() }
 
+    func filledQueues(all: Bool, _ body: (Int) -> Void) {
+        for queue in queues.indices where !queues[queue].isEmpty { body(queue) }
+    }
+
     var queueCounts: [Int] { queues.map(\.count) }
     var fetchedBytes: Int { 0 }
     func retainQueue(_ queue: Int) { note("retain queue \(queue)") }

@@ -208,6 +208,10 @@ private final class FailingUsers: SimulatedIO {
         return topics[queue][taken[queue]]
     }
 
+    func filledQueues(all: Bool, _ body: (Int) -> Void) {
+        for queue in topics.indices where taken[queue] < topics[queue].count { body(queue) }
+    }
+
     var queueCounts: [Int] { topics.map { _ in 0 } }
 
     /// Retries go to their topics; everything else is acknowledged and forgotten.

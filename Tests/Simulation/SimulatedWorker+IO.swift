@@ -139,6 +139,20 @@ extension SimulatedWorker: SimulatedIO {
         return nil
     }
 
+    /// Each that has anything.
+    func filledQueues(all: Bool, _ body: (Int) -> Void) {
+        guard simulation.cluster.awayUntil <= simulation.now else { return }
+        for queue in lane.engine.sourceList.indices
+        where lane.engine.sourceList[queue].partitions.contains(where: { holdsAnything(Int($0)) }) { body(queue) }
+    }
+
+    private func holdsAnything(_ partition: Int) -> Bool {
+        let place = places[partition]
+        guard !isPaused[partition], simulation.cluster[place].leaderlessUntil <= simulation.now else { return false }
+        var offset = fetched[partition]
+        return simulation.cluster.seek(place, from: &offset) || endTold[partition] != offset
+    }
+
     var queueCounts: [Int] { lane.engine.sourceList.map { _ in 0 } }
 
     func seek(_ partition: TopicPartition, to offset: Int64) {

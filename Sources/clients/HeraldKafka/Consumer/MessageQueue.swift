@@ -8,6 +8,7 @@ public final class MessageQueue {
     @exclusivity(unchecked) private var pointer: OpaquePointer?
     private let handle: ClientHandle
     private var notified: Int32 = -1
+    private var listener: QueueListener?
     /// What ``retain()`` took out, the next one last.
     @exclusivity(unchecked) private var retained: [Message] = []
 
@@ -65,10 +66,19 @@ public final class MessageQueue {
         enable(descriptor)
     }
 
+    /// The same for one of many queues: names it to `arrivals` by its number.
+    package func notify(_ arrivals: QueueArrivals, as number: Int) {
+        let listener = QueueListener(arrivals, number: number)
+        self.listener = listener
+        listener.listen(to: pointer)
+    }
+
     /// Ends ``notify(_:)``.
     public func stopNotifying() {
         notified = -1
         enable(-1)
+        if listener != nil { rd_kafka_queue_cb_event_enable(pointer, nil, nil) }
+        listener = nil
     }
 
     private func enable(_ descriptor: Int32) {

@@ -24,11 +24,13 @@ extension Engine {
         return sources.next(room, events)
     }
 
-    /// The source was empty: it is not asked again before ``recordsArrived()``.
+    /// The source was empty: it is not asked again before ``recordsArrived(in:)``.
     public mutating func exhausted(source: Int) { sources.exhaust(source) }
 
-    /// Some queue may hold something again.
-    public mutating func recordsArrived() { sources.recordsArrived() }
+    /// The source's queue may hold something again; one that is no more is none of ours.
+    public mutating func recordsArrived(in source: Int) {
+        if source < sources.count { sources.recordsArrived(in: source) }
+    }
 
     /// A record of an assigned partition.
     ///
@@ -94,8 +96,11 @@ extension Engine {
         return .kept(id)
     }
 
+    /// Whether ``readAhead(_:fetched:now:)`` has something to say although nothing was fetched since the last time.
+    public var watchesFetched: Bool { readAhead.isWatching }
+
     /// Tells how many records lie in the queue of each source, in the order of ``sourceList``, and how many bytes the client
-    /// has fetched in its life; some twenty times a second, and whenever many bytes have come.
+    /// has fetched in its life; some twenty times a second while there is anything to see, and whenever many bytes have come.
     public mutating func readAhead(_ counts: [Int], fetched: Int, now: Moment) {
         guard case .assigned = membership else { return }
         readAhead.look(counts, fetched: fetched, &sources, partitions, now: now.monotonic, actions: &actions)

@@ -89,6 +89,9 @@ struct FetchedAhead: Sendable {
         removePassed()
     }
 
+    /// Whether nothing is there of anybody.
+    var isEmpty: Bool { spans.isEmpty }
+
     /// Whether any record of the source was taken between the last two looks.
     func isTaken(source: Int) -> Bool { flows[source].isTaken }
 

@@ -24,6 +24,8 @@ struct ReadAhead: Sendable {
     private var lastResumed = 0
     /// When the next one is fetched again although there may be much of others.
     private var nextCrowded = MonotonicTime.distantPast
+    /// Whether some source is not fetched because of that.
+    private var hasCrowded = false
 
     /// - Parameter maxBytes: more bytes than this in the queues are too many.
     init(maxBytes: Int) { self.maxBytes = maxBytes }
@@ -34,7 +36,11 @@ struct ReadAhead: Sendable {
     mutating func assigned(sources: Int, fetched bytes: Int) {
         fetched = FetchedAhead(sources: sources, fetched: bytes)
         lastResumed = 0
+        hasCrowded = false
     }
+
+    /// Whether something lies in the queues, or is not fetched until there is room.
+    var isWatching: Bool { hasCrowded || !fetched.isEmpty }
 
     /// A record of so many bytes was taken from the source's queue.
     mutating func consumed(from source: Int, bytes: Int) { fetched.consumed(from: source, bytes: bytes) }
@@ -59,6 +65,7 @@ struct ReadAhead: Sendable {
         } else if records < Self.recordRoom, hasRoom || now >= nextCrowded {
             resumeNext(hasRoom: hasRoom, &sources, partitions, now: now, actions: &actions)
         }
+        hasCrowded = sources.all.contains { $0.pauses.contains(.crowded) }
     }
 
     /// Pauses those whose records hold the most bytes, until what is left is little enough.

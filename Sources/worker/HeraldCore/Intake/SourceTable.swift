@@ -175,10 +175,8 @@ extension SourceTable {
     /// The source was empty.
     mutating func exhaust(_ source: Int) { all[source].mayHaveRecords = false }
 
-    /// Some queue may hold something again.
-    mutating func recordsArrived() {
-        for index in all.indices { all[index].mayHaveRecords = true }
-    }
+    /// Its queue may hold something again.
+    mutating func recordsArrived(in source: Int) { all[source].mayHaveRecords = true }
 
     /// Its first record is not due.
     mutating func block(_ source: Int) { all[source].isBlocked = true }

@@ -82,11 +82,19 @@ extension LaneClients {
     }
 
     func openQueues(_ count: Int) {
-        queues = (0..<count).map { _ in
+        // What the former ones told is not about these.
+        arrivals = QueueArrivals(consumerWakeup)
+        queues = (0..<count).map { number in
             let queue = consumer.makeQueue()
-            queue.notify(consumerWakeup.descriptor)
+            queue.notify(arrivals, as: number)
             return queue
         }
+    }
+
+    func filledQueues(all: Bool, _ body: (Int) -> Void) {
+        arrivals.take(body)
+        guard all else { return }
+        for number in queues.indices where queues[number].count > 0 { body(number) }
     }
 
     func forward(_ partition: TopicPartition, to queue: Int) { consumer.forward(partition, to: queues[queue]) }

@@ -43,6 +43,8 @@ final class LaneClients: LaneIO {
     let commits: EventQueue
     /// The queue of each of the engine's sources.
     @exclusivity(unchecked) var queues: [MessageQueue] = []
+    /// Which of them have filled.
+    @exclusivity(unchecked) var arrivals: QueueArrivals
     /// Where records go; made anew when the broker does not know the producer any more.
     @exclusivity(unchecked) var producer: RecordProducer
     /// The producer's transactional calls; `nil` without transactions.
@@ -72,6 +74,7 @@ final class LaneClients: LaneIO {
         consumer = try Consumer(properties: configuration.consumerProperties)
         producer = try RecordProducer(configuration: configuration)
         commits = consumer.makeEventQueue()
+        arrivals = QueueArrivals(consumerWakeup)
         calls = BackendCalls(loop: loop, owner: Owner.backend, configuration: configuration.backend)
         pushServiceNames = configuration.engine.decoder.pushServices.names.map { Array($0.utf8) }
         self.credentials = LaneCredentials(source: credentials)

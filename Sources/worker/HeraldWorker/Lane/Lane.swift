@@ -140,11 +140,13 @@ package final class Lane<IO: LaneIO> {
         if isPoll || events.contains(.producer) { receiveDeliveries(now: now) }
         if isPoll || events.contains(.consumer) {
             nextPoll = now.monotonic.advanced(byMilliseconds: intervals.poll)
-            engine.recordsArrived()
+            io.filledQueues(all: isPoll) { engine.recordsArrived(in: $0) }
             receiveCommitOutcomes(now: now)
             serveConsumer()
         }
-        if now.monotonic >= nextLook || io.fetchedBytes - lookedBytes >= LaneIntervals.lookBytes { lookAhead(now: now) }
+        if looks && now.monotonic >= nextLook || io.fetchedBytes - lookedBytes >= LaneIntervals.lookBytes {
+            lookAhead(now: now)
+        }
         engine.tick(now: now)
         carryOut(now: now)
         pollRecords(now: now)
@@ -154,11 +156,14 @@ package final class Lane<IO: LaneIO> {
 
     /// When the next turn has to begin at the latest.
     package var deadline: MonotonicTime {
-        var deadline = hasQueues ? min(nextPoll, nextLook) : nextPoll
+        var deadline = looks ? min(nextPoll, nextLook) : nextPoll
         if let wake = engine.nextWake { deadline = min(deadline, wake) }
         if let wake = io.nextDeadline { deadline = min(deadline, wake) }
         return deadline
     }
+
+    /// Whether the look at what is fetched ahead could find anything: with nothing fetched there is nothing to see.
+    private var looks: Bool { hasQueues && (engine.watchesFetched || io.fetchedBytes != lookedBytes) }
 
     /// Tells the engine how much later it is than this turn was to begin.
     ///

@@ -60,6 +60,10 @@ package protocol LaneIO: AnyObject {
     func next(from queue: Int) -> Record?
     /// The next record that came before its partition was forwarded.
     func nextUnforwarded() -> Record?
+    /// Names each queue that was empty and has filled since the last time, or, if asked for, each that has anything.
+    ///
+    /// A queue is named again only after it was found empty by ``next(from:)``.
+    func filledQueues(all: Bool, _ body: (Int) -> Void)
     /// How many records lie in each queue.
     var queueCounts: [Int] { get }
     /// How many bytes were fetched so far.
