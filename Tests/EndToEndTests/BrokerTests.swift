@@ -2,7 +2,7 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("A broker that is away", .ownKafka("A broker that is away"), .timeLimit(.minutes(20)))
+@Suite("A broker that is away", .ownKafka("A broker that is away"), .hangLimit)
 struct BrokerTests {
     @Test(
         "A worker waits for a broker that is down at the start, goes on after one that dies in the middle of a transaction, and nothing is lost or recorded twice"
@@ -42,7 +42,7 @@ struct BrokerTests {
 /// One broker for all of them, one after another.
 @Suite(
     "A broker that loses answers, is slow, hangs or forbids", .ownKafka("A broker that hurts"), .serialized,
-    .timeLimit(.minutes(20)))
+    .hangLimit)
 struct HurtfulBrokerTests {
     private static let proxy = Result { try KafkaProxy() }
     private static let broker = Task {

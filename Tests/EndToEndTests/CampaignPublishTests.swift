@@ -41,7 +41,7 @@ extension Fixture {
 }
 
 @Suite(
-    "Campaigns that are disturbed", .realKafka("Campaigns that are disturbed"), .timeLimit(.minutes(20)))
+    "Campaigns that are disturbed", .realKafka("Campaigns that are disturbed"), .hangLimit)
 struct CampaignPublishTests {
     static func plan(_ change: (inout Fixture.Plan) -> Void = { _ in }) -> Fixture.Plan {
         var plan = Fixture.Plan()
@@ -297,7 +297,7 @@ struct CampaignPublishTests {
     }
 }
 
-@Suite("A campaign whose broker dies", .ownKafka("A campaign whose broker dies"), .timeLimit(.minutes(20)))
+@Suite("A campaign whose broker dies", .ownKafka("A campaign whose broker dies"), .hangLimit)
 struct CampaignBrokerTests {
     @Test("It goes on by itself after its broker has died and come back, and each recipient has one event and one key")
     func brokerDies() async throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// One cluster of three nodes for all of them, one after another.
-@Suite("A cluster that loses a node", .ownKafka("A cluster that loses a node"), .serialized, .timeLimit(.minutes(20)))
+@Suite("A cluster that loses a node", .ownKafka("A cluster that loses a node"), .serialized, .hangLimit)
 struct ClusterTests {
     private static let cluster = Task {
         // A node that is gone is missed sooner than by default.

@@ -3,7 +3,7 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("Find, campaigns and audit in the console", .realKafka("The console's campaigns"), .timeLimit(.minutes(10)))
+@Suite("Find, campaigns and audit in the console", .realKafka("The console's campaigns"), .hangLimit)
 struct ConsoleCampaignTests {
     private static func plan(_ change: (inout Fixture.Plan) -> Void = { _ in }) -> Fixture.Plan {
         var plan = Fixture.Plan()

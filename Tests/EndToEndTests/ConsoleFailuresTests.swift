@@ -243,7 +243,7 @@ struct ConsoleFailuresTests {
     }
 }
 
-@Suite("The console and its broker", .ownKafka("The console and its broker"), .timeLimit(.minutes(20)))
+@Suite("The console and its broker", .ownKafka("The console and its broker"), .hangLimit)
 struct ConsoleBrokerTests {
     @Test("A broker that goes away and comes back is waited for, and the groups go on")
     func away() async throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What the pages Verdict and Now are made of, on a cluster that can be hurt.
-@Suite("The console's verdict", .ownKafka("The console's verdict"), .timeLimit(.minutes(20)))
+@Suite("The console's verdict", .ownKafka("The console's verdict"), .hangLimit)
 struct ConsoleVerdictTests {
     private struct Finding: Decodable {
         struct Next: Decodable {

@@ -4,7 +4,7 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("Workers that are killed", .realKafka("Workers that are killed"), .timeLimit(.minutes(20)))
+@Suite("Workers that are killed", .realKafka("Workers that are killed"), .hangLimit)
 struct CrashTests {
     /// A name for the worker, so that nobody waits for a session's or a transaction's end.
     static let named = ["kafka.instance": "pod-0", "kafka.staticMembership": "true"]

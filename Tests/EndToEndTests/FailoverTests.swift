@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// docs/SCALING.md, *Two regions*, on two clusters, one test after another.
-@Suite("A region that is lost", .ownKafka("A region that is lost"), .serialized, .timeLimit(.minutes(20)))
+@Suite("A region that is lost", .ownKafka("A region that is lost"), .serialized, .hangLimit)
 struct FailoverTests {
     /// The region that is lost and comes back.
     private static let lostCluster = Task { try await RealKafka.start(nodes: 1, controllerOutlivesBroker: true) }

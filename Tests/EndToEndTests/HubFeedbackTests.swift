@@ -73,7 +73,7 @@ struct HubStream {
     }
 }
 
-@Suite("Workers and herald feedback on one hub", .realKafka("Workers and herald feedback"), .timeLimit(.minutes(20)))
+@Suite("Workers and herald feedback on one hub", .realKafka("Workers and herald feedback"), .hangLimit)
 struct HubFeedbackTests {
     private static let maxInFlight = 30
     private static let telemetry = [
@@ -179,7 +179,7 @@ struct HubFeedbackTests {
     }
 }
 
-@Suite("A hub and a broker that hurt", .ownKafka("A hub and a broker that hurt"), .timeLimit(.minutes(20)))
+@Suite("A hub and a broker that hurt", .ownKafka("A hub and a broker that hurt"), .hangLimit)
 struct HurtfulHubTests {
     @Test(
         "The broker dies, the hub gives no telemetry, its key is regenerated: worker and follower wait and go on, and nothing is lost or told twice"

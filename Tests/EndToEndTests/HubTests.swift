@@ -3,7 +3,7 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("A notification hub as the backend", .realKafka("A notification hub"), .timeLimit(.minutes(20)))
+@Suite("A notification hub as the backend", .realKafka("A notification hub"), .hangLimit)
 struct HubTests {
     /// Runs a test beside a hub of its own.
     private func run(

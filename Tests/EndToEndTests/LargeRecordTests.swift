@@ -5,7 +5,7 @@ import Testing
 
 @Suite(
     "Records that are as large as the topics allow", .realKafka("Records that are as large as the topics allow"),
-    .timeLimit(.minutes(10)))
+    .hangLimit)
 struct LargeRecordTests {
     /// A binary CloudEvent for `user` with this source.
     private static func binary(_ id: String, user: String, source: String, more: [StoredRecord.Header] = [])

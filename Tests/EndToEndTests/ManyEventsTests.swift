@@ -2,7 +2,7 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("Many events, and workers that end", .realKafka("Many events, and workers that end"), .timeLimit(.minutes(20)))
+@Suite("Many events, and workers that end", .realKafka("Many events, and workers that end"), .hangLimit)
 struct ManyEventsTests {
     /// Users with their events in turns; some users are always rejected, some fail twice and are then delivered.
     private static func events(users: Int, each: Int) -> (

@@ -4,7 +4,7 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("Records that the brokers refuse", .realKafka("Records that the brokers refuse"), .timeLimit(.minutes(20)))
+@Suite("Records that the brokers refuse", .realKafka("Records that the brokers refuse"), .hangLimit)
 struct RefusedRecordTests {
     @Test(
         "The result topic is deleted under a running worker: no commit, an alarm, and it goes on when it is there again"

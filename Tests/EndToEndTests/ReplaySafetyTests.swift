@@ -140,7 +140,7 @@ struct ReplaySafetyTests {
     }
 }
 
-@Suite("A replay whose broker dies", .ownKafka("A replay whose broker dies"), .timeLimit(.minutes(20)))
+@Suite("A replay whose broker dies", .ownKafka("A replay whose broker dies"), .hangLimit)
 struct ReplayBrokerTests {
     @Test("A replay goes on by itself after its broker has died and come back, and each dead letter is replayed once")
     func brokerDies() async throws {

@@ -4,7 +4,7 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("Calls that hang", .realKafka("Calls that hang"), .timeLimit(.minutes(20)))
+@Suite("Calls that hang", .realKafka("Calls that hang"), .hangLimit)
 struct StuckTests {
     @Test("Every slot is stuck for longer than max.poll.interval.ms: the worker stays a member and goes on")
     func longerThanPollInterval() async throws {

@@ -3,7 +3,7 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("Workers that somebody else stands in for", .realKafka("Zombies and rivals"), .timeLimit(.minutes(20)))
+@Suite("Workers that somebody else stands in for", .realKafka("Zombies and rivals"), .hangLimit)
 struct ZombieTests {
     @Test(
         "A worker stopped past its session and its transaction's time is fenced, goes on by itself and records nothing twice"

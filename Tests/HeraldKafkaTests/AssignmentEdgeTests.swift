@@ -123,6 +123,30 @@ struct AssignmentEdgeTests {
         member.consumer.close()
     }
 
+    @Test("Partitions that are assigned again and again go to the queue that they are forwarded to each time")
+    func assignedAgain() async throws {
+        let kafka = try await RealKafka.shared()
+        let count: Int32 = 100
+        let topic = try kafka.makeTopic("again", partitions: Int(count))
+        let producer = try producer(kafka)
+        for partition in 0..<count { try producer.fill(topic, partition: partition, 0..<1) }
+        let member = try Member(kafka.bootstrapServers, group: topic)
+        let queue = member.consumer.makeQueue()
+        for round in 1...5 {
+            member.records = []
+            try member.assign(topic, partitions: 0..<count, offset: 0)
+            // librdkafka's own thread ends what was there before in this order.
+            for partition in (0..<count).reversed() {
+                member.consumer.forward(TopicPartition(topic: topic, partition: partition), to: queue)
+            }
+            try await member.poll("all are read, round \(round)") {
+                member.drain(queue)
+                return Set(member.records.map(\.partition)).count == Int(count)
+            }
+        }
+        member.consumer.close()
+    }
+
     @Test("What is taken out of a queue before a pause is kept; the partition goes on behind it, or where a seek says")
     func retained() async throws {
         let kafka = try await RealKafka.shared()

@@ -93,7 +93,11 @@ public final class ScriptedPeer {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = buffer.withUnsafeMutableBytes { bytes in
             if let tls { return Int(SSL_read(tls, bytes.baseAddress, Int32(bytes.count))) }
-            return recv(socket, bytes.baseAddress, bytes.count, 0)
+            while true {
+                let count = recv(socket, bytes.baseAddress, bytes.count, 0)
+                // As in ``PlainHTTP``.
+                if count >= 0 || errno != EINTR { return count }
+            }
         }
         return count > 0 ? Array(buffer[..<count]) : nil
     }

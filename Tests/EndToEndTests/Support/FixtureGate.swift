@@ -1,4 +1,5 @@
 import Synchronization
+import Testing
 
 /// Lets only a few worlds exist at a time, so that a small machine runs each at its pace.
 final class FixtureGate: Sendable {
@@ -39,4 +40,11 @@ final class FixtureGate: Sendable {
         }
         next?.resume()
     }
+}
+
+extension Trait where Self == TimeLimitTrait {
+    /// A test that hangs ends and says its name, before the whole run does.
+    ///
+    /// The wait for a place counts: on a busy machine the last test waits for nearly all others.
+    static var hangLimit: Self { .timeLimit(.minutes(30)) }
 }

@@ -49,10 +49,24 @@ public final class Consumer {
 
     /// Starts consuming exactly these partitions from these offsets: the answer to ``Rebalance/assign(_:)``.
     ///
+    /// What was forwarded before is not any more: ``forward(_:to:)`` has to be called again.
+    ///
     /// - Parameter positions: offsets may be ``Offset/beginning``, ``Offset/end`` or ``Offset/stored``.
     public func assign(_ positions: [(TopicPartition, offset: Int64)]) throws(KafkaError) {
         let list = TopicPartitionList(positions)
         try KafkaError.check(rd_kafka_assign(handle.client, list.pointer))
+        waitUntilForwardingEnded()
+    }
+
+    /// Waits until the client's main thread has stopped what was assigned before.
+    ///
+    /// It stops each partition after `rd_kafka_assign` has returned, and with that ends its forwarding
+    /// (`rd_kafka_toppar_fetch_stop`), even one that was asked for meanwhile: the records would lie where nobody looks. It takes
+    /// everything it is asked in order, so with its next answer all of them are stopped.
+    private func waitUntilForwardingEnded() {
+        var assigned: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
+        _ = rd_kafka_assignment(handle.client, &assigned)
+        if let assigned { rd_kafka_topic_partition_list_destroy(assigned) }
     }
 
     /// Gives all partitions up: the answer to ``Rebalance/revoke(_:lost:)``, which the group waits for.
