@@ -155,20 +155,22 @@ struct RoundTripTests {
             try producer.fill("u", round..<round + 1)
             var named: Set<Int> = []
             while member.records.isEmpty {
-                try #require(wakeup.wait(for: .seconds(60)))
+                try #require(await eventually { wakeup.wait(for: .zero) })
                 wakeup.drain()
                 arrivals.take { number in
                     named.insert(number)
                     member.drain(queues[number])
                 }
             }
-            #expect(named == [1])
+            // What is no record, an error of "t", may have come to its queue; to the third nobody sends anything.
+            #expect(named.contains(1) && !named.contains(2))
             member.records = []
         }
         // Nobody is told any more when a queue is let go.
         queues[1].stopNotifying()
         try producer.fill("u", 2..<3)
-        #expect(!wakeup.wait(for: .milliseconds(300)))
+        try #require(await eventually { queues[1].count > 0 })
+        arrivals.take { #expect($0 != 1) }
     }
 
     @Test("Forwarded partitions come out of their own queues, and each queue wakes its own descriptor")
