@@ -55,8 +55,7 @@ class Pair:
 
     def start(self):
         log = f"{self.group}-{next(self.runs)}"
-        one = self.processes.start([self.herald, "worker", "--config", self.settings], log=log), log
-        return one
+        return self.processes.start([self.herald, "worker", "--config", self.settings], log=log), log
 
     def await_partitions(self, one):
         process, log = one

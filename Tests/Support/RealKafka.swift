@@ -221,7 +221,8 @@ public final class RealKafka: Sendable {
             }
             usleep(20_000)
         }
-        throw ChildProcess.Failure(description: "topics without leaders after 30 s: \(names.joined(separator: ", "))")
+        throw ChildProcess.Failure(
+            description: "topics without leaders after \(Patience.seconds) s: \(names.joined(separator: ", "))")
     }
 
     private func deleteTopics() {
