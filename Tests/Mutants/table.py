@@ -298,7 +298,7 @@ MUTANTS = [
     Mutant(
         "a call that may have arrived, and must not be repeated, is repeated",
         "BackendHealth.swift",
-        "result.mayHaveArrived && !repeatsUnanswered ? .unanswered : .failedForNow",
+        "!repeatsUnanswered && result.mayHaveArrived ? .unanswered : .failedForNow",
         ".failedForNow",
     ),
     Mutant(
