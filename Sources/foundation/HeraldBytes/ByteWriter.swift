@@ -93,6 +93,8 @@ extension [UInt8] {
     @inlinable
     @inline(__always)
     public mutating func append(room: Int, _ write: (inout ByteWriter) -> Void) {
+        // Nothing appended to an empty array would still write its count: into the one that all empty arrays share.
+        guard room > 0 else { return }
         append(addingCapacity: room) { (span: inout OutputSpan<UInt8>) in
             span.withUnsafeMutableBufferPointer { buffer, count in
                 var writer = ByteWriter(UnsafeMutableRawBufferPointer(buffer))
