@@ -93,11 +93,7 @@ public final class ScriptedPeer {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = buffer.withUnsafeMutableBytes { bytes in
             if let tls { return Int(SSL_read(tls, bytes.baseAddress, Int32(bytes.count))) }
-            while true {
-                let count = recv(socket, bytes.baseAddress, bytes.count, 0)
-                // As in ``PlainHTTP``.
-                if count >= 0 || errno != EINTR { return count }
-            }
+            return receive(from: socket, into: bytes)
         }
         return count > 0 ? Array(buffer[..<count]) : nil
     }
