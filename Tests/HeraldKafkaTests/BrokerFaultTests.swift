@@ -1,3 +1,4 @@
+import Glibc
 import HeraldKafka
 import TestSupport
 import Testing
@@ -29,5 +30,52 @@ struct BrokerFaultTests {
         try member.assign(topic, partitions: 0..<1)
         try await member.poll("all three are there", seconds: 60) { member.records.count == 3 }
         #expect(member.records.map(\.text) == ["r-0", "r-1", "r-2"])
+    }
+
+    @Test("Who asks for a group while the coordinator is away is told so, and asks again when it is back")
+    func groupOfDeadCoordinator() async throws {
+        let kafka = try await RealKafka.start(nodes: 1)
+        defer { kafka.stop() }
+        let member = try Member(kafka.bootstrapServers, group: "asked")
+        try member.consumer.subscribe([try kafka.makeTopic("group")])
+        try await member.poll("the group assigns") { !member.history.isEmpty }
+        let admin = try kafka.admin()
+        #expect(try describe("asked", admin).members.count == 1)
+        kafka.kill(node: 1)
+        let error = #expect(throws: KafkaError.self) {
+            _ = try admin.describeGroup("asked", timeoutMilliseconds: 300)
+        }
+        #expect(error?.kind == .unreachable)
+        try await kafka.revive(node: 1)
+        #expect(try describe("asked", admin).state != "Dead")
+        member.consumer.close()
+    }
+
+    @Test("A group that nobody has heard of is dead, on a cluster without any group as on another")
+    func unknownGroup() async throws {
+        let kafka = try await RealKafka.start(nodes: 1)
+        defer { kafka.stop() }
+        let before = try describe("unknown", try kafka.admin())
+        #expect(before.state == "Dead" && before.members.isEmpty)
+        let member = try Member(kafka.bootstrapServers, group: "known")
+        try member.consumer.subscribe([try kafka.makeTopic("group")])
+        try await member.poll("the group assigns") { !member.history.isEmpty }
+        let after = try describe("unknown", try kafka.admin())
+        #expect(after.state == "Dead" && after.members.isEmpty)
+        member.consumer.close()
+    }
+
+    /// What is known of the group once its coordinator has taken office.
+    private func describe(_ group: String, _ admin: Admin) throws -> GroupDescription {
+        let end = ContinuousClock.now + .seconds(60)
+        while true {
+            do throws(KafkaError) {
+                return try admin.describeGroup(group, timeoutMilliseconds: Patience.milliseconds)
+            } catch {
+                guard error.kind == .settling, ContinuousClock.now < end else { throw error }
+                // Nothing tells when it has.
+                usleep(100_000)
+            }
+        }
     }
 }

@@ -157,6 +157,17 @@ struct FaultTests {
         #expect(error != nil)
     }
 
+    @Test("A broker that tells nothing of groups is told apart from one that does not answer, and the client ends")
+    func unknownGroupRequest() async throws {
+        let admin = try Admin(properties: [("bootstrap.servers", cluster.bootstrapServers)])
+        for _ in 0..<3 {
+            let error = #expect(throws: KafkaError.self) {
+                _ = try admin.describeGroup("g", timeoutMilliseconds: Patience.milliseconds)
+            }
+            #expect(error?.kind == .unsupported)
+        }
+    }
+
     @Test("A partition without leader is seen in the metadata")
     func leaderless() async throws {
         try cluster.createTopic("two", partitions: 2)

@@ -21,38 +21,90 @@ public struct GroupDescription: Sendable, Equatable {
 extension Admin {
     /// What the coordinator knows of a group; one that there is not is `Dead` and without members.
     ///
-    /// A broker that does not know the question (the embedded one) shows as `_UNSUPPORTED_FEATURE`, and the client may then wait
-    /// for ever when it is destroyed (librdkafka 2.0).
+    /// All brokers are asked, and the coordinator is the one that answers. To let librdkafka 2.0 look for it ends the process:
+    /// when the question is over before the coordinator is found, the client answers it all the same, from memory that it
+    /// has freed (librdkafka issue 4605; `rd_kafka_admin_coord_request`).
+    ///
+    /// A coordinator that takes office, or that nobody knows, shows as `NOT_COORDINATOR`, and brokers that do not know the
+    /// question (the embedded one) show as `_UNSUPPORTED_FEATURE`.
     public func describeGroup(_ name: String, timeoutMilliseconds: Int) throws(KafkaError) -> GroupDescription {
-        try request(
-            RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, timeoutMilliseconds: timeoutMilliseconds,
-            send: { options, queue in
-                name.withCString { name in
-                    var first: UnsafePointer<CChar>? = name
-                    rd_kafka_DescribeConsumerGroups(handle.client, &first, 1, options, queue)
+        let end = ContinuousClock.now + .milliseconds(timeoutMilliseconds)
+        let brokers = try handle.metadata(of: nil, allTopics: false, timeoutMilliseconds).brokers
+        do throws(KafkaError) {
+            return try describeGroup(name, brokers: brokers.map(\.id), until: end)
+        } catch {
+            // Before a cluster's first group there are no coordinators either.
+            guard error.code == KafkaError.Code.notCoordinator, try hasNoGroups(until: end) else { throw error }
+            return GroupDescription(state: GroupDescription.name(of: RD_KAFKA_CONSUMER_GROUP_STATE_DEAD), members: [])
+        }
+    }
+
+    /// The answer of the broker that coordinates the group.
+    private func describeGroup(
+        _ name: String, brokers: [Int32], until end: ContinuousClock.Instant
+    ) throws(KafkaError) -> GroupDescription {
+        let queue = rd_kafka_queue_new(handle.client)
+        defer { rd_kafka_queue_destroy(queue) }
+        for broker in brokers {
+            let options = try makeOptions(
+                RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, broker: broker, timeoutMilliseconds: Self.milliseconds(until: end))
+            defer { rd_kafka_AdminOptions_destroy(options) }
+            name.withCString { name in
+                var first: UnsafePointer<CChar>? = name
+                rd_kafka_DescribeConsumerGroups(handle.client, &first, 1, options, queue)
+            }
+        }
+        var failure = KafkaError(code: KafkaError.Code.notCoordinator)
+        for _ in brokers {
+            do throws(KafkaError) {
+                return try answer(in: queue, timeoutMilliseconds: Self.milliseconds(until: end), read: Self.description)
+            } catch {
+                switch error.kind {
+                case _ where error.code == KafkaError.Code.notCoordinator: continue
+                // It may have been the coordinator, and another one may be.
+                case .unreachable: failure = error
+                default: throw error
                 }
-            },
-            read: { (event) throws(KafkaError) in
-                var count = 0
-                let answer = rd_kafka_event_DescribeConsumerGroups_result(event)
-                let groups = rd_kafka_DescribeConsumerGroups_result_groups(answer, &count)
-                guard count == 1, let group = groups?[0] else { throw KafkaError(code: KafkaError.Code.timedOut) }
-                if let error = rd_kafka_ConsumerGroupDescription_error(group) {
-                    throw KafkaError(
-                        code: rd_kafka_error_code(error).rawValue,
-                        message: String(cString: rd_kafka_error_string(error)))
-                }
-                return GroupDescription(group)
-            })
+            }
+        }
+        throw failure
+    }
+
+    /// Whether the topic is missing in which coordinators keep their groups; one that is hidden from this user is not.
+    private func hasNoGroups(until end: ContinuousClock.Instant) throws(KafkaError) -> Bool {
+        let topic = try metadata(topics: ["__consumer_offsets"], timeoutMilliseconds: Self.milliseconds(until: end))
+            .topics.first
+        return topic?.error?.code == KafkaError.Code.unknownTopicOrPartition
+    }
+
+    private static func description(_ event: OpaquePointer) throws(KafkaError) -> GroupDescription {
+        var count = 0
+        let answer = rd_kafka_event_DescribeConsumerGroups_result(event)
+        let groups = rd_kafka_DescribeConsumerGroups_result_groups(answer, &count)
+        guard count == 1, let group = groups?[0] else { throw KafkaError(code: KafkaError.Code.timedOut) }
+        if let error = rd_kafka_ConsumerGroupDescription_error(group) {
+            throw KafkaError(
+                code: rd_kafka_error_code(error).rawValue,
+                message: String(cString: rd_kafka_error_string(error)))
+        }
+        return GroupDescription(group)
+    }
+
+    private static func milliseconds(until end: ContinuousClock.Instant) -> Int {
+        Int((end - .now) / .milliseconds(1))
     }
 }
 
 extension GroupDescription {
     fileprivate init(_ group: OpaquePointer) {
-        state = String(cString: rd_kafka_consumer_group_state_name(rd_kafka_ConsumerGroupDescription_state(group)))
+        state = Self.name(of: rd_kafka_ConsumerGroupDescription_state(group))
         members = (0..<rd_kafka_ConsumerGroupDescription_member_count(group)).compactMap { index in
             rd_kafka_ConsumerGroupDescription_member(group, index).map { Member($0) }
         }
+    }
+
+    fileprivate static func name(of state: rd_kafka_consumer_group_state_t) -> String {
+        String(cString: rd_kafka_consumer_group_state_name(state))
     }
 }
 

@@ -93,22 +93,45 @@ public final class Admin: Sendable {
         send: (_ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void,
         read: (_ event: OpaquePointer) throws(KafkaError) -> Answer
     ) throws(KafkaError) -> Answer {
-        let options = rd_kafka_AdminOptions_new(handle.client, operation)
+        let options = try makeOptions(operation, timeoutMilliseconds: timeoutMilliseconds)
         defer { rd_kafka_AdminOptions_destroy(options) }
+        let queue = rd_kafka_queue_new(handle.client)
+        defer { rd_kafka_queue_destroy(queue) }
+        send(options, queue)
+        return try answer(in: queue, timeoutMilliseconds: timeoutMilliseconds, read: read)
+    }
+
+    /// How to send a request: whoever calls it destroys them.
+    ///
+    /// - Parameter broker: Which broker is asked; `nil` for the one that librdkafka chooses.
+    func makeOptions(
+        _ operation: rd_kafka_admin_op_t, broker: Int32? = nil, timeoutMilliseconds: Int
+    ) throws(KafkaError) -> OpaquePointer? {
+        let options = rd_kafka_AdminOptions_new(handle.client, operation)
         var text = [CChar](repeating: 0, count: ClientHandle.errorTextCapacity)
         let timeout = ClientHandle.milliseconds(max(timeoutMilliseconds, 1))
         // INVALID_ARG for a time-out over an hour.
         let code = rd_kafka_AdminOptions_set_request_timeout(options, timeout, &text, text.count)
-        if let error = KafkaError(code, message: ClientHandle.string(text)) { throw error }
+        if let error = KafkaError(code, message: ClientHandle.string(text)) {
+            rd_kafka_AdminOptions_destroy(options)
+            throw error
+        }
         if Self.waitsForPropagation(operation) {
             rd_kafka_AdminOptions_set_operation_timeout(options, timeout, &text, text.count)
         }
-        let queue = rd_kafka_queue_new(handle.client)
-        defer { rd_kafka_queue_destroy(queue) }
-        send(options, queue)
+        if let broker { rd_kafka_AdminOptions_set_broker(options, broker, &text, text.count) }
+        return options
+    }
+
+    /// Waits for the next answer to come and reads it.
+    func answer<Answer>(
+        in queue: OpaquePointer?, timeoutMilliseconds: Int,
+        read: (_ event: OpaquePointer) throws(KafkaError) -> Answer
+    ) throws(KafkaError) -> Answer {
         // The client answers a request that times out itself; the rest is for a client that does not.
-        let (grace, _) = timeout.addingReportingOverflow(Self.graceMilliseconds)
-        guard let event = rd_kafka_queue_poll(queue, grace) else {
+        let (patience, _) = ClientHandle.milliseconds(max(timeoutMilliseconds, 1))
+            .addingReportingOverflow(Self.graceMilliseconds)
+        guard let event = rd_kafka_queue_poll(queue, patience) else {
             throw KafkaError(code: KafkaError.Code.timedOut)
         }
         defer { rd_kafka_event_destroy(event) }
