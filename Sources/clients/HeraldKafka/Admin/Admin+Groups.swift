@@ -47,7 +47,8 @@ extension Admin {
         defer { rd_kafka_queue_destroy(queue) }
         for broker in brokers {
             let options = try makeOptions(
-                RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, broker: broker, timeoutMilliseconds: Self.milliseconds(until: end))
+                RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, broker: broker,
+                timeoutMilliseconds: Self.milliseconds(until: end))
             defer { rd_kafka_AdminOptions_destroy(options) }
             name.withCString { name in
                 var first: UnsafePointer<CChar>? = name
