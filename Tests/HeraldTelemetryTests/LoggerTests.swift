@@ -55,6 +55,18 @@ struct LoggerTests {
         writer.close(within: .seconds(10))
     }
 
+    @Test("has a level of its own where it is given one")
+    func ownLevel() throws {
+        let pipe = try TestPipe()
+        let (logger, writer) = try Self.logger(pipe, .warning, .text(coloured: false))
+        let own = logger.with(["lane": 1]).at(.info)
+        logger.use(.error)
+        #expect(!logger.isOn(.warning) && own.isOn(.info) && !own.isOn(.debug))
+        own.info("written")
+        #expect(try pipe.readLine() == "2026-11-21T08:40:26.123Z info    written lane=1")
+        writer.close(within: .seconds(10))
+    }
+
     static let hostile = [
         "line\nbreak\r\n", "\u{1B}[31mred\u{1B}[0m", "\u{0}\u{7}\u{8}\u{7F}", "\u{9B}31m", "\u{202E}evil\u{2066}",
         "a\u{2028}b",

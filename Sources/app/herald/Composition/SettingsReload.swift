@@ -67,14 +67,15 @@ final class SettingsReload: Sendable {
     private func take(_ changes: SettingsChanges, over former: Settings) {
         let settings = changes.settings
         if !changes.changed.isEmpty { worker.use(settings.laneSettings(descriptors: descriptors)) }
-        // The line is for whoever sees the more of the two levels.
-        logger.use(max(former.logLevel, settings.logLevel))
+        // Whoever reads the line can rely on the new level.
+        logger.use(settings.logLevel)
+        // The line is for whoever sees the more of the two.
+        let logger = logger.at(max(former.logLevel, settings.logLevel))
         let line = "settings read again: \(changes.description)"
         if changes.needRestart.isEmpty { logger.info(line) } else { logger.warning(line) }
         if settings.wantedConnections > former.wantedConnections {
             settings.warnOfFewConnections(descriptors: descriptors, logger)
         }
-        logger.use(settings.logLevel)
     }
 }
 

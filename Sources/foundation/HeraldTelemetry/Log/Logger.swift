@@ -35,6 +35,9 @@ public struct Logger: Sendable {
         Self(writer: writer, threshold: threshold, fields: self.fields.merging(fields))
     }
 
+    /// The same logger with a level of its own, whatever becomes of this one's.
+    public func at(_ level: LogLevel) -> Self { Self(writer: writer, threshold: Threshold(level), fields: fields) }
+
     /// From now on lines from this level on are written: by this logger, the one that it came from and all that came
     /// from them.
     ///
