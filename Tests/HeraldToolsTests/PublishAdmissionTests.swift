@@ -47,6 +47,24 @@ struct PublishAdmissionTests {
         }
     }
 
+    @Test("Behind outcomes that trickle in it waits until a fifth of a transaction may go", arguments: [1_000, 2_500])
+    func trickle(batchLimit: Int) {
+        var pace = PublishAdmission(
+            outcomesPerEvent: 1, batchLimit: batchLimit, rate: nil, ramp: Ramp(steps: []), published: 10_000)
+        let worthwhile = batchLimit / 5
+        #expect(decision(&pace, known: worthwhile - 1) == .wait(.outcomes))
+        #expect(decision(&pace, known: worthwhile) == .publish(worthwhile))
+    }
+
+    @Test("With thousands of outcomes for an event one goes at a time, and none before there is room")
+    func manyOutcomes() {
+        var pace = pace(services: 4_000)
+        #expect(decision(&pace, known: 0) == .publish(2))
+        pace.notePublished(2)
+        #expect(decision(&pace, known: 1_999) == .wait(.outcomes))
+        #expect(decision(&pace, known: 2_000) == .publish(1))
+    }
+
     @Test("With outcomes at once a batch goes at each look")
     func fast() {
         var pace = pace()

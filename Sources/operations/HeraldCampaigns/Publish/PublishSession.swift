@@ -7,8 +7,9 @@ internal import HeraldTools
 ///
 /// One thread.
 final class PublishSession {
-    /// Recipients in one transaction at most.
-    static let batchLimit = 1_000
+    /// Recipients in one transaction at most: a quarter of what may be open, so that three are with the workers while the next
+    /// one is committed.
+    static let batchLimit = PublishAdmission.openLimit / 4
     /// Lines of the audience that are looked at in one turn, when most of them are published already.
     private static let linesPerTurn = 20_000
     /// Bytes of events in one transaction at most.

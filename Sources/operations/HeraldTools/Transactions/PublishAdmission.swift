@@ -6,8 +6,8 @@ package struct PublishAdmission: Sendable, Equatable {
     /// So many outcomes at most are open, and so at most as many events: a stop takes hold at once, and the harm of a mistake
     /// and the memory are bounded.
     package static let openLimit = 10_000
-    /// With less room than this before the outcomes it waits for more.
-    private static let worthwhileRoom = 200
+    /// With less room before the outcomes than this share of a full transaction, it waits for more.
+    private static let worthwhileShare = 5
     /// With a rate, a transaction is made about so often a second.
     private static let batchesPerSecond = 5.0
     /// What the rate would have allowed meanwhile is made up for this long at most.
@@ -74,7 +74,8 @@ package struct PublishAdmission: Sendable, Equatable {
         earn(until: now)
         if isAtStepEnd, openInStep > 0 { return .wait(.ramp) }
         let room = (Self.openLimit - open) / outcomesPerEvent
-        guard room >= min(Self.worthwhileRoom, Self.openLimit / outcomesPerEvent) else { return .wait(.outcomes) }
+        let worthwhile = min(batchLimit, Self.openLimit / outcomesPerEvent) / Self.worthwhileShare
+        guard room >= max(1, worthwhile) else { return .wait(.outcomes) }
         var count = min(room, batchLimit)
         if let stepEnd { count = min(count, stepEnd - published) }
         if let rate {
