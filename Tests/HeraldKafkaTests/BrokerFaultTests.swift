@@ -65,6 +65,21 @@ struct BrokerFaultTests {
         member.consumer.close()
     }
 
+    @Test("Who asks what a cluster holds is answered by another broker when the one that was asked dies")
+    func askedBrokerDies() async throws {
+        let kafka = try await RealKafka.start(nodes: 3)
+        defer { kafka.stop() }
+        let first = try #require(kafka.bootstrapServers.split(separator: ",").first)
+        let admin = try Admin(properties: [("bootstrap.servers", String(first))])
+        #expect(try admin.metadata(topics: [], timeoutMilliseconds: Patience.milliseconds).brokers.count == 3)
+        // The question has gone to it when it dies.
+        kafka.pause(node: 1)
+        let brokers = Blocking.begin { try admin.metadata(topics: [], timeoutMilliseconds: 20_000).brokers }
+        try await Task.sleep(for: .milliseconds(200))
+        kafka.kill(node: 1)
+        #expect(try await brokers.value.count >= 2)
+    }
+
     /// What is known of the group once its coordinator has taken office.
     private func describe(_ group: String, _ admin: Admin) throws -> GroupDescription {
         let end = ContinuousClock.now + .seconds(60)

@@ -74,13 +74,34 @@ extension ClientHandle {
     }
 
     /// Blocks and asks for the brokers and one topic, all topics, or none.
+    ///
+    /// When the broker dies that was asked, librdkafka 2.0 repeats the question to that same broker once it is back
+    /// (`rd_kafka_handle_Metadata`). So the question is asked anew after a second, two, four: another one may answer it.
     func metadata(
         of topic: TopicHandle?, allTopics: Bool, _ timeoutMilliseconds: Int
     ) throws(KafkaError) -> ClusterMetadata {
+        let end = ContinuousClock.now + .milliseconds(timeoutMilliseconds)
+        var patience = Duration.seconds(1)
+        while true {
+            let begin = ContinuousClock.now
+            let attempt = min(patience, end - begin)
+            do throws(KafkaError) {
+                return try ask(for: topic, allTopics: allTopics, within: attempt)
+            } catch {
+                // What comes sooner is an answer.
+                let now = ContinuousClock.now
+                guard error.kind == .unreachable, now - begin >= attempt, now < end else { throw error }
+            }
+            patience *= 2
+        }
+    }
+
+    private func ask(
+        for topic: TopicHandle?, allTopics: Bool, within patience: Duration
+    ) throws(KafkaError) -> ClusterMetadata {
         var raw: UnsafePointer<rd_kafka_metadata>?
-        try KafkaError.check(
-            rd_kafka_metadata(
-                client, allTopics ? 1 : 0, topic?.pointer, &raw, Self.milliseconds(timeoutMilliseconds)))
+        let milliseconds = Self.milliseconds(max(0, Int((patience / .milliseconds(1)).rounded(.up))))
+        try KafkaError.check(rd_kafka_metadata(client, allTopics ? 1 : 0, topic?.pointer, &raw, milliseconds))
         guard let raw else { return ClusterMetadata(brokers: [], topics: []) }
         defer { rd_kafka_metadata_destroy(raw) }
         return ClusterMetadata(raw.pointee)
