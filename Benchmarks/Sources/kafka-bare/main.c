@@ -56,7 +56,6 @@ static rd_kafka_t *client(rd_kafka_type_t kind, const char *const *properties,
 }
 
 static const char *const plain[] = {NULL};
-static const char *const quick_producer[] = {"linger.ms", "0", "partitioner", "murmur2_random", NULL};
 // As Herald's own producer and consumer are set.
 static const char *const producer_properties[] = {
     "enable.idempotence", "true", "linger.ms", "5", "partitioner", "murmur2_random", "queue.buffering.max.messages",
@@ -194,8 +193,9 @@ static void produce(const char *topic, long count, size_t size) {
 
 // MARK: Events at a pace
 
-static void pace(const char *topic, long rate, long count) {
-    rd_kafka_t *kafka = client(RD_KAFKA_PRODUCER, quick_producer, count_report);
+static void pace(const char *topic, long rate, long count, const char *linger) {
+    const char *const settings[] = {"linger.ms", linger, "partitioner", "murmur2_random", NULL};
+    rd_kafka_t *kafka = client(RD_KAFKA_PRODUCER, settings, count_report);
     rd_kafka_topic_t *handle = rd_kafka_topic_new(kafka, topic, NULL);
     // The first record waits for metadata and connections: not part of the measurement.
     partitions_of(kafka, topic, 0);
@@ -204,8 +204,10 @@ static void pace(const char *topic, long rate, long count) {
     unsigned run = (unsigned)(begin / 1000000);
     for (long made = 0; made < count; made++) {
         int64_t due = begin + made * (1000000000 / rate);
+        rd_kafka_poll(kafka, 0);
+        // Asleep: a loop would take one of few cores from those whose ages are measured.
         for (int64_t rest = due - now(); rest > 0; rest = due - now())
-            rd_kafka_poll(kafka, rest > 2000000 ? 1 : 0);
+            nanosleep(&(struct timespec){.tv_sec = rest / 1000000000, .tv_nsec = rest % 1000000000}, NULL);
         char key[32], value[256];
         int length = snprintf(key, sizeof key, "user-%05ld", made * 7919 % 5000);
         int size = snprintf(value, sizeof value,
@@ -227,7 +229,7 @@ struct paced {
 
 static void *pace_thread(void *arguments) {
     struct paced *paced = arguments;
-    pace(paced->topic, paced->rate, paced->count);
+    pace(paced->topic, paced->rate, paced->count, "0");
     return NULL;
 }
 
@@ -385,8 +387,8 @@ int main(int count, char **arguments) {
         consume(arguments[3], atol(arguments[4]));
     } else if (strcmp(what, "produce") == 0 && count == 6) {
         produce(arguments[3], atol(arguments[4]), atol(arguments[5]));
-    } else if (strcmp(what, "pace") == 0 && count == 6) {
-        pace(arguments[3], atol(arguments[4]), atol(arguments[5]));
+    } else if (strcmp(what, "pace") == 0 && (count == 6 || count == 7)) {
+        pace(arguments[3], atol(arguments[4]), atol(arguments[5]), count == 7 ? arguments[6] : "0");
     } else if (strcmp(what, "ages") == 0 && count == 6) {
         print_ages(arguments[3], atol(arguments[4]), atol(arguments[5]));
     } else if (strcmp(what, "echo") == 0 && count == 8) {
