@@ -76,12 +76,13 @@ extension ClientHandle {
     /// Blocks and asks for the brokers and one topic, all topics, or none.
     ///
     /// When the broker dies that was asked, librdkafka 2.0 repeats the question to that same broker once it is back
-    /// (`rd_kafka_handle_Metadata`). So the question is asked anew after a second, two, four: another one may answer it.
+    /// (`rd_kafka_handle_Metadata`). So the question is asked anew after 5 s, 10 and 20: another one may answer it, and one
+    /// that is only slow gets the time.
     func metadata(
         of topic: TopicHandle?, allTopics: Bool, _ timeoutMilliseconds: Int
     ) throws(KafkaError) -> ClusterMetadata {
         let end = ContinuousClock.now + .milliseconds(timeoutMilliseconds)
-        var patience = Duration.seconds(1)
+        var patience = Duration.seconds(5)
         while true {
             let begin = ContinuousClock.now
             let attempt = min(patience, end - begin)
