@@ -1,4 +1,3 @@
-import Glibc
 import HeraldKafka
 import TestSupport
 import Testing
@@ -82,15 +81,8 @@ struct BrokerFaultTests {
 
     /// What is known of the group once its coordinator has taken office.
     private func describe(_ group: String, _ admin: Admin) throws -> GroupDescription {
-        let end = ContinuousClock.now + .seconds(60)
-        while true {
-            do throws(KafkaError) {
-                return try admin.describeGroup(group, timeoutMilliseconds: Patience.milliseconds)
-            } catch {
-                guard error.kind == .settling, ContinuousClock.now < end else { throw error }
-                // Nothing tells when it has.
-                usleep(100_000)
-            }
+        try KafkaError.outwaiting(within: .seconds(60)) { () throws(KafkaError) in
+            try admin.describeGroup(group, timeoutMilliseconds: Patience.milliseconds)
         }
     }
 }

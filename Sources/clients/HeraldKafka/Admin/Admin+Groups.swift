@@ -60,12 +60,10 @@ extension Admin {
             do throws(KafkaError) {
                 return try answer(in: queue, timeoutMilliseconds: Self.milliseconds(until: end), read: Self.description)
             } catch {
-                switch error.kind {
-                case _ where error.code == KafkaError.Code.notCoordinator: continue
+                if error.code == KafkaError.Code.notCoordinator { continue }
                 // It may have been the coordinator, and another one may be.
-                case .unreachable: failure = error
-                default: throw error
-                }
+                guard error.kind == .unreachable else { throw error }
+                failure = error
             }
         }
         throw failure
