@@ -25,10 +25,10 @@ SETTINGS = {
 
 
 class Cluster:
-    def __init__(self, processes, home):
+    def __init__(self, processes, home, quick=True):
         self.processes = processes
         self.home = home
-        self.java = java(processes, home)
+        self.java = java(processes, home, quick)
         addresses = [f"127.0.0.1:{port}" for port in free_ports(2 * len(NODES))]
         clients = dict(zip(NODES, addresses))
         controllers = dict(zip(NODES, addresses[len(NODES):]))

