@@ -98,7 +98,7 @@ def run(bench, names):
     campaign = campaigns.measure(bench, bench.count) if cases.CAMPAIGN in names else None
     refused = refusals.measure(bench, [case for case in cases.REFUSING if case.name in names])
     # Last, because it ends the broker of the others.
-    faulty = faults.measure(bench) if cases.FAULTS in names else None
+    faulty = faults.measure(bench, [pace for name, pace in cases.FAULT_LOADS.items() if name in names])
 
     if floor:
         report.print_floor(floor)

@@ -7,7 +7,6 @@ import signal
 import sys
 import time
 
-import cases
 import usage
 import worker
 from processes import Processes, is_alive, wait_for
@@ -20,7 +19,7 @@ from cluster import Cluster
 SECONDS = 40
 WARM_UP_SECONDS = 5
 # The brokers compile their code meanwhile: before that they take more than the machine has.
-FIRST_WARM_UP_SECONDS = 90
+FIRST_WARM_UP_SECONDS = 240
 # A supervisor needs about as long.
 ABSENCE_SECONDS = 2
 BROKER_ABSENCE_SECONDS = 15
@@ -35,6 +34,8 @@ class Faulty:
     """One run: ages at arrival in milliseconds, and what went wrong besides."""
 
     about: str
+    # Events a second.
+    pace: int
     ages: tuple
     repeated: int
     lost: int
@@ -131,7 +132,9 @@ FAULTS = [
 ]
 
 
-def measure(bench):
+def measure(bench, paces):
+    if not paces:
+        return []
     directory = bench.processes.directory / "faults"
     directory.mkdir()
     # The one node that the other cases use would only take memory and time.
@@ -139,41 +142,68 @@ def measure(bench):
     with Processes(directory) as processes:
         usage.progress("faults: three brokers")
         cluster = Cluster(processes, bench.broker.home, quick=False)
-        return [run(bench, processes, cluster, number, *fault) for number, fault in enumerate(FAULTS)]
+        rows = []
+        for pace in paces:
+            load = Load(bench, processes, cluster, pace)
+            if not rows:
+                load.warm_up(FIRST_WARM_UP_SECONDS)
+            rows += load.measure()
+        return rows
 
 
 def processor_seconds(cluster):
     return sum(usage.processor_seconds(node.process) for node in cluster.nodes.values())
 
 
-def run(bench, processes, cluster, number, about, fault):
-    usage.progress(f"faults: {about}, {SECONDS} s")
-    backend = Slow(processes, bench.tools["backend"], 0)
-    group = f"faults.{number}"
-    pair = Pair(processes, bench.herald, cluster, group, backend.url)
-    bare = [bench.tools["kafka-bare"], cluster.bootstrap]
-    warm = cases.PACE * (WARM_UP_SECONDS if number > 0 else FIRST_WARM_UP_SECONDS)
-    count = cases.PACE * SECONDS
-    processes.run([*bare, "pace", group, cases.PACE, warm, LINGER_MS])
-    wait_for(lambda: backend.served() >= warm, 60, "not all events arrived")
-    backend.ages()
-    served = backend.served()
+class Load:
+    """So many events a second for two workers, whatever happens."""
 
-    start, before = time.monotonic(), (processor_seconds(cluster), pair.processor_seconds())
-    publisher = processes.start([*bare, "pace", group, cases.PACE, count, LINGER_MS], log=f"{group}-pace")
-    gone = fault(pair, cluster)
-    wait_for(lambda: not is_alive(publisher), SECONDS + PATIENCE_SECONDS, "not everything was published")
-    if publisher.returncode != 0:
-        sys.exit(f"bench: the publisher failed:\n{processes.tail(f'{group}-pace')}")
-    seconds = time.monotonic() - start
-    brokers = processor_seconds(cluster) + gone - before[0]
-    workers = pair.processor_seconds() - before[1]
-    end = int(processes.run([*bare, "count", group]))
-    processes.run([*bare, "committed", group, group, end, PATIENCE_SECONDS])
-    repeated = backend.repeated()
-    arrived = backend.served() - served - repeated
-    ages = backend.ages()
-    pair.end()
-    processes.end(backend.process)
-    cluster.wait_until_healthy(120)
-    return Faulty(about, ages[1:], repeated, count - arrived, brokers / seconds, workers / seconds)
+    def __init__(self, bench, processes, cluster, pace):
+        self.processes, self.cluster, self.pace = processes, cluster, pace
+        self.topic = f"faults.{pace}"
+        self.backend = Slow(processes, bench.tools["backend"], 0)
+        self.pair = Pair(processes, bench.herald, cluster, self.topic, self.backend.url)
+        self.bare = [bench.tools["kafka-bare"], cluster.bootstrap]
+
+    def publishing(self, seconds):
+        return [*self.bare, "pace", self.topic, self.pace, seconds * self.pace, LINGER_MS]
+
+    def warm_up(self, seconds):
+        usage.progress(f"faults: {seconds} s to warm up")
+        self.processes.run(self.publishing(seconds), seconds=seconds + PATIENCE_SECONDS)
+        self.await_commits()
+
+    def await_commits(self):
+        end = int(self.processes.run([*self.bare, "count", self.topic]))
+        self.processes.run([*self.bare, "committed", self.topic, self.topic, end, PATIENCE_SECONDS])
+
+    def measure(self):
+        rows = [self.run(*fault) for fault in FAULTS]
+        self.pair.end()
+        self.processes.end(self.backend.process)
+        return rows
+
+    def run(self, about, fault):
+        self.warm_up(WARM_UP_SECONDS)
+        usage.progress(f"faults: {about}, {SECONDS} s at {self.pace} events/s")
+        # What was before does not count.
+        self.backend.ages()
+        served = self.backend.served()
+        start, before = time.monotonic(), (processor_seconds(self.cluster), self.pair.processor_seconds())
+
+        log = f"{self.topic}-pace"
+        publisher = self.processes.start(self.publishing(SECONDS), log=log)
+        gone = fault(self.pair, self.cluster)
+        wait_for(lambda: not is_alive(publisher), SECONDS + PATIENCE_SECONDS, "not everything was published")
+        if publisher.returncode != 0:
+            sys.exit(f"bench: the publisher failed:\n{self.processes.tail(log)}")
+        seconds = time.monotonic() - start
+        brokers = processor_seconds(self.cluster) + gone - before[0]
+        workers = self.pair.processor_seconds() - before[1]
+
+        self.await_commits()
+        repeated = self.backend.repeated()
+        lost = SECONDS * self.pace - (self.backend.served() - served - repeated)
+        ages = self.backend.ages()
+        self.cluster.wait_until_healthy(120)
+        return Faulty(about, self.pace, ages[1:], repeated, lost, brokers / seconds, workers / seconds)

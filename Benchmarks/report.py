@@ -72,10 +72,10 @@ def print_refused(rows):
 
 
 def print_faults(rows):
-    print(f"\n{'age at arrival, ms, two workers':<52}{'p50':>8}{'p99':>9}{'p99.9':>9}{'max':>9}{'repeated':>10}{'lost':>6}"
-          f"{'brokers':>9}{'workers':>9}   at {cases.PACE:,} events/s")
+    print(f"\n{'age at arrival, ms, two workers':<52}{'events/s':>9}{'p50':>10}{'p99':>9}{'p99.9':>9}{'max':>9}{'repeated':>10}"
+          f"{'lost':>6}{'brokers':>9}{'workers':>9}")
     for row in rows:
-        print(f"{row.about:<52}{row.ages[0]:>8.2f}" + "".join(f"{age:>9.1f}" for age in row.ages[1:])
+        print(f"{row.about:<52}{row.pace:>9,}{row.ages[0]:>10.2f}" + "".join(f"{age:>9.1f}" for age in row.ages[1:])
               + f"{row.repeated:>10}{row.lost:>6}{row.brokers:>9.2f}{row.workers:>9.2f}")
     print("brokers, workers: cores that they took")
 
@@ -151,7 +151,7 @@ def campaign_goals(campaign):
 
 def fault_goals(rows):
     for row in rows or []:
-        yield f"nothing lost when {row.about}", f"{row.lost}", row.lost == 0
+        yield f"{row.pace:,} events/s, {row.about}: nothing lost", f"{row.lost}", row.lost == 0
 
 
 def refused_goals(rows):

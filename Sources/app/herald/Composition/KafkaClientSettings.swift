@@ -157,6 +157,8 @@ enum KafkaClientSettings {
                 ("auto.offset.reset", "error"),
                 ("isolation.level", "read_committed"),
                 ("session.timeout.ms", "10000"),
+                // By its answer a member learns that partitions change hands: nobody has them until all know.
+                ("heartbeat.interval.ms", "1000"),
                 ("allow.auto.create.topics", "false"),
                 // Behind a partition's last record lie the ends of transactions: a group that is done stands behind them.
                 ("enable.partition.eof", "true"),
