@@ -150,7 +150,7 @@ def campaign_goals(campaign):
 
 
 def fault_goals(rows):
-    for row in rows or []:
+    for row in rows:
         yield f"{row.pace:,} events/s, {row.about}: nothing lost", f"{row.lost}", row.lost == 0
 
 
