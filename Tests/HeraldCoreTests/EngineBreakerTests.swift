@@ -253,6 +253,39 @@ struct EngineRenewalTests {
         #expect(harness.takeOthers() == [.notice(.outageBegan(.credentials))])
     }
 
+    @Test("that change while a call is refused again: it is made once more, although others are accepted with the new ones")
+    func changedMeanwhile() throws {
+        let harness = EngineHarness()
+        harness.event("a")
+        harness.answer(401)
+        let late = harness.takeCall()
+        harness.changeCredentials()
+        harness.event("b")
+        harness.answer(200)
+        harness.answer(late, CallResult(status: 401))
+        try #require(harness.usersInFlight == ["a"])
+        harness.answer(200)
+        #expect(harness.produced.map(\.production.kind) == [.result, .result])
+        #expect(harness.engine.outage == nil)
+    }
+
+    @Test("that change while a call is refused do not help whom the new ones do not help either")
+    func changedInVain() {
+        let harness = EngineHarness()
+        harness.event("a")
+        harness.answer(401)
+        let late = harness.takeCall()
+        harness.changeCredentials()
+        harness.answer(late, CallResult(status: 401))
+        harness.event("b")
+        let again = harness.takeCall()
+        harness.answer(200)
+        harness.answer(again, CallResult(status: 401))
+        #expect(harness.calls.isEmpty)
+        #expect(harness.engine.outage == nil)
+        #expect(harness.produced.count == 3, "b's result, a's dead letter and its result")
+    }
+
     @Test("without a token nothing is called, not even a probe, until there is one")
     func unavailable() {
         let harness = EngineHarness()

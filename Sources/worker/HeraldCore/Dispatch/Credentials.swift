@@ -26,11 +26,19 @@ struct Credentials: Sendable {
     private(set) var suspects: [SuspectCall] = []
     /// The number of the latest call whose answer showed that they are accepted.
     private var accepted: UInt64 = 0
+    /// That of the latest call before they were changed.
+    private var changedBehind: UInt64 = 0
 
     /// Whether a call that began after the one with this number was accepted.
     func wereAccepted(after sequence: UInt64) -> Bool { accepted > sequence }
 
     mutating func noteAccepted(by sequence: UInt64) { accepted = max(accepted, sequence) }
+
+    /// Whether a call with this number was made with others.
+    func wereOthers(for sequence: UInt64) -> Bool { sequence <= changedBehind }
+
+    /// All calls but those up to this number are made with other credentials.
+    mutating func changed(behind sequence: UInt64) { changedBehind = sequence }
 
     mutating func set(areThere: Bool) { self.areThere = areThere }
 

@@ -17,6 +17,7 @@ extension Engine {
     /// Other credentials are in use: an outage because of the former probes at once.
     public mutating func credentialsChanged(now: Moment) {
         credentials.set(areThere: true)
+        credentials.changed(behind: calls.sequence)
         switch outage?.reason {
         case .tokenUnavailable: endOutage(now: now)
         case .credentials, .tls, .proxyRefused, .hubNotFound, .quotaUsedUp:
@@ -45,10 +46,16 @@ extension Engine {
     /// again, it is this event's own fault if a call that was sent after its first refusal is accepted, perhaps a moment later.
     /// Otherwise it is the credentials, and everything waits.
     ///
-    /// Only calls *sent* later count, because answers to calls sent before a password was changed still come in.
+    /// Only calls *sent* later count, because answers to calls sent before a password was changed still come in. Nor does a second
+    /// refusal count that answers such a call: others are accepted with the new one meanwhile.
     mutating func refused(_ slot: Int32, _ service: Int, _ result: CallResult, now: Moment) {
         let index = events.place(slot, service)
         let before = events.services[index].refusedAt
+        if before != 0 && credentials.wereOthers(for: events.services[index].sequence) {
+            events.noteRefused(index, at: calls.sequence)
+            want(slot, service, now: now)
+            return
+        }
         if before != 0 && credentials.wereAccepted(after: before) {
             reject(slot, service, result, now: now)
             return
