@@ -253,7 +253,7 @@ struct EngineRenewalTests {
         #expect(harness.takeOthers() == [.notice(.outageBegan(.credentials))])
     }
 
-    @Test("that change while a call is refused again: it is made once more, although others are accepted with the new ones")
+    @Test("that change while a call is refused again: it is made once more, although the new ones are accepted")
     func changedMeanwhile() throws {
         let harness = EngineHarness()
         harness.event("a")
