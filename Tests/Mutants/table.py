@@ -403,6 +403,12 @@ MUTANTS = [
         "_ = most\n        blameCredentials(now: now)",
     ),
     Mutant(
+        "who is refused with a former password is rejected when others are accepted with the new one",
+        "Engine+Credentials.swift",
+        "if before != 0 && credentials.wereOthers(for: events.services[index].sequence) {",
+        "if before == .max {",
+    ),
+    Mutant(
         "calls that hang keep their places",
         "CallTracker.swift",
         "var busy: Int { inFlight - hanging }",

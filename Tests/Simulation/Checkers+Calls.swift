@@ -83,6 +83,12 @@ extension Checkers {
     /// The backend rejected it, by the settings of the worker that heard of it.
     mutating func wasRejected(_ duty: Int) { duties[duty].wasRejected = true }
 
+    /// A worker has heard that its credentials were refused: those that it has, or others that it called with before.
+    mutating func heardRefusal(_ duty: Int, ofFormerCredentials isFormer: Bool) {
+        if duties[duty].hasHeardRefusal, !isFormer { duties[duty].wasRefusedAgain = true }
+        duties[duty].hasHeardRefusal = true
+    }
+
     /// A worker has heard an answer that counts as an attempt.
     mutating func heard(_ duty: Int) { duties[duty].heard += 1 }
 

@@ -119,8 +119,9 @@ extension Checkers {
         if outcome == .delivered, !facts.wasDelivered {
             fail("\(text(duty)) is said to be delivered, and the backend never took it")
         }
-        // Refused credentials are an event's own fault only if others got through after its first refusal.
-        let isOwnFault = facts.firstRefusal.map { $0 < lastAcceptance } ?? false
+        // Refused credentials are an event's own fault only if others got through after its first refusal, and it was refused
+        // again with those that are in use.
+        let isOwnFault = facts.wasRefusedAgain && facts.firstRefusal.map { $0 < lastAcceptance } ?? false
         if reason == .rejected, !facts.wasRejected, !isOwnFault {
             fail("\(text(duty)) is said to be rejected, and the backend never rejected it")
         }

@@ -40,6 +40,9 @@ struct Duty {
     /// A call that must not be repeated was left without an answer.
     var wasUnanswered = false
     var firstRefusal: Int64?
+    var hasHeardRefusal = false
+    /// It was refused again, with the credentials that are in use.
+    var wasRefusedAgain = false
     /// What its result says of the one that it is a duplicate of.
     var firstOutcome: Outcome?
     /// It waits for another call, which must not come before this moment.

@@ -87,6 +87,8 @@ enum News {
     case tick(Int)
     case answer(CallToken, CallResult)
     case credentialsRenewed
+    /// The password in its file is another one.
+    case credentialsChanged
     /// Something was written of a campaign.
     case campaign(Int)
     case revoked

@@ -50,7 +50,10 @@ struct SimulatedBackend {
         }
         if weather.quotaIsUsedUp { return (Self.refusal(403, .outage(.quotaUsedUp)), latency) }
         if weather.hubIsMissing { return (Self.refusal(404, .outage(.hubNotFound)), latency) }
-        if weather.passwordIsWrong { return (CallResult(status: 401), latency) }
+        if weather.passwordIsWrong {
+            // Late ones come when the password is right again.
+            return (CallResult(status: 401), chance.below(4) == 0 ? chance.between(80, 3_000) : latency)
+        }
         if weather.pathIsWrong { return (CallResult(status: 404, detail: "no such path"), latency) }
         if forbidden.contains(user) { return (CallResult(status: 403), latency) }
         if hanging.contains(user) { return (CallResult(failure: .timeout, mayHaveArrived: true), Self.timeout) }

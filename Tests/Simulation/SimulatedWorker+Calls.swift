@@ -38,6 +38,7 @@ extension SimulatedWorker {
             simulation.checkers.fail("\(simulation.checkers.text(name)) is not for service \(token.service)")
         }
         if isCounted { counted.insert(token) }
+        sentAt[token] = simulation.now
         simulation.schedule(.news(process, .answer(token, result)), after: after)
     }
 
@@ -257,12 +258,14 @@ extension SimulatedWorker {
     /// What an answer means for the truth, before the engine hears of it.
     private func note(_ token: CallToken, _ result: CallResult) {
         let wasCounted = counted.remove(token) != nil
+        let isFormer = sentAt.removeValue(forKey: token).map { $0 < credentialsChangedAt } ?? false
         guard lane.engine.slot(token.slot.index).generation == token.slot.generation,
             let record = record(in: token.slot), let duty = duty(record.record, token)
         else { return }
         callsOut[record.name, default: 1] -= 1
         if meaning(result) == .rejected { simulation.checkers.wasRejected(duty) }
         if isUnanswered(result) { simulation.checkers.wasUnanswered(duty) }
+        if meaning(result) == .credentials { simulation.checkers.heardRefusal(duty, ofFormerCredentials: isFormer) }
         // What it hears counts for nothing any more.
         guard !isZombie else { return }
         switch (meaning(result), result.failure) {

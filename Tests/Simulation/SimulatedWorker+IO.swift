@@ -21,6 +21,8 @@ extension SimulatedWorker: SimulatedIO {
 
     func drainMessages() -> [LaneMessage] {
         defer { inbox.messages = [] }
+        let isChanged = inbox.messages.contains { if case .credentialsChanged = $0 { true } else { false } }
+        if isChanged { credentialsChangedAt = simulation.now }
         return inbox.messages
     }
 

@@ -24,6 +24,7 @@ extension SimulatedWorker {
         case .answer(let token, let result): inbox.answers.append((token, result))
         case .campaign(let index): hear(ofCampaign: index)
         case .credentialsRenewed: tell(.credentialsRenewed)
+        case .credentialsChanged: tell(.credentialsChanged)
         case .revoked:
             // Not what was asked of it as the member that it was before it joined anew.
             guard !isZombie, simulation.cluster.members[process.member]?.isRevoking == true else { return }

@@ -90,6 +90,10 @@ final class SimulatedWorker {
     var companions: Set<RecordName> = []
     /// Calls that count as an attempt.
     var counted: Set<CallToken> = []
+    /// When each call was sent.
+    var sentAt: [CallToken: Int64] = [:]
+    /// When its lane heard last of other credentials.
+    var credentialsChangedAt: Int64 = 0
     /// The calls of the last second.
     var limitedCalls: [(at: Int64, service: Int)] = []
     /// Probes under way.
@@ -336,6 +340,7 @@ final class SimulatedWorker {
         unrecordedSince = [:]
         apart = [:]
         counted = []
+        sentAt = [:]
         passedUrgent = [:]
         probes = []
         produced = []

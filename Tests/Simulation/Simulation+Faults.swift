@@ -66,7 +66,7 @@ extension Simulation {
 
     func changeWeather() {
         guard now - Self.start < Self.faultTime else {
-            backend.weather = .init()
+            become(.init())
             return
         }
         var weather = SimulatedBackend.Weather()
@@ -83,8 +83,17 @@ extension Simulation {
         default: break
         }
         log("the backend: \(weather)")
-        backend.weather = weather
+        become(weather)
         schedule(.weather, after: chance.between(200, 8_000))
+    }
+
+    /// A password that was wrong is right again by itself, or because all workers have another one.
+    private func become(_ weather: SimulatedBackend.Weather) {
+        if backend.weather.passwordIsWrong, !weather.passwordIsWrong, chance.below(2) == 0 {
+            log("every worker has another password")
+            for worker in workers where worker.isRunning { schedule(.news(worker.process, .credentialsChanged), after: 0) }
+        }
+        backend.weather = weather
     }
 
     /// When nobody else's event is left, one that is refused can't be told from a wrong password, and one that hangs is no
