@@ -91,7 +91,9 @@ extension Simulation {
     private func become(_ weather: SimulatedBackend.Weather) {
         if backend.weather.passwordIsWrong, !weather.passwordIsWrong, chance.below(2) == 0 {
             log("every worker has another password")
-            for worker in workers where worker.isRunning { schedule(.news(worker.process, .credentialsChanged), after: 0) }
+            for worker in workers where worker.isRunning {
+                schedule(.news(worker.process, .credentialsChanged), after: 0)
+            }
         }
         backend.weather = weather
     }
