@@ -52,8 +52,7 @@ extension Engine {
         let index = events.place(slot, service)
         let before = events.services[index].refusedAt
         if before != 0 && credentials.wereOthers(for: events.services[index].sequence) {
-            events.noteRefused(index, at: calls.sequence)
-            want(slot, service, now: now)
+            callOnceMore(slot, service, now: now)
             return
         }
         if before != 0 && credentials.wereAccepted(after: before) {
@@ -115,10 +114,14 @@ extension Engine {
     /// Whoever was refused twice is called once more, and judged by that.
     mutating func callSuspectsAgain(now: Moment) {
         for suspect in credentials.takeSuspects() where isSuspect(suspect.token) {
-            let (slot, service) = (suspect.token.slot.index, Int(suspect.token.service))
-            events.noteRefused(events.place(slot, service), at: calls.sequence)
-            want(slot, service, now: now)
+            callOnceMore(suspect.token.slot.index, Int(suspect.token.service), now: now)
         }
+    }
+
+    /// What others are accepted with before that call says nothing of this one.
+    private mutating func callOnceMore(_ slot: Int32, _ service: Int, now: Moment) {
+        events.noteRefused(events.place(slot, service), at: calls.sequence)
+        want(slot, service, now: now)
     }
 
     private func isSuspect(_ token: CallToken) -> Bool {
