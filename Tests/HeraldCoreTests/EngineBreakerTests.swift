@@ -269,6 +269,26 @@ struct EngineRenewalTests {
         #expect(harness.engine.outage == nil)
     }
 
+    @Test("that are accepted again while a call is refused again: it is made once more, although others are accepted")
+    func acceptedMeanwhile() throws {
+        let harness = EngineHarness()
+        harness.event("a")
+        harness.answer(401)
+        let late = harness.takeCall()
+        harness.event("b")
+        harness.answer(401)
+        harness.answer(401)
+        harness.pass(Engine.suspectPatienceMilliseconds)
+        try #require(harness.engine.outage?.reason == .credentials)
+        harness.pass(60_000)
+        harness.answer(200)
+        try #require(harness.engine.outage == nil)
+        harness.answer(late, CallResult(status: 401))
+        try #require(harness.usersInFlight == ["a"])
+        harness.answer(200)
+        #expect(harness.produced.map(\.production.kind) == [.result, .result])
+    }
+
     @Test("that change while a call is refused do not help whom the new ones do not help either")
     func changedInVain() {
         let harness = EngineHarness()

@@ -405,8 +405,14 @@ MUTANTS = [
     Mutant(
         "who is refused with a former password is rejected when others are accepted with the new one",
         "Engine+Credentials.swift",
-        "if before != 0 && credentials.wereOthers(for: events.services[index].sequence) {",
+        "if before != 0 && credentials.isOutdated(events.services[index].sequence) {",
         "if before == .max {",
+    ),
+    Mutant(
+        "who was refused in an outage is rejected when others are accepted after it",
+        "Engine+Health.swift",
+        "        if reason == .credentials { credentials.outdate(upTo: calls.sequence) }\n",
+        "",
     ),
     Mutant(
         "calls that hang keep their places",

@@ -182,6 +182,8 @@ extension SimulatedWorker: SimulatedIO {
         switch notice {
         case .gaveUp: gaveUp()
         case .rival: hasRival = true
+        // They are accepted again: calls from before say nothing of those from now on.
+        case .outageEnded(.credentials): credentialsChangedAt = simulation.now
         case .outageBegan, .outageEnded, .foreignMetadata, .recordRefused: break
         }
     }

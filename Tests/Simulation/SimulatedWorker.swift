@@ -92,7 +92,7 @@ final class SimulatedWorker {
     var counted: Set<CallToken> = []
     /// When each call was sent.
     var sentAt: [CallToken: Int64] = [:]
-    /// When its lane heard last of other credentials.
+    /// When its lane heard last of other credentials, or that they are accepted again.
     var credentialsChangedAt: Int64 = 0
     /// The calls of the last second.
     var limitedCalls: [(at: Int64, service: Int)] = []

@@ -26,19 +26,19 @@ struct Credentials: Sendable {
     private(set) var suspects: [SuspectCall] = []
     /// The number of the latest call whose answer showed that they are accepted.
     private var accepted: UInt64 = 0
-    /// That of the latest call before they were changed.
-    private var changedBehind: UInt64 = 0
+    /// That of the latest call before they were changed, or accepted again after an outage.
+    private var outdated: UInt64 = 0
 
     /// Whether a call that began after the one with this number was accepted.
     func wereAccepted(after sequence: UInt64) -> Bool { accepted > sequence }
 
     mutating func noteAccepted(by sequence: UInt64) { accepted = max(accepted, sequence) }
 
-    /// Whether a call with this number was made with others.
-    func wereOthers(for sequence: UInt64) -> Bool { sequence <= changedBehind }
+    /// Whether a call with this number was made when they were others, or refused to everybody.
+    func isOutdated(_ sequence: UInt64) -> Bool { sequence <= outdated }
 
-    /// All calls but those up to this number are made with other credentials.
-    mutating func changed(behind sequence: UInt64) { changedBehind = sequence }
+    /// Refusals of calls up to this number say nothing of what the credentials are now.
+    mutating func outdate(upTo sequence: UInt64) { outdated = sequence }
 
     mutating func set(areThere: Bool) { self.areThere = areThere }
 

@@ -17,7 +17,7 @@ extension Engine {
     /// Other credentials are in use: an outage because of the former probes at once.
     public mutating func credentialsChanged(now: Moment) {
         credentials.set(areThere: true)
-        credentials.changed(behind: calls.sequence)
+        credentials.outdate(upTo: calls.sequence)
         switch outage?.reason {
         case .tokenUnavailable: endOutage(now: now)
         case .credentials, .tls, .proxyRefused, .hubNotFound, .quotaUsedUp:
@@ -47,11 +47,11 @@ extension Engine {
     /// Otherwise it is the credentials, and everything waits.
     ///
     /// Only calls *sent* later count, because answers to calls sent before a password was changed still come in. Nor does a second
-    /// refusal count that answers such a call: others are accepted with the new one meanwhile.
+    /// refusal count that answers such a call, or one from before the end of an outage: others are accepted meanwhile.
     mutating func refused(_ slot: Int32, _ service: Int, _ result: CallResult, now: Moment) {
         let index = events.place(slot, service)
         let before = events.services[index].refusedAt
-        if before != 0 && credentials.wereOthers(for: events.services[index].sequence) {
+        if before != 0 && credentials.isOutdated(events.services[index].sequence) {
             callOnceMore(slot, service, now: now)
             return
         }
