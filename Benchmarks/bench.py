@@ -95,7 +95,7 @@ def run(bench, names):
     hang = bench.hang() if cases.HANG in names else None
     priority = bench.priority() if cases.PRIORITY in names else None
     limited = bench.limited() if cases.LIMITED in names else None
-    campaign = campaigns.measure(bench, bench.count) if cases.CAMPAIGN in names else None
+    both = campaigns.measure(bench) if cases.CAMPAIGN in names else []
     refused = refusals.measure(bench, [case for case in cases.REFUSING if case.name in names])
     # Last, because it ends the broker of the others.
     faulty = faults.measure(bench, [pace for name, pace in cases.FAULT_LOADS.items() if name in names])
@@ -122,11 +122,11 @@ def run(bench, names):
         report.print_refused(refused)
     if faulty:
         report.print_faults(faulty)
-    if campaign:
-        report.print_campaign(campaign)
+    if both:
+        report.print_campaigns(both)
     report.print_goals([
         *report.goals(rows, ages, hang), *report.low_goals(low, idle), *report.load_goals(priority, limited),
-        *report.refused_goals(refused), *report.campaign_goals(campaign), *report.fault_goals(faulty)])
+        *report.refused_goals(refused), *report.campaign_goals(both), *report.fault_goals(faulty)])
 
 
 if __name__ == "__main__":

@@ -65,7 +65,12 @@ def write_audience(path, count):
             file.write(f"user-{number:07},Name{number % 1_000},Town {number % 97}\n")
 
 
-def measure(bench, count):
+def measure(bench):
+    """Two, one after the other: the first while the broker compiles its code, the second on one that has."""
+    return [run(bench, bench.count) for _ in range(2)]
+
+
+def run(bench, count):
     usage.progress(f"campaign: {count:,} recipients, from the audience's file to the report")
     processes, broker, backend = bench.processes, bench.broker, bench.nginx
     group = f"campaign.{next(numbers)}"
@@ -80,22 +85,22 @@ def measure(bench, count):
     served = backend.served()
     spent = {"worker": worker, "backend": backend.process, "broker": broker.node}
     before = {name: usage.processor_seconds(process) for name, process in spent.items()}
-    run = Command(processes, [
+    command = Command(processes, [
         bench.herald, "campaign", "start", "--name", "bench", "--audience", audience, "--message", MESSAGE, "--pns", "apns",
         "--yes", *configured], f"{group}-start")
     moments = {}
-    while not run.has_ended():
-        now = time.monotonic() - run.start
+    while not command.has_ended():
+        now = time.monotonic() - command.start
         if now > PATIENCE_SECONDS:
-            sys.exit(f"bench: the campaign has not ended:\n{processes.tail(run.log)}")
+            sys.exit(f"bench: the campaign has not ended:\n{processes.tail(command.log)}")
         for name, is_there in (
-                ("previewed", lambda: run.said("Campaign bench")),
-                ("published", lambda: run.said("All recipients are published")),
+                ("previewed", lambda: command.said("Campaign bench")),
+                ("published", lambda: command.said("All recipients are published")),
                 ("called", lambda: backend.served() >= served + count)):
             if name not in moments and is_there():
                 moments[name] = now
         time.sleep(0.05)
-    ended, publisher = run.end()
+    ended, publisher = command.end()
     processor = {"publisher": publisher} | {
         name: usage.processor_seconds(process) - before[name] for name, process in spent.items()}
     calls = backend.served() - served
@@ -106,7 +111,7 @@ def measure(bench, count):
         bench.herald, "campaign", "report", "bench", "--html", processes.directory / f"{group}.html", *configured],
         f"{group}-report")
     reported, processor["report"] = report.end()
-    peaks = {"publisher": run.peak, "worker": usage.peak_bytes(worker), "report": report.peak}
+    peaks = {"publisher": command.peak, "worker": usage.peak_bytes(worker), "report": report.peak}
     processes.end(worker)
     for name in (f"{group}.bulk", f"{group}.results"):
         broker.delete(name)

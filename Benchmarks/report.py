@@ -80,15 +80,17 @@ def print_faults(rows):
     print("brokers, workers: cores that they took")
 
 
-def print_campaign(campaign):
-    print(f"\na campaign for {campaign.recipients:,} recipients: seconds from its start until")
-    for what, seconds in (("the audience was looked through", campaign.previewed), ("everybody was published", campaign.published),
-                          ("the backend had all calls", campaign.called), ("all outcomes were known", campaign.ended)):
-        print(f"  {what:<34}{seconds:>7.1f}")
-    print(f"  {'and for the report':<34}{campaign.report:>7.1f}")
-    for name, seconds in campaign.processor.items():
-        peak = f", peak {campaign.peaks[name] / 1e6:.0f} MB" if name in campaign.peaks else ""
-        print(f"  processor time, {name:<18}{seconds:>7.1f}{peak}")
+def print_campaigns(both):
+    """Side by side: the first, beside a broker that compiles its code, and the second."""
+    print(f"\ncampaigns for {both[0].recipients:,} recipients, seconds from the start until    first  second")
+    for what, moment in (("the audience was looked through", "previewed"), ("everybody was published", "published"),
+                         ("the backend had all calls", "called"), ("all outcomes were known", "ended"),
+                         ("and for the report", "report")):
+        print(f"  {what:<60}" + "".join(f"{getattr(one, moment):>8.1f}" for one in both))
+    for name in both[0].processor:
+        print(f"  {'processor time, ' + name:<60}" + "".join(f"{one.processor[name]:>8.1f}" for one in both))
+    for name in both[0].peaks:
+        print(f"  {'peak, ' + name + ', MB':<60}" + "".join(f"{one.peaks[name] / 1e6:>8.0f}" for one in both))
 
 
 def goals(rows, ages, hang):
@@ -142,8 +144,9 @@ def load_goals(priority, limited):
                rate >= 0.9 * cases.CAPACITY and refused < 0.02 and dead == 0)
 
 
-def campaign_goals(campaign):
-    if campaign:
+def campaign_goals(both):
+    if both:
+        campaign = both[-1]
         each = campaign.ended / campaign.recipients
         yield (f"a campaign at most {CAMPAIGN_GOAL} s for a million recipients",
                f"{campaign.ended:.1f} s for {campaign.recipients:,}", each * 1e6 <= CAMPAIGN_GOAL)

@@ -105,6 +105,17 @@ struct ResultTests {
         #expect(throws: InvalidArgument.self) { try NotificationResult(decoding: Array(json.utf8)) }
     }
 
+    @Test("Of a member that comes twice the last counts, and its name may be escaped")
+    func repeated() throws {
+        let json =
+            #" {"id":"a","id":"b","u\u0073er":"ann","outcome":"delivered","completedAt":"1970-01-01T00:00:00Z","#
+            + #""more":{"id":["c"]},"origin":{"partition":1,"topic":"x","topic":"n","offset":2}} "#
+        let result = try NotificationResult(decoding: Array(json.utf8))
+        #expect(result.id == "b")
+        #expect(result.user == "ann")
+        #expect(result.origin == Origin(topic: "n", partition: 1, offset: 2))
+    }
+
     @Test("An event that a service makes is read by the worker as it was meant")
     func publishing() throws {
         let event = NotificationEvent(

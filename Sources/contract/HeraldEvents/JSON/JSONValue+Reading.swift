@@ -40,7 +40,7 @@ extension JSONValue {
         case .number:
             let text = bytes.extracting(token.range).text
             self = Int(text).map { .integer($0) } ?? .number(Double(text) ?? .nan)
-        case .string: self = .string(Self.text(token, bytes))
+        case .string: self = .string(token.text(in: bytes))
         case .array:
             try reader.enterContainer()
             var elements: [JSONValue] = []
@@ -50,16 +50,19 @@ extension JSONValue {
             try reader.enterContainer()
             var members: [Member] = []
             while let key = try reader.nextKey(isFirst: &isFirst) {
-                members.append(Member(Self.text(key, bytes), try Self(try reader.readValue(), bytes)))
+                members.append(Member(key.text(in: bytes), try Self(try reader.readValue(), bytes)))
             }
             self = .object(members)
         }
     }
+}
 
-    private static func text(_ token: JSONToken, _ bytes: RawSpan) -> String {
-        guard token.hasEscapes else { return bytes.extracting(token.range).text }
+extension JSONToken {
+    /// The text of a string that lies in these bytes.
+    func text(in bytes: RawSpan) -> String {
+        guard hasEscapes else { return bytes.extracting(range).text }
         var output: [UInt8] = []
-        JSONEscapes.append(bytes.extracting(token.range), to: &output)
+        JSONEscapes.append(bytes.extracting(range), to: &output)
         return output.span.bytes.text
     }
 }
