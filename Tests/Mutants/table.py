@@ -411,7 +411,7 @@ MUTANTS = [
     Mutant(
         "who was refused in an outage is rejected when others are accepted after it",
         "Engine+Health.swift",
-        "        if reason == .credentials { credentials.outdate(upTo: calls.sequence) }\n",
+        "        credentials.outdate(upTo: calls.sequence)\n",
         "",
     ),
     Mutant(

@@ -182,9 +182,9 @@ extension SimulatedWorker: SimulatedIO {
         switch notice {
         case .gaveUp: gaveUp()
         case .rival: hasRival = true
-        // They are accepted again: calls from before say nothing of those from now on.
-        case .outageEnded(.credentials): credentialsChangedAt = simulation.now
-        case .outageBegan, .outageEnded, .foreignMetadata, .recordRefused: break
+        // The credentials may be accepted again: calls from before say nothing of those from now on.
+        case .outageEnded: credentialsChangedAt = simulation.now
+        case .outageBegan, .foreignMetadata, .recordRefused: break
         }
     }
 

@@ -110,7 +110,7 @@ enum KafkaClientSettings {
 
     /// A tool's reader of campaigns and their outcomes, which goes through millions of results.
     static func outcomeReader(_ settings: Settings) -> ClientProperties {
-        // librdkafka before 2.3 stops fetching for a second when this much is there that was not taken.
+        // librdkafka stops fetching for up to a second when this much is there that was not taken.
         let own: ClientProperties = [("queued.min.messages", "250000"), ("queued.max.messages.kbytes", "98304")]
         return deadLetterReader(settings) + own.without(Set(settings.kafka.properties.sorted.map(\.name)))
     }
@@ -164,7 +164,8 @@ enum KafkaClientSettings {
                 ("enable.partition.eof", "true"),
                 // A new retry topic is found within this time.
                 ("topic.metadata.refresh.interval.ms", "30000"),
-                // More than a second of work: below it librdkafka before 2.3 stops fetching for a second at a time.
+                // More than half a second of work: for so long the broker holds a fetch of partitions that have nothing, which
+                // leaves out a queue that is full, and librdkafka has one at a time.
                 ("queued.min.messages", "44000"),
                 // Small fetches overshoot the queue's bound less.
                 ("max.partition.fetch.bytes", "65536"),

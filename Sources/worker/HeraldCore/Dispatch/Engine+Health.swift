@@ -13,7 +13,8 @@ extension Engine {
     /// - Parameter source: of the event that got through, if one did.
     mutating func endOutage(source: UInt64? = nil, now: Moment) {
         guard let reason = health.end(source: source) else { return }
-        if reason == .credentials { credentials.outdate(upTo: calls.sequence) }
+        // Whatever it was called last: it may have begun with the credentials.
+        credentials.outdate(upTo: calls.sequence)
         actions.append(.notice(.outageEnded(reason)))
         // Who waited for the backend's end of the outage was not held up by another event.
         events.restartActive(now: now.monotonic)
