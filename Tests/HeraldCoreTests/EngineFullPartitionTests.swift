@@ -56,6 +56,7 @@ struct EngineFullPartitionTests {
         harness.pass(1_000)
         #expect(!harness.others.contains(.resume(partition: 0)), "it has some room, but not much")
         for _ in 0..<700 { harness.answer(200) }
+        harness.pass(0)
         harness.commitEnds(.acknowledged)
         #expect(harness.takeOthers() == [.resume(partition: 0), .rewind(partition: 0)])
         harness.skip(to: Self.farOffset + 1)
@@ -112,6 +113,7 @@ struct EngineFullPartitionTests {
         #expect(harness.engine.counters.taken == 1 + 100 * 100)
         harness.answer(slow, CallResult(status: 200))
         harness.pass(100)
+        harness.pass(0)
         #expect(harness.engine.commitPositions.map(\.metadata) == [""])
     }
 

@@ -28,6 +28,36 @@ struct EngineTransactionTests {
         #expect(harness.takeOthers().isEmpty, "there is nothing more to commit")
     }
 
+    @Test("a few settled events are produced when their commit is due, and many before")
+    func fewAndMany() {
+        let harness = EngineHarness.atomic { $0.maxInFlight = 1_000 }
+        harness.settle()
+        harness.pass(99)
+        #expect(harness.others.isEmpty && harness.summaries.isEmpty)
+        harness.pass(1)
+        harness.pass(0)
+        #expect(harness.others == [.beginTransaction, .commit(sequence: 1)])
+        #expect(harness.takeSummaries().count == 1)
+        harness.commitEnds(.acknowledged)
+        harness.settle(124)
+        #expect(harness.others.isEmpty)
+        harness.settle()
+        harness.pass(0)
+        #expect(harness.takeOthers() == [.beginTransaction])
+        #expect(harness.takeSummaries().count == 125)
+        harness.settle()
+        #expect(harness.takeSummaries().count == 1, "who comes later joins")
+    }
+
+    @Test("with nothing committed for an interval an event does not wait for another")
+    func rare() {
+        let harness = EngineHarness.atomic { $0.maxInFlight = 1_000 }
+        harness.pass(100)
+        harness.settle()
+        harness.pass(0)
+        #expect(harness.others == [.beginTransaction, .commit(sequence: 1)])
+    }
+
     @Test("nothing is produced before the producer is ready, and everything at once then")
     func preparing() {
         let harness = EngineHarness { $0.isAtomic = true }

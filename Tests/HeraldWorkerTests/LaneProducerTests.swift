@@ -123,6 +123,7 @@ struct LaneProducerTests {
     func abort() {
         let fixture = answered(isAtomic: true)
         fixture.turn()
+        #expect(fixture.turn(after: 100).contains(result))
         fixture.acknowledge(Code.messageTimedOut)
         var doings = fixture.turn(after: 10)
         #expect(doings.contains("abort"))
@@ -150,7 +151,7 @@ struct LaneProducerTests {
     func rival() {
         let fixture = answered(isAtomic: true)
         fixture.io.transactionError = KafkaError(code: Code.fenced, isFatal: true)
-        #expect(fixture.turn().contains("announce rival"))
+        #expect(fixture.turn(after: 100).contains("announce rival"))
         #expect(fixture.lane.end != nil)
     }
 }

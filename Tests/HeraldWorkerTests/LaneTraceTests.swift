@@ -182,7 +182,7 @@ struct LaneTraceTests {
         let atomic = try Self(ratio: 1, isAtomic: true)
         atomic.deliver(200)
         #expect(atomic.spans().map(\.name) == ["POST /api/notifications"])
-        atomic.fixture.turn(after: 200)
+        for _ in 0..<2 { atomic.fixture.turn(after: 200) }
         #expect(atomic.spans().isEmpty)
         atomic.io.messages.append(.transaction(.committed(sequence: 1, nil, .acknowledged)))
         atomic.fixture.turn(after: 1)

@@ -78,6 +78,12 @@ MUTANTS = [
         "guard withheld == 0 else { return nil }",
     ),
     Mutant(
+        "a few settled events wait for more",
+        "Committer.swift",
+        "            return hasNews || !pending.isEmpty",
+        "            return hasNews",
+    ),
+    Mutant(
         "a record that found the queue full is forgotten by the commit",
         "Committer.swift",
         "guard withheld == 0, !hasUnheardRecords else { return nil }",

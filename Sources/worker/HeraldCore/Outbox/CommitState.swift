@@ -19,7 +19,7 @@ import HeraldTime
 /// |---|---|---|
 /// | `preparing` | the producer is ready | `closed`; in doubt: `resolving` |
 /// | `preparing`, in doubt | the partitions are gone | `preparing`, without doubt |
-/// | `closed` | an event is settled or pending, or there is news | `open` |
+/// | `closed` | many events are pending; or the interval is over, and an event is settled or pending, or there is news | `open` |
 /// | `open` | the interval is over, it is crowded, one event's alone or the last | `committing` |
 /// | `open` | a record failed, or the partitions are gone | `aborting` |
 /// | `committing` | acknowledged | `closed` |
