@@ -11,9 +11,10 @@ import HeraldTime
 /// | `committing` | any answer | `idle` |
 ///
 /// *Atomic*: records and offsets become durable in one transaction. An event that is settled becomes a *member* of the open
-/// transaction: its records are produced at once. A commit sends the offsets as they are with the members complete, and members
-/// *are* complete only when it is acknowledged. What is settled while a commit or an abort is under way is *pending*: it belongs to
-/// the next transaction. After an abort the members are pending again, with the same records, and no call is repeated.
+/// transaction: its records are produced at once. What is settled while none is open, or a commit or an abort is under way, is
+/// *pending*: it belongs to the next transaction. A commit sends the offsets as they are with the members complete, and members
+/// *are* complete only when it is acknowledged. After an abort the members are pending again, with the same records, and no call
+/// is repeated.
 ///
 /// | atomic | when | then |
 /// |---|---|---|

@@ -2,7 +2,7 @@ import HeraldTime
 
 /// For how long calls have ended whose outcome is not recorded: a worker that dies now leaves them to be made again.
 ///
-/// An event whose calls are decided enters when its records are produced, and leaves with the commit that covers it.
+/// An event whose calls are decided enters, whether or not its records are produced yet, and leaves with the commit that covers it.
 /// Calls in flight do not count, however long they take: no commit could cover them.
 struct Exposure: Sendable {
     /// Since when an event waits that no commit under way covers; `nil` when there is none.
