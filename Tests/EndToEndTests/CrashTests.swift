@@ -8,8 +8,8 @@ import Testing
 struct CrashTests {
     /// A name for the worker, so that nobody waits for a session's or a transaction's end.
     static let named = ["kafka.instance": "pod-0", "kafka.staticMembership": "true"]
-    /// So rare that only a test's own doing ends a transaction.
-    static let noCommit = ["delivery.commitInterval": "60s"]
+    /// So rare that only a test's own doing ends a transaction, and with so few calls that the first outcome opens it.
+    static let noCommit = ["delivery.commitInterval": "60s", "delivery.maxInFlight": "15"]
 
     /// Waits until the broker has results that belong to a transaction which is still open.
     static func waitForOpenResults(_ count: Int, in fixture: Fixture) async throws {

@@ -80,6 +80,22 @@ struct EngineTransactionStopTests {
         #expect(harness.takeOthers() == [.unassign])
     }
 
+    @Test("what waits for a transaction to be opened when the partitions go is written and committed at once")
+    func pending() {
+        let harness = EngineHarness.atomic {
+            $0.maxInFlight = 1_000
+            $0.commitIntervalMilliseconds = 60_000
+        }
+        harness.settle(2)
+        #expect(harness.others.isEmpty)
+        harness.revoke()
+        harness.pass(0)
+        harness.pass(0)
+        #expect(harness.others == [.beginTransaction, .commit(sequence: 1)])
+        harness.commitEnds(.acknowledged)
+        #expect(harness.takeOthers() == [.unassign])
+    }
+
     @Test("the last commit does not come in its time: the partitions are given back without it")
     func commitTooLate() {
         let harness = EngineHarness.atomic { $0.revokeTimeoutMilliseconds = 3_000 }
