@@ -105,10 +105,10 @@ struct ResultTests {
         #expect(throws: InvalidArgument.self) { try NotificationResult(decoding: Array(json.utf8)) }
     }
 
-    @Test("Of a member that comes twice the last counts, and its name may be escaped")
+    @Test("Of a member that comes twice the last counts, and names and texts may be escaped")
     func repeated() throws {
         let json =
-            #" {"id":"a","id":"b","u\u0073er":"ann","outcome":"delivered","completedAt":"1970-01-01T00:00:00Z","#
+            #" {"id":"a","id":"b","u\u0073er":"ann","outcome":"delivered","completedAt":"1970-01-01T00:00:00\u005a","#
             + #""more":{"id":["c"]},"origin":{"partition":1,"topic":"x","topic":"n","offset":2}} "#
         let result = try NotificationResult(decoding: Array(json.utf8))
         #expect(result.id == "b")

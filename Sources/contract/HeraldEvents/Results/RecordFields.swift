@@ -96,7 +96,7 @@ struct RecordFields: ~Escapable {
 
     func time(_ name: StaticString) throws(InvalidArgument) -> WallTime? {
         guard let token = value(name) else { return nil }
-        guard token.kind == .string, let time = RFC3339.parse(bytes.extracting(token.range)) else {
+        guard token.kind == .string, let time = RFC3339.parse(token.text(in: bytes).utf8.span.bytes) else {
             throw wrong(name, "an RFC 3339 date-time")
         }
         return time

@@ -71,8 +71,8 @@ struct Committer: Sendable {
         case .plain(.committing), .atomic(.preparing): return nil
         case .plain(.idle(let afterFailure)): return hasNews || isLast ? (afterFailure ? nextCommit : commit) : nil
         case .atomic(.closed):
-            if !suspects.isEmpty || pending.count >= early { return nextBegin }
-            return hasNews || !pending.isEmpty ? max(commit, nextBegin) : nil
+            if !suspects.isEmpty { return nextBegin }
+            return hasNews || !pending.isEmpty ? opening(for: pending.count, commit: commit) : nil
         case .atomic(.open(let attempt, let withheld)):
             guard withheld == 0, !hasUnheardRecords else { return nil }
             return attempt.isAlone || members.count >= crowd ? MonotonicTime.distantPast : commit
@@ -186,7 +186,8 @@ extension Committer {
         case .atomic(.open(let attempt, _)) where !attempt.isAlone:
             members.append(id)
             return .joins(opening: false)
-        case .atomic(.closed) where now >= nextBegin && pending.isEmpty && suspects.isEmpty && mayOpen(now: now):
+        case .atomic(.closed)
+        where pending.isEmpty && suspects.isEmpty && now >= opening(for: 1, commit: nextCommit):
             open(now: now)
             members.append(id)
             return .joins(opening: true)
@@ -196,8 +197,10 @@ extension Committer {
         }
     }
 
-    /// Whether one event alone is worth a transaction.
-    private func mayOpen(now: MonotonicTime) -> Bool { early == 1 || now >= nextCommit }
+    /// When a transaction is opened for so many settled events, if the next commit is due then.
+    private func opening(for count: Int, commit: MonotonicTime) -> MonotonicTime {
+        count >= early ? nextBegin : max(commit, nextBegin)
+    }
 
     /// Opens a transaction.
     mutating func open(now: MonotonicTime) {
