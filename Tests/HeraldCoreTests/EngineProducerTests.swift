@@ -212,6 +212,34 @@ struct EngineFencedTests {
         #expect(harness.takeOthers() == [.beginTransaction, .renewProducer])
     }
 
+    @Test("an abort proves no end: what was open before it may be too old in the transaction after it")
+    func afterAnAbort() {
+        let harness = EngineHarness.atomic()
+        harness.settle()
+        harness.transactionFails()
+        harness.abortEnds()
+        harness.pass(10_000)
+        #expect(harness.takeOthers() == [.beginTransaction])
+        harness.producerLost(isFenced: true)
+        #expect(harness.takeOthers() == [.renewProducer])
+    }
+
+    @Test("a commit proves the end of all that was open before: then a young one is taken away by somebody else")
+    func afterACommit() {
+        let harness = EngineHarness.atomic()
+        harness.settle()
+        harness.transactionFails()
+        harness.abortEnds()
+        harness.pass(10_000)
+        harness.pass(100)
+        harness.commitEnds(.acknowledged)
+        harness.settle()
+        harness.pass(100)
+        #expect(harness.takeOthers() == [.beginTransaction, .commit(sequence: 2)])
+        harness.producerLost(isFenced: true)
+        #expect(harness.takeOthers() == [.notice(.rival)])
+    }
+
     @Test("during the commit it is judged in the same way", arguments: [true, false])
     func inCommit(isYoung: Bool) {
         let harness = EngineHarness.atomic()

@@ -143,8 +143,65 @@ struct TransactionTests {
     }
 }
 
-@Suite("A transaction whose answers are lost", .ownKafka("A transaction whose answers are lost"))
+@Suite("A transaction whose answers are lost or late", .ownKafka("A transaction whose answers are lost or late"))
 struct LostAnswerTests {
+    @Test("Aborted while its first partition is being registered, it is over: the broker finds none too old, fences none")
+    func abortBeforeAnswer() async throws {
+        let proxy = try KafkaProxy()
+        let kafka = try await RealKafka.start(nodes: 1, behind: proxy)
+        defer {
+            proxy.stop()
+            kafka.stop()
+        }
+        let topic = try kafka.makeTopic("aborted")
+        let witnessed = try kafka.makeTopic("witness")
+        func producer(_ id: String) throws -> Producer {
+            let producer = try Producer(properties: [
+                ("bootstrap.servers", proxy.bootstrapServers), ("transactional.id", id), ("linger.ms", "0"),
+                ("transaction.timeout.ms", "1000"),
+            ])
+            try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
+            return producer
+        }
+        let producers = try (0..<5).map { try producer("\(topic)-\($0)") }
+        func write(_ text: String, _ producer: Producer) async throws {
+            try producer.beginTransaction()
+            #expect(try producer.produce(topic, value: Array(text.utf8), token: 1) == nil)
+            _ = try await serving(producer) { try $0.commitTransaction(timeoutMilliseconds: Patience.milliseconds) }
+        }
+        // Who knows the topic registers its partition at once.
+        for producer in producers { try await write("first", producer) }
+        proxy.delayAnswers(milliseconds: 20)
+        for producer in producers {
+            try producer.beginTransaction()
+            #expect(try producer.produce(topic, value: Array("aborted".utf8), token: 1) == nil)
+            // The coordinator is asked at once, and its answer takes four times as long. The abort waits until what it has
+            // taken back is heard of, which is later still.
+            usleep(5_000)
+            _ = try await serving(producer, afterMilliseconds: 60) { producer in
+                try producer.abortTransaction(timeoutMilliseconds: Patience.milliseconds)
+            }
+        }
+        proxy.delayAnswers(milliseconds: 0)
+        // One that is younger than all of them grows too old: readers get past it when the broker has ended it.
+        let witness = try producer(witnessed)
+        try witness.beginTransaction()
+        #expect(try witness.produce(witnessed, value: [1], token: 1) == nil)
+        try witness.flush(timeoutMilliseconds: Patience.milliseconds)
+        let partition = TopicPartition(topic: witnessed, partition: 0)
+        let reader = try Member(
+            kafka.bootstrapServers, group: topic, properties: [("isolation.level", "read_committed")])
+        #expect(
+            try await eventually {
+                let ends = try reader.consumer.queries.ends(
+                    of: [partition], timeoutMilliseconds: Patience.milliseconds)
+                return ends == [partition: 2]
+            })
+        for producer in producers { try await write("last", producer) }
+        let texts = Array(repeating: "first", count: 5) + Array(repeating: "last", count: 5)
+        #expect(try await committed(kafka, topic, count: 10) == texts)
+    }
+
     @Test(
         "A record of an aborted transaction may have arrived: the producer begins no other, and the next one loses nothing"
     )
@@ -200,7 +257,8 @@ private func committed(_ kafka: RealKafka, _ topic: String, count: Int) async th
 
 /// Runs a transactional call on another thread and serves deliveries meanwhile, as a lane does.
 private func serving(
-    _ producer: Producer, _ call: @escaping @Sendable (Producer) throws -> Void
+    _ producer: Producer, afterMilliseconds pause: UInt32 = 0,
+    _ call: @escaping @Sendable (Producer) throws -> Void
 ) async throws -> [(token: UInt64, error: KafkaError?)] {
     let wakeUp = EventDescriptor()
     producer.notify(wakeUp.number)
@@ -209,6 +267,7 @@ private func serving(
         let result = Result { try call(producer) }
         ended.result.withLock { $0 = result }
     }
+    usleep(pause * 1_000)
     var deliveries: [(UInt64, KafkaError?)] = []
     while true {
         let result = ended.result.withLock { $0 }

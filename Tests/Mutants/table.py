@@ -84,6 +84,12 @@ MUTANTS = [
         "            return hasNews",
     ),
     Mutant(
+        "an abort is taken for the end of all that the broker has open",
+        "Committer.swift",
+        "        openSince = openSince ?? now",
+        "        openSince = now",
+    ),
+    Mutant(
         "a record that found the queue full is forgotten by the commit",
         "Committer.swift",
         "guard withheld == 0, !hasUnheardRecords else { return nil }",

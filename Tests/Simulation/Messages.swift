@@ -43,6 +43,7 @@ enum Step {
     /// A worker that was told to stop must have left by now.
     case drainIsOver(Process)
     case expires(transaction: Int)
+    case expiresForgotten(Int, producer: Int)
     /// A transaction's marker reaches a partition, or the group's offsets.
     case marker(transaction: Int, Place?)
     case request(Process, Request)

@@ -8,6 +8,8 @@ struct TransactionalProducer {
     var ended: (epoch: Int, number: Int, committed: Bool)?
     /// Requests of a holder arrive in order: what was sent before this one comes over a connection that is closed.
     var latestRequest = 0
+    /// The coordinator has a transaction that its holder has forgotten: the number of its expiry.
+    var forgotten: Int?
 }
 
 /// A transaction, on the broker's side.
@@ -167,6 +169,36 @@ extension SimulatedCluster {
         return .done
     }
 
+    /// The producer aborts before the coordinator has answered for its first partition, and does not ask for the end.
+    ///
+    /// librdkafka 2.0.2 takes that answer for outdated and forgets that it has asked for anything
+    /// (`rd_kafka_txn_handle_AddPartitionsToTxn`). The coordinator's transaction, in which nothing is, stays open and
+    /// goes on as the next one.
+    ///
+    /// - Returns: The expiry's number, or `nil` when more has arrived than that.
+    mutating func forgetsEnd(_ producer: Int, epoch: Int, number: Int) -> Int? {
+        guard var state = producers[producer], state.epoch == epoch, state.transaction == nil else { return nil }
+        if let ended = state.ended, ended.epoch == epoch, ended.number >= number { return nil }
+        // Nothing of it may open it now.
+        state.ended = (epoch, number, false)
+        expiries += 1
+        let expiry = state.forgotten ?? expiries
+        state.forgotten = expiry
+        producers[producer] = state
+        return expiry
+    }
+
+    /// The broker ends a transaction that its producer has forgotten, and fences it.
+    mutating func expireForgotten(_ expiry: Int, of producer: Int) {
+        guard let state = producers[producer], state.forgotten == expiry else { return }
+        producers[producer]?.forgotten = nil
+        guard let transaction = state.transaction else {
+            producers[producer]?.epoch += 1
+            return
+        }
+        expire(transaction)
+    }
+
     /// The broker ends a transaction that is open for too long, and fences its producer.
     mutating func expire(_ transaction: Int) {
         guard transactions[transaction].state == .open else { return }
@@ -177,6 +209,7 @@ extension SimulatedCluster {
     private mutating func prepare(_ transaction: Int, commits: Bool) {
         transactions[transaction].state = .prepared
         transactions[transaction].commits = commits
+        producers[transactions[transaction].producer]?.forgotten = nil
         transactions[transaction].markersLeft =
             transactions[transaction].places.count + (transactions[transaction].offsets.isEmpty ? 0 : 1)
         decided.append(transaction)

@@ -181,7 +181,11 @@ extension SimulatedWorker: SimulatedIO {
         log("notice: \(notice)")
         switch notice {
         case .gaveUp: gaveUp()
-        case .rival: hasRival = true
+        case .rival:
+            hasRival = true
+            if !simulation.cluster.rivalled.contains(transactionalID) {
+                simulation.checkers.fail("\(process) says that another process writes under its name, and none does")
+            }
         // The credentials may be accepted again: calls from before say nothing of those from now on.
         case .outageEnded: credentialsChangedAt = simulation.now
         case .outageBegan, .foreignMetadata, .recordRefused: break

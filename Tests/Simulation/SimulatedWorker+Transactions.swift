@@ -18,6 +18,8 @@ struct TransactionClient {
     var isOpen = false
     /// Something of this transaction is on its way to the broker, or there.
     var hasSent = false
+    /// A commit was begun.
+    var hasBegunCommit = false
     /// Records on their way.
     var outstanding = 0
     /// Where those went that no answer has come for.
@@ -88,9 +90,11 @@ extension SimulatedWorker {
     }
 
     func renewProducer() {
-        let call = client.call
+        // Late answers to the former one are not taken for answers to this one.
+        let (call, number) = (client.call, client.number)
         client = TransactionClient()
         client.call = call + 1
+        client.number = number
         initialise()
     }
 
@@ -129,6 +133,7 @@ extension SimulatedWorker {
         client.number += 1
         companions = []
         client.hasSent = false
+        client.hasBegunCommit = false
         client.outstanding = 0
         client.unanswered = [:]
         client.mustAbort = false
@@ -141,6 +146,7 @@ extension SimulatedWorker {
     func commitTransaction(_ sequence: UInt64, _ positions: [CommitPosition], by member: Int?) {
         if !client.isOpen { misuse("there is no transaction to commit") }
         let isAnew = client.unfinished == nil
+        client.hasBegunCommit = true
         begin(.commit(sequence))
         limitTime()
         if isAnew {
@@ -191,7 +197,9 @@ extension SimulatedWorker {
         if simulation.chance.happens(simulation.scenario.fatalErrors) { client.isBroken = true }
         if let fatal = client.fatal {
             conclude(fatal)
-        } else if client.hasSent, let epoch = client.epoch {
+        } else if client.hasSent, let epoch = client.epoch,
+            client.hasBegunCommit || !simulation.forgetsEnd(process, epoch: epoch, transaction: client.number)
+        {
             send(.end(call: client.call, commits: false, epoch: epoch, transaction: client.number))
         } else {
             client.isOpen = false

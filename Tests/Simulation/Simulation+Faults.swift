@@ -55,6 +55,7 @@ extension Simulation {
             guard let worker = anyWorker() else { return }
             log("somebody takes the transactional.id of \(worker.process) over")
             _ = cluster.initialise(worker.transactionalID)
+            cluster.rivalled.insert(worker.transactionalID)
             announceDecided()
         }
     }

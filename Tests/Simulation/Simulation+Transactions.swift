@@ -29,6 +29,8 @@ extension Simulation {
 
     func initialise(_ process: Process, call: Int, _ request: Request) {
         let epoch = cluster.initialise(identifier(of: process))
+        // What a broker that hung was asked by a process that is dead since takes the name from the living one, too.
+        if living(process) == nil { cluster.rivalled.insert(identifier(of: process)) }
         announceDecided()
         if let epoch {
             log("\(process): its producer has epoch \(epoch)")
@@ -135,6 +137,29 @@ extension Simulation {
         schedule(
             .expires(transaction: transaction),
             after: Self.transactionTimeoutMilliseconds + chance.between(0, Self.transactionTimeoutMilliseconds))
+    }
+
+    /// Whether the producer forgets this transaction when it aborts it now.
+    func forgetsEnd(_ process: Process, epoch: Int, transaction number: Int) -> Bool {
+        let producer = identifier(of: process)
+        guard cluster.awayUntil <= now, chance.happens(scenario.lostAcknowledgements * 20),
+            let expiry = cluster.forgetsEnd(producer, epoch: epoch, number: number)
+        else { return false }
+        log("\(process): forgets to end transaction number \(number)")
+        schedule(
+            .expiresForgotten(expiry, producer: producer),
+            after: Self.transactionTimeoutMilliseconds + chance.between(0, Self.transactionTimeoutMilliseconds))
+        return true
+    }
+
+    func expireForgotten(_ expiry: Int, of producer: Int) {
+        guard cluster.awayUntil <= now else {
+            let wait = cluster.awayUntil - now + chance.between(0, 10_000)
+            schedule(.expiresForgotten(expiry, producer: producer), after: wait)
+            return
+        }
+        cluster.expireForgotten(expiry, of: producer)
+        announceDecided()
     }
 
     func expire(_ transaction: Int) {

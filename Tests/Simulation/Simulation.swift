@@ -169,6 +169,7 @@ package final class Simulation {
                 checkers.fail("\(process) was told to stop and does not")
             }
         case .expires(let transaction): expire(transaction)
+        case .expiresForgotten(let expiry, let producer): expireForgotten(expiry, of: producer)
         case .marker(let transaction, let place): writeMarker(of: transaction, at: place)
         case .request(let process, let request): arrive(process, request)
         case .news(let process, let news):

@@ -3,6 +3,9 @@ internal import CRDKafka
 /// The transactional calls. Each blocks and belongs on the helper thread; each error says whether the same call may be
 /// made again, the transaction has to be aborted, or the producer is of no more use.
 extension Producer {
+    /// For so long an abort waits for the records to arrive (milliseconds).
+    private static let registrationMilliseconds = 100
+
     /// Claims the `transactional.id`, fences its earlier holder and ends that one's transaction; once per producer.
     public func initTransactions(timeoutMilliseconds: Int) throws(KafkaError) {
         try KafkaError.check(
@@ -39,7 +42,16 @@ extension Producer {
     }
 
     /// Purges and aborts; ``deliveries(_:)`` must be served meanwhile.
+    ///
+    /// It does not prove that the coordinator's transaction has ended. When the answer for the first partition is still
+    /// to come, librdkafka (as of 2.0.2, `rd_kafka_txn_handle_AddPartitionsToTxn`) takes it for outdated, forgets that it
+    /// has asked, and does not ask for the end. Nothing is in that transaction; it goes on as the next one, and is too old
+    /// sooner: then the broker ends it, and this producer is fenced. So the records get ``registrationMilliseconds`` to
+    /// arrive first.
     public func abortTransaction(timeoutMilliseconds: Int) throws(KafkaError) {
+        let arrival = min(timeoutMilliseconds, Self.registrationMilliseconds)
+        // Whether all have arrived does not matter.
+        _ = rd_kafka_flush(handle.client, ClientHandle.milliseconds(arrival))
         try KafkaError.check(
             consuming: rd_kafka_abort_transaction(handle.client, ClientHandle.milliseconds(timeoutMilliseconds)))
     }

@@ -39,7 +39,8 @@ package final class TransactionalWriter {
     private let producer: Producer
     /// How long a transaction may be open before the broker ends it.
     private let transactionTimeout: Duration
-    private var begun: ContinuousClock.Instant?
+    /// Since when the broker may have had a transaction open; an abort does not prove its end (``Producer``).
+    private var openSince: ContinuousClock.Instant?
     private var deliveryError: KafkaError?
     private var lastToken: UInt64 = 0
 
@@ -61,16 +62,20 @@ package final class TransactionalWriter {
         try repeating { () throws(KafkaError) in
             try producer.initTransactions(timeoutMilliseconds: Self.callMilliseconds)
         }
+        openSince = nil
     }
 
     /// Writes all of them in one transaction, and returns when they are committed; the same again after an abort that leaves
     /// no doubt.
     package func write(_ records: [OutgoingRecord]) throws(WriteFailure) {
-        begun = .now
+        openSince = openSince ?? .now
         let end = ContinuousClock.now + Self.patience
         var pause = Self.pauseMicroseconds
         while true {
-            guard let cause = try attempt(records) else { return }
+            guard let cause = try attempt(records) else {
+                openSince = nil
+                return
+            }
             guard goesOn(cause), ContinuousClock.now < end else {
                 throw cause.kind == .unreachable ? .unreachable(cause) : .refused(cause)
             }
@@ -163,7 +168,7 @@ package final class TransactionalWriter {
     }
 
     private var fenced: WriteFailure {
-        .fenced(isLong: begun.map { ContinuousClock.now - $0 >= transactionTimeout } ?? true)
+        .fenced(isLong: openSince.map { ContinuousClock.now - $0 >= transactionTimeout } ?? true)
     }
 
     private func isFenced(_ error: KafkaError) -> Bool {

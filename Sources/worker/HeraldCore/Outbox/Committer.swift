@@ -30,7 +30,12 @@ struct Committer: Sendable {
     private var wasAlone = false
     /// The lane has not handed all records to the producer yet, which may refuse them: a commit would succeed without.
     private var hasUnheardRecords = false
-    private var lastOpened = MonotonicTime.distantPast
+    /// Since when the broker may have had a transaction open that it knows no end of; `nil` if there is none.
+    ///
+    /// An abort does not prove an end: librdkafka (as of 2.0.2, `rd_kafka_txn_handle_AddPartitionsToTxn`) asks for none
+    /// when it aborts before the coordinator has answered for the first partition, and what is open there goes on as the
+    /// next transaction.
+    private var openSince: MonotonicTime?
     /// Not before this is another transaction opened.
     private var nextBegin = MonotonicTime.distantPast
     /// How many transactions failed since the last that was committed.
@@ -129,6 +134,8 @@ extension Committer {
     /// The group has taken what was committed, and trackers and members know.
     mutating func acknowledged(now: MonotonicTime) {
         exposure.committed(sequence: sequence, isProof: !state.isResolving)
+        // The broker is not asked for the end of a transaction in which nothing is.
+        if !positions.isEmpty { openSince = nil }
         if state.isAtomic {
             close(succeeded: true, now: now)
         } else {
@@ -204,15 +211,18 @@ extension Committer {
 
     /// Opens a transaction.
     mutating func open(now: MonotonicTime) {
-        state = .atomic(.open(CommitState.Attempt(), withheld: 0))
-        lastOpened = now
+        open(CommitState.Attempt(), now: now)
     }
 
     /// Opens one for an event of which a record was refused.
     mutating func open(for suspect: SlotID, now: MonotonicTime) {
-        state = .atomic(.open(CommitState.Attempt(isAlone: true), withheld: 0))
-        lastOpened = now
+        open(CommitState.Attempt(isAlone: true), now: now)
         members.append(suspect)
+    }
+
+    private mutating func open(_ attempt: CommitState.Attempt, now: MonotonicTime) {
+        state = .atomic(.open(attempt, withheld: 0))
+        openSince = openSince ?? now
     }
 
     /// Opens one for all who wait.
@@ -272,6 +282,7 @@ extension Committer {
     /// The producer is ready; what is to be asked first.
     mutating func producerReady() -> Action? {
         guard case .atomic(.preparing(let doubt)) = state else { return nil }
+        openSince = nil
         guard let doubt else {
             state = .atomic(.closed)
             return nil
@@ -280,8 +291,10 @@ extension Committer {
         return .resolveCommit(sequence: sequence)
     }
 
-    /// Whether the broker had no reason yet to end the latest transaction by itself.
-    func isYoung(timeout: Int64, now: MonotonicTime) -> Bool { now < lastOpened.advanced(byMilliseconds: timeout) }
+    /// Whether a transaction is open that the broker had no reason yet to end by itself.
+    func isYoung(timeout: Int64, now: MonotonicTime) -> Bool {
+        openSince.map { now < $0.advanced(byMilliseconds: timeout) } ?? false
+    }
 
     /// The producer can't go on.
     ///
