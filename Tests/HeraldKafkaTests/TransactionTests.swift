@@ -145,7 +145,7 @@ struct TransactionTests {
 
 @Suite("A transaction whose answers are lost or late", .ownKafka("A transaction whose answers are lost or late"))
 struct LostAnswerTests {
-    @Test("Aborted while its first partition is being registered, it is over: the broker finds none too old, fences none")
+    @Test("Aborted while its first partition is registered, it is over: the broker ends and fences nobody")
     func abortBeforeAnswer() async throws {
         let proxy = try KafkaProxy()
         let kafka = try await RealKafka.start(nodes: 1, behind: proxy)
