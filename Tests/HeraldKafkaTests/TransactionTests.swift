@@ -158,7 +158,7 @@ struct LostAnswerTests {
         func producer(_ id: String) throws -> Producer {
             let producer = try Producer(properties: [
                 ("bootstrap.servers", proxy.bootstrapServers), ("transactional.id", id), ("linger.ms", "0"),
-                ("transaction.timeout.ms", "1000"),
+                ("transaction.timeout.ms", "10000"),
             ])
             try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
             return producer
