@@ -142,7 +142,7 @@ extension Simulation {
     /// Whether the producer forgets this transaction when it aborts it now.
     func forgetsEnd(_ process: Process, epoch: Int, transaction number: Int) -> Bool {
         let producer = identifier(of: process)
-        guard cluster.awayUntil <= now, chance.happens(scenario.lostAcknowledgements * 20),
+        guard cluster.awayUntil <= now, chance.happens(scenario.lostAcknowledgements * 200),
             let expiry = cluster.forgetsEnd(producer, epoch: epoch, number: number)
         else { return false }
         log("\(process): forgets to end transaction number \(number)")
