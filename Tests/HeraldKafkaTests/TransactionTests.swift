@@ -66,9 +66,7 @@ struct TransactionTests {
         }
         #expect(deliveries.map(\.token) == [2])
         #expect(deliveries.allSatisfy { $0.error == nil })
-        try producer.beginTransaction()
-        #expect(try producer.produce(topic, value: Array("second".utf8), token: 3) == nil)
-        _ = try await serving(producer) { try $0.commitTransaction(timeoutMilliseconds: Patience.milliseconds) }
+        try await write("second", to: topic, by: producer)
 
         #expect(try await committed(kafka, topic, count: 2) == ["first", "second"])
         #expect(
@@ -100,9 +98,7 @@ struct TransactionTests {
         #expect(first.fatalError()?.code == KafkaError.Code.fenced)
         first.close()
 
-        try second.beginTransaction()
-        #expect(try second.produce(topic, value: Array("new".utf8)) == nil)
-        _ = try await serving(second) { try $0.commitTransaction(timeoutMilliseconds: Patience.milliseconds) }
+        try await write("new", to: topic, by: second)
         #expect(try await committed(kafka, topic, count: 1) == ["new"])
     }
 
@@ -127,9 +123,7 @@ struct TransactionTests {
         #expect(error?.isAbortable == true)
         #expect(error?.isFatal == false)
         _ = try await serving(producer) { try $0.abortTransaction(timeoutMilliseconds: Patience.milliseconds) }
-        try producer.beginTransaction()
-        #expect(try producer.produce(topic, value: Array("kept".utf8)) == nil)
-        _ = try await serving(producer) { try $0.commitTransaction(timeoutMilliseconds: Patience.milliseconds) }
+        try await write("kept", to: topic, by: producer)
         #expect(try await committed(kafka, topic, count: 1) == ["kept"])
     }
 
@@ -145,104 +139,97 @@ struct TransactionTests {
 
 @Suite("A transaction whose answers are lost or late", .ownKafka("A transaction whose answers are lost or late"))
 struct LostAnswerTests {
+    private static func behindProxy(_ body: (KafkaProxy, RealKafka) async throws -> Void) async throws {
+        let proxy = try KafkaProxy()
+        defer { proxy.stop() }
+        let kafka = try await RealKafka.start(nodes: 1, behind: proxy)
+        defer { kafka.stop() }
+        try await body(proxy, kafka)
+    }
+
     @Test("Aborted while its first partition is registered, it is over: the broker ends and fences nobody")
     func abortBeforeAnswer() async throws {
-        let proxy = try KafkaProxy()
-        let kafka = try await RealKafka.start(nodes: 1, behind: proxy)
-        defer {
-            proxy.stop()
-            kafka.stop()
-        }
-        let topic = try kafka.makeTopic("aborted")
-        let witnessed = try kafka.makeTopic("witness")
-        func producer(_ id: String) throws -> Producer {
-            let producer = try Producer(properties: [
-                ("bootstrap.servers", proxy.bootstrapServers), ("transactional.id", id), ("linger.ms", "0"),
-                ("transaction.timeout.ms", "10000"),
-            ])
-            try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
-            return producer
-        }
-        let producers = try (0..<5).map { try producer("\(topic)-\($0)") }
-        func write(_ text: String, _ producer: Producer) async throws {
-            try producer.beginTransaction()
-            #expect(try producer.produce(topic, value: Array(text.utf8), token: 1) == nil)
-            _ = try await serving(producer) { try $0.commitTransaction(timeoutMilliseconds: Patience.milliseconds) }
-        }
-        // Who knows the topic registers its partition at once.
-        for producer in producers { try await write("first", producer) }
-        proxy.delayAnswers(milliseconds: 20)
-        for producer in producers {
-            try producer.beginTransaction()
-            #expect(try producer.produce(topic, value: Array("aborted".utf8), token: 1) == nil)
-            // The coordinator is asked at once, and its answer takes four times as long. The abort waits until what it has
-            // taken back is heard of, which is later still.
-            usleep(5_000)
-            _ = try await serving(producer, afterMilliseconds: 60) { producer in
-                try producer.abortTransaction(timeoutMilliseconds: Patience.milliseconds)
+        try await Self.behindProxy { proxy, kafka in
+            let topic = try kafka.makeTopic("aborted")
+            let witnessed = try kafka.makeTopic("witness")
+            func producer(_ id: String) throws -> Producer {
+                let producer = try Producer(properties: [
+                    ("bootstrap.servers", proxy.bootstrapServers), ("transactional.id", id), ("linger.ms", "0"),
+                    ("transaction.timeout.ms", "10000"),
+                ])
+                try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
+                return producer
             }
+            let producers = try (0..<5).map { try producer("\(topic)-\($0)") }
+            // Who knows the topic registers its partition at once.
+            for producer in producers { try await write("first", to: topic, by: producer) }
+            proxy.delayAnswers(milliseconds: 20)
+            for producer in producers {
+                try producer.beginTransaction()
+                #expect(try producer.produce(topic, value: Array("aborted".utf8), token: 1) == nil)
+                // The coordinator is asked at once, and its answer takes four times as long. The abort waits until what it has
+                // taken back is heard of, which is later still.
+                usleep(5_000)
+                _ = try await serving(producer, after: .milliseconds(60)) { producer in
+                    try producer.abortTransaction(timeoutMilliseconds: Patience.milliseconds)
+                }
+            }
+            proxy.delayAnswers(milliseconds: 0)
+            // One that is younger than all of them grows too old: readers get past it when the broker has ended it.
+            let witness = try producer(witnessed)
+            try witness.beginTransaction()
+            #expect(try witness.produce(witnessed, value: [1], token: 1) == nil)
+            try witness.flush(timeoutMilliseconds: Patience.milliseconds)
+            let partition = TopicPartition(topic: witnessed, partition: 0)
+            let reader = try Member(
+                kafka.bootstrapServers, group: topic, properties: [("isolation.level", "read_committed")])
+            #expect(
+                try await eventually {
+                    let ends = try reader.consumer.queries.ends(
+                        of: [partition], timeoutMilliseconds: Patience.milliseconds)
+                    return ends == [partition: 2]
+                })
+            for producer in producers { try await write("last", to: topic, by: producer) }
+            let texts = Array(repeating: "first", count: 5) + Array(repeating: "last", count: 5)
+            #expect(try await committed(kafka, topic, count: 10) == texts)
         }
-        proxy.delayAnswers(milliseconds: 0)
-        // One that is younger than all of them grows too old: readers get past it when the broker has ended it.
-        let witness = try producer(witnessed)
-        try witness.beginTransaction()
-        #expect(try witness.produce(witnessed, value: [1], token: 1) == nil)
-        try witness.flush(timeoutMilliseconds: Patience.milliseconds)
-        let partition = TopicPartition(topic: witnessed, partition: 0)
-        let reader = try Member(
-            kafka.bootstrapServers, group: topic, properties: [("isolation.level", "read_committed")])
-        #expect(
-            try await eventually {
-                let ends = try reader.consumer.queries.ends(
-                    of: [partition], timeoutMilliseconds: Patience.milliseconds)
-                return ends == [partition: 2]
-            })
-        for producer in producers { try await write("last", producer) }
-        let texts = Array(repeating: "first", count: 5) + Array(repeating: "last", count: 5)
-        #expect(try await committed(kafka, topic, count: 10) == texts)
     }
 
     @Test(
         "A record of an aborted transaction may have arrived: the producer begins no other, and the next one loses nothing"
     )
     func abortAfterLostAnswer() async throws {
-        let proxy = try KafkaProxy()
-        let kafka = try await RealKafka.start(nodes: 1, behind: proxy)
-        defer {
-            proxy.stop()
-            kafka.stop()
-        }
-        let topic = try kafka.makeTopic("lost-answer")
-        func producer() throws -> Producer {
-            // Until it is sent again the record stays in the queue, where the abort finds it, on a busy machine too.
-            try Producer(properties: [
-                ("bootstrap.servers", proxy.bootstrapServers), ("transactional.id", topic), ("linger.ms", "0"),
-                ("retry.backoff.ms", "60000"),
-            ])
-        }
-        let first = try producer()
-        try first.initTransactions(timeoutMilliseconds: Patience.milliseconds)
-        try first.beginTransaction()
-        proxy.loseAnswers(to: .produce)
-        #expect(try first.produce(topic, value: Array("a record".utf8), token: 1) == nil)
-        #expect(try await eventually { proxy.lostAnswers(to: .produce) == 1 })
-        let deliveries = try await serving(first) { producer in
-            try producer.abortTransaction(timeoutMilliseconds: Patience.milliseconds)
-        }
-        #expect(deliveries.map(\.error?.code) == [KafkaError.Code.purgedInQueue])
-        // It would be lost: acknowledged and committed, but never written (librdkafka 2.0.2).
-        let refusal = #expect(throws: KafkaError.self) { try first.beginTransaction() }
-        #expect(refusal?.isFatal == true)
-        #expect(refusal?.code == KafkaError.Code.inconsistent)
-        first.close()
+        try await Self.behindProxy { proxy, kafka in
+            let topic = try kafka.makeTopic("lost-answer")
+            func producer() throws -> Producer {
+                // Until it is sent again the record stays in the queue, where the abort finds it, on a busy machine too.
+                try Producer(properties: [
+                    ("bootstrap.servers", proxy.bootstrapServers), ("transactional.id", topic), ("linger.ms", "0"),
+                    ("retry.backoff.ms", "60000"),
+                ])
+            }
+            let first = try producer()
+            try first.initTransactions(timeoutMilliseconds: Patience.milliseconds)
+            try first.beginTransaction()
+            proxy.loseAnswers(to: .produce)
+            #expect(try first.produce(topic, value: Array("a record".utf8), token: 1) == nil)
+            #expect(try await eventually { proxy.lostAnswers(to: .produce) == 1 })
+            let deliveries = try await serving(first) { producer in
+                try producer.abortTransaction(timeoutMilliseconds: Patience.milliseconds)
+            }
+            #expect(deliveries.map(\.error?.code) == [KafkaError.Code.purgedInQueue])
+            // It would be lost: acknowledged and committed, but never written (librdkafka 2.0.2).
+            let refusal = #expect(throws: KafkaError.self) { try first.beginTransaction() }
+            #expect(refusal?.isFatal == true)
+            #expect(refusal?.code == KafkaError.Code.inconsistent)
+            first.close()
 
-        let second = try producer()
-        try second.initTransactions(timeoutMilliseconds: Patience.milliseconds)
-        try second.beginTransaction()
-        #expect(try second.produce(topic, value: Array("a record".utf8), token: 2) == nil)
-        let again = try await serving(second) { try $0.commitTransaction(timeoutMilliseconds: Patience.milliseconds) }
-        #expect(again.map(\.error) == [nil])
-        #expect(try await committed(kafka, topic, count: 1) == ["a record"])
+            let second = try producer()
+            try second.initTransactions(timeoutMilliseconds: Patience.milliseconds)
+            let again = try await write("a record", to: topic, by: second)
+            #expect(again.map(\.error) == [nil])
+            #expect(try await committed(kafka, topic, count: 1) == ["a record"])
+        }
     }
 }
 
@@ -255,9 +242,19 @@ private func committed(_ kafka: RealKafka, _ topic: String, count: Int) async th
     return member.records.map(\.text)
 }
 
+/// Writes a record in a transaction of its own, and commits it.
+@discardableResult
+private func write(
+    _ text: String, to topic: String, by producer: Producer
+) async throws -> [(token: UInt64, error: KafkaError?)] {
+    try producer.beginTransaction()
+    #expect(try producer.produce(topic, value: Array(text.utf8)) == nil)
+    return try await serving(producer) { try $0.commitTransaction(timeoutMilliseconds: Patience.milliseconds) }
+}
+
 /// Runs a transactional call on another thread and serves deliveries meanwhile, as a lane does.
 private func serving(
-    _ producer: Producer, afterMilliseconds pause: UInt32 = 0,
+    _ producer: Producer, after pause: Duration = .zero,
     _ call: @escaping @Sendable (Producer) throws -> Void
 ) async throws -> [(token: UInt64, error: KafkaError?)] {
     let wakeUp = EventDescriptor()
@@ -267,7 +264,7 @@ private func serving(
         let result = Result { try call(producer) }
         ended.result.withLock { $0 = result }
     }
-    usleep(pause * 1_000)
+    try await Task.sleep(for: pause)
     var deliveries: [(UInt64, KafkaError?)] = []
     while true {
         let result = ended.result.withLock { $0 }

@@ -42,8 +42,7 @@ enum Step {
     case sessionEnds(Process, join: Int)
     /// A worker that was told to stop must have left by now.
     case drainIsOver(Process)
-    case expires(transaction: Int)
-    case expiresForgotten(Int, producer: Int)
+    case expires(Expiry)
     /// A transaction's marker reaches a partition, or the group's offsets.
     case marker(transaction: Int, Place?)
     case request(Process, Request)

@@ -8,8 +8,15 @@ struct TransactionalProducer {
     var ended: (epoch: Int, number: Int, committed: Bool)?
     /// Requests of a holder arrive in order: what was sent before this one comes over a connection that is closed.
     var latestRequest = 0
-    /// The coordinator has a transaction that its holder has forgotten: the number of its expiry.
+    /// The coordinator has a transaction that its holder has forgotten: the holder's number of it.
     var forgotten: Int?
+}
+
+/// What the broker ends when it has been open for too long.
+enum Expiry {
+    case transaction(Int)
+    /// What its producer, of this epoch, has forgotten.
+    case forgotten(producer: Int, epoch: Int, number: Int)
 }
 
 /// A transaction, on the broker's side.
@@ -175,32 +182,30 @@ extension SimulatedCluster {
     /// (`rd_kafka_txn_handle_AddPartitionsToTxn`). The coordinator's transaction, in which nothing is, stays open and
     /// goes on as the next one.
     ///
-    /// - Returns: The expiry's number, or `nil` when more has arrived than that.
-    mutating func forgetsEnd(_ producer: Int, epoch: Int, number: Int) -> Int? {
-        guard var state = producers[producer], state.epoch == epoch, state.transaction == nil else { return nil }
-        if let ended = state.ended, ended.epoch == epoch, ended.number >= number { return nil }
+    /// - Returns: Whether nothing else of it has arrived, so that this is possible.
+    mutating func forgetsEnd(_ producer: Int, epoch: Int, number: Int) -> Bool {
+        guard var state = producers[producer], state.epoch == epoch, state.transaction == nil else { return false }
+        if let ended = state.ended, ended.epoch == epoch, ended.number >= number { return false }
         // Nothing of it may open it now.
         state.ended = (epoch, number, false)
-        expiries += 1
-        let expiry = state.forgotten ?? expiries
-        state.forgotten = expiry
+        state.forgotten = state.forgotten ?? number
         producers[producer] = state
-        return expiry
+        return true
     }
 
-    /// The broker ends a transaction that its producer has forgotten, and fences it.
-    mutating func expireForgotten(_ expiry: Int, of producer: Int) {
-        guard let state = producers[producer], state.forgotten == expiry else { return }
-        producers[producer]?.forgotten = nil
-        guard let transaction = state.transaction else {
-            producers[producer]?.epoch += 1
-            return
+    /// The broker ends what is open for too long, and fences its producer.
+    mutating func expire(_ expiry: Expiry) {
+        switch expiry {
+        case .transaction(let transaction): expire(transaction)
+        case .forgotten(let producer, let epoch, let number):
+            guard let state = producers[producer], state.epoch == epoch, state.forgotten == number else { return }
+            producers[producer]?.forgotten = nil
+            // It goes on as the next one, if that is open.
+            if let transaction = state.transaction { expire(transaction) } else { producers[producer]?.epoch += 1 }
         }
-        expire(transaction)
     }
 
-    /// The broker ends a transaction that is open for too long, and fences its producer.
-    mutating func expire(_ transaction: Int) {
+    private mutating func expire(_ transaction: Int) {
         guard transactions[transaction].state == .open else { return }
         producers[transactions[transaction].producer]?.epoch += 1
         prepare(transaction, commits: false)

@@ -59,8 +59,6 @@ struct SimulatedCluster {
     static let foreignAbortedTransaction = 0
     /// Transactions whose end was decided just now: their markers are to be written.
     var decided: [Int] = []
-    /// Counts the expiries of forgotten transactions.
-    var expiries = 0
     /// The producers whose identifier somebody else has taken over.
     var rivalled: Set<Int> = []
 

@@ -54,7 +54,7 @@ extension Simulation {
         }
         switch cluster.transaction(of: identifier(of: process), epoch: epoch, number: number) {
         case .transaction(let transaction, let isNew):
-            if isNew { began(transaction) }
+            if isNew { expiresLater(.transaction(transaction)) }
             let offset = cluster.write(record, to: place, in: transaction, effect: effect)
             let name = RecordName(place: place, offset: offset)
             log(
@@ -78,7 +78,7 @@ extension Simulation {
         guard passage != .lost, cluster.admits(producer, epoch: epoch, request: call) else { return }
         switch cluster.transaction(of: producer, epoch: epoch, number: number) {
         case .transaction(let transaction, let isNew):
-            if isNew { began(transaction) }
+            if isNew { expiresLater(.transaction(transaction)) }
             guard cluster.accepts(member: process.member, generation: generation) else {
                 log("\(process): the group refuses its offsets")
                 reply(.refused, to: process, call: call, passage)
@@ -133,9 +133,9 @@ extension Simulation {
         Process(worker: process.worker, life: scenario.hasFixedIDs ? 0 : process.life).member
     }
 
-    private func began(_ transaction: Int) {
+    private func expiresLater(_ expiry: Expiry) {
         schedule(
-            .expires(transaction: transaction),
+            .expires(expiry),
             after: Self.transactionTimeoutMilliseconds + chance.between(0, Self.transactionTimeoutMilliseconds))
     }
 
@@ -143,32 +143,22 @@ extension Simulation {
     func forgetsEnd(_ process: Process, epoch: Int, transaction number: Int) -> Bool {
         let producer = identifier(of: process)
         guard cluster.awayUntil <= now, chance.happens(scenario.lostAcknowledgements * 200),
-            let expiry = cluster.forgetsEnd(producer, epoch: epoch, number: number)
+            cluster.forgetsEnd(producer, epoch: epoch, number: number)
         else { return false }
         log("\(process): forgets to end transaction number \(number)")
-        schedule(
-            .expiresForgotten(expiry, producer: producer),
-            after: Self.transactionTimeoutMilliseconds + chance.between(0, Self.transactionTimeoutMilliseconds))
+        expiresLater(.forgotten(producer: producer, epoch: epoch, number: number))
         return true
     }
 
-    func expireForgotten(_ expiry: Int, of producer: Int) {
+    func expire(_ expiry: Expiry) {
         guard cluster.awayUntil <= now else {
-            let wait = cluster.awayUntil - now + chance.between(0, 10_000)
-            schedule(.expiresForgotten(expiry, producer: producer), after: wait)
+            schedule(.expires(expiry), after: cluster.awayUntil - now + chance.between(0, 10_000))
             return
         }
-        cluster.expireForgotten(expiry, of: producer)
-        announceDecided()
-    }
-
-    func expire(_ transaction: Int) {
-        guard cluster.awayUntil <= now else {
-            schedule(.expires(transaction: transaction), after: cluster.awayUntil - now + chance.between(0, 10_000))
-            return
+        if case .transaction(let transaction) = expiry, cluster.transactions[transaction].state == .open {
+            log("transaction \(transaction) is open for too long")
         }
-        if cluster.transactions[transaction].state == .open { log("transaction \(transaction) is open for too long") }
-        cluster.expire(transaction)
+        cluster.expire(expiry)
         announceDecided()
     }
 

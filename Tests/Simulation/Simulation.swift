@@ -168,8 +168,7 @@ package final class Simulation {
             } else if living(process) != nil {
                 checkers.fail("\(process) was told to stop and does not")
             }
-        case .expires(let transaction): expire(transaction)
-        case .expiresForgotten(let expiry, let producer): expireForgotten(expiry, of: producer)
+        case .expires(let expiry): expire(expiry)
         case .marker(let transaction, let place): writeMarker(of: transaction, at: place)
         case .request(let process, let request): arrive(process, request)
         case .news(let process, let news):

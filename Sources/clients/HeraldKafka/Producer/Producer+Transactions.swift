@@ -46,8 +46,8 @@ extension Producer {
     /// It does not prove that the coordinator's transaction has ended. When the answer for the first partition is still
     /// to come, librdkafka (as of 2.0.2, `rd_kafka_txn_handle_AddPartitionsToTxn`) takes it for outdated, forgets that it
     /// has asked, and does not ask for the end. Nothing is in that transaction; it goes on as the next one, and is too old
-    /// sooner: then the broker ends it, and this producer is fenced. So the records get ``registrationMilliseconds`` to
-    /// arrive first.
+    /// sooner: then the broker ends it, and this producer is fenced. So the records get up to 100 ms
+    /// to arrive first.
     public func abortTransaction(timeoutMilliseconds: Int) throws(KafkaError) {
         let arrival = min(timeoutMilliseconds, Self.registrationMilliseconds)
         // Whether all have arrived does not matter.

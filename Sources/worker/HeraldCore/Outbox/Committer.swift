@@ -134,9 +134,9 @@ extension Committer {
     /// The group has taken what was committed, and trackers and members know.
     mutating func acknowledged(now: MonotonicTime) {
         exposure.committed(sequence: sequence, isProof: !state.isResolving)
-        // The broker is not asked for the end of a transaction in which nothing is.
-        if !positions.isEmpty { openSince = nil }
         if state.isAtomic {
+            // The broker is not asked for the end of a transaction in which nothing is.
+            if !positions.isEmpty { openSince = nil }
             close(succeeded: true, now: now)
         } else {
             state = .plain(.idle(afterFailure: false))
@@ -210,19 +210,15 @@ extension Committer {
     }
 
     /// Opens a transaction.
-    mutating func open(now: MonotonicTime) {
-        open(CommitState.Attempt(), now: now)
+    mutating func open(_ attempt: CommitState.Attempt = CommitState.Attempt(), now: MonotonicTime) {
+        state = .atomic(.open(attempt, withheld: 0))
+        openSince = openSince ?? now
     }
 
     /// Opens one for an event of which a record was refused.
     mutating func open(for suspect: SlotID, now: MonotonicTime) {
         open(CommitState.Attempt(isAlone: true), now: now)
         members.append(suspect)
-    }
-
-    private mutating func open(_ attempt: CommitState.Attempt, now: MonotonicTime) {
-        state = .atomic(.open(attempt, withheld: 0))
-        openSince = openSince ?? now
     }
 
     /// Opens one for all who wait.
