@@ -69,6 +69,29 @@ struct MisbehaviourTests {
         #expect(SystemClock.monotonic().milliseconds(since: start) >= 250)
     }
 
+    @Test("holds answers back, releases the oldest, and answers the rest when the rules change")
+    func hold() throws {
+        let (backend, ann) = try SandboxClient.start { $0.misbehaviour = [.hold { $0.user = "held-*" }] }
+        defer { backend.stop() }
+        let calls = try (0..<3).map { number in
+            let call = try PlainHTTP(port: backend.port, timeoutSeconds: Patience.seconds)
+            try call.sendRequest(
+                "POST", "/api/notifications?pns=gcm&to_tag=held-\(number)",
+                headers: ["Authorization": SandboxClient.basic("a", "a")], body: "\"Hi\"")
+            // The next call comes when this one has arrived.
+            while backend.heldCount <= number { sched_yield() }
+            return call
+        }
+        #expect(try ann.call("POST", "/api/notifications?pns=gcm&to_tag=else", body: "\"Hi\"").status == 200)
+        #expect(backend.calls.count == 4, "a call that is held has arrived")
+        backend.release(1)
+        #expect(try calls[0].readAnswer().status == 200)
+        #expect(backend.heldCount == 2)
+        backend.misbehave([])
+        for call in calls.dropFirst() { #expect(try call.readAnswer().status == 200) }
+        #expect(backend.heldCount == 0)
+    }
+
     @Test("hangs and hangs up, with or without carrying the call out, and records that nothing was answered")
     func noAnswer() throws {
         let (backend, client) = try SandboxClient.start()
@@ -146,8 +169,10 @@ struct MisbehaviourTests {
         expected.isCarriedOut = true
         #expect(rule == expected)
         #expect(
-            try Misbehaviour.rules(json: Misbehaviour.json([rule, .hang(), .hangUp()])) == [rule, .hang(), .hangUp()])
+            try Misbehaviour.rules(json: Misbehaviour.json([rule, .hold(), .hang(), .hangUp()]))
+                == [rule, .hold(), .hang(), .hangUp()])
         #expect(try Misbehaviour(parsing: "hang") == .hang())
+        #expect(try Misbehaviour(parsing: "hold,user=ann") == .hold { $0.user = "ann" })
     }
 
     @Test(

@@ -75,7 +75,7 @@ enum BackendRoute: Equatable {
         guard request.isFromLoopback else { return .failure(403, "only this machine may control the sandbox") }
         switch (route, request.method) {
         case (.misbehaviour, _):
-            return state.rules.reply(to: request, defaultPath: MisbehaviourRules.notificationsPath)
+            return state.rules.reply(to: request)
         case (.calls, "GET"):
             let lines = state.calls.elements.flatMap { $0.jsonLine + [UInt8(ascii: "\n")] }
             return BackendReply(status: 200, headers: ["Content-Type": "application/jsonl; charset=utf-8"], json: lines)

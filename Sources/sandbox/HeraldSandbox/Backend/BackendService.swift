@@ -31,9 +31,9 @@ final class BackendService: Sendable {
         let (verdict, reply) = state.withLock { state in
             let verdict = judgement(of: request, route, in: &state)
             var reply = Self.misbehaving(verdict)
-            if verdict.effect == nil || verdict.isCarriedOut {
+            if verdict.isProper || verdict.isCarriedOut {
                 let proper = route.reply(to: request, action, caller: caller, state: &state)
-                if verdict.effect == nil { reply = proper }
+                if verdict.isProper { reply = proper }
             }
             return (verdict, recorded(request, route, caller, reply, in: &state))
         }
@@ -45,16 +45,19 @@ final class BackendService: Sendable {
         to request: HTTPRequest, _ route: BackendRoute, _ action: BackendAction, _ caller: String, _ hub: HubBackend
     ) -> HTTPAnswer {
         let verdict = state.withLock { state in judgement(of: request, route, in: &state) }
-        guard verdict.effect == nil else {
+        guard verdict.isProper else {
             if verdict.isCarriedOut { hub.carryOut(action, for: caller) { _ in } }
             return ending(verdict, recorded(request, route, caller, Self.misbehaving(verdict)), request)
         }
         return .respondWhenReady { [self] responder in
             hub.carryOut(action, for: caller) { [self] proper in
                 // Recorded before it is answered, as without a hub.
-                let reply = recorded(request, route, caller, proper) ?? proper
-                responder.respond(
-                    reply.response(for: request), after: .milliseconds(verdict.latencyMilliseconds))
+                let response = (recorded(request, route, caller, proper) ?? proper).response(for: request)
+                if let held = verdict.held {
+                    held.hold(response, for: responder)
+                } else {
+                    responder.respond(response, after: .milliseconds(verdict.latencyMilliseconds))
+                }
             }
         }
     }
@@ -73,6 +76,7 @@ final class BackendService: Sendable {
             return verdict.effect == .hang ? .hang : .hangUp(after: .milliseconds(verdict.latencyMilliseconds))
         }
         let response = reply.response(for: request)
+        if let held = verdict.held { return held.answer(response) }
         guard verdict.latencyMilliseconds > 0 else { return .respond(response) }
         return .respondLater(response, after: .milliseconds(verdict.latencyMilliseconds))
     }

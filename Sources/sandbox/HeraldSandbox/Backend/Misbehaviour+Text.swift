@@ -7,9 +7,9 @@ extension Misbehaviour {
 
     private static let names = [
         "path", "user", "pns", "calls", "callsPerKey", "share", "seed", "perSecond", "latency", "status", "retryAfter",
-        "hang", "hangUp", "carriedOut",
+        "hold", "hang", "hangUp", "carriedOut",
     ]
-    private static let standingAlone = ["hang", "hangUp", "carriedOut"]
+    private static let standingAlone = ["hold", "hang", "hangUp", "carriedOut"]
 
     /// The name, when a rule can have it.
     private static func known(_ name: String) throws(InputError) -> String {
@@ -24,7 +24,7 @@ extension Misbehaviour {
 
     /// Reads a rule as flags have it: `user=flaky-*,status=503,retryAfter=2,callsPerKey=2`.
     ///
-    /// The names are those of the JSON form; `hang`, `hangUp` and `carriedOut` may stand alone.
+    /// The names are those of the JSON form; `hold`, `hang`, `hangUp` and `carriedOut` may stand alone.
     package init(parsing text: String) throws(InputError) {
         self.init()
         for pair in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -91,6 +91,7 @@ extension Misbehaviour {
             latencyMilliseconds = first...last
         case "status": try setEffect(.respond(status: Self.integer(name, value, 200...599)))
         case "retryAfter": retryAfter = value
+        case "hold": if try Self.boolean(name, value) { try setEffect(.hold) }
         case "hang": if try Self.boolean(name, value) { try setEffect(.hang) }
         case "hangUp": if try Self.boolean(name, value) { try setEffect(.hangUp) }
         case "carriedOut": isCarriedOut = try Self.boolean(name, value)
@@ -102,14 +103,14 @@ extension Misbehaviour {
 
     private mutating func setEffect(_ effect: Effect) throws(InputError) {
         guard self.effect == nil else {
-            throw InputError("only one of status, hang and hangUp can happen")
+            throw InputError("only one of status, hold, hang and hangUp can happen")
         }
         self.effect = effect
     }
 
     private func check() throws(InputError) {
         guard effect != nil || latencyMilliseconds != nil else {
-            throw InputError("nothing happens: expected a latency, status, hang or hangUp")
+            throw InputError("nothing happens: expected a latency, status, hold, hang or hangUp")
         }
         if retryAfter != nil, case .respond = effect { return }
         guard retryAfter == nil else {
@@ -147,6 +148,7 @@ extension Misbehaviour {
         }
         switch effect {
         case .respond(let status): fields.append(("status", "\(status)"))
+        case .hold: fields.append(("hold", "true"))
         case .hang: fields.append(("hang", "true"))
         case .hangUp: fields.append(("hangUp", "true"))
         case nil: break

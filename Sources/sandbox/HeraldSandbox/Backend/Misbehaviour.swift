@@ -5,6 +5,8 @@
 package struct Misbehaviour: Sendable, Equatable {
     package enum Effect: Sendable, Equatable {
         case respond(status: Int)
+        /// Carry out what was asked for, and keep the answer until it is released or the rules change.
+        case hold
         /// Never answer; the connection stays open.
         case hang
         /// Close the connection without an answer.
@@ -40,6 +42,9 @@ package struct Misbehaviour: Sendable, Equatable {
     package static func status(_ status: Int, _ change: (inout Self) -> Void = { _ in }) -> Self {
         made(.respond(status: status), change)
     }
+
+    /// A rule that keeps the proper answers until they are released.
+    package static func hold(_ change: (inout Self) -> Void = { _ in }) -> Self { made(.hold, change) }
 
     /// A rule that never answers.
     package static func hang(_ change: (inout Self) -> Void = { _ in }) -> Self { made(.hang, change) }

@@ -15,6 +15,11 @@ struct MisbehaviourRules {
         var effect: Misbehaviour.Effect?
         var retryAfter: String?
         var isCarriedOut = false
+        /// Where the answer is kept back, if a rule says so.
+        var held: HeldAnswers?
+
+        /// Whether what was asked for is done, and its answer is the proper one.
+        var isProper: Bool { effect == nil || effect == .hold }
 
         /// The value of a header `Retry-After`: `date+30` becomes the date 30 seconds from now, the rest stays as it is.
         func retryAfter(at now: WallTime) -> String? {
@@ -29,11 +34,22 @@ struct MisbehaviourRules {
     /// The reference backend's path of notifications.
     static let notificationsPath = "/api/notifications"
 
+    /// The answers that rules keep back.
+    private(set) var held = HeldAnswers()
+    private let defaultPath: String
     private var rules: [RuleState]
 
     /// Rules without a path concern `defaultPath`.
     init(_ rules: [Misbehaviour], defaultPath: String = Self.notificationsPath) {
+        self.defaultPath = defaultPath
         self.rules = rules.map { RuleState($0, defaultPath: defaultPath) }
+    }
+
+    /// Puts other rules in their place; what the former ones kept back is answered.
+    mutating func replace(with rules: [Misbehaviour]) {
+        self.rules = rules.map { RuleState($0, defaultPath: defaultPath) }
+        held.end()
+        held = HeldAnswers()
     }
 
     var misbehaviours: [Misbehaviour] { rules.map(\.rule) }
@@ -47,6 +63,7 @@ struct MisbehaviourRules {
             verdict.effect = effect
             verdict.retryAfter = rule.retryAfter
             verdict.isCarriedOut = rule.isCarriedOut
+            if effect == .hold { verdict.held = held }
             break
         }
         return verdict

@@ -66,9 +66,17 @@ package final class ReferenceBackend: Sendable {
         service.state.withLock { $0.inbox.entries(of: handle).map(\.payload) }
     }
 
-    /// Replaces the rules; their counters start anew.
+    /// Replaces the rules; their counters start anew, and what the former ones kept back is answered.
     package func misbehave(_ rules: [Misbehaviour]) {
-        service.state.withLock { $0.rules = MisbehaviourRules(rules) }
+        service.state.withLock { $0.rules.replace(with: rules) }
+    }
+
+    /// How many answers a rule keeps back.
+    package var heldCount: Int { service.state.withLock { $0.rules.held }.count }
+
+    /// Sends so many of the answers that a rule keeps back, the oldest first; the rule stays in force.
+    package func release(_ count: Int) {
+        service.state.withLock { $0.rules.held }.release(count)
     }
 
     /// Closes every connection and ends; a second call does nothing.

@@ -126,9 +126,9 @@ package final class HubEmulator: Sendable {
         }
     }
 
-    /// Replaces the rules by which it misbehaves; their counters start anew.
+    /// Replaces the rules by which it misbehaves; their counters start anew, and what they kept back is answered.
     package func misbehave(_ rules: [Misbehaviour]) {
-        service.state.withLock { $0.rules = MisbehaviourRules(rules, defaultPath: HubService.defaultPath) }
+        service.state.withLock { $0.rules.replace(with: rules) }
     }
 
     /// Replaces what push services say to devices.

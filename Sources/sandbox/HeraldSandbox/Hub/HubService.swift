@@ -56,6 +56,7 @@ final class HubService: Sendable {
             return verdict.effect == .hang ? .hang : .hangUp(after: .milliseconds(verdict.latencyMilliseconds))
         }
         let response = reply.response(trackingID: trackingID, time: HubTime.text(time))
+        if let held = verdict.held { return held.answer(response) }
         guard verdict.latencyMilliseconds > 0 else { return .respond(response) }
         return .respondLater(response, after: .milliseconds(verdict.latencyMilliseconds))
     }
@@ -71,13 +72,13 @@ final class HubService: Sendable {
             var verdict = MisbehaviourRules.Verdict()
             if case .operation = reading { verdict = state.rules.verdict(on: call, at: context.now) }
             var reply = HubReply.misbehaving(verdict, at: context.time)
-            if verdict.effect == nil || verdict.isCarriedOut {
+            if verdict.isProper || verdict.isCarriedOut {
                 let proper =
                     switch reading {
                     case .operation(let operation): state.reply(to: operation, record: &record, context)
                     case .refused(let refusal): refusal
                     }
-                if verdict.effect == nil { reply = proper }
+                if verdict.isProper { reply = proper }
             }
             record?.status = reply?.status
             if let record {

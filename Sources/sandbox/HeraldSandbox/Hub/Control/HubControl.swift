@@ -64,7 +64,7 @@ enum HubControl: Equatable {
     private func control(_ request: HTTPRequest, state: inout HubState) -> HTTPResponse {
         switch (self, request.method) {
         case (.misbehaviour, _):
-            return state.rules.reply(to: request, defaultPath: HubService.defaultPath).response(for: request)
+            return state.rules.reply(to: request).response(for: request)
         case (.calls, "GET"):
             let lines = state.sends.elements.flatMap { $0.jsonLine }
             return HTTPResponse(

@@ -1,0 +1,47 @@
+import HeraldHTTP
+import HeraldThreads
+
+/// Answers that a rule keeps back until they are released, so that a test decides when a call ends.
+final class HeldAnswers: Sendable, Equatable {
+    private struct State {
+        var answers: [(responder: HTTPResponder, response: HTTPResponse)] = []
+        /// Whether the rule is gone: a call that it judged before is answered at once.
+        var isOver = false
+    }
+
+    private let state = Guarded(State())
+
+    static func == (left: HeldAnswers, right: HeldAnswers) -> Bool { left === right }
+
+    var count: Int { state.withLock { $0.answers.count } }
+
+    /// Keeps an answer back; no thread of the server waits for it.
+    func answer(_ response: HTTPResponse) -> HTTPAnswer {
+        .respondWhenReady { [self] responder in hold(response, for: responder) }
+    }
+
+    /// Keeps an answer back.
+    func hold(_ response: HTTPResponse, for responder: HTTPResponder) {
+        let isOver = state.withLock { state in
+            if !state.isOver { state.answers.append((responder, response)) }
+            return state.isOver
+        }
+        if isOver { responder.respond(response) }
+    }
+
+    /// Sends so many, the oldest first.
+    func release(_ count: Int) {
+        let released = state.withLock { state in
+            let first = Array(state.answers.prefix(count))
+            state.answers.removeFirst(first.count)
+            return first
+        }
+        for (responder, response) in released { responder.respond(response) }
+    }
+
+    /// Sends all, and keeps nothing back any more.
+    func end() {
+        state.withLock { $0.isOver = true }
+        release(.max)
+    }
+}
