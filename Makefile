@@ -22,8 +22,8 @@ CASES ?=
 export FILTER
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build deb check-deb release demo check test browser screenshots simulate mutants soak soak-short bench micro lint \
-	check-deploy sanitize fuzz clean
+.PHONY: help deps build deb check-deb release demo check test long search browser screenshots simulate mutants soak \
+	soak-short bench micro lint check-deploy sanitize fuzz clean
 
 help: ## lists these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -49,15 +49,21 @@ demo: build ## shows every outcome live on an embedded broker; without a termina
 check: deps ## the quick check after an edit: format, build, unit tests, a million simulated steps; FILTER chooses tests
 	@scripts/contained scripts/check
 
-test: deps ## checks the contract and runs all tests; with KAFKA_HOME or KAFKA_BOOTSTRAP_SERVERS on a real broker too
+test: deps ## what a change must pass: contract, tests, simulation; with KAFKA_HOME on real brokers and in a browser
 	@scripts/contained scripts/test
 
+long: deps ## everything else, in an hour, before a release (root, KAFKA_HOME); writes .ci/last-long when all is green
+	@scripts/contained scripts/long
+
+search: deps ## looks for MINUTES (30) with new seeds: simulation, fuzzers, random kills (KAFKA_HOME)
+	@scripts/contained scripts/search
+
 browser: deps ## opens the console in Chromium, on a broker of KAFKA_HOME; FILTER chooses tests by a part of their sentence
-	swift build --product herald -Xswiftc -warnings-as-errors
+	swift build --product herald
 	@scripts/contained scripts/browser $(FILTER)
 
 screenshots: deps ## makes the pictures of docs/CONSOLE.md anew (KAFKA_HOME)
-	swift build --product herald -Xswiftc -warnings-as-errors
+	swift build --product herald
 	@scripts/contained scripts/browser --pictures
 
 simulate: deps ## runs the simulation for MINUTES (10) with new seeds, or replays SEED (or LOCALITY) with a trace

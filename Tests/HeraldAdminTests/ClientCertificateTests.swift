@@ -37,7 +37,7 @@ struct ClientCertificateTests {
         #expect(notices.next(facts, now: end.advanced(byMilliseconds: 3_600_000))?.level == .error)
     }
 
-    @Test("A renewed one in the file is told once, and asks for a restart; late, it does not wait for the next day")
+    @Test("A renewed one in the file is told once, and asks for a restart; a late one is told at once")
     func renewed() {
         var notices = CertificateNotices()
         let early = notices.next(Self.facts(daysLeft: 30, inFile: 120), now: Self.now)

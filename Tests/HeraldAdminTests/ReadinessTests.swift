@@ -82,7 +82,7 @@ struct ReadinessTests {
     }
 
     @Test(
-        "What passes by itself is no reason: a lane that has ended, one failed commit, four lost calls, a growing lag")
+        "What passes by itself is no reason: an ended lane, one failed commit, four lost calls, a growing lag")
     func passing() {
         let report = Reports.ready { report in
             report.cluster.lagPerSecond = 100

@@ -52,7 +52,7 @@ struct ServiceManagerTests {
             lines[1].hasPrefix("STATUS=No broker answers (_TRANSPORT: gone for good)"), "each line is an assignment")
     }
 
-    @Test("It tells when settings are read again, by the manager's clock, and not before it is ready or once it stops")
+    @Test("It tells when settings are read again, by the manager's clock, only between readiness and stop")
     func reloading() {
         var news = ServiceNews(watchdog: nil)
         #expect(news.linesBeforeReload(now: Self.now).isEmpty && news.linesAfterReload.isEmpty)

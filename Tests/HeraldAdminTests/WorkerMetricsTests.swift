@@ -98,7 +98,7 @@ struct WorkerMetricsTests {
         }
     }
 
-    @Test("docs/METRICS.md has each metric with its kind and labels, in the words of its declaration, and no other")
+    @Test("docs/METRICS.md has each metric with its kind, labels and the words of its declaration, and no other")
     func documentation() throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "docs/METRICS.md")

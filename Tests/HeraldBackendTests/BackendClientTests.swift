@@ -158,7 +158,7 @@ struct BackendClientTests {
     }
 
     @Test(
-        "Refused calls wait for other credentials and are made once more with them; without others the refusal stands")
+        "Refused calls are made once more with other credentials; without others the refusal stands")
     func refused() async throws {
         let token = Guarded("old")
         let backend = try ScriptedServer { peer in

@@ -67,7 +67,7 @@ struct CredentialSourceTests {
         source.close()
     }
 
-    @Test("However many refuse a token, one request renews it, and who refuses the old one later gets the new one")
+    @Test("However many refuse a token, one request renews it; a later refusal of the old one gets the new one")
     func oneRenewal() async throws {
         let asking = Guarded<Heard?>(nil)
         let endpoint = try TokenEndpoint { number in

@@ -24,7 +24,7 @@ struct TokenRequestTests {
         #expect(request.authorization == nil)
     }
 
-    @Test("With client_secret_basic they stand in the header, encoded as in a form before Base64 (RFC 6749 §2.3.1)")
+    @Test("With client_secret_basic they are in the header, form-encoded before Base64 (RFC 6749 §2.3.1)")
     func basic() {
         let request = TokenRequest(client("a b:c", "s+/=é", .basic))
         #expect(request.form == "grant_type=client_credentials")

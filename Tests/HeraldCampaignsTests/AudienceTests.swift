@@ -15,7 +15,7 @@ struct CSVAudienceTests {
     }
 
     @Test(
-        "Quotes, doubled quotes, commas and line ends in quoted fields, LF and CRLF, with and without a last line end",
+        "Quotes, doubled quotes, commas and line ends in fields, LF, CRLF, with and without a last line end",
         arguments: [
             ("user,name\nann,Ann\n", ["2:ann=Ann"]),
             ("user,name\r\nann,Ann\r\nbob,Bob", ["2:ann=Ann", "3:bob=Bob"]),
@@ -113,8 +113,7 @@ struct CSVAudienceTests {
 
     @Test("Whatever fields hold, what a writer of RFC 4180 writes is what is read, from every piece of it")
     func property() {
-        let seed = UInt64.random(in: .min ... .max)
-        var generator = SplitMix64(seed: seed)
+        var generator = SplitMix64(seed: 1)
         let pieces = ["a", "\"", ",", "\n", "\r\n", "\r", " ", "ü", "🎉", "\u{202E}", "=1+1", "{{x}}", "\t"]
         for _ in 0..<500 {
             let columns = Int.random(in: 1...5, using: &generator)
@@ -143,9 +142,9 @@ struct CSVAudienceTests {
                 let cut = Int.random(in: start...bytes.count, using: &generator)
                 let part = scanner.scan(bytes.span.bytes.extracting(0..<cut), from: start, isEnd: false)
                 let whole = scanner.scan(bytes.span.bytes, from: start, isEnd: true)
-                #expect(part == .unfinished || part == whole, "seed \(seed)")
+                #expect(part == .unfinished || part == whole)
                 guard case .record(let end, _) = whole else {
-                    Issue.record("seed \(seed): \(whole) in \(text)")
+                    Issue.record("\(whole) in \(text)")
                     return
                 }
                 let fields = scanner.fields.map { field in
@@ -153,17 +152,16 @@ struct CSVAudienceTests {
                     CSVScanner.append(field, of: bytes.span.bytes, to: &output)
                     return String(decoding: output, as: UTF8.self)
                 }
-                #expect(fields == row, "seed \(seed)")
+                #expect(fields == row)
                 start = end
             }
-            #expect(start == bytes.count, "seed \(seed)")
+            #expect(start == bytes.count)
         }
     }
 
     @Test("Bytes of any kind are read to their end")
     func garbage() throws {
-        let seed = UInt64.random(in: .min ... .max)
-        var generator = SplitMix64(seed: seed)
+        var generator = SplitMix64(seed: 1)
         let alphabet: [UInt8] = [0x22, 0x2C, 0x0A, 0x0D, 0x61, 0x00, 0xC3, 0xFF, 0x7B, 0x7D, 0x5C]
         for format in AudienceFormat.allCases {
             for _ in 0..<50 {
@@ -172,7 +170,7 @@ struct CSVAudienceTests {
                 let file = try AudienceFile(Array("user\n".utf8) + bytes)
                 defer { file.remove() }
                 let newlines = bytes.count { $0 == 0x0A }
-                #expect(try file.lines("x", format: format).count <= newlines + 2, "seed \(seed)")
+                #expect(try file.lines("x", format: format).count <= newlines + 2)
             }
         }
     }
@@ -186,7 +184,7 @@ struct JSONAudienceTests {
         return try file.lines(message)
     }
 
-    @Test("Texts and numbers are fields, escapes are resolved, other members do not matter, blank lines are none")
+    @Test("Texts and numbers are fields, escapes are resolved; other members and blank lines do not matter")
     func good() throws {
         let text = """
             {"user":"ann","name":"Ann"}
@@ -221,7 +219,7 @@ struct JSONAudienceTests {
     }
 
     @Test(
-        "A field that no line has is an error before anything is sent; one that some lines have not makes these invalid"
+        "A field that no line has is an error before anything is sent; lines without a field are invalid"
     )
     func missingField() throws {
         let file = try AudienceFile("{\"user\":\"ann\"}\n{\"user\":\"bob\"}\n", name: "a.jsonl")
@@ -243,7 +241,7 @@ struct JSONAudienceTests {
 
 @Suite("Previews of campaigns")
 struct PreviewTests {
-    @Test("Recipients are counted once, repeats and invalid lines by themselves, and the first messages are shown")
+    @Test("Recipients, repeats and invalid lines are counted, each once, and the first messages are shown")
     func counts() throws {
         var text = "user,name\n"
         for number in 0..<1_000 { text += "user-\(number % 900),Name \(number)\n" }

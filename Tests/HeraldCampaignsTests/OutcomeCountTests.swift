@@ -84,7 +84,7 @@ struct OutcomeCountTests {
         #expect(meter.perSecond(at: now) == 8)
     }
 
-    @Test("Results from a clock ahead of this one count when they are seen, and a clock that was set back is no trap")
+    @Test("Results from a clock ahead count when they are seen, and a clock that was set back is no trap")
     func clockAhead() throws {
         var meter = OutcomeMeter()
         for second in Int64(0)..<10 {
@@ -121,7 +121,7 @@ struct CampaignStatusTests {
         #expect(status.retrying == 20 && status.waiting == 80 && status.suspended == 80 && !status.isFinished)
     }
 
-    @Test("A campaign is finished when all is published and every outcome known; a cancelled one is over without that")
+    @Test("A campaign is finished when every outcome is known; a cancelled one is over without that")
     func finished() {
         #expect(status(Samples.campaign(), ["delivered": 150, "dead-lettered": 50]).isFinished)
         #expect(!status(Samples.campaign(), ["delivered": 199]).isFinished)
@@ -134,7 +134,7 @@ struct CampaignStatusTests {
         #expect(!status(cancelled, ["delivered": 100], after: 60).isOver)
     }
 
-    @Test("Its name is one word for every list and page: cancelled is for ever, and what has expired does not run")
+    @Test("Its state is one word for every list and page: cancelled is for ever, what has expired does not run")
     func names() {
         let partly = Samples.progress(published: 100, isComplete: false)
         func campaign(_ state: CampaignControl.State, _ progress: CampaignProgress?, isExpired: Bool)

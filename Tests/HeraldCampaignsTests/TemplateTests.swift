@@ -63,7 +63,7 @@ struct TemplateTests {
 
 @Suite("Events of campaigns")
 struct EventFormTests {
-    @Test("An event is what the contract's own encoder writes, whatever the message holds, and its id can be read back")
+    @Test("An event is what the contract's encoder writes, whatever the message; its id can be read back")
     func sameAsContract() throws {
         for message in ["Hi", "\"quoted\" \\ \u{1}\n\u{2028}", "<b>&", "🎉 grüß", "\u{202E}x", "=1+1"] {
             for expiresAt in [nil, WallTime(milliseconds: 1_800_000_000_123)] {

@@ -82,7 +82,7 @@ struct CommandLineParserTests {
         #expect(mistake?.contains("CANARY") != true)
     }
 
-    @Test("Help is asked for at every level, also beside mistakes of what is missing; the version only at the top")
+    @Test("Help is there at every level, also beside what is missing; the version only at the top")
     func help() throws {
         for (words, name) in [
             (["--help"], "sample"), (["send", "-h"], "sample send"), (["topics", "--help"], "sample topics"),

@@ -35,7 +35,7 @@ struct ConsoleTests {
     }
 
     @Test(
-        "A line of progress is written over itself on a terminal, within its width, and taken away; a pipe sees nothing"
+        "A line of progress is written over itself on a terminal, and taken away; a pipe sees nothing"
     )
     func progress() {
         let paper = Paper()

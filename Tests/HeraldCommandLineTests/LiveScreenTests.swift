@@ -6,7 +6,7 @@ import Testing
 struct LiveScreenTests {
     private static let size = TerminalSize(columns: 80, rows: 24)
 
-    @Test("Lines are written again in their place, other lines above them, and the terminal is given back at the end")
+    @Test("Lines are written again in their place, other lines above them, and the terminal is restored")
     func draw() throws {
         let written = Guarded("")
         func take() -> String {

@@ -55,7 +55,7 @@ struct OutputFileTests {
         }
     }
 
-    @Test("A link or a file that lies where the part is to be written is neither followed, nor emptied, nor taken away")
+    @Test("A link or a file where the part is to be written is neither followed, nor emptied, nor taken away")
     func planted() throws {
         try inDirectory { directory in
             let (file, victim) = (directory.appending(path: "a.csv"), directory.appending(path: "victim"))

@@ -225,7 +225,7 @@ struct ConsoleServerTests {
         #expect(echo.text == #"{"parameter":"<script>\"","who":"bob"}"#)
     }
 
-    @Test("A body of a gigabyte is refused before it is sent, and one that does not say its size before it is kept")
+    @Test("A body of a gigabyte is refused before it is sent, one without a size before it is kept")
     func largeBody() throws {
         let console = try ServedConsole()
         defer { console.server.stop() }
@@ -247,7 +247,7 @@ struct ConsoleServerTests {
         #expect(most.status == 200 && most.text == #"{"bytes":2097152}"#)
     }
 
-    @Test("Who guesses tokens is slowed down, and the right token goes on working from elsewhere in the meantime")
+    @Test("Guesses of tokens are slowed down, and the right token goes on working from elsewhere meanwhile")
     func guesses() throws {
         let console = try ServedConsole()
         defer { console.server.stop() }

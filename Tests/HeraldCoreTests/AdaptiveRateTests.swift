@@ -24,7 +24,7 @@ struct AdaptiveRateTests {
     }
 
     @Test(
-        "is found within seconds by a backend that counts the calls of a second, and few are refused until then",
+        "is found within seconds by a backend that counts each second's calls; few are refused until then",
         arguments: [2, 20, 100] as [Int64], [nil, 1_000] as [Int64?])
     func findsSoon(latency: Int64, retryAfter: Int64?) {
         var world = PacedWorld(backend: LimitedBackend(window: true, latency: latency, retryAfter: retryAfter))

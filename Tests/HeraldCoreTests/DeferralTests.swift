@@ -18,7 +18,7 @@ struct DeferralTests {
         }
     }
 
-    @Test("come back in time: a limit is used up for 24 hours, through the delay topics, a restart and other limits")
+    @Test("come back in time from a limit used up for 24 hours, through delay topics, a restart, other limits")
     func hours() {
         var world = Self.world()
         let minute: Int64 = 60_000

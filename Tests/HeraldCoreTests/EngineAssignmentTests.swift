@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Assignments and drains")
 struct EngineAssignmentTests {
-    @Test("revoked: what is in flight ends, the last commit is made, and only then the partitions are given back")
+    @Test("revoked: what is in flight ends, the last commit is made, and then the partitions are given back")
     func revoked() {
         let harness = EngineHarness()
         harness.event("a")
@@ -90,7 +90,7 @@ struct EngineAssignmentTests {
         #expect(harness.calls.count == 1)
     }
 
-    @Test("offsets that a mirror copied from another cluster skip nothing, and what is committed is bound to this one")
+    @Test("offsets that a mirror copied from another cluster skip nothing; a commit is bound to this cluster")
     func mirrored() {
         let harness = EngineHarness()
         harness.engine.unassigned(now: harness.now)

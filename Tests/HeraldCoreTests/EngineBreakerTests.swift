@@ -16,7 +16,7 @@ struct EngineBreakerTests {
     }
 
     @Test(
-        "too many calls that fail for now hold: what is under way counts for nothing, and a probe that gets through ends it"
+        "too many calls that fail for now hold; what is under way does not count; a successful probe ends it"
     )
     func breaker() {
         let harness = breaking()
@@ -57,7 +57,7 @@ struct EngineBreakerTests {
     }
 
     @Test(
-        "a wrong path costs fewer dead letters than the dead-letter breaker counts, and what comes after waits unsettled"
+        "a wrong path costs fewer dead letters than the breaker counts; what comes after waits unsettled"
     )
     func deadLetterBreaker() {
         let harness = breaking()
@@ -80,7 +80,7 @@ struct EngineBreakerTests {
     }
 
     @Test(
-        "who is rejected as a probe of the dead-letter breaker lets others wait for a quarter of a second, and not for a whole one"
+        "a rejected probe of the dead-letter breaker makes others wait a quarter of a second, not a whole one"
     )
     func probesOfTheDeadLetterBreaker() {
         let harness = breaking()
@@ -269,7 +269,7 @@ struct EngineRenewalTests {
         #expect(harness.engine.outage == nil)
     }
 
-    @Test("that are accepted again while a call is refused again: it is made once more, although others are accepted")
+    @Test("that are accepted again while a call is refused again: the call is made once more")
     func acceptedMeanwhile() throws {
         let harness = EngineHarness()
         harness.event("a")

@@ -110,7 +110,7 @@ struct EngineExposureTests {
         #expect(harness.usersInFlight == ["b"])
     }
 
-    @Test("a commit that is found to be there after its producer was lost shows no membership: another one has to")
+    @Test("a commit that is found to be there after its producer was lost shows no membership")
     func standstillAndLostProducer() {
         let harness = harness()
         harness.settle()

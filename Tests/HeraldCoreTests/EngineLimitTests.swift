@@ -60,7 +60,7 @@ struct EngineLimitTests {
     }
 
     @Test(
-        "Retry-After of many events pauses their push service, and the others go on; who waits for it loses no attempt")
+        "Retry-After of many events pauses their push service alone; who waits for it loses no attempt")
     func pause() {
         let harness = EngineHarness { $0.maxInFlight = 40 }
         for number in 0..<20 { harness.event("a\(number)", "apns") }
@@ -116,7 +116,7 @@ struct EngineLimitTests {
         #expect(taken == 200, "what stands behind is reached")
     }
 
-    @Test("when all events are for a push service that is limited they wait in their queue, and not in a delay topic")
+    @Test("when all events are for a limited push service they wait in their queue, and not in a delay topic")
     func backPressure() {
         let harness = EngineHarness {
             $0.serviceCallsPerSecond = [2, nil, nil]
@@ -181,7 +181,7 @@ struct EngineLimitTests {
 @Suite("Priority")
 struct EnginePriorityTests {
     @Test(
-        "with a full bulk topic and a limit, ten of eleven calls are the first topic's as long as it has events",
+        "with a full bulk topic and a limit, ten of eleven calls are the first topic's while it has events",
         arguments: [1, 12, 40] as [Int64])
     func share(latency: Int64) {
         let harness = EngineHarness {

@@ -130,7 +130,7 @@ struct EngineOrderTests {
     }
 
     @Test(
-        "an event that may not be sent yet goes to the longest delay that is not longer, and waits the rest in memory")
+        "an event that may not be sent yet goes to the longest delay that fits, and waits the rest in memory")
     func notBefore() {
         let harness = EngineHarness()
         // The harness's clock stands at 1970-01-12T13:46:40Z.

@@ -69,7 +69,7 @@ struct EngineOutageTests {
         #expect(harness.calls.count == 1)
     }
 
-    @Test("probes with a different event each time, and rejects the one that is refused while others get through")
+    @Test("probes with another event each time, and rejects the one that is refused while others get through")
     func onlyOneIsRefused() {
         let harness = EngineHarness()
         harness.event("bad")

@@ -254,7 +254,7 @@ struct EngineTransactionStopTests {
     }
 
     @Test(
-        "a partition that begins anew: what was settled of the old topic is recorded, and says nothing of the new one")
+        "a partition that begins anew: what was settled of the old topic is recorded, but not in the new one")
     func restarted() {
         let harness = EngineHarness.atomic()
         harness.settle(2)

@@ -84,7 +84,7 @@ struct EngineVerdictTests {
     }
 
     @Test(
-        "a call that may have arrived becomes a dead letter when the settings forbid to repeat it; others are repeated",
+        "a call that may have arrived becomes a dead letter when the settings forbid repeats; others do not",
         arguments: [CallFailure.timeout, .reset, .brokenHTTP])
     func unanswered(failure: CallFailure) {
         let harness = EngineHarness { $0.repeatsUnanswered = false }

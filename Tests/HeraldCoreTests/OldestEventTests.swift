@@ -39,7 +39,7 @@ struct OldestEventTests {
         #expect(ages(harness) == [nil, 3_600_000, nil])
     }
 
-    @Test("An event that went into a delay topic is not forgotten while it lies there, behind others or elsewhere")
+    @Test("An event in a delay topic is not forgotten while it lies there, behind others or elsewhere")
     func delayed() {
         let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 10_000]) }
         harness.event("a")

@@ -69,7 +69,7 @@ struct RefusalTests {
         #expect(Double(records) <= 1.5 * Double(refused), "\(records) retry records for \(refused) refused calls")
     }
 
-    @Test("an event that is refused again with each retry says no more of the others than one that is refused once")
+    @Test("an event that is refused with each retry says no more of the others than one that is refused once")
     func ofTheSameEvents() {
         let refusing = Backend { event, _ in
             event % 25 == 0 ? CallResult(status: 429, durationMilliseconds: 20) : nil
@@ -89,7 +89,7 @@ struct RefusalTests {
     }
 
     @Test(
-        "a backend that bears 500 calls a second gets them, and hardly more, also when it refuses some events for their own sake",
+        "a backend that bears 500 calls a second gets them, and hardly more, also when it refuses some events",
         arguments: [nil, 1_000] as [Int64?], [0, 0.01])
     func ofCapacity(retryAfter: Int64?, share: Double) {
         let limited = LimitedBackend(burst: 20, latency: 20, retryAfter: retryAfter)

@@ -58,7 +58,7 @@ struct JudgementTests {
         return topic
     }
 
-    @Test("A partition without a leader, or with too few copies in sync to be written, fails; one copy behind warns")
+    @Test("A partition without a leader, or with too few copies in sync, fails; one copy behind warns")
     func leaders() {
         var judgement = TopicJudgement()
         judgement.judge(topic([(1, 3, 3), (1, 3, 2)]), minimumInSync: 2)
@@ -127,7 +127,7 @@ struct JudgementTests {
         #expect(GroupJudgement.workers([]).map(\.verdict) == [.skipped])
     }
 
-    @Test("Workers are where the group's members run, on loopback only those of this machine, or where somebody says")
+    @Test("Workers are where the group's members run, on loopback only this machine's, or where it is told")
     func addresses() {
         func addresses(_ hosts: [String], _ listen: String?, named: [String]? = nil) -> [String] {
             WorkerSurvey.addresses(
@@ -149,7 +149,7 @@ struct JudgementTests {
         #expect(renewed.verdict == .warning && renewed.detail.contains("made anew"))
     }
 
-    @Test("A group without members warns only when something waits, one with members when a partition is nobody's")
+    @Test("A group without members warns when something waits, one with members when a partition is nobody's")
     func members() {
         func verdict(_ state: String, _ owned: [[Int32]], end: Int64) -> Verdict {
             let description = GroupDescription(

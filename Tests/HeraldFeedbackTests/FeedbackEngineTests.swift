@@ -95,7 +95,7 @@ struct FeedbackEngineTests {
         }
     }
 
-    @Test("A message that is not finished is asked about in growing pauses, the last time when it is 30 minutes old")
+    @Test("An unfinished message is asked about in growing pauses, the last time when it is 30 minutes old")
     func pauses() throws {
         var engine = engine()
         take(try result("NH-1"), 0, &engine)
@@ -122,7 +122,7 @@ struct FeedbackEngineTests {
         #expect(engine.takeBatch(now: at(1_800_000))?.feedback.map(\.conclusion) == [.unknown])
     }
 
-    @Test("A busy hub is left alone by everybody, as long as it says or longer each time, and then asked once first")
+    @Test("A busy hub is left alone as long as it says, or longer each time, and then asked once first")
     func busy() throws {
         var engine = engine()
         for offset in 0..<3 { take(try result("NH-\(offset)"), Int64(offset), &engine) }

@@ -128,7 +128,7 @@ struct AddressCacheTests {
         #expect(book.choose(after: 300_000) == nil)
     }
 
-    @Test("A resolver out of order changes nothing, a name that is gone is gone, and neither is asked all the time")
+    @Test("A broken resolver changes nothing, a name that is gone is gone, and neither is asked all the time")
     func failures() {
         let book = Book("a")
         book.lookUpFailed(isGone: false, after: 400_000)

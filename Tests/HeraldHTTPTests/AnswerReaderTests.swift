@@ -22,7 +22,7 @@ struct AnswerReaderTests {
         }
     }
 
-    @Test("An answer is known again when it came whole, its connection goes on, and it was nothing but its status")
+    @Test("An answer is known again when it came whole, its connection goes on, and it was only its status")
     func learning() {
         let good = Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi".utf8)
         let others = [

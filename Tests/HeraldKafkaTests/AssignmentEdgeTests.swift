@@ -89,7 +89,7 @@ struct AssignmentEdgeTests {
         #expect(isSaid, "\(text)")
     }
 
-    @Test("No seek moves a partition whose offset was out of range, but a new assignment does, in the same queue")
+    @Test("No seek moves a partition whose offset was out of range; a new assignment does, in the same queue")
     func outOfRange() async throws {
         let kafka = try await RealKafka.shared()
         let topic = try kafka.makeTopic("range", partitions: 2)
@@ -147,7 +147,7 @@ struct AssignmentEdgeTests {
         member.consumer.close()
     }
 
-    @Test("What is taken out of a queue before a pause is kept; the partition goes on behind it, or where a seek says")
+    @Test("What is taken out of a queue before a pause is kept; the partition goes on behind it, or at a seek")
     func retained() async throws {
         let kafka = try await RealKafka.shared()
         let topic = try kafka.makeTopic("retained", partitions: 1)
@@ -186,7 +186,7 @@ struct AssignmentEdgeTests {
         member.consumer.close()
     }
 
-    @Test("Records that come before their partition is forwarded stay in the consumer's queue, the later ones do not")
+    @Test("Records from before a partition is forwarded stay in the consumer's queue, later ones do not")
     func lateForward() async throws {
         let kafka = try await RealKafka.shared()
         let topic = try kafka.makeTopic("late")

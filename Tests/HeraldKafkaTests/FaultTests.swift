@@ -157,7 +157,7 @@ struct FaultTests {
         #expect(error != nil)
     }
 
-    @Test("A broker that tells nothing of groups is told apart from one that does not answer, and the client ends")
+    @Test("A broker that tells nothing of groups is told from one that does not answer, and the client ends")
     func unknownGroupRequest() async throws {
         let admin = try Admin(properties: [("bootstrap.servers", cluster.bootstrapServers)])
         for _ in 0..<3 {

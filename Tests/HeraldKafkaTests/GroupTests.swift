@@ -115,7 +115,7 @@ struct GroupTests {
     }
 
     @Test(
-        "A commit's metadata is read back; one character too many is refused, and only its own partition is not committed"
+        "A commit's metadata is read back; one character too many is refused, for its own partition alone"
     )
     func metadata() async throws {
         let kafka = try await RealKafka.shared()

@@ -26,7 +26,7 @@ struct KafkaErrorKindTests {
         #expect(!KafkaError(code: KafkaError.Code.timedOut).isLasting)
     }
 
-    @Test("Advice names what to allow, on what, in the words of kafka-acls, and only when something is forbidden")
+    @Test("Advice names what to allow, on what, in the words of kafka-acls, only when something is forbidden")
     func advice() {
         let permission = KafkaPermission(.write, on: .transactionalID("w"), .topic("a"), .topic("b"))
         #expect(

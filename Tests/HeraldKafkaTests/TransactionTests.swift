@@ -196,7 +196,7 @@ struct LostAnswerTests {
     }
 
     @Test(
-        "A record of an aborted transaction may have arrived: the producer begins no other, and the next one loses nothing"
+        "A record of an aborted transaction may have arrived: no other begins, and the next loses nothing"
     )
     func abortAfterLostAnswer() async throws {
         try await Self.behindProxy { proxy, kafka in

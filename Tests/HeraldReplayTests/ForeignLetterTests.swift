@@ -107,7 +107,7 @@ struct ForeignLetterTests {
     }
 
     @Test(
-        "An exception is told by its own class unless it only wraps another; a key's exception stands for a missing one"
+        "An exception is told by its class unless it wraps another; a key's exception stands for none"
     )
     func exceptions() {
         let plain = ForeignSample.entry([
@@ -206,7 +206,7 @@ struct ForeignLetterTests {
     }
 
     @Test(
-        "Groups and conditions take any class of exception in a topic of others, and only a worker's reasons elsewhere")
+        "Groups and conditions take any exception in a foreign topic, and only a worker's reasons elsewhere")
     func groups() throws {
         var table = GroupTable(.reason)
         for entry in [ForeignSample.spring(), ForeignSample.spring(offset: 18), ForeignSample.connect()] {

@@ -1,4 +1,5 @@
 import Foundation
+import HeraldBytes
 import HeraldReplay
 import Testing
 
@@ -14,12 +15,13 @@ struct MarkTests {
 
     @Test("A set of offsets is what a set of numbers is, however far they are apart")
     func offsets() {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SplitMix64(seed: 1)
         var offsets = OffsetSet()
         var model: Set<Int64> = []
         for _ in 0..<20_000 {
-            let offset = Int64.random(in: 0...40_000, using: &generator) * (Bool.random() ? 1 : 1_000_003)
-            if Int.random(in: 0..<4) == 0 {
+            let scale: Int64 = Bool.random(using: &generator) ? 1 : 1_000_003
+            let offset = Int64.random(in: 0...40_000, using: &generator) * scale
+            if Int.random(in: 0..<4, using: &generator) == 0 {
                 offsets.remove(offset)
                 model.remove(offset)
             } else {

@@ -128,7 +128,7 @@ struct WhereTests {
         #expect(throws: ToolFailure.self) { try Selection(request, now: Self.now) }
     }
 
-    @Test("Places and ids mean one dead letter or those of an event, and nothing else of the selection is forgotten")
+    @Test("Places and ids mean one dead letter or those of an event, beside the rest of the selection")
     func ids() throws {
         func holds(_ ids: [String], since: WallTime? = nil) throws -> Bool {
             var request = Selection.Request()

@@ -22,7 +22,7 @@ struct HTTPServerTests {
         server.stop()
     }
 
-    @Test("hands over the path as sent, its decoded segments and every parameter of the query, also a repeated one")
+    @Test("hands over the path as sent, its decoded segments and every query parameter, also a repeated one")
     func target() throws {
         let seen = Guarded<HTTPTarget?>(nil)
         let server = try HTTPServer(responding: { request in

@@ -28,7 +28,7 @@ struct HTTPStreamTests {
     }
 
     @Test(
-        "What is sent comes piece by piece, what was sent before the end still comes, and then the connection is free")
+        "What is sent comes piece by piece, all of it before the end, and then the connection is free")
     func pieces() async throws {
         let streams = Streams()
         let server = try streams.serve()
@@ -73,7 +73,7 @@ struct HTTPStreamTests {
         }
     }
 
-    @Test("A client that goes is noticed, and one that does not read is let go before it costs more than the limit")
+    @Test("A client that goes is noticed; one that does not read is let go before it costs more than the limit")
     func gone() async throws {
         let streams = Streams(limitBytes: 100_000)
         let server = try streams.serve()

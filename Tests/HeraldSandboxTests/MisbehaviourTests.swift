@@ -31,7 +31,7 @@ struct MisbehaviourTests {
         #expect(backend.calls.map(\.status) == [503, 503, 200, 200, 503, 503, 200, 200, 200])
     }
 
-    @Test("fails for the users, services and paths that a rule names, for so many calls, and leaves others alone")
+    @Test("fails for the users, services and paths of a rule, for so many calls, and leaves others alone")
     func matching() throws {
         let (backend, client) = try SandboxClient.start()
         backend.misbehave([

@@ -69,7 +69,7 @@ struct HubSettingsTests {
         #expect(mistakes("backend: {pushServices: [apns, huawei]}") == [])
     }
 
-    @Test("A command that calls the hub needs its name and a connection string that can be read, and nothing else")
+    @Test("A command that calls the hub needs its name and a readable connection string, and nothing else")
     func needs() throws {
         let missing = mistakes("backend: {kind: azure-hub}", requiring: .backend)
         #expect(missing.count == 2)

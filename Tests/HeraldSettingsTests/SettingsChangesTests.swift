@@ -69,7 +69,7 @@ struct SettingsChangesTests {
         #expect(changes.settings.limits.pushServices == ["apns": 5, "wns": 5])
     }
 
-    @Test("live settings are marked, hold no secrets, and depend on settings that there are and that are not live")
+    @Test("live settings are marked, hold no secrets, and depend on settings that exist and are not live")
     func declarations() {
         for setting in SettingsTable.all {
             #expect(setting.documentation.hasSuffix("*Live.*") == setting.reload.isLive)

@@ -83,7 +83,7 @@ struct SettingsRulesTests {
         #expect(found.contains { $0.contains("backend.tls.caFile: \"/nonexistent/ca\" cannot be read") })
     }
 
-    @Test("Credentials over plain http draw a warning, but not to this machine, over TLS, or when there are none")
+    @Test("Credentials over plain http draw a warning, but not to this machine, over TLS, or without any")
     func plainHTTP() throws {
         #expect(try load("backend: {url: http://push.example.com}").warnings.map(\.path) == ["backend.url"])
         #expect(

@@ -39,7 +39,7 @@ struct LineFileTests {
         }
     }
 
-    @Test("Lines longer than the chunks that are read stay whole, and longer than allowed are counted and cut off")
+    @Test("Lines longer than a chunk stay whole, and lines longer than allowed are counted and cut off")
     func long() throws {
         let text = String(repeating: "x", count: 150_000)
         try withFile("a\n\(text)\nb") { path in

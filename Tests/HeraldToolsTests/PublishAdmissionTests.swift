@@ -88,7 +88,7 @@ struct PublishAdmissionTests {
     }
 
     @Test(
-        "Each step of a ramp waits for all outcomes before, counted over all runs, and everything else comes behind it")
+        "Each step of a ramp waits for all earlier outcomes, counted over all runs; all else comes behind it")
     func ramp() {
         var pace = pace(services: 2, ramp: [1, 10, 100])
         var sizes: [Int] = []

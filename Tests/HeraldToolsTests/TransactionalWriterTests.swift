@@ -36,7 +36,7 @@ struct TransactionalWriterTests {
         return count
     }
 
-    @Test("A commit that did not succeed is in doubt, and nothing is written again: whoever claims the name can tell")
+    @Test("A commit that did not succeed is in doubt, and nothing is written again before the name is claimed")
     func doubt() throws {
         let writer = try writer()
         defer { writer.close() }

@@ -16,7 +16,7 @@ struct LaneAssignmentTests {
     }
 
     @Test(
-        "An assignment is answered when it is known where to begin: at what was committed, before it, or at the beginning"
+        "An assignment is answered when its beginning is known: the commit, before it, or the first record"
     )
     func starts() {
         let fixture = LaneFixture()
@@ -46,7 +46,7 @@ struct LaneAssignmentTests {
         #expect(fixture.turn() == ["find starts of [notifications/0] for assignment 1 after 1000"])
     }
 
-    @Test("Partitions that are taken away before that are given back at once, and a late answer counts for nothing")
+    @Test("Partitions taken away before that are given back at once, and a late answer counts for nothing")
     func revokedBefore() {
         let fixture = LaneFixture()
         fixture.io.rebalances.append(.assign([partition]))

@@ -44,8 +44,7 @@ struct LetterIndexTests {
 
     @Test("Whatever headers hold, groups are as herald dlq list has them", arguments: GroupField.allCases)
     func sameGroups(field: GroupField) throws {
-        let seed = UInt64.random(in: .min ... .max)
-        var generator = SplitMix64(seed: seed)
+        var generator = SplitMix64(seed: 1)
         let letters = Self.anyLetters(3_000, &generator)
         let mark = #"{"state":"replayed","job":"j","at":1,"partitions":{"0":"0-1000","1":"2-900"}}"#
         let part = #"{"state":"replayed","job":"j","at":1,"pns":["apns"],"partitions":{"2":"4-2000"}}"#
@@ -70,16 +69,15 @@ struct LetterIndexTests {
         #expect(answer.isCertain && answer.matched == kept.count)
         #expect(
             answer.value.map { [$0.count, $0.replayed, $0.delivered, $0.failedAgain, $0.resolved] }
-                == table.sorted.map { [$0.count, $0.replayed, $0.delivered, $0.failedAgain, $0.resolved] },
-            "seed \(seed)")
-        #expect(answer.value.map(\.name) == table.sorted.map(\.name), "seed \(seed)")
-        #expect(answer.value.map(\.first) == table.sorted.map(\.first), "seed \(seed)")
-        #expect(answer.value.map(\.last) == table.sorted.map(\.last), "seed \(seed)")
-        #expect(answer.value.map(\.suggestion) == table.sorted.map(\.suggestion) || field == .hour, "seed \(seed)")
+                == table.sorted.map { [$0.count, $0.replayed, $0.delivered, $0.failedAgain, $0.resolved] })
+        #expect(answer.value.map(\.name) == table.sorted.map(\.name))
+        #expect(answer.value.map(\.first) == table.sorted.map(\.first))
+        #expect(answer.value.map(\.last) == table.sorted.map(\.last))
+        #expect(answer.value.map(\.suggestion) == table.sorted.map(\.suggestion) || field == .hour)
     }
 
     @Test(
-        "A condition holds for a remembered dead letter as for the one in the topic, or the index says that it cannot tell",
+        "A condition holds in the index as for the dead letter in the topic, or the index says it cannot tell",
         arguments: [
             "status = 503", "status = none", "status != 503 and attempts > 1", "campaign = spring",
             "campaign ~ 's*' or source = none", "not (reason = rejected)", "reason in (rejected, expired)",
@@ -89,8 +87,7 @@ struct LetterIndexTests {
             "dead-lettered-at > 2026-11-21T09:00:00Z", "campaign = '\"none\"'", "attempts < 0",
         ])
     func sameConditions(text: String) throws {
-        let seed = UInt64.random(in: .min ... .max)
-        var generator = SplitMix64(seed: seed)
+        var generator = SplitMix64(seed: 1)
         let letters = Self.anyLetters(1_000, &generator)
         let condition = try condition(text)
         let index = index(letters)
@@ -99,7 +96,7 @@ struct LetterIndexTests {
         var expected: Set<String> = []
         for var letter in letters where condition.holds(for: &letter) { expected.insert(letter.place) }
         let isRight = isCertain ? visited == expected : visited.isSubset(of: expected)
-        #expect(isRight, "seed \(seed)")
+        #expect(isRight)
     }
 
     @Test(

@@ -15,7 +15,7 @@ struct GroupObservationTests {
         GroupPositions(partitions: [.init(partition: place, committed: committed, note: note, begin: 0, end: end)])
     }
 
-    @Test("A partition stands still from the second look on at which nothing has become done, in the note neither")
+    @Test("A partition stands still from the second look on at which nothing was done, nor in the note")
     func stillness() {
         var tracker = ProgressTracker()
         let due: (TopicPartition) -> Int64 = { _ in 1 }

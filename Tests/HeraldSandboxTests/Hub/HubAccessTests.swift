@@ -49,7 +49,7 @@ struct HubAccessTests {
     }
 
     @Test(
-        "A token for another place, a forged, ended or broken one, and none at all are answered 401 with the reason",
+        "A foreign, forged, ended or broken token, and none at all, are answered 401 with the reason",
         arguments: ["audience", "hub", "part", "signature", "name", "ended", "broken", "scheme", "none"])
     func refused(mistake: String) throws {
         let caller = try HubCaller.start()

@@ -89,7 +89,7 @@ struct HubMoreSendsTests {
         #expect(caller.emulator.payloads(ofHandle: "AA").isEmpty)
     }
 
-    @Test("A scheduled send is delivered when its moment has come, and refused when that is too far or no moment")
+    @Test("A scheduled send is delivered at its moment, and refused when that is too far or no moment")
     func due() async throws {
         let caller = try HubCaller.start()
         try caller.registerApple("1", "AA", tags: "a")

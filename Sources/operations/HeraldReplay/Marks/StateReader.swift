@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-internal import Glibc
 package import HeraldKafka
 internal import HeraldTools
 
@@ -39,9 +38,17 @@ package final class StateReader {
     }
 
     /// Takes what has come since, without a question to the brokers; whether there was anything.
-    package func poll() throws -> Bool {
+    package func poll() throws -> Bool { try poll(waitMilliseconds: 0) }
+
+    private func poll(waitMilliseconds: Int32) throws -> Bool {
         func add(_ message: Message) throws { try self.add(message) { _ in } }
-        return try reader.poll(waitMilliseconds: 0, add) > 0
+        return try reader.poll(waitMilliseconds: waitMilliseconds, add) > 0
+    }
+
+    /// Waits for the next record, a second at most: the reader looks after its client between two waits.
+    private func waitForRecords(until deadline: ContinuousClock.Instant) throws {
+        let left = min(.seconds(1), max(.milliseconds(1), deadline - .now))
+        _ = try poll(waitMilliseconds: Int32((left / .milliseconds(1)).rounded(.up)))
     }
 
     private func add(_ message: Message, _ onRecord: (MarkRecord) -> Void) throws {
@@ -68,14 +75,14 @@ package final class StateReader {
         if seen.process.isCertainlyAlive { return seen }
         onWait(seen)
         let deadline = ContinuousClock.now + Lease.patience
-        while ContinuousClock.now < deadline {
-            try catchUp()
+        while true {
+            let isLast = ContinuousClock.now >= deadline
+            // A renewal ends the wait. That none will come, only the time tells, and then the brokers' word on the end.
+            if isLast { try catchUp() } else { try waitForRecords(until: deadline) }
             guard let now = lease, !now.isOver, !now.process.hasEnded else { return nil }
             if now != seen { return now }
-            // Nothing tells that a record will not come.
-            usleep(100_000)
+            if isLast { return nil }
         }
-        return nil
     }
 
     package func close() { reader.close() }

@@ -1,4 +1,3 @@
-import Glibc
 import HeraldEvents
 public import HeraldKafka
 import HeraldTelemetry
@@ -40,12 +39,15 @@ final class CampaignWatch: Sendable {
     private let state = Guarded(State())
     /// Records, failing campaigns and the worker's end wake the thread.
     private let wakeup: Wakeup
+    /// Signalled once, when the topic was read or the worker ends, and never drained: it ends every later wait at once.
+    private let readiness: Wakeup
 
     init(configuration: CampaignConfiguration, admin: Admin, logger: Logger) throws(SystemError) {
         self.configuration = configuration
         self.admin = admin
         self.logger = logger
         wakeup = try Wakeup()
+        readiness = try Wakeup()
     }
 
     /// Tells a listener of every campaign that is known, and from then on of every change.
@@ -70,6 +72,7 @@ final class CampaignWatch: Sendable {
     func stop() {
         state.withLock { $0.isStopping = true }
         wakeup.signal()
+        readiness.signal()
     }
 
     /// Waits until the topic was read to its end, or is known to be missing; not for ever, because one-time codes wait too.
@@ -77,17 +80,11 @@ final class CampaignWatch: Sendable {
     /// - Returns: whether it is so; `false` when nothing was known in time.
     @discardableResult
     func waitUntilRead() -> Bool {
-        let deadline = ContinuousClock.now + Self.patience
-        while !state.withLock({ $0.isRead || $0.isStopping }) {
-            guard ContinuousClock.now < deadline else {
-                logger.warning(
-                    "\(configuration.topic) could not be read yet: campaigns that are paused or cancelled are delivered "
-                        + "until it can be")
-                return false
-            }
-            usleep(20_000)
-        }
-        return true
+        if readiness.wait(for: Self.patience) { return true }
+        logger.warning(
+            "\(configuration.topic) could not be read yet: campaigns that are paused or cancelled are delivered "
+                + "until it can be")
+        return false
     }
 
     /// The thread's work.
@@ -107,7 +104,10 @@ final class CampaignWatch: Sendable {
                 }
                 trouble = error
                 // Then there is nothing that a start should wait for.
-                if error.isOfTopic { state.withLock { $0.isRead = true } }
+                if error.isOfTopic {
+                    state.withLock { $0.isRead = true }
+                    readiness.signal()
+                }
                 sleep(Self.lookIntervalMilliseconds)
             }
         }
@@ -204,7 +204,10 @@ final class CampaignWatch: Sendable {
             state.known = news
             return (changes, state.isRead)
         }
-        guard wasRead else { return }
+        guard wasRead else {
+            readiness.signal()
+            return
+        }
         for change in changes { publish(change.name, change.control) }
     }
 

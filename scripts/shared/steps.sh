@@ -1,0 +1,36 @@
+# Steps of a long run, for scripts that source this: each is named, bounded, timed and counted as building or testing.
+#
+#     step build|test NAME MINUTES COMMAND ARGUMENT…
+#     report_steps
+#
+# HERALD_STEPS names the file in which the steps of one run are kept; a script that finds it set belongs to a longer run,
+# which reports for it.
+
+if [ -z "${HERALD_STEPS:-}" ]; then
+    HERALD_STEPS=$(mktemp)
+    export HERALD_STEPS
+    steps_are_reported_here=yes
+fi
+
+step() {
+    local kind=$1 name=$2 minutes=$3 status=0 start=$SECONDS
+    shift 3
+    echo "──── $name"
+    # A hanging step must say its name, instead of taking the whole run's time with it.
+    timeout --foreground --kill-after=10 "${minutes}m" "$@" </dev/null || status=$?
+    if [ "$status" -ne 0 ]; then
+        [ "$status" -ne 124 ] || echo "──── $name: no end after $minutes minutes"
+        echo "──── $name: FAILED with status $status after $((SECONDS - start)) s"
+        exit "$status"
+    fi
+    printf '%s\t%s\t%s\n' "$kind" "$((SECONDS - start))" "$name" >>"$HERALD_STEPS"
+    echo "──── $name: done in $((SECONDS - start)) s"
+}
+
+report_steps() {
+    [ -n "${steps_are_reported_here:-}" ] || return 0
+    echo
+    awk -F '\t' '{ printf "%6d s  %-5s  %s\n", $2, $1, $3; all += $2; of[$1] += $2 }
+        END { printf "%6d s  in all: %d s of building, %d s of testing\n", all, of["build"], of["test"] }' "$HERALD_STEPS"
+    rm "$HERALD_STEPS"
+}
