@@ -20,10 +20,10 @@ enum CrashReport {
         }
     }
 
-    /// Job `job` runs `seed` from here on.
-    static func note(_ seed: UInt64, job: Int) {
+    /// Job `job` runs this from here on.
+    static func note(_ run: Case, job: Int) {
         guard let lines else { return }
-        var text = Array("crashed? make simulate SEED=\(seed)".utf8)
+        var text = Array("crashed? make simulate \(run)".utf8)
         text += Array(repeating: UInt8(ascii: " "), count: width - 1 - text.count)
         text.append(UInt8(ascii: "\n"))
         for (index, byte) in text.enumerated() { lines[job * width + index] = byte }
