@@ -6,9 +6,9 @@
     Tests/Simulation/Mutants/mutants.py --build                             builds the simulation's program, unbroken
 
 A small package in .build/mutants has the engine and the lane as copies and everything else as links, so that a mutant
-is one file to compile; the next one is compiled while this one runs. A mutant runs its scenario, or the first seeds when
-it has none, and so does the unbroken engine before. Fails when the unbroken engine does, when a mutant survives, and
-when one no longer applies.
+is one file to compile; the next one is compiled while this one runs. A mutant runs its scenario, or the first seeds
+when it has none, and so does the unbroken engine before. Fails when the unbroken engine does, when a mutant survives,
+and when one no longer applies.
 """
 
 import argparse
@@ -176,7 +176,8 @@ def run_unbroken(mutants: list[Mutant]) -> str:
     runs = [["--first", SEEDS]]
     runs += [arguments_of(mutant) for mutant in mutants if mutant.scenario]
     with ThreadPoolExecutor(max_workers=2) as pool:
-        for arguments, (found, _) in zip(runs, pool.map(lambda arguments: simulate(PACKAGE / PROGRAM, arguments), runs)):
+        results = pool.map(lambda arguments: simulate(PACKAGE / PROGRAM, arguments), runs)
+        for arguments, (found, _) in zip(runs, results):
             if found:
                 return f"simulate {arguments[0]} '{arguments[1]}': {found}"
     return ""
@@ -231,7 +232,7 @@ def run(chosen: list[Mutant]) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Breaks engine and lane on purpose, and shows that the simulation finds it.")
+    parser = argparse.ArgumentParser(description="Breaks engine and lane, and shows that the simulation finds it.")
     parser.add_argument("parts", nargs="*", metavar="PART", help="only mutants whose name has one of these parts")
     parser.add_argument("--changed-since", metavar="COMMIT", help="only mutants of files that differ from it")
     parser.add_argument("--most", type=int, default=12, metavar="N", help="of those at most so many (12)")

@@ -58,9 +58,12 @@ final class Runs: Sendable {
     }
 
     func run() -> Outcome {
-        CrashReport.install(jobs: jobs)
+        CrashReport.install(jobs: max(jobs, Bystanders.all.count))
         DispatchQueue.concurrentPerform(iterations: Bystanders.all.count) { number in
-            guard let violation = Bystanders.all[number].violation() else { return }
+            CrashReport.note(.bystanders(number), job: number)
+            let violation = Bystanders.all[number].violation()
+            CrashReport.note(nil, job: number)
+            guard let violation else { return }
             let failure = Self.text(.bystanders(number), [violation])
             state.withLock { $0.failures.append((number - Bystanders.all.count, failure)) }
         }
