@@ -11,10 +11,11 @@
 #   KILLS=, MINUTES=, SEED=, GUARANTEE=
 #                              how often `make soak` kills a worker, for how long, when (by the seed), and what it expects;
 #                              MINUTES and SEED are `make simulate`'s too
+#   SCENARIO='seed=3 crashes=9'  what `make simulate` runs instead of a seed (a wrong name makes it say which there are)
 #   FUZZ_SECONDS=60            how long `make fuzz` spends on each target
 #
-# Four build directories, so that no flag makes another build start anew: .build (debug and release), .build/thread and
-# .build/address (sanitizers), .build/benchmarks (what Benchmarks/Package.swift makes).
+# Five build directories, so that no flag makes another build start anew: .build (debug and release), .build/thread and
+# .build/address (sanitizers), .build/benchmarks (what Benchmarks/Package.swift makes), .build/mutants (the simulation).
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 FUZZ_SECONDS ?= 60
@@ -46,7 +47,7 @@ release: build ## makes what a release consists of in .build/dist: program, pack
 demo: build ## shows every outcome live on an embedded broker; without a terminal once, checked, in under 30 seconds
 	@if [ -t 0 ] && [ -t 1 ]; then exec .build/release/herald demo; else exec .build/release/herald demo --once; fi
 
-check: deps ## the quick check after an edit: format, build, unit tests, a million simulated steps; FILTER chooses tests
+check: deps ## the quick check after an edit: format, build, unit tests, fixed seeds of the simulation; FILTER chooses tests
 	@scripts/contained scripts/check
 
 test: deps ## what a change must pass: contract, tests, simulation; with KAFKA_HOME on real brokers and in a browser
@@ -66,12 +67,12 @@ screenshots: deps ## makes the pictures of docs/CONSOLE.md anew (KAFKA_HOME)
 	swift build --product herald
 	@scripts/contained scripts/browser --pictures
 
-simulate: deps ## runs the simulation for MINUTES (10) with new seeds, or replays SEED (or LOCALITY) with a trace
-	swift build --configuration release --product simulate
-	@.build/release/simulate $(if $(SEED),--seed $(SEED),$(if $(LOCALITY),--locality $(LOCALITY),--minutes $(or $(MINUTES),10)))
+simulate: deps ## runs the simulation for MINUTES (10) with new seeds, or replays SEED, SCENARIO (or LOCALITY) with a trace
+	@scripts/simulate $(if $(SEED),--seed $(SEED),$(if $(SCENARIO),--scenario '$(SCENARIO)',$(if $(LOCALITY),--locality \
+		$(LOCALITY),$(if $(BYSTANDERS),--bystanders $(BYSTANDERS),--minutes $(or $(MINUTES),10)))))
 
 mutants: deps ## breaks engine and lane on purpose, each time in another way, and shows that the simulation finds it
-	@scripts/contained Tests/Mutants/mutants.py
+	@scripts/contained Tests/Simulation/Mutants/mutants.py
 
 soak: deps ## kills workers and brokers (of KAFKA_HOME) under 500000 events for half an hour, and checks every promise
 	@Soak/soak.py --check

@@ -28,9 +28,12 @@ func library(
         name: name, path: "Sources/c/\(name)", pkgConfig: pkgConfig, providers: package.map { [.apt([$0])] })
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+func tests(
+    _ name: String, _ dependencies: [Target.Dependency], path: String? = nil, resources: [Resource] = []
+) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies + ["TestSupport"], resources: resources, swiftSettings: strict)
+        name: name, dependencies: dependencies + ["TestSupport"], path: path, resources: resources,
+        swiftSettings: strict)
 }
 
 let package = Package(
@@ -259,17 +262,15 @@ let package = Package(
                 "HeraldSettings",
                 "HeraldText", "HeraldThreads", "HeraldTime",
             ]),
+        // Its program is built by Tests/Simulation/Mutants/Package.swift, which optimises it.
         .target(
             name: "Simulation",
             dependencies: [
                 "HeraldBytes", "HeraldCore", "HeraldEvents", "HeraldKafka", "HeraldTelemetry", "HeraldTime",
                 "HeraldWorker",
             ],
-            path: "Tests/Simulation", swiftSettings: strict),
-        .executableTarget(
-            name: "simulate", dependencies: ["HeraldCore", "Simulation"], path: "Tests/Simulate",
-            swiftSettings: strict),
-        tests("SimulationTests", ["HeraldCore", "Simulation"]),
+            path: "Tests/Simulation/World", swiftSettings: strict),
+        tests("SimulationTests", ["HeraldCore", "Simulation"], path: "Tests/Simulation/Tests"),
         tests(
             "EndToEndTests",
             [

@@ -44,12 +44,13 @@ extension SimulatedWorker {
 
     func renewCredentials() {
         log("renews the credentials")
-        simulation.schedule(.news(process, .credentialsRenewed), after: simulation.chance.between(0, 400))
+        simulation.schedule(.news(process, .credentialsRenewed), after: simulation.chance[.credentials].between(0, 400))
     }
 
     private func answer(_ token: CallToken, _ record: LogRecord) -> (result: CallResult, after: Int64) {
         guard let trouble = simulation.trouble else {
-            return simulation.backend.answer(user: record.user, now: simulation.now, chance: &simulation.chance)
+            var chance = Chance(seed: simulation.chance[.backend].bits())
+            return simulation.backend.answer(user: record.user, now: simulation.now, chance: &chance)
         }
         let calls = duty(record, token).map { simulation.checkers.duties[$0].calls } ?? 0
         return trouble.answer(user: record.user, event: record.event, service: Int(token.service), attempt: calls)

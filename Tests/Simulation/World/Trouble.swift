@@ -72,11 +72,12 @@ package struct Trouble: Sendable {
     ]
 
     init(seed: UInt64) {
-        var chance = Chance(seed: seed ^ 0xA076_1D64_78BD_642F)
+        let choices = Choices(seed: seed)
         self.seed = seed
-        shape = chance.pick(Self.shapes)
+        shape = choices.pick(Self.shapes, for: "trouble.shape")
         let mayHitService = if case .status(403, _) = shape { false } else { true }
-        service = mayHitService && chance.below(6) == 0 ? chance.below(3) : nil
+        let hitsService = mayHitService && choices.once(in: 6, for: "trouble.hitsService")
+        service = hitsService ? choices.below(3, for: "trouble.service") : nil
         // Near a half of all calls nobody can tell it from a wrong path.
         // Refusals that are a real share of a push service's calls speak for the service.
         let shares =
@@ -86,14 +87,14 @@ package struct Trouble: Sendable {
             case .status(403, _): [0, 20, 100]
             case .status, .timeout, .reset: [0, 20, 100, 200, 350]
             }
-        users = service == nil ? chance.pick(shares) : 0
-        isOnce = chance.below(2) == 0
+        users = service == nil ? choices.pick(shares, for: "trouble.users") : 0
+        isOnce = choices.once(in: 2, for: "trouble.isOnce")
         // Refusals that are near a tenth of the calls may happen to be more of some hundred.
         let most = shape.throttles && (users > 0 || !isOnce) ? 20 : 50
-        events = users == 0 && service == nil ? most : chance.pick([0, 10, 10, most])
-        oversized = chance.pick([0, 0, 5, 20])
+        events = users == 0 && service == nil ? most : choices.pick([0, 10, 10, most], for: "trouble.events")
+        oversized = choices.pick([0, 0, 5, 20], for: "trouble.oversized")
         // Calls that hang in every place at once keep others from showing that the backend is well: not promised.
-        let size = users > 0 && !shape.looksGeneral ? chance.pick([0, 0, 100, 400]) : 0
+        let size = users > 0 && !shape.looksGeneral ? choices.pick([0, 0, 100, 400], for: "trouble.crowd") : 0
         crowd = 300..<300 + size
     }
 

@@ -7,52 +7,54 @@ extension Simulation {
     private static let faultTime: Int64 = 60_000
 
     func scheduleFaults() {
-        let faults: [(Fault, Int)] = [
-            (.crash, scenario.crashes), (.stop, scenario.stops), (.freeze, scenario.freezes),
-            (.sessionLoss, scenario.sessionLosses),
-            (.grow, scenario.growths), (.outage, scenario.outages), (.leaderLoss, scenario.leaderLosses),
-            (.refusal, scenario.refusals), (.rival, scenario.rivals), (.clockStep, scenario.skew > 0 ? 3 : 0),
-            (.settings, scenario.settingsChanges),
+        let faults: [(Fault, Stream, Int)] = [
+            (.crash, .crash, scenario.crashes), (.stop, .stop, scenario.stops), (.freeze, .freeze, scenario.freezes),
+            (.sessionLoss, .sessionLoss, scenario.sessionLosses), (.grow, .growth, scenario.growths),
+            (.outage, .outage, scenario.outages), (.leaderLoss, .leaderLoss, scenario.leaderLosses),
+            (.refusal, .refusal, scenario.refusals), (.rival, .rival, scenario.rivals),
+            (.clockStep, .clockStep, scenario.skew > 0 ? 3 : 0), (.settings, .settings, scenario.settingsChanges),
         ]
-        for (fault, count) in faults {
-            for _ in 0..<count { schedule(.fault(fault), after: chance.between(100, Self.faultTime)) }
+        for (fault, stream, count) in faults {
+            for _ in 0..<count { schedule(.fault(fault), after: chance[stream].between(100, Self.faultTime)) }
         }
-        if scenario.hasStorms { schedule(.weather, after: chance.between(500, 5_000)) }
+        if scenario.hasStorms { schedule(.weather, after: chance[.weather].between(500, 5_000)) }
     }
 
     func perform(_ fault: Fault) {
         switch fault {
-        case .crash: anyWorker()?.crash()
-        case .stop: anyWorker()?.drain()
-        case .freeze: anyWorker()?.freeze()
+        case .crash: anyWorker(.crash)?.crash()
+        case .stop: anyWorker(.stop)?.drain()
+        case .freeze: anyWorker(.freeze)?.freeze()
         case .sessionLoss:
             guard cluster.awayUntil <= now else { return }
-            anyWorker()?.loseSession()
+            anyWorker(.sessionLoss)?.loseSession()
         case .grow:
             log("every topic gets one more partition")
             rebalance(telling: cluster.grow())
         case .outage:
-            let duration = chance.between(1_000, 15_000)
+            let duration = chance[.outage].between(1_000, 15_000)
             log("all brokers are away for \(duration) ms")
             cluster.awayUntil = now + duration
             schedule(.brokersBack, after: duration)
         case .leaderLoss:
-            let place = Place(topic: chance.below(cluster.topics.count), partition: chance.below(cluster.partitions))
-            let duration = chance.between(500, 20_000)
+            let place = Place(
+                topic: chance[.leaderLoss].below(cluster.topics.count),
+                partition: chance[.leaderLoss].below(cluster.partitions))
+            let duration = chance[.leaderLoss].between(500, 20_000)
             log("\(cluster.name(place)) has no leader for \(duration) ms")
             cluster[place].leaderlessUntil = now + duration
             schedule(.leaderBack(place), after: duration)
         case .refusal:
-            let topic = chance.between(Int64(scenario.topics.requests.count), Int64(cluster.topics.count - 1))
-            let duration = chance.between(500, 15_000)
-            log("\(cluster.topics[Int(topic)]) refuses every record for \(duration) ms")
-            cluster.refusing = (Int(topic), now + duration)
+            let first = scenario.topics.requests.count
+            let topic = first + chance[.refusal].below(cluster.topics.count - first)
+            let duration = chance[.refusal].between(500, 15_000)
+            log("\(cluster.topics[topic]) refuses every record for \(duration) ms")
+            cluster.refusing = (topic, now + duration)
         case .clockStep:
-            guard let worker = anyWorker() else { return }
-            worker.chooseSkew()
-        case .settings: anyWorker()?.change(to: Scenario.anyLiveSettings(&chance))
+            anyWorker(.clockStep)?.chooseSkew()
+        case .settings: anyWorker(.settings)?.change(to: Scenario.anyLiveSettings(&chance[.settings]))
         case .rival:
-            guard let worker = anyWorker() else { return }
+            guard let worker = anyWorker(.rival) else { return }
             log("somebody takes the transactional.id of \(worker.process) over")
             _ = cluster.initialise(worker.transactionalID)
             cluster.rivalled.insert(worker.transactionalID)
@@ -60,9 +62,9 @@ extension Simulation {
         }
     }
 
-    private func anyWorker() -> SimulatedWorker? {
+    private func anyWorker(_ stream: Stream) -> SimulatedWorker? {
         let running = workers.filter { $0.isRunning && $0.frozenUntil == nil }
-        return running.isEmpty ? nil : chance.pick(running)
+        return running.isEmpty ? nil : chance[stream].pick(running)
     }
 
     func changeWeather() {
@@ -71,26 +73,26 @@ extension Simulation {
             return
         }
         var weather = SimulatedBackend.Weather()
-        switch chance.below(9) {
+        switch chance[.weather].below(9) {
         case 0: weather.passwordIsWrong = true
         case 1: weather.isUnreachable = true
         case 2: weather.transient = 900
         case 3: weather.pathIsWrong = true
         case 4:
-            weather.capacity = chance.between(5, 200)
-            weather.capacityPause = chance.pick([nil, nil, 1_000, 7_000, 60_000])
+            weather.capacity = chance[.weather].between(5, 200)
+            weather.capacityPause = chance[.weather].pick([nil, nil, 1_000, 7_000, 60_000])
         case 5: weather.quotaIsUsedUp = true
         case 6: weather.hubIsMissing = true
         default: break
         }
         log("the backend: \(weather)")
         become(weather)
-        schedule(.weather, after: chance.between(200, 8_000))
+        schedule(.weather, after: chance[.weather].between(200, 8_000))
     }
 
     /// A password that was wrong is right again by itself, or because all workers have another one.
     private func become(_ weather: SimulatedBackend.Weather) {
-        if backend.weather.passwordIsWrong, !weather.passwordIsWrong, chance.below(2) == 0 {
+        if backend.weather.passwordIsWrong, !weather.passwordIsWrong, chance[.credentials].below(2) == 0 {
             log("every worker has another password")
             for worker in workers where worker.isRunning {
                 schedule(.news(worker.process, .credentialsChanged), after: 0)

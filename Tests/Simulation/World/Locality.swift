@@ -15,24 +15,25 @@ package struct Locality {
 
     /// What to compare, from a seed.
     package init(seed: UInt64) {
-        var chance = Chance(seed: seed ^ 0xE703_7ED1_A0B4_28DB)
+        let choices = Choices(seed: seed)
         var scenario = Scenario(seed: seed)
         scenario.calm()
-        scenario.isAtomic = chance.below(4) > 0
-        scenario.workers = 1 + chance.below(3)
-        scenario.partitions = 1 + chance.below(4)
-        scenario.events = 600 + chance.below(900)
+        scenario.isAtomic = !choices.once(in: 4, for: "locality.isAtomic")
+        scenario.workers = 1 + choices.below(3, for: "locality.workers")
+        scenario.partitions = 1 + choices.below(4, for: "locality.partitions")
+        scenario.events = 600 + choices.below(900, for: "locality.events")
         scenario.users = 400
-        scenario.burst = chance.pick([1, 4, 12])
+        scenario.burst = choices.pick([1, 4, 12], for: "locality.burst")
         scenario.campaignShare = 0
         scenario.gaps = 0
         scenario.twins = 0
-        scenario.ordering = chance.pick([.key, .key, .none])
-        scenario.immediate = chance.below(3)
-        scenario.chooseDelays(&chance)
+        scenario.ordering = choices.pick([.key, .key, .none], for: "locality.ordering")
+        scenario.immediate = choices.below(3, for: "locality.immediate")
+        scenario.chooseDelays(choices)
         let trouble = Trouble(seed: seed)
         // Calls that hang may fill what the settings allow: then there is room for nobody.
-        scenario.maxInFlight = trouble.shape.hangs ? 1_000 : chance.pick([100, 300, 1_000])
+        let maxInFlight = choices.pick([100, 300, 1_000], for: "locality.maxInFlight")
+        scenario.maxInFlight = trouble.shape.hangs ? 1_000 : maxInFlight
         scenario.trouble = trouble
         self.scenario = scenario
     }

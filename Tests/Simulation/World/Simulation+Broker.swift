@@ -31,7 +31,7 @@ extension Simulation {
     }
 
     func tell(_ process: Process, _ news: News) {
-        schedule(.news(process, news), after: chance.between(0, 15))
+        schedule(.news(process, news), after: chance[.answer].between(0, 15))
     }
 
     /// The client sends it again until somebody takes it, or until its time is over.
@@ -40,25 +40,26 @@ extension Simulation {
         case .write(let id, _, _, _, _, let transaction, let sentAt) where moment - sentAt > Self.messageTimeout:
             let wait = max(0, sentAt + Self.messageTimeout - now)
             schedule(.news(process, .written(id, transaction: transaction, .timedOut)), after: wait)
-        case .commit(let sequence, _, _) where chance.below(2) == 0:
+        case .commit(let sequence, _, _) where chance[.retry].below(2) == 0:
             schedule(
-                .news(process, .committed(sequence: sequence, .failedForNow)), after: chance.between(1_000, 5_000))
+                .news(process, .committed(sequence: sequence, .failedForNow)),
+                after: chance[.retry].between(1_000, 5_000))
         case _:
-            schedule(.request(process, request), after: moment - now + chance.between(0, 50))
+            schedule(.request(process, request), after: moment - now + chance[.retry].between(0, 50))
         }
     }
 
     func again(_ request: Request, of process: Process) {
         // What a dead process waits for nobody asks for again.
         guard living(process) != nil else { return }
-        schedule(.request(process, request), after: chance.between(5, 100))
+        schedule(.request(process, request), after: chance[.retry].between(5, 100))
     }
 
     // MARK: The group
 
     func rebalance(telling members: [Int]) {
         for member in members {
-            schedule(.news(Process(member: member), .revoked), after: chance.between(0, 20))
+            schedule(.news(Process(member: member), .revoked), after: chance[.rebalance].between(0, 20))
         }
         finishRebalance()
     }
@@ -131,8 +132,8 @@ extension Simulation {
         wake(place)
         if isAcknowledgementLost {
             tell(process, .acknowledged(id, .other))
-        } else if chance.happens(scenario.lostAcknowledgements) {
-            schedule(.news(process, .acknowledged(id, nil)), after: chance.between(1_000, 5_000))
+        } else if chance[.lostAcknowledgement].happens(scenario.lostAcknowledgements) {
+            schedule(.news(process, .acknowledged(id, nil)), after: chance[.lostAcknowledgement].between(1_000, 5_000))
         } else {
             tell(process, .acknowledged(id, nil))
         }
@@ -141,8 +142,8 @@ extension Simulation {
     /// A commit reaches the broker, or not, and so does its reply the worker.
     private func commit(_ process: Process, sequence: UInt64, generation: Int, _ positions: [Position]) {
         let isAccepted = cluster.accepts(member: process.member, generation: generation)
-        let isHit = chance.happens(scenario.lostMessages)
-        let fault = isHit ? chance.below(3) : 3
+        let isHit = chance[.lostMessage].happens(scenario.lostMessages)
+        let fault = isHit ? chance[.lostMessage].below(3) : 3
         if isAccepted, fault != 0 {
             check(positions, of: process)
             for position in positions {
@@ -154,6 +155,6 @@ extension Simulation {
         log("\(process): commit \(sequence) \(outcome)\(isHit ? ", lost or late" : "")")
         schedule(
             .news(process, .committed(sequence: sequence, outcome)),
-            after: fault == 2 ? chance.between(1_000, 12_000) : chance.between(0, 15))
+            after: fault == 2 ? chance[.lostMessage].between(1_000, 12_000) : chance[.answer].between(0, 15))
     }
 }

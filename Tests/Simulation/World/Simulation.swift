@@ -34,7 +34,7 @@ package final class Simulation {
     /// How much time the run stood for.
     package var virtualSeconds: Int { Int((now - Self.start) / 1_000) }
 
-    var chance: Chance
+    var chance: Streams
     var cluster: SimulatedCluster
     var backend = SimulatedBackend()
     /// What fails for some, until the pardon.
@@ -49,7 +49,7 @@ package final class Simulation {
 
     package init(scenario: Scenario) {
         self.scenario = scenario
-        chance = Chance(seed: scenario.seed)
+        chance = Streams(seed: scenario.seed)
         let consumed = scenario.consumedTopics.map(\.name)
         let topics = consumed + scenario.otherTopics
         cluster = SimulatedCluster(
@@ -72,7 +72,7 @@ package final class Simulation {
     }
 
     /// How long a message is on its way.
-    func travel() -> Int64 { chance.between(0, 20) }
+    func travel() -> Int64 { chance[.travel].between(0, 20) }
 
     /// Tells the reader of a trace what happens.
     func log(_ text: @autoclosure () -> String) {
@@ -89,7 +89,7 @@ package final class Simulation {
     /// - Returns: What broke a promise, if anything did.
     package func run() -> [String] {
         defer { for worker in workers { worker.letGo() } }
-        for index in workers.indices { schedule(.start(worker: index), after: chance.between(0, 50)) }
+        for index in workers.indices { schedule(.start(worker: index), after: chance[.start].between(0, 50)) }
         // A rebalance waits for calls that hang: whoever is compared joins before there are any.
         schedule(.publish, after: trouble == nil ? 10 : 15_000)
         schedule(.pardon, after: 200_000)

@@ -17,7 +17,7 @@ extension SimulatedWorker: SimulatedIO {
         return Moment(monotonic: moment.monotonic, wall: moment.wall.advanced(byMilliseconds: skew))
     }
 
-    func entropy() -> UInt64 { simulation.chance.bits() }
+    func entropy() -> UInt64 { simulation.chance[.entropy].bits() }
 
     func drainMessages() -> [LaneMessage] {
         defer { inbox.messages = [] }
@@ -59,7 +59,7 @@ extension SimulatedWorker: SimulatedIO {
         isGivingBack = true
         endAssignment()
         forgetAssignment()
-        simulation.schedule(.request(process, .unassigned), after: simulation.chance.between(0, 5))
+        simulation.schedule(.request(process, .unassigned), after: simulation.chance[.unassignment].between(0, 5))
     }
 
     func member() -> Int? { generation }
@@ -120,7 +120,7 @@ extension SimulatedWorker: SimulatedIO {
         guard simulation.cluster.awayUntil <= simulation.now else { return nil }
         let partitions = lane.engine.sourceList[queue].partitions
         guard !partitions.isEmpty else { return nil }
-        let first = simulation.chance.below(partitions.count)
+        let first = simulation.chance[.take].below(partitions.count)
         for step in partitions.indices {
             let partition = Int(partitions[(first + step) % partitions.count])
             let place = places[partition]

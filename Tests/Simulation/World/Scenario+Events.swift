@@ -20,7 +20,9 @@ extension Scenario {
     /// A campaign's name.
     static func campaignName(_ index: Int) -> String { "campaign-\(index)" }
 
-    func event(number: Int, now: Int64, chance: inout Chance) -> Published {
+    func event(number: Int, now: Int64, streams: inout Streams) -> Published {
+        // However much is drawn for one event, the next one draws the same.
+        var chance = Chance(seed: streams[.event].bits())
         let user = chance.below(users)
         let kind = hasPlainEvents ? 99 : chance.below(100)
         let key = Array("user-\(user)".utf8)
@@ -33,7 +35,9 @@ extension Scenario {
             published.services = [-1]
             return published
         }
-        if chance.happens(oversized) { published.record.size = chance.pick([.large, .huge, .enormous, .impossible]) }
+        if streams[.eventSize].happens(oversized) {
+            published.record.size = streams[.eventSize].pick([.large, .huge, .enormous, .impossible])
+        }
         let names = pushServices.names
         published.services = names.indices.filter { _ in chance.below(2) == 0 }
         if published.services.isEmpty { published.services = [0] }
@@ -43,8 +47,8 @@ extension Scenario {
         ]
         published.hasOwnID = kind < 80
         if published.hasOwnID { fields.append(#""id":"event-\#(number)""#) }
-        if chance.happens(campaignShare) {
-            let campaign = chance.below(Self.campaigns)
+        if streams[.campaignOfEvent].happens(campaignShare) {
+            let campaign = streams[.campaignOfEvent].below(Self.campaigns)
             published.campaign = campaign
             fields.append(#""campaign":"\#(Self.campaignName(campaign))""#)
         }

@@ -12,6 +12,8 @@ class Mutant(NamedTuple):
     file: str
     original: str
     broken: str
+    # What is run instead of the seeds: for what seldom happens by itself.
+    scenario: str = ""
 
 
 MUTANTS = [

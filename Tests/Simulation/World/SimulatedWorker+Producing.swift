@@ -28,7 +28,8 @@ extension SimulatedWorker {
             if failure == .doesNotFit { return .doesNotFit }
             if isAtomic || failure == .queueFull { return .refused(Self.error(of: failure)) }
             produced.insert(id)
-            simulation.schedule(.news(process, .acknowledged(id, failure)), after: simulation.chance.between(0, 30))
+            simulation.schedule(
+                .news(process, .acknowledged(id, failure)), after: simulation.chance[.producer].between(0, 30))
             return .taken
         }
         produced.insert(id)
@@ -92,13 +93,15 @@ extension SimulatedWorker {
                 }
             // Most topics are known beforehand, and the others' brokers say so.
             if isTooLarge {
-                return simulation.chance.happens(simulation.scenario.unknownLimits) ? .tooLarge : .doesNotFit
+                let isUnknown = simulation.chance[.unknownLimit].happens(simulation.scenario.unknownLimits)
+                return isUnknown ? .tooLarge : .doesNotFit
             }
             // A batch with too large a record is refused as a whole.
-            if isAtomic, record.size != .usual, simulation.chance.happens(200_000) { return .tooLarge }
+            if isAtomic, record.size != .usual, simulation.chance[.batch].happens(200_000) { return .tooLarge }
         }
-        if simulation.chance.happens(simulation.scenario.fullQueues) { return .queueFull }
-        return !isAtomic && simulation.chance.happens(simulation.scenario.refusedRecords) ? .other : nil
+        if simulation.chance[.fullQueue].happens(simulation.scenario.fullQueues) { return .queueFull }
+        let isRefused = !isAtomic && simulation.chance[.refusedRecord].happens(simulation.scenario.refusedRecords)
+        return isRefused ? .other : nil
     }
 
     /// An event of which the broker refused a record takes no other's transaction along again.
@@ -162,7 +165,7 @@ extension SimulatedWorker {
     }
 
     private func send(_ id: ProductionID, _ place: Place, _ record: LogRecord, _ effect: Effect) {
-        let isLost = simulation.chance.happens(simulation.scenario.lostAcknowledgements)
+        let isLost = simulation.chance[.lostAcknowledgement].happens(simulation.scenario.lostAcknowledgements)
         // The broker has it and the worker does not know: at least once means that it is written again.
         if isLost { hit(effect.settles) }
         simulation.schedule(

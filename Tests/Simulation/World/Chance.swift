@@ -8,6 +8,15 @@ package struct Chance {
         generator = SplitMix64(seed: seed)
     }
 
+    /// Chance for one purpose of a seed: no other purpose, and no order of purposes, changes what it gives.
+    init(seed: UInt64, for purpose: String) {
+        // FNV-1a: a `Hasher` gives another number in each process.
+        let key = purpose.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        var seeds = SplitMix64(seed: seed)
+        var keys = SplitMix64(seed: key)
+        generator = SplitMix64(seed: seeds.next() ^ keys.next())
+    }
+
     package mutating func bits() -> UInt64 { generator.next() }
 
     /// A number from 0 to below `bound`.

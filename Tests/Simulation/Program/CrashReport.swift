@@ -1,6 +1,6 @@
 import Glibc
 
-/// Names the seeds that were being run when an engine trapped.
+/// Names what was being run when an engine trapped.
 ///
 /// A trap ends the process; what its signal handler may do is to write bytes that are there already.
 enum CrashReport {
@@ -20,10 +20,10 @@ enum CrashReport {
         }
     }
 
-    /// Job `job` runs `seed` from here on.
-    static func note(_ seed: UInt64, job: Int) {
+    /// Job `job` runs this from here on, or nothing.
+    static func note(_ run: Case?, job: Int) {
         guard let lines else { return }
-        var text = Array("crashed? make simulate SEED=\(seed)".utf8)
+        var text = run.map { Array("crashed? make simulate \($0)".utf8) } ?? []
         text += Array(repeating: UInt8(ascii: " "), count: width - 1 - text.count)
         text.append(UInt8(ascii: "\n"))
         for (index, byte) in text.enumerated() { lines[job * width + index] = byte }

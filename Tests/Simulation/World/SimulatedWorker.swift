@@ -127,7 +127,7 @@ final class SimulatedWorker {
     func chooseSkew() {
         let skew = simulation.scenario.skew
         guard skew > 0 else { return }
-        self.skew = simulation.chance.between(-skew, skew)
+        self.skew = simulation.chance[.clockStep].between(-skew, skew)
         log("its clock is off by \(self.skew) ms")
     }
 
@@ -187,12 +187,12 @@ final class SimulatedWorker {
         hitInMemory()
         die()
         simulation.schedule(.sessionEnds(process, join: joins), after: Self.session)
-        simulation.schedule(.start(worker: index), after: simulation.chance.between(100, 20_000))
+        simulation.schedule(.start(worker: index), after: simulation.chance[.crash].between(100, 20_000))
     }
 
     /// SIGSTOP, and SIGCONT later; perhaps longer than its session.
     func freeze() {
-        let duration = simulation.chance.between(100, 30_000)
+        let duration = simulation.chance[.freeze].between(100, 30_000)
         log("is frozen for \(duration) ms")
         lostSince = nil
         frozenUntil = simulation.now + duration
@@ -208,8 +208,8 @@ final class SimulatedWorker {
         sessionEnded()
         simulation.rebalance(telling: simulation.cluster.remove(process.member))
         // Some hear of it at once, and some when their commits have been refused for a while.
-        let latest: Int64 = simulation.chance.pick([0, 20, 3_000])
-        simulation.schedule(.news(process, .lost), after: simulation.chance.between(0, latest))
+        let latest: Int64 = simulation.chance[.sessionLoss].pick([0, 20, 3_000])
+        simulation.schedule(.news(process, .lost), after: simulation.chance[.sessionLoss].between(0, latest))
     }
 
     func thaw(after duration: Int64) {
@@ -220,7 +220,7 @@ final class SimulatedWorker {
         hasStoodStill = isZombie && duration >= limit
         frozenFor += duration
         if isZombie {
-            simulation.schedule(.news(process, .lost), after: simulation.chance.between(0, 1_500))
+            simulation.schedule(.news(process, .lost), after: simulation.chance[.freeze].between(0, 1_500))
         }
         recordsArrived()
     }
@@ -305,7 +305,7 @@ final class SimulatedWorker {
         } else {
             simulation.rebalance(telling: simulation.cluster.remove(process.member))
         }
-        simulation.schedule(.start(worker: index), after: simulation.chance.between(100, 5_000))
+        simulation.schedule(.start(worker: index), after: simulation.chance[.restart].between(100, 5_000))
     }
 
     private func die() {

@@ -15,13 +15,15 @@ extension Simulation {
         if let bound = scenario.pauseIfFailures {
             for index in 0..<Scenario.campaigns { set(.running, campaign: index, pauseIfFailures: bound) }
         }
-        for _ in 0..<scenario.campaignChanges { schedule(.changeCampaign, after: chance.between(10, 90_000)) }
+        for _ in 0..<scenario.campaignChanges {
+            schedule(.changeCampaign, after: chance[.campaign].between(10, 90_000))
+        }
     }
 
     func changeCampaign() {
-        let index = chance.below(Scenario.campaigns)
+        let index = chance[.campaign].below(Scenario.campaigns)
         guard campaigns[index]?.state != .cancelled else { return }
-        switch chance.below(4) {
+        switch chance[.campaign].below(4) {
         case 0: set(.cancelled, campaign: index)
         case 1: set(.running, campaign: index, pauseIfFailures: scenario.pauseIfFailures)
         default: pause(index)
@@ -40,7 +42,8 @@ extension Simulation {
 
     private func pause(_ index: Int) {
         set(.paused, campaign: index)
-        schedule(.resumeCampaign(index), after: chance.between(100, chance.pick([5_000, 60_000, Self.longestPause])))
+        let longest = chance[.campaign].pick([5_000, 60_000, Self.longestPause])
+        schedule(.resumeCampaign(index), after: chance[.campaign].between(100, longest))
     }
 
     private func set(_ state: CampaignControl.State, campaign index: Int, pauseIfFailures: Double? = nil) {
@@ -53,7 +56,7 @@ extension Simulation {
         case .cancelled: checkers.cancelledCampaigns.insert(index)
         }
         for worker in workers where worker.isRunning {
-            schedule(.news(worker.process, .campaign(index)), after: chance.between(0, Self.newsTime))
+            schedule(.news(worker.process, .campaign(index)), after: chance[.campaignNews].between(0, Self.newsTime))
         }
     }
 }

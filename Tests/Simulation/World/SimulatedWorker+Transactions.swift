@@ -67,12 +67,13 @@ extension SimulatedWorker {
         guard let operation = client.operation else { return }
         client.isConcluded = true
         client.call += 1
-        simulation.schedule(.news(process, .concluded(operation, outcome)), after: simulation.chance.between(0, 5))
+        simulation.schedule(
+            .news(process, .concluded(operation, outcome)), after: simulation.chance[.producer].between(0, 5))
     }
 
     private func limitTime() {
         simulation.schedule(
-            .news(process, .timedOut(call: client.call)), after: simulation.chance.between(2_000, 10_000))
+            .news(process, .timedOut(call: client.call)), after: simulation.chance[.callTimeout].between(2_000, 10_000))
     }
 
     private func send(_ request: Request) {
@@ -152,9 +153,11 @@ extension SimulatedWorker {
         if isAnew {
             client.positions = positions.map(position)
             client.generation = member ?? 0
-            if simulation.chance.happens(simulation.scenario.abortableErrors) { client.mustAbort = true }
+            let abortableErrors = simulation.scenario.abortableErrors
+            if simulation.chance[.abortableError].happens(abortableErrors) { client.mustAbort = true }
         }
-        if simulation.chance.happens(simulation.scenario.fatalErrors * (isAnew ? 1 : 20)) { client.isBroken = true }
+        let fatalErrors = simulation.scenario.fatalErrors * (isAnew ? 1 : 20)
+        if simulation.chance[.fatalError].happens(fatalErrors) { client.isBroken = true }
         goOnCommitting()
     }
 
@@ -188,13 +191,13 @@ extension SimulatedWorker {
         // What is on its way is taken back, and heard of as failed before the abort returns. If its answers are lost, it has
         // arrived all the same.
         client.outstanding = 0
-        if simulation.chance.happens(simulation.scenario.lostAcknowledgements * 20) {
+        if simulation.chance[.outOfStep].happens(simulation.scenario.lostAcknowledgements * 20) {
             client.outOfStep.formUnion(client.unanswered.values)
         }
         for id in produced.sorted(by: { $0.rawValue < $1.rawValue }) {
             simulation.schedule(.news(process, .written(id, transaction: client.number, .purged)), after: 0)
         }
-        if simulation.chance.happens(simulation.scenario.fatalErrors) { client.isBroken = true }
+        if simulation.chance[.fatalError].happens(simulation.scenario.fatalErrors) { client.isBroken = true }
         if let fatal = client.fatal {
             conclude(fatal)
         } else if client.hasSent, let epoch = client.epoch,
@@ -220,7 +223,7 @@ extension SimulatedWorker {
             return
         }
         client.unanswered[id] = place
-        if simulation.chance.happens(simulation.scenario.refusedRecords) {
+        if simulation.chance[.refusedRecord].happens(simulation.scenario.refusedRecords) {
             schedule(.written(id, transaction: client.number, .refused))
         } else {
             send(
@@ -230,7 +233,7 @@ extension SimulatedWorker {
     }
 
     private func schedule(_ news: News) {
-        simulation.schedule(.news(process, news), after: simulation.chance.between(0, 30))
+        simulation.schedule(.news(process, news), after: simulation.chance[.producer].between(0, 30))
     }
 
     // MARK: What it hears

@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What mutants.py builds in .build/mutants: the engine and the lane, which are broken there, and the simulation.
+// What mutants.py builds in .build/mutants: the engine and the lane, which may be broken there, and the simulation. It is
+// the only package that builds the simulation's program.
 
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -52,8 +53,8 @@ let package = Package(
                 "HeraldBytes", "HeraldCore", "HeraldEvents", "HeraldKafka", "HeraldTelemetry", "HeraldTime",
                 "HeraldWorker",
             ],
-            path: "Tests/Simulation", swiftSettings: strict),
+            path: "Tests/Simulation/World", swiftSettings: strict),
         .executableTarget(
-            name: "simulate", dependencies: ["Simulation"], path: "Tests/Simulate", swiftSettings: strict),
+            name: "simulate", dependencies: ["Simulation"], path: "Tests/Simulation/Program", swiftSettings: strict),
     ]
 )

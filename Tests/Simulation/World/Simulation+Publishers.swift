@@ -8,22 +8,22 @@ extension Simulation {
             return
         }
         var transaction: Int?
-        if chance.happens(scenario.openTransactions) {
-            transaction = cluster.openForeign(commits: chance.below(3) > 0)
-            schedule(.publisherEnds(transaction: transaction ?? 0), after: chance.between(0, 8_000))
+        if chance[.openTransaction].happens(scenario.openTransactions) {
+            transaction = cluster.openForeign(commits: chance[.openTransaction].below(3) > 0)
+            schedule(.publisherEnds(transaction: transaction ?? 0), after: chance[.openTransaction].between(0, 8_000))
         }
         for _ in 0..<scenario.burst where published < scenario.events {
-            let event = scenario.event(number: published, now: now, chance: &chance)
+            let event = scenario.event(number: published, now: now, streams: &chance)
             published += 1
             let place = Place(topic: event.topic, partition: event.partition)
             let name = append(event, to: place, in: transaction)
-            if event.hasOwnID, transaction == nil, chance.happens(scenario.twins) {
-                schedule(.publishTwin(of: name), after: chance.between(0, 20_000))
+            if event.hasOwnID, transaction == nil, chance[.twin].happens(scenario.twins) {
+                schedule(.publishTwin(of: name), after: chance[.twin].between(0, 20_000))
             }
-            if chance.happens(scenario.gaps) { appendGap(event.record, to: place) }
+            if chance[.gap].happens(scenario.gaps) { appendGap(event.record, to: place) }
         }
         for worker in workers { worker.recordsArrived() }
-        if published < scenario.events { schedule(.publish, after: chance.between(1, 100)) }
+        if published < scenario.events { schedule(.publish, after: chance[.burst].between(1, 100)) }
     }
 
     /// The same events at the same moments, whether or not the trouble strikes.
@@ -73,10 +73,10 @@ extension Simulation {
 
     /// Offsets that no reader of committed records gets.
     private func appendGap(_ record: LogRecord, to place: Place) {
-        if chance.below(4) == 0 {
+        if chance[.gap].below(4) == 0 {
             var aborted = record
             aborted.transaction = SimulatedCluster.foreignAbortedTransaction
-            for _ in 0..<(1 + chance.below(3)) { _ = cluster.append(aborted, to: place) }
+            for _ in 0..<(1 + chance[.gap].below(3)) { _ = cluster.append(aborted, to: place) }
         }
         _ = cluster.append(.marker(now), to: place)
     }

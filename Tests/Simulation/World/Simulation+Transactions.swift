@@ -14,15 +14,15 @@ extension Simulation {
     }
 
     private func passage() -> Passage {
-        guard chance.happens(scenario.lostMessages) else { return .unhindered }
-        return chance.pick([.lost, .replyLost, .replyLate])
+        guard chance[.lostMessage].happens(scenario.lostMessages) else { return .unhindered }
+        return chance[.lostMessage].pick([.lost, .replyLost, .replyLate])
     }
 
     private func reply(_ reply: Reply, to process: Process, call: Int, _ passage: Passage) {
         switch passage {
         case .unhindered: tell(process, .replied(call: call, reply))
         case .replyLate:
-            schedule(.news(process, .replied(call: call, reply)), after: chance.between(1_000, 12_000))
+            schedule(.news(process, .replied(call: call, reply)), after: chance[.lostMessage].between(1_000, 12_000))
         case .lost, .replyLost: log("\(process): a reply is lost")
         }
     }
@@ -60,9 +60,10 @@ extension Simulation {
             log(
                 "\(process): transaction \(transaction): \(checkers.text(name)) for "
                     + "\(checkers.text(effect.settles)): \(effect.kind)")
-            let wait = chance.happens(scenario.lostAcknowledgements) ? chance.between(1_000, 5_000) : 0
+            let isLate = chance[.lostAcknowledgement].happens(scenario.lostAcknowledgements)
+            let wait = isLate ? chance[.lostAcknowledgement].between(1_000, 5_000) : 0
             schedule(
-                .news(process, .written(id, transaction: number, .done)), after: wait + chance.between(0, 15))
+                .news(process, .written(id, transaction: number, .done)), after: wait + chance[.answer].between(0, 15))
         case .wait: again(request, of: process)
         case .fenced: tell(process, .written(id, transaction: number, .fenced))
         case .stale, .done: break
@@ -114,7 +115,8 @@ extension Simulation {
     func lookUp(_ process: Process, sequence: UInt64, _ positions: [Position], _ request: Request) {
         if passage() != .unhindered {
             schedule(
-                .news(process, .lookedUp(sequence: sequence, .failedForNow)), after: chance.between(1_000, 10_000))
+                .news(process, .lookedUp(sequence: sequence, .failedForNow)),
+                after: chance[.lostMessage].between(1_000, 10_000))
             return
         }
         guard !cluster.hasPendingOffsets(positions.map(\.place)) else {
@@ -134,15 +136,14 @@ extension Simulation {
     }
 
     private func expiresLater(_ expiry: Expiry) {
-        schedule(
-            .expires(expiry),
-            after: Self.transactionTimeoutMilliseconds + chance.between(0, Self.transactionTimeoutMilliseconds))
+        let timeout = Self.transactionTimeoutMilliseconds
+        schedule(.expires(expiry), after: timeout + chance[.expiry].between(0, timeout))
     }
 
     /// Whether the producer forgets this transaction when it aborts it now.
     func forgetsEnd(_ process: Process, epoch: Int, transaction number: Int) -> Bool {
         let producer = identifier(of: process)
-        guard cluster.awayUntil <= now, chance.happens(scenario.lostAcknowledgements * 200),
+        guard cluster.awayUntil <= now, chance[.forgottenEnd].happens(scenario.lostAcknowledgements * 200),
             cluster.forgetsEnd(producer, epoch: epoch, number: number)
         else { return false }
         log("\(process): forgets to end transaction number \(number)")
@@ -152,7 +153,7 @@ extension Simulation {
 
     func expire(_ expiry: Expiry) {
         guard cluster.awayUntil <= now else {
-            schedule(.expires(expiry), after: cluster.awayUntil - now + chance.between(0, 10_000))
+            schedule(.expires(expiry), after: cluster.awayUntil - now + chance[.expiry].between(0, 10_000))
             return
         }
         if case .transaction(let transaction) = expiry, cluster.transactions[transaction].state == .open {
@@ -173,10 +174,10 @@ extension Simulation {
                 checkers.covers(transaction.effects, transaction.offsets)
             }
             for place in transaction.places {
-                schedule(.marker(transaction: index, place), after: chance.between(0, 15))
+                schedule(.marker(transaction: index, place), after: chance[.marker].between(0, 15))
             }
             if !transaction.offsets.isEmpty {
-                schedule(.marker(transaction: index, nil), after: chance.between(0, 15))
+                schedule(.marker(transaction: index, nil), after: chance[.marker].between(0, 15))
             }
         }
         cluster.decided.removeAll()
@@ -185,7 +186,7 @@ extension Simulation {
     func writeMarker(of transaction: Int, at place: Place?) {
         let absence = max(cluster.awayUntil, place.map { cluster[$0].leaderlessUntil } ?? 0)
         guard absence <= now else {
-            schedule(.marker(transaction: transaction, place), after: absence - now + chance.between(0, 20))
+            schedule(.marker(transaction: transaction, place), after: absence - now + chance[.marker].between(0, 20))
             return
         }
         if let place {

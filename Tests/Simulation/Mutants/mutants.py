@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""Shows that the simulation finds a broken engine or lane: builds each of the mistakes of table.py and runs it.
+
+    Tests/Simulation/Mutants/mutants.py [PART OF A NAME …]
+    Tests/Simulation/Mutants/mutants.py --changed-since COMMIT [--most N]   only of files that differ from COMMIT
+    Tests/Simulation/Mutants/mutants.py --build                             builds the simulation's program, unbroken
+
+A small package in .build/mutants has the engine and the lane as copies and everything else as links, so that a mutant
+is one file to compile; the next one is compiled while this one runs. A mutant runs its scenario, or the first seeds
+when it has none, and so does the unbroken engine before. Fails when the unbroken engine does, when a mutant survives,
+and when one no longer applies.
+"""
+
+import argparse
+import fcntl
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+from table import MUTANTS, Mutant
+
+ROOT = Path(__file__).resolve().parents[3]
+PACKAGE = ROOT / ".build" / "mutants"
+PROGRAM = ".build/debug/simulate"
+CORE = "Sources/worker/HeraldCore"
+LANE = "Sources/worker/HeraldWorker/Lane"
+# What else the package has of the sources, and of the simulation.
+SOURCES = [
+    "Sources/c/CEpoll", "Sources/c/CRDKafka",
+    "Sources/foundation/HeraldBytes", "Sources/foundation/HeraldTelemetry", "Sources/foundation/HeraldThreads",
+    "Sources/foundation/HeraldText", "Sources/foundation/HeraldTime", "Sources/contract/HeraldEvents",
+    "Sources/clients/HeraldKafka",
+    "Sources/worker/HeraldWorker/Report", "Sources/worker/HeraldWorker/OutageReason+Words.swift",
+]
+WORLD = ["Tests/Simulation/World", "Tests/Simulation/Program"]
+# A mutant has to show in these, or has a scenario of its own.
+SEEDS = "1...40"
+# A mutant may spin.
+SECONDS = 300
+# What begins the line that says what was found.
+FINDINGS = ("SEED", "LOCALITY", "BYSTANDERS", "SCENARIO", "Fatal error", "crashed")
+
+
+def prepare(package: Path = PACKAGE, sources: Path = ROOT) -> None:
+    """Makes the package, or brings it up to date; what did not change keeps its date, and so its object files.
+
+    Other sources than the tree's are copied, for they may be gone when it is built.
+    """
+    copy(ROOT / "Tests/Simulation/Mutants/Package.swift", package / "Package.swift")
+    for name in WORLD:
+        link(package, name)
+    for name in SOURCES:
+        if sources == ROOT:
+            link(package, name)
+        else:
+            copy_tree(sources / name, package / name)
+    for folder in (CORE, LANE):
+        copy_tree(sources / folder, package / folder)
+
+
+def link(package: Path, name: str) -> None:
+    place = package / name
+    for folder in Path(name).parents:
+        # An earlier layout may have a link here.
+        if folder != Path(".") and (package / folder).is_symlink():
+            (package / folder).unlink()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if not place.is_symlink():
+        place.symlink_to(ROOT / name)
+
+
+def copy_tree(source: Path, destination: Path) -> None:
+    if source.is_file():
+        copy(source, destination)
+        return
+    originals = {path.relative_to(source): path for path in source.rglob("*") if path.is_file()}
+    for path in destination.rglob("*"):
+        if path.is_file() and path.relative_to(destination) not in originals:
+            path.unlink()
+    for name, path in originals.items():
+        copy(path, destination / name)
+
+
+def copy(source: Path, destination: Path) -> None:
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    if not destination.exists() or destination.read_bytes() != source.read_bytes():
+        shutil.copyfile(source, destination)
+
+
+@contextmanager
+def locked() -> Iterator[None]:
+    """Nobody else gets a program that is broken here: the package is one process's at a time."""
+    PACKAGE.mkdir(parents=True, exist_ok=True)
+    with open(PACKAGE / "lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def build(package: Path = PACKAGE) -> str:
+    """What went wrong, or nothing."""
+    result = subprocess.run(
+        ["swift", "build", "--product", "simulate"], cwd=package, capture_output=True, text=True, check=False
+    )
+    return "" if result.returncode == 0 else result.stdout[-2000:] + result.stderr[-2000:]
+
+
+def misfit(mutant: Mutant) -> str:
+    """Why the mutant no longer applies, or nothing."""
+    paths = files(ROOT, mutant)
+    if len(paths) != 1:
+        return f"{mutant.file} is there {len(paths)} times, once is needed"
+    count = paths[0].read_text().count(mutant.original)
+    return "" if count == 1 else f"its original is {count} times in {mutant.file}, once is needed"
+
+
+def files(root: Path, mutant: Mutant) -> list[Path]:
+    return [path for folder in (CORE, LANE) for path in (root / folder).rglob(mutant.file)]
+
+
+def compile_mutant(mutant: Mutant, program: Path) -> str:
+    """Makes the broken program; what went wrong, or nothing."""
+    path = files(PACKAGE, mutant)[0]
+    original = path.read_text()
+    path.write_text(original.replace(mutant.original, mutant.broken))
+    try:
+        trouble = build()
+    finally:
+        path.write_text(original)
+    if trouble:
+        return f"it does not compile\n{trouble}"
+    shutil.copy(PACKAGE / PROGRAM, program)
+    return ""
+
+
+def simulate(program: Path, arguments: list[str]) -> tuple[str, str]:
+    """Runs a program: what it found, or nothing, and what it says of the run."""
+    try:
+        result = subprocess.run(
+            [program, *arguments],
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+            env={"SWIFT_BACKTRACE": "enable=no"},
+        )
+    except subprocess.TimeoutExpired:
+        return f"does not end within {SECONDS} s", ""
+    if result.returncode == 0:
+        return "", result.stdout.strip().rpartition("\n")[2]
+    lines = [line for line in result.stderr.splitlines() if line.startswith(FINDINGS)]
+    return (lines or [f"status {result.returncode}"])[0].strip(), ""
+
+
+def arguments_of(mutant: Mutant) -> list[str]:
+    return ["--scenario", mutant.scenario, "--quiet"] if mutant.scenario else ["--first", SEEDS]
+
+
+def run_mutant(mutant: Mutant, program: Path) -> str:
+    """Runs a broken program; says why the mutant is no proof, or nothing."""
+    found, summary = simulate(program, arguments_of(mutant))
+    program.unlink()
+    if not found:
+        return f"it survives: {summary}"
+    print(f"mutants: {mutant.name}\n    {found[:150]}", flush=True)
+    return ""
+
+
+def run_unbroken(mutants: list[Mutant]) -> str:
+    """Runs what the mutants run on the engine as it is; what it found, or nothing."""
+    runs = [["--first", SEEDS]]
+    runs += [arguments_of(mutant) for mutant in mutants if mutant.scenario]
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        results = pool.map(lambda arguments: simulate(PACKAGE / PROGRAM, arguments), runs)
+        for arguments, (found, _) in zip(runs, results):
+            if found:
+                return f"simulate {arguments[0]} '{arguments[1]}': {found}"
+    return ""
+
+
+def changed_since(commit: str, mutants: list[Mutant]) -> list[Mutant]:
+    """Those of files that differ from a commit, whether or not the difference is committed."""
+    names = subprocess.run(
+        ["git", "diff", "--name-only", commit, "--", CORE, LANE], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    changed = {Path(name).name for name in names}
+    return [mutant for mutant in mutants if mutant.file in changed]
+
+
+def spread(mutants: list[Mutant], most: int) -> list[Mutant]:
+    """At most so many, from everywhere in the table."""
+    if len(mutants) <= most:
+        return mutants
+    return [mutants[index * len(mutants) // most] for index in range(most)]
+
+
+def choose(options: argparse.Namespace) -> list[Mutant]:
+    chosen = [m for m in MUTANTS if not options.parts or any(part in m.name for part in options.parts)]
+    if not options.changed_since:
+        return chosen
+    concerned = changed_since(options.changed_since, chosen)
+    if not concerned:
+        print(f"mutants: none is run, for none is of a file that differs from {options.changed_since}")
+        return []
+    chosen = spread(concerned, options.most)
+    if len(chosen) < len(concerned):
+        print(f"mutants: {len(chosen)} of the {len(concerned)} of files that differ; "
+              f"{len(concerned) - len(chosen)} are left out")
+    return chosen
+
+
+def run(chosen: list[Mutant]) -> int:
+    """Runs mutants in a package that is built; how many are no proof."""
+    reasons: list[tuple[Mutant, Future[str] | str]] = []
+    with tempfile.TemporaryDirectory() as programs, ThreadPoolExecutor(max_workers=2) as pool:
+        for mutant in chosen:
+            program = Path(programs) / f"simulate-{len(reasons)}"
+            trouble = misfit(mutant) or compile_mutant(mutant, program)
+            reasons.append((mutant, trouble or pool.submit(run_mutant, mutant, program)))
+    failures = 0
+    for mutant, outcome in reasons:
+        reason = outcome if isinstance(outcome, str) else outcome.result()
+        if reason:
+            failures += 1
+            print(f"mutants: {mutant.name}: {reason}", file=sys.stderr, flush=True)
+    return failures
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Breaks engine and lane, and shows that the simulation finds it.")
+    parser.add_argument("parts", nargs="*", metavar="PART", help="only mutants whose name has one of these parts")
+    parser.add_argument("--changed-since", metavar="COMMIT", help="only mutants of files that differ from it")
+    parser.add_argument("--most", type=int, default=12, metavar="N", help="of those at most so many (12)")
+    parser.add_argument("--build", action="store_true", help="only builds the simulation's program, unbroken")
+    options = parser.parse_args()
+    began = time.monotonic()
+    chosen = [] if options.build else choose(options)
+    if not chosen and not options.build:
+        return 0
+    with locked():
+        prepare()
+        trouble = build()
+        if trouble:
+            print(f"mutants: the package does not compile\n{trouble}", file=sys.stderr)
+            return 1
+        if options.build:
+            return 0
+        trouble = run_unbroken(chosen)
+        if trouble:
+            print(f"mutants: the unbroken engine fails: {trouble}", file=sys.stderr)
+            return 1
+        failures = run(chosen)
+    print(f"mutants: {len(chosen) - failures} of {len(chosen)} found in {time.monotonic() - began:.0f} s")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+import HeraldCore
+import HeraldEvents
+
+/// Scenarios of every kind, each from its seed alone.
+extension Scenario {
+    /// A scenario that nobody has thought of: `seed` decides everything about it.
+    ///
+    /// Each setting is a choice by its own name.
+    package static func any(seed: UInt64) -> Self {
+        let choices = Choices(seed: seed)
+        var scenario = Self(seed: seed)
+        scenario.isAtomic = !choices.once(in: 4, for: "isAtomic")
+        scenario.workers = 1 + choices.below(5, for: "workers")
+        scenario.partitions = 1 + choices.below(6, for: "partitions")
+        scenario.events = 50 + choices.below(600, for: "events")
+        scenario.users = 2 + choices.below(60, for: "users")
+        scenario.burst = 1 + choices.below(40, for: "burst")
+        scenario.ordering = choices.pick([.key, .key, .key, .key, .partition, .none], for: "ordering")
+        scenario.maxInFlight = choices.pick([1, 5, 40, 40, 200], for: "maxInFlight")
+        scenario.chooseSettings(choices)
+        scenario.chooseCampaigns(choices)
+        scenario.chooseFaults(choices)
+        if choices.once(in: 12, for: "calm") { scenario.calm() }
+        // The backend may have its moods all the same.
+        scenario.chooseBackend(choices)
+        scenario.hasPlainEvents = choices.once(in: 8, for: "hasPlainEvents")
+        return scenario
+    }
+
+    private mutating func chooseSettings(_ choices: Choices) {
+        immediate = choices.below(4, for: "immediate")
+        chooseDelays(choices)
+        maxBufferedBytes = choices.pick([16 << 20, 16 << 20, 16 << 20, 2_000], for: "maxBufferedBytes")
+        commitIntervalMilliseconds = choices.pick([100, 100, 10, 1_000], for: "commitInterval")
+        drainTimeoutMilliseconds = choices.pick([30_000, 30_000, 2_000], for: "drainTimeout")
+        blockedAfterMilliseconds = choices.pick([15_000, 15_000, 3_000], for: "blockedAfter")
+        callsPerSecond = choices.pick([nil, nil, nil, nil, 20, 200], for: "callsPerSecond")
+        serviceCallsPerSecond = choices.pick(
+            [[], [], [], [10, nil, nil], [nil, 100, 50]], for: "serviceCallsPerSecond")
+        breaker = BreakerRule(
+            share: choices.pick([0.5, 0.8], for: "breakerShare"), of: choices.pick([0, 10, 20, 100], for: "breakerOf"))
+        deadLetterBreaker = BreakerRule(share: 0.5, of: choices.pick([0, 10, 40, 200], for: "deadLetterBreakerOf"))
+        repeatsUnanswered = !choices.once(in: 4, for: "repeatsUnanswered")
+        maxUnrecordedMilliseconds = max(
+            2 * commitIntervalMilliseconds, choices.pick([1_000, 1_000, 300, 5_000], for: "maxUnrecorded"))
+        settingsChanges = choices.pick([0, 0, 2, 10], for: "settingsChanges")
+    }
+
+    /// Settings that somebody may write into the file of a worker that runs.
+    static func anyLiveSettings(_ chance: inout Chance) -> LiveConfiguration {
+        var settings = LiveConfiguration()
+        settings.maxInFlight = chance.pick([1, 5, 40, 200, 1_000])
+        settings.callsPerSecond = chance.pick([nil, nil, 5, 20, 200])
+        settings.serviceCallsPerSecond = chance.pick([[], [], [10, nil, nil], [nil, 100, 50], [2, 2, 2]])
+        settings.breaker = BreakerRule(share: chance.pick([0.5, 0.8]), of: chance.pick([0, 10, 20, 100]))
+        settings.deadLetterBreaker = BreakerRule(share: 0.5, of: chance.pick([0, 10, 40, 200]))
+        // Both count as attempts: what a call counts for is known when it begins.
+        var meanings: [Int: AnswerClass] = [:]
+        for status in [400, 404, 429, 503] where chance.below(4) == 0 {
+            meanings[status] = chance.pick([.transient, .rejected])
+        }
+        settings.statuses = StatusTable(overrides: meanings)
+        return settings
+    }
+
+    mutating func chooseDelays(_ choices: Choices) {
+        delays = choices.pick(Self.choicesOfDelays, for: "delays").compactMap { DelayName($0) }
+    }
+
+    private static let choicesOfDelays = [
+        ["5s", "30s", "5m"], ["5s", "30s", "5m"], ["5s", "30s", "5m"], ["1s", "2s", "4s", "8s"], ["10s"],
+    ]
+
+    private mutating func chooseFaults(_ choices: Choices) {
+        crashes = choices.below(7, for: "crashes")
+        stops = choices.below(5, for: "stops")
+        freezes = choices.below(5, for: "freezes")
+        sessionLosses = choices.below(4, for: "sessionLosses")
+        growths = choices.below(3, for: "growths")
+        refusals = choices.below(3, for: "refusals")
+        outages = choices.below(3, for: "outages")
+        leaderLosses = choices.below(5, for: "leaderLosses")
+        if choices.once(in: 4, for: "skew") { skew = choices.between(1, 3_000, for: "skewBy") }
+        hasFixedIDs = choices.once(in: 2, for: "hasFixedIDs")
+        isStatic = choices.once(in: 3, for: "isStatic")
+        if isAtomic, choices.once(in: 3, for: "hasRivals") { rivals = 1 + choices.below(2, for: "rivals") }
+        let shares: [(String, WritableKeyPath<Self, Int>)] = [
+            ("oversized", \.oversized), ("fullQueues", \.fullQueues), ("refusedRecords", \.refusedRecords),
+            ("lostAcknowledgements", \.lostAcknowledgements), ("lostMessages", \.lostMessages),
+            ("abortableErrors", \.abortableErrors), ("fatalErrors", \.fatalErrors), ("gaps", \.gaps),
+            ("openTransactions", \.openTransactions), ("twins", \.twins),
+        ]
+        for (name, share) in shares { self[keyPath: share] *= choices.pick([0, 1, 1, 1, 4], for: name) }
+        // One record that is refused costs all others their transaction.
+        if isAtomic { refusedRecords /= 30 }
+    }
+
+    private mutating func chooseCampaigns(_ choices: Choices) {
+        campaignShare = choices.pick([0, 0, 300_000, 300_000, 1_000_000], for: "campaignShare")
+        campaignChanges = choices.below(8, for: "campaignChanges")
+        pauseIfFailures = choices.pick([nil, 0.02, 0.2], for: "pauseIfFailures")
+    }
+
+    private mutating func chooseBackend(_ choices: Choices) {
+        hasStorms = !choices.once(in: 4, for: "hasStorms")
+        isBackendCalm = choices.once(in: 8, for: "isBackendCalm")
+        forbidden = choices.once(in: 2, for: "forbidden") ? [3] : []
+        hanging = hasStorms && choices.once(in: 3, for: "hanging") ? [1] : []
+    }
+}

@@ -1,0 +1,61 @@
+/// What draws chance of its own in a run.
+///
+/// The name of a case and the run's seed are all that its stream follows from. So a new case changes nothing of what the
+/// others draw, and a case that is renamed draws anew.
+package enum Stream: Int, CaseIterable {
+    // What befalls workers and brokers: when, whom, and for how long.
+    case crash, stop, freeze, sessionLoss, growth, outage, leaderLoss, refusal, rival, clockStep, settings
+    case start, restart
+
+    // What befalls single requests and records.
+    case lostMessage, lostAcknowledgement, abortableError, fatalError, outOfStep, forgottenEnd
+    case refusedRecord, fullQueue, unknownLimit, batch
+
+    // How long things take, and what the broker looks at first.
+    case travel, answer, rebalance, unassignment, producer, callTimeout, retry, expiry, marker, take
+
+    // What is published.
+    case burst, event, eventSize, campaignOfEvent, openTransaction, twin, gap
+
+    // Campaigns, and the backend.
+    case campaign, campaignNews, weather, credentials, backend
+
+    /// What the engine is given.
+    case entropy
+}
+
+/// A stream of chance for each purpose of a run.
+package struct Streams {
+    private var streams: [Chance]
+
+    package init(seed: UInt64) {
+        streams = Stream.allCases.map { Chance(seed: seed, for: "\($0)") }
+    }
+
+    package subscript(stream: Stream) -> Chance {
+        get { streams[stream.rawValue] }
+        _modify { yield &streams[stream.rawValue] }
+    }
+}
+
+/// Single choices of a seed, each by its name: another one changes none of them.
+struct Choices {
+    let seed: UInt64
+
+    func below(_ bound: Int, for name: String) -> Int {
+        var chance = Chance(seed: seed, for: name)
+        return chance.below(bound)
+    }
+
+    func between(_ low: Int64, _ high: Int64, for name: String) -> Int64 {
+        var chance = Chance(seed: seed, for: name)
+        return chance.between(low, high)
+    }
+
+    func pick<Element>(_ elements: [Element], for name: String) -> Element {
+        elements[below(elements.count, for: name)]
+    }
+
+    /// Whether something is so once in so many times.
+    func once(in times: Int, for name: String) -> Bool { below(times, for: name) == 0 }
+}
