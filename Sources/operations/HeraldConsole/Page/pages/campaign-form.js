@@ -59,11 +59,11 @@ function form(name, choices, result, app, state) {
   h('p', { class: 'toolbar' }, submit, h('a', { class: 'button', href: '/campaigns' }, 'Back')));
 }
 
-async function preview(form, result, app, state) {
-  const value = (id) => form.querySelector(`#${id}`).value.trim();
-  const file = form.querySelector('#audience').files[0];
-  const services = [...form.querySelectorAll('[name=pns]:checked')].map((box) => box.value);
-  const message = form.querySelector('#message').value;
+async function preview(filled, result, app, state) {
+  const value = (id) => filled.querySelector(`#${id}`).value.trim();
+  const file = filled.querySelector('#audience').files[0];
+  const services = [...filled.querySelectorAll('[name=pns]:checked')].map((box) => box.value);
+  const message = filled.querySelector('#message').value;
   const upload = await send(file, result, state);
   if (!upload) return;
   const asked = { upload, name: value('name'), message: message || undefined, pns: services };

@@ -66,7 +66,7 @@ function showOne(main, name, app) {
     command(['herald', 'campaign', 'status', name]), said);
   let former = null;
   const ends = [
-    onNews('jobs', (all) => redraw(jobs, ofCampaign(all, name), () => ofCampaign(all, name).map((job) => jobSection(job, app, problem)))),
+    onNews('jobs', (list) => redraw(jobs, ofCampaign(list, name), () => ofCampaign(list, name).map((job) => jobSection(job, app, problem)))),
     repeat(1000, async () => {
       const answer = await get(`/api/campaigns/${encodeURIComponent(name)}`);
       if (answer.state !== 'done') {
@@ -119,11 +119,11 @@ function parts(answer, campaign) {
   return known.filter(Boolean);
 }
 
-function picture(all) {
-  const whole = all.reduce((sum, part) => sum + part.count, 0);
+function picture(outcomes) {
+  const whole = outcomes.reduce((sum, part) => sum + part.count, 0);
   if (whole === 0) return null;
   let x = 0;
-  const shares = all.filter((part) => part.count > 0).map((part) => {
+  const shares = outcomes.filter((part) => part.count > 0).map((part) => {
     const width = (part.count / whole) * 1000;
     const rect = svg('rect', { x, y: 0, width, height: 24, class: `part-${part.name}` });
     x += width;
@@ -134,16 +134,16 @@ function picture(all) {
 }
 
 function figures(answer, campaign) {
-  const all = parts(answer, campaign);
-  const whole = all.reduce((sum, part) => sum + part.count, 0);
+  const outcomes = parts(answer, campaign);
+  const whole = outcomes.reduce((sum, part) => sum + part.count, 0);
+  const hasNotes = outcomes.some((part) => part.note);
   return table({
     caption: 'Outcomes, one for each recipient and push service',
-    columns: [{ title: 'Outcome' }, { title: 'Count', number: true }, { title: 'Share', number: true }, { title: '' }].slice(0, all.some((part) => part.note) ? 4 : 3)
-      .map((column) => (column.title === '' ? { title: 'Note' } : column)),
-    rows: all.map((part) => [
+    columns: [{ title: 'Outcome' }, { title: 'Count', number: true }, { title: 'Share', number: true }, ...(hasNotes ? [{ title: 'Note' }] : [])],
+    rows: outcomes.map((part) => [
       [svg('svg', { viewBox: '0 0 10 10', class: 'key', 'aria-hidden': 'true' }, svg('rect', { width: 10, height: 10, class: `part-${part.name}` })), ' ', part.name],
       count(part.count), whole > 0 ? `${(Math.floor((part.count / whole) * 1000) / 10).toFixed(1)}%` : '–',
-      ...(all.some((other) => other.note) ? [part.note || ''] : []),
+      ...(hasNotes ? [part.note || ''] : []),
     ]),
   });
 }

@@ -45,12 +45,13 @@ export async function show(main, place, app) {
 
 /** Text that steers nothing: controls and marks of writing direction are spelled out. */
 function visible(text) {
+  // oxlint-disable-next-line no-control-regex -- they are what it looks for
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, (mark) => `\\u{${mark.codePointAt(0).toString(16).toUpperCase()}}`);
 }
 
 /** The command beside a step; a group may be named after anything. */
-function command(words) {
-  return commandLine(words.map(visible));
+function command(texts) {
+  return commandLine(texts.map(visible));
 }
 
 /** Where one is below "Failures". */
@@ -334,8 +335,8 @@ async function showLetter(main, name, app) {
   replace(main, crumbs(visible(name)), h('h1', {}, `Dead letter ${visible(name)}`), letters.map((letter) => letterCard(letter, app)));
 }
 
-function facts(pairs) {
-  return h('dl', {}, pairs.filter(([, value]) => value !== undefined && value !== null && value !== '').map(([term, value]) => [h('dt', {}, term), h('dd', {}, value)]));
+function facts(entries) {
+  return h('dl', {}, entries.filter(([, value]) => value !== undefined && value !== null && value !== '').map(([term, value]) => [h('dt', {}, term), h('dd', {}, value)]));
 }
 
 function letterCard(letter, app) {

@@ -23,7 +23,7 @@ export async function show(main, place, app) {
 }
 
 function form(query) {
-  const field = (id, title, value, hint) => h('div', {}, h('label', { for: id }, title),
+  const field = (id, label, value, hint) => h('div', {}, h('label', { for: id }, label),
     h('input', { id, value: value ?? '', placeholder: hint, autocomplete: 'off', spellcheck: 'false' }));
   const all = h('input', { id: 'find-all', type: 'checkbox', checked: query.allPartitions === 'true' });
   return h('form', {
