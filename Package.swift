@@ -26,9 +26,12 @@ func library(
         name: name, path: "Sources/c/\(name)", pkgConfig: pkgConfig, providers: package.map { [.apt([$0])] })
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+func tests(
+    _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = []
+) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies + ["TestSupport"], resources: resources, swiftSettings: strict)
+        name: name, dependencies: dependencies + ["TestSupport"], exclude: exclude, resources: resources,
+        swiftSettings: strict)
 }
 
 let package = Package(
@@ -240,7 +243,9 @@ let package = Package(
                 "HeraldAdmin", "HeraldBytes", "HeraldCampaigns", "HeraldConsole", "HeraldCore", "HeraldEvents",
                 "HeraldHTTP", "HeraldKafka", "HeraldReplay", "HeraldText", "HeraldThreads", "HeraldTime",
                 "HeraldTimeline", "HeraldTools",
-            ]),
+            ],
+            // Node runs them: scripts/page-tests.
+            exclude: ["Page"]),
         tests(
             "HeraldDoctorTests",
             [

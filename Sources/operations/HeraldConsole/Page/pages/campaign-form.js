@@ -115,17 +115,22 @@ async function send(file, result, state) {
   return key;
 }
 
-function draw(answer, result, app) {
+/** What would happen, as pairs of texts. */
+export function facts(answer) {
   const { preview: found } = answer;
-  const facts = [
+  return [
     ['Recipients', count(found.recipients)], ['Repeats', count(found.repeats)], ['Invalid lines', count(found.invalid)],
     ['Notifications', `${count(found.recipients * found.pns.length)} for ${found.pns.join(' and ')}`], ['Topic', found.topic],
     ['Takes', answer.duration], ['Begins with', found.ramp && `${found.ramp.map(count).join(', ')}, and waits for their outcomes`],
     ['Longest message', `${count(found.longestMessageBytes)} bytes`],
   ].filter(([, text]) => text);
+}
+
+function draw(answer, result, app) {
+  const { preview: found } = answer;
   const heading = h('h2', { id: 'preview', tabindex: -1 }, `What would happen${answer.continues ? ' (the campaign goes on with who is left)' : ''}`);
   replace(result, h('section', { class: 'card', 'aria-labelledby': 'preview' }, heading,
-    h('dl', {}, facts.map(([name, text]) => [h('dt', {}, name), h('dd', {}, text)])),
+    h('dl', {}, facts(answer).map(([name, text]) => [h('dt', {}, name), h('dd', {}, text)])),
     (found.warnings ?? []).map((warning) => h('p', { class: 'badge warn' }, warning)),
     found.samples?.length > 0 && table({
       caption: 'The first messages', columns: [{ title: 'User' }, { title: 'Message' }], rows: found.samples.map((sample) => [sample.user, sample.message]),

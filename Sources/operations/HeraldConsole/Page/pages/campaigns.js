@@ -4,7 +4,7 @@ import { get, onNews, post } from '../lib/api.js';
 import { command } from '../lib/command.js';
 import { ask, fail, say } from '../lib/dialog.js';
 import { h, replace, svg, table } from '../lib/dom.js';
-import { ago, count, duration, masked, rate, time } from '../lib/format.js';
+import { ago, count, duration, masked, rate, share, time } from '../lib/format.js';
 import { pause, redraw, repeat } from '../lib/live.js';
 import { link } from '../lib/place.js';
 import { showForm } from './campaign-form.js';
@@ -105,7 +105,7 @@ function standing(answer, campaign) {
 }
 
 /** What an outcome that is known or to come is called, and how it is drawn: each in another pattern, because colours may be missing. */
-function parts(answer, campaign) {
+export function parts(answer, campaign) {
   const { outcomes } = campaign;
   const known = [
     { name: 'delivered', count: outcomes.delivered, note: outcomes.recovered > 0 && `${count(outcomes.recovered)} of them by a replay` },
@@ -142,13 +142,14 @@ function figures(answer, campaign) {
     columns: [{ title: 'Outcome' }, { title: 'Count', number: true }, { title: 'Share', number: true }, ...(hasNotes ? [{ title: 'Note' }] : [])],
     rows: outcomes.map((part) => [
       [svg('svg', { viewBox: '0 0 10 10', class: 'key', 'aria-hidden': 'true' }, svg('rect', { width: 10, height: 10, class: `part-${part.name}` })), ' ', part.name],
-      count(part.count), whole > 0 ? `${(Math.floor((part.count / whole) * 1000) / 10).toFixed(1)}%` : '–',
+      count(part.count), share(part.count, whole),
       ...(hasNotes ? [part.note || ''] : []),
     ]),
   });
 }
 
-function pace(answer, campaign) {
+/** How fast it goes, and until when. */
+export function pace(answer, campaign) {
   if (answer.isOver) return 'Nothing will change any more, but by replays.';
   const speed = campaign.perSecond > 0 ? `${rate(campaign.perSecond)} in the last 30 s` : 'No outcome in the last 30 s';
   return campaign.secondsLeft === undefined ? `${speed}.` : `${speed}, about ${duration(campaign.secondsLeft * 1000)} left.`;
@@ -216,7 +217,8 @@ async function give(order, name, problem) {
 
 // MARK: What this console does for it
 
-function ofCampaign(jobs, name) {
+/** The newest job that publishes this campaign, in a list. */
+export function ofCampaign(jobs, name) {
   return jobs.filter((job) => job.kind === 'campaign.publish' && job.about?.campaign === name).slice(0, 1);
 }
 
