@@ -1,4 +1,4 @@
-import { newestOutcomes, remarks, title } from '#page/pages/find.js';
+import { letterAddress, newestOutcomes, remarks, title } from '#page/pages/find.js';
 import { table } from './table.mjs';
 
 const settled = (outcome, ...pns) => ({ step: 'settled', outcome, pns });
@@ -8,6 +8,10 @@ table('Each push service has its newest outcome', newestOutcomes, [
   [{ steps: [settled('dead-lettered', 'apns'), { step: 'called', pns: ['apns'] }, settled('delivered', 'apns')], open: ['gcm'] }, [['apns', 'delivered'], ['gcm', null]]],
   [{ steps: [settled('expired', 'apns', 'gcm')], open: [] }, [['apns', 'expired'], ['gcm', 'expired']]],
   [{ steps: [settled('invalid')], open: [] }, [['event', 'invalid']]],
+]);
+
+table('A dead letter has its page at its place', letterAddress, [
+  ['notifications.dlq/3/17', '/failures/letter/3:17'], ['a/b/0/4', '/failures/letter/0:4'],
 ]);
 
 table('An event is called after its id, or its place', title, [

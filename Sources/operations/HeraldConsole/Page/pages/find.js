@@ -145,7 +145,7 @@ function whole(event, query, answer, app) {
 /** The page of a dead letter, by its record TOPIC/PARTITION/OFFSET. */
 export function letterAddress(record) {
   const [partition, offset] = record.split('/').slice(-2);
-  return `/failures/letters/${partition}:${offset}`;
+  return `/failures/letter/${partition}:${offset}`;
 }
 
 function letterLink(step) {
