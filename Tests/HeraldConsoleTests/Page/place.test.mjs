@@ -16,6 +16,8 @@ table('A place has a page and what is behind it', (pathname) => {
 }, [
   ['/', ['']], ['/now', ['now']], ['/failures/letter/0:17', ['failures', 'letter', '0:17']], ['//now/', ['now']],
   ['/campaigns/a%2Fb%20c', ['campaigns', 'a/b c']],
+  // Nobody meant anything by it, and it names nothing.
+  ['/campaigns/100%', ['campaigns', '100%']], ['/%E4', ['%E4']],
 ]);
 
 test('A place has the query', () => {

@@ -19,7 +19,7 @@ export function rate(perSecond) {
 /** A duration of milliseconds, with its two largest units. */
 export function duration(milliseconds) {
   if (milliseconds === null || milliseconds === undefined) return '–';
-  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  if (Math.round(milliseconds) < 1000) return `${Math.round(milliseconds)} ms`;
   const seconds = Math.round(milliseconds / 1000);
   const units = [['d', 86400], ['h', 3600], ['min', 60], ['s', 1]];
   const first = units.findIndex(([, size]) => seconds >= size);
@@ -34,12 +34,20 @@ export function share(part, sum) {
   return sum > 0 ? `${(Math.floor((part / sum) * 1000) / 10).toFixed(1)}%` : '–';
 }
 
+/** A share (from 0 to 1) in percent, as it is written: 0.07 is 7, and not 7.000000000000001. */
+export function percent(part) {
+  return String(Number((part * 100).toPrecision(12)));
+}
+
 /** A moment (RFC 3339) in local time, without its day when that is today; null when the text is none. */
 export function moment(text, now = new Date()) {
   const date = new Date(text);
   if (Number.isNaN(date.valueOf())) return null;
   const isToday = date.toDateString() === now.toDateString();
-  return isToday ? date.toLocaleTimeString('en-GB') : `${date.toLocaleDateString('en-CA')} ${date.toLocaleTimeString('en-GB')}`;
+  // Not by a locale: which order its dates have depends on the browser's version.
+  const digits = (number) => String(number).padStart(2, '0');
+  const clock = [date.getHours(), date.getMinutes(), date.getSeconds()].map(digits).join(':');
+  return isToday ? clock : `${[date.getFullYear(), date.getMonth() + 1, date.getDate()].map(digits).join('-')} ${clock}`;
 }
 
 /** The same as an element, with UTC in its title. */

@@ -8,9 +8,18 @@ export function whenMoved(handler) {
   addEventListener('popstate', () => onMove());
 }
 
+/** A segment as it was meant; as it stands where a percent sign encodes nothing. */
+function decoded(segment) {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
 /** The place that an address means: the page's name, the segments behind it, and the query. */
 export function placeOf({ pathname, search }) {
-  const segments = pathname.split('/').filter((segment) => segment !== '').map(decodeURIComponent);
+  const segments = pathname.split('/').filter((segment) => segment !== '').map(decoded);
   return { path: pathname, page: segments[0] ?? '', rest: segments.slice(1), query: new URLSearchParams(search) };
 }
 
