@@ -9,6 +9,8 @@ table('A filter is what the address says', (text) => sent(filterOf(query(text)))
   ['', {}], ['by=topic&whole=1&behind=3', {}], ['group=&since=', {}],
   ['group=status%3D503&where=age+%3C+2h&since=12h&until=1h', { group: 'status=503', where: 'age < 2h', since: '12h', until: '1h' }],
   ['partitions=0,3', { partitions: [0, 3] }], ['partitions=0', { partitions: [0] }],
+  // What the server reads in an address, too.
+  ['partitions=3,', { partitions: [3] }], ['partitions=,3,,4', { partitions: [3, 4] }],
 ]);
 
 table('The parameters of an address are those of its filter', (text) => parametersOf(query(text)), [
@@ -43,6 +45,14 @@ table('A plan is changed as the form says', (entries) => sent(changedPlan(filter
   [[['message', ' as it is ']], { filter, set: { message: ' as it is ' } }],
   [[['pns', 'apns gcm']], { filter, set: { pns: ['apns', 'gcm'] } }],
 ]);
+
+for (const [field, label, text] of [
+  ['stop', 'Stop above bad outcomes, %', '5%'], ['stop', 'Stop above bad outcomes, %', '2,5'], ['rate', 'At most a second', '200/s'], ['rate', 'At most a second', 'Infinity'],
+]) {
+  test(`A number that is none is refused, and never the default: ${label} “${text}”`, () => {
+    assert.throws(() => changedPlan(filter, new Map([[field, text]])), { message: `${label}: “${text}” is no number.` });
+  });
+}
 
 const options = { ramp: '1,10,all', 'stop-if-failures': '5.0%' };
 const found = { kind: 'replay', filter, selection: '--group status=503', options };

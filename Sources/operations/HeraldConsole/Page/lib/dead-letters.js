@@ -7,7 +7,7 @@ export function filterOf(query) {
   const filter = {};
   for (const name of ['group', 'where', 'since', 'until']) if (query.get(name)) filter[name] = query.get(name);
   const partitions = query.get('partitions');
-  if (partitions) filter.partitions = partitions.split(',').map(Number);
+  if (partitions) filter.partitions = partitions.split(',').filter((part) => part !== '').map(Number);
   return filter;
 }
 
@@ -39,14 +39,26 @@ export function words(query) {
   return list;
 }
 
+/** The number that somebody wrote; an error when it is none, because the server would take it for none given. */
+function number(text, label) {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!Number.isFinite(value)) throw new Error(`${label}: “${text}” is no number.`);
+  return value;
+}
+
+/** The labels of the numbers in the form "Change the plan". */
+export const labels = { stop: 'Stop above bad outcomes, %', rate: 'At most a second' };
+
 /** The plan that a filled form "Change the plan" asks for, of what the former plan was about. */
 export function changedPlan(filter, data) {
   const value = (name) => (data.get(name) ?? '').trim() || undefined;
   const services = (name) => value(name)?.split(/[ ,]+/);
+  const stop = number(value('stop'), labels.stop);
   const set = { user: value('user'), message: data.get('message') || undefined, pns: services('pns') };
   return {
-    filter, ramp: value('ramp'), stopIfFailures: value('stop') ? Number(value('stop')) / 100 : undefined,
-    rate: value('rate') ? Number(value('rate')) : undefined, onlyPns: services('only'), freshKey: data.has('fresh') || undefined,
+    filter, ramp: value('ramp'), stopIfFailures: stop === undefined ? undefined : stop / 100,
+    rate: number(value('rate'), labels.rate), onlyPns: services('only'), freshKey: data.has('fresh') || undefined,
     again: data.has('again') || undefined, set: set.user || set.message || set.pns ? set : undefined,
   };
 }

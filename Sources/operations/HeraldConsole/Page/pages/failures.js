@@ -2,10 +2,10 @@
 
 import { get, onNews, post } from '../lib/api.js';
 import { command as commandLine } from '../lib/command.js';
-import { addressOf, changedPlan, changesOf, filterOf, noFilter, parametersOf, planOfRest, words } from '../lib/dead-letters.js';
+import { addressOf, changedPlan, changesOf, filterOf, labels, noFilter, parametersOf, planOfRest, words } from '../lib/dead-letters.js';
 import { ask, fail, say } from '../lib/dialog.js';
 import { h, replace, table } from '../lib/dom.js';
-import { count, duration, time, visible } from '../lib/format.js';
+import { count, duration, percent, time, visible } from '../lib/format.js';
 import { go, link, setQuery } from '../lib/place.js';
 
 const fields = ['reason', 'status', 'pns', 'campaign', 'source', 'topic', 'hour'];
@@ -398,7 +398,7 @@ function drawPlan(body, found, app) {
       found.notice && h('p', {}, found.notice),
       isReplay && facts([
         ['To', pairs(found.topics)], ['Calls', pairs(found.pushServices)], ['From', found.earliest && [time(found.earliest), ' to ', time(found.latest)]],
-        ['Takes', found.takes], ['Batches', found.ramp], ['Stops above', `${Math.round(found.stopIfFailures * 1000) / 10} % bad outcomes`],
+        ['Takes', found.takes], ['Batches', found.ramp], ['Stops above', `${percent(found.stopIfFailures)} % bad outcomes`],
         ['Replayed before', found.replayedBefore && pairs(found.replayedBefore)]]),
       isReplay && table({
         caption: 'What is left out, and why', columns: [{ title: 'Why' }, { title: 'Count', number: true }],
@@ -431,8 +431,8 @@ function changes(found) {
       },
     }, h('div', { class: 'grid' },
       h('fieldset', {}, h('legend', {}, 'How'), input('ramp', 'Batches', { name: 'ramp', value: found.ramp }),
-        input('stop', 'Stop above bad outcomes, %', { name: 'stop', inputmode: 'decimal', value: String(found.stopIfFailures * 100) }),
-        input('rate', 'At most a second', { name: 'rate', inputmode: 'decimal' })),
+        input('stop', labels.stop, { name: 'stop', inputmode: 'decimal', value: percent(found.stopIfFailures) }),
+        input('rate', labels.rate, { name: 'rate', inputmode: 'decimal' })),
       h('fieldset', {}, h('legend', {}, 'Which'), input('only', 'Only these push services', { name: 'only' }),
         check('again', 'Also what was replayed or resolved before'), check('fresh', 'New idempotency keys')),
       h('fieldset', {}, h('legend', {}, 'Correct each'), input('user', 'User', { name: 'user', autocomplete: 'off' }),
