@@ -100,7 +100,7 @@ micro: deps ## counts an event's instructions and allocations under valgrind, wi
 benchmarks = swift build --configuration release --static-swift-stdlib --package-path Benchmarks \
 	--scratch-path .build/benchmarks -Xcc -Wall -Xcc -Wextra -Xcc -Werror
 
-lint: deps ## checks formats: Swift, shell scripts, Dockerfile, compose file, AsyncAPI document
+lint: deps ## checks formats: Swift, JavaScript, shell scripts, Dockerfile, compose file, AsyncAPI document
 	@scripts/contained scripts/lint
 
 check-deploy: export CHECK_DEPLOY = yes

@@ -29,10 +29,10 @@ func library(
 }
 
 func tests(
-    _ name: String, _ dependencies: [Target.Dependency], path: String? = nil, resources: [Resource] = []
+    _ name: String, _ dependencies: [Target.Dependency], path: String? = nil, exclude: [String] = []
 ) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies + ["TestSupport"], path: path, resources: resources,
+        name: name, dependencies: dependencies + ["TestSupport"], path: path, exclude: exclude,
         swiftSettings: strict)
 }
 
@@ -245,7 +245,9 @@ let package = Package(
                 "HeraldAdmin", "HeraldBytes", "HeraldCampaigns", "HeraldConsole", "HeraldCore", "HeraldEvents",
                 "HeraldHTTP", "HeraldKafka", "HeraldReplay", "HeraldText", "HeraldThreads", "HeraldTime",
                 "HeraldTimeline", "HeraldTools",
-            ]),
+            ],
+            // Node runs them: scripts/page-tests.
+            exclude: ["Page"]),
         tests(
             "HeraldDoctorTests",
             [

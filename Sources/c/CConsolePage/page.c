@@ -18,6 +18,9 @@ static const unsigned char lib_chart_js[] = {
 static const unsigned char lib_command_js[] = {
 #embed "../../operations/HeraldConsole/Page/lib/command.js"
 };
+static const unsigned char lib_dead_letters_js[] = {
+#embed "../../operations/HeraldConsole/Page/lib/dead-letters.js"
+};
 static const unsigned char lib_dialog_js[] = {
 #embed "../../operations/HeraldConsole/Page/lib/dialog.js"
 };
@@ -84,6 +87,7 @@ static const struct herald_page_file files[] = {
     FILE_OF("lib/api.js", lib_api_js),
     FILE_OF("lib/chart.js", lib_chart_js),
     FILE_OF("lib/command.js", lib_command_js),
+    FILE_OF("lib/dead-letters.js", lib_dead_letters_js),
     FILE_OF("lib/dialog.js", lib_dialog_js),
     FILE_OF("lib/dom.js", lib_dom_js),
     FILE_OF("lib/format.js", lib_format_js),

@@ -4,7 +4,7 @@ import { ApiError, closeNews, get, onConnection, onNews, openNews, post, whenSig
 import { fail, say } from './lib/dialog.js';
 import { h, replace } from './lib/dom.js';
 import { ago } from './lib/format.js';
-import { current, go, whenMoved } from './lib/place.js';
+import { current, destination, go, whenMoved } from './lib/place.js';
 import * as audit from './pages/audit.js';
 import * as campaigns from './pages/campaigns.js';
 import * as failures from './pages/failures.js';
@@ -73,11 +73,10 @@ async function moved() {
 /** Links within the console change the place without loading the page anew. */
 function follow(event) {
   const anchor = event.target.closest?.('a[href]');
-  if (!anchor || event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-  const url = new URL(anchor.href);
-  if (url.origin !== location.origin || anchor.target || anchor.hasAttribute('download') || url.pathname.startsWith('/api/') || url.hash) return;
+  const target = anchor ? destination(event, anchor, location.origin) : null;
+  if (target === null) return;
   event.preventDefault();
-  go(url.pathname + url.search);
+  go(target);
 }
 
 function signIn(message) {

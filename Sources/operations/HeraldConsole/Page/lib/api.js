@@ -1,5 +1,7 @@
 // The console's interface: requests, and the news that the server pushes.
 
+import { link } from './place.js';
+
 /** What the server refused, in its own words. */
 export class ApiError extends Error {
   constructor(message, status) {
@@ -28,27 +30,21 @@ async function answered(request) {
   throw new ApiError(body?.error ?? `The console answered ${response.status}.`, response.status);
 }
 
-function address(path, query) {
-  const entries = Object.entries(query ?? {}).filter(([, value]) => value !== null && value !== undefined && value !== '');
-  const text = new URLSearchParams(entries).toString();
-  return text === '' ? path : `${path}?${text}`;
-}
-
 /** Reads; query is an object, whose empty members are left out. */
 export function get(path, query) {
-  return answered(fetch(address(path, query), { credentials: 'same-origin' }));
+  return answered(fetch(link(path, query), { credentials: 'same-origin' }));
 }
 
 /** Does something. */
 export function post(path, object, query) {
-  return answered(fetch(address(path, query), {
+  return answered(fetch(link(path, query), {
     method: 'POST', credentials: 'same-origin', body: JSON.stringify(object ?? {}), headers: { 'Content-Type': 'application/json' },
   }));
 }
 
 /** Sends a piece of a file. */
 export function postBytes(path, bytes, query) {
-  return answered(fetch(address(path, query), {
+  return answered(fetch(link(path, query), {
     method: 'POST', credentials: 'same-origin', body: bytes, headers: { 'Content-Type': 'application/octet-stream' },
   }));
 }

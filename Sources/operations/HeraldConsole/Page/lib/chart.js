@@ -13,14 +13,14 @@ const tableRows = 20;
 let count = 0;
 
 /** A round number that is not smaller. */
-function ceiling(value) {
+export function ceiling(value) {
   if (!(value > 0)) return 1;
   const unit = 10 ** Math.floor(Math.log10(value));
   return [1, 2, 5, 10].map((step) => step * unit).find((step) => step >= value);
 }
 
 /** The path of a line; where there is no value it is interrupted. */
-function path(values, top) {
+export function path(values, top) {
   const x = (index) => values.length < 2 ? width : (index * width) / (values.length - 1);
   let isDrawing = false;
   let text = '';
@@ -37,12 +37,13 @@ function path(values, top) {
 }
 
 /** The newest, the highest and the lowest of the values that there are. */
-function extent(values) {
+export function extent(values) {
   const known = values.filter(Number.isFinite);
   return known.length === 0 ? null : { last: known.at(-1), most: Math.max(...known), least: Math.min(...known) };
 }
 
-function describe(lines, format) {
+/** What a screen reader says instead of the picture. */
+export function describe(lines, format) {
   const sentences = lines.map(({ name, values }) => {
     const found = extent(values);
     return found ? `${name}: now ${format(found.last)}, between ${format(found.least)} and ${format(found.most)}.` : `${name}: not known.`;
@@ -57,10 +58,14 @@ function legend(lines, format) {
     h('span', {}, `${name} `), h('strong', {}, format(extent(values)?.last ?? null)))));
 }
 
+/** Which of so many points the table has: the newest first, in equal steps. */
+export function tableIndices(length) {
+  const step = Math.max(1, Math.ceil(length / tableRows));
+  return Array.from({ length: Math.ceil(length / step) }, (_, row) => length - 1 - row * step);
+}
+
 function rows(times, lines, format) {
-  const step = Math.max(1, Math.ceil(times.length / tableRows));
-  const chosen = times.map((_, index) => index).filter((index) => (times.length - 1 - index) % step === 0).reverse();
-  return chosen.map((index) => h('tr', {}, h('th', { scope: 'row' }, time(times[index])),
+  return tableIndices(times.length).map((index) => h('tr', {}, h('th', { scope: 'row' }, time(times[index])),
     lines.map(({ values }) => h('td', { class: 'number' }, format(values[index] ?? null)))));
 }
 

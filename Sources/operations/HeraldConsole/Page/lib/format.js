@@ -19,7 +19,7 @@ export function rate(perSecond) {
 /** A duration of milliseconds, with its two largest units. */
 export function duration(milliseconds) {
   if (milliseconds === null || milliseconds === undefined) return '–';
-  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  if (Math.round(milliseconds) < 1000) return `${Math.round(milliseconds)} ms`;
   const seconds = Math.round(milliseconds / 1000);
   const units = [['d', 86400], ['h', 3600], ['min', 60], ['s', 1]];
   const first = units.findIndex(([, size]) => seconds >= size);
@@ -29,19 +29,43 @@ export function duration(milliseconds) {
     ? `${Math.floor(seconds / size)} ${unit} ${rest} ${units[first + 1][0]}` : `${Math.floor(seconds / size)} ${unit}`;
 }
 
-/** A moment (RFC 3339) in local time, with UTC in its title. */
+/** A part of a whole in percent, rounded down: only all of it is 100%. */
+export function share(part, sum) {
+  return sum > 0 ? `${(Math.floor((part / sum) * 1000) / 10).toFixed(1)}%` : '–';
+}
+
+/** A share (from 0 to 1) in percent, as it is written: 0.07 is 7, and not 7.000000000000001. */
+export function percent(part) {
+  return String(Number((part * 100).toPrecision(12)));
+}
+
+/** A moment (RFC 3339) in local time, without its day when that is today; null when the text is none. */
+export function moment(text, now = new Date()) {
+  const date = new Date(text);
+  if (Number.isNaN(date.valueOf())) return null;
+  const isToday = date.toDateString() === now.toDateString();
+  // Not by a locale: which order its dates have depends on the browser's version.
+  const digits = (number) => String(number).padStart(2, '0');
+  const clock = [date.getHours(), date.getMinutes(), date.getSeconds()].map(digits).join(':');
+  return isToday ? clock : `${[date.getFullYear(), date.getMonth() + 1, date.getDate()].map(digits).join('-')} ${clock}`;
+}
+
+/** The same as an element, with UTC in its title. */
 export function time(text) {
   if (!text) return '–';
-  const moment = new Date(text);
-  if (Number.isNaN(moment.valueOf())) return text;
-  const isToday = moment.toDateString() === new Date().toDateString();
-  const shown = isToday ? moment.toLocaleTimeString('en-GB') : `${moment.toLocaleDateString('en-CA')} ${moment.toLocaleTimeString('en-GB')}`;
-  return h('time', { datetime: text, title: text }, shown);
+  const shown = moment(text);
+  return shown === null ? text : h('time', { datetime: text, title: text }, shown);
 }
 
 /** How long ago a moment was. */
-export function ago(text) {
-  return text ? `${duration(Math.max(0, Date.now() - new Date(text).valueOf()))} ago` : '–';
+export function ago(text, now = Date.now()) {
+  return text ? `${duration(Math.max(0, now - new Date(text).valueOf()))} ago` : '–';
+}
+
+/** Text that steers nothing: controls and marks of writing direction are spelled out. */
+export function visible(text) {
+  // oxlint-disable-next-line no-control-regex -- they are what it looks for
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, (mark) => `\\u{${mark.codePointAt(0).toString(16).toUpperCase()}}`);
 }
 
 /** A message's text, or that it is masked. */

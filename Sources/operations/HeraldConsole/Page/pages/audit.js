@@ -26,7 +26,7 @@ export async function show(main, place) {
     h('nav', { class: 'toolbar', 'aria-label': 'Pages of the audit' }, newest, older));
 }
 
-function sentence(page, before) {
+export function sentence(page, before) {
   const entries = `${count(page.entries.length)} ${page.entries.length === 1 ? 'entry' : 'entries'}`;
   const where = before ? 'older ones' : 'the newest';
   if (page.entries.length === 0 && page.next) return `None of the ${count(page.searched)} entries that were looked at matches; “Older” looks on.`;
@@ -53,8 +53,13 @@ function form(filters) {
 
 function row(entry) {
   if (entry.damaged) return [time(entry.at), '–', h('span', { class: 'badge warn' }, 'not readable'), entry.place, '–', '–'];
-  const outcome = entry.end ?? (entry.phase === 'done' ? 'done' : '–');
-  return [time(entry.at), entry.by, `${entry.action} ${entry.phase === 'done' ? '' : entry.phase}`.trim(), subject(entry), outcome, details(entry)];
+  const [what, end] = happened(entry);
+  return [time(entry.at), entry.by, what, subject(entry), end, details(entry)];
+}
+
+/** What was done, and how it ended. */
+export function happened({ action, phase, end }) {
+  return phase === 'done' ? [action, end ?? 'done'] : [`${action} ${phase}`, end ?? '–'];
 }
 
 /** What it was about, as a link to where that is. */
@@ -66,8 +71,9 @@ function subject(entry) {
   return selection;
 }
 
-function details(entry) {
-  const lines = [
+/** What else it says, as pairs of texts. */
+export function more(entry) {
+  return [
     ['Reason', entry.reason], ['Job', entry.job], ['Planned', entry.planned === undefined ? undefined : count(entry.planned)],
     ...Object.entries(entry.counts ?? {}).map(([name, number]) => [name, count(number)]),
     ...Object.entries(entry.options ?? {}).map(([name, value]) => [`--${name}`, value]),
@@ -75,6 +81,9 @@ function details(entry) {
     ['Frozen at', entry.ends && Object.entries(entry.ends).map(([partition, offset]) => `${partition}:${offset}`).join(', ')],
     ['Record', entry.place],
   ].filter(([, value]) => value !== undefined && value !== '');
+}
+
+function details(entry) {
   return h('details', {}, h('summary', {}, entry.reason ?? 'Details'),
-    h('dl', {}, lines.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)])));
+    h('dl', {}, more(entry).map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)])));
 }

@@ -59,11 +59,11 @@ function form(name, choices, result, app, state) {
   h('p', { class: 'toolbar' }, submit, h('a', { class: 'button', href: '/campaigns' }, 'Back')));
 }
 
-async function preview(form, result, app, state) {
-  const value = (id) => form.querySelector(`#${id}`).value.trim();
-  const file = form.querySelector('#audience').files[0];
-  const services = [...form.querySelectorAll('[name=pns]:checked')].map((box) => box.value);
-  const message = form.querySelector('#message').value;
+async function preview(filled, result, app, state) {
+  const value = (id) => filled.querySelector(`#${id}`).value.trim();
+  const file = filled.querySelector('#audience').files[0];
+  const services = [...filled.querySelectorAll('[name=pns]:checked')].map((box) => box.value);
+  const message = filled.querySelector('#message').value;
   const upload = await send(file, result, state);
   if (!upload) return;
   const asked = { upload, name: value('name'), message: message || undefined, pns: services };
@@ -115,17 +115,22 @@ async function send(file, result, state) {
   return key;
 }
 
-function draw(answer, result, app) {
+/** What would happen, as pairs of texts. */
+export function facts(answer) {
   const { preview: found } = answer;
-  const facts = [
+  return [
     ['Recipients', count(found.recipients)], ['Repeats', count(found.repeats)], ['Invalid lines', count(found.invalid)],
     ['Notifications', `${count(found.recipients * found.pns.length)} for ${found.pns.join(' and ')}`], ['Topic', found.topic],
     ['Takes', answer.duration], ['Begins with', found.ramp && `${found.ramp.map(count).join(', ')}, and waits for their outcomes`],
     ['Longest message', `${count(found.longestMessageBytes)} bytes`],
   ].filter(([, text]) => text);
+}
+
+function draw(answer, result, app) {
+  const { preview: found } = answer;
   const heading = h('h2', { id: 'preview', tabindex: -1 }, `What would happen${answer.continues ? ' (the campaign goes on with who is left)' : ''}`);
   replace(result, h('section', { class: 'card', 'aria-labelledby': 'preview' }, heading,
-    h('dl', {}, facts.map(([name, text]) => [h('dt', {}, name), h('dd', {}, text)])),
+    h('dl', {}, facts(answer).map(([name, text]) => [h('dt', {}, name), h('dd', {}, text)])),
     (found.warnings ?? []).map((warning) => h('p', { class: 'badge warn' }, warning)),
     found.samples?.length > 0 && table({
       caption: 'The first messages', columns: [{ title: 'User' }, { title: 'Message' }], rows: found.samples.map((sample) => [sample.user, sample.message]),

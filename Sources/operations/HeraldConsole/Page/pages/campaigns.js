@@ -4,7 +4,7 @@ import { get, onNews, post } from '../lib/api.js';
 import { command } from '../lib/command.js';
 import { ask, fail, say } from '../lib/dialog.js';
 import { h, replace, svg, table } from '../lib/dom.js';
-import { ago, count, duration, masked, rate, time } from '../lib/format.js';
+import { ago, count, duration, masked, rate, share, time } from '../lib/format.js';
 import { pause, redraw, repeat } from '../lib/live.js';
 import { link } from '../lib/place.js';
 import { showForm } from './campaign-form.js';
@@ -66,7 +66,7 @@ function showOne(main, name, app) {
     command(['herald', 'campaign', 'status', name]), said);
   let former = null;
   const ends = [
-    onNews('jobs', (all) => redraw(jobs, ofCampaign(all, name), () => ofCampaign(all, name).map((job) => jobSection(job, app, problem)))),
+    onNews('jobs', (list) => redraw(jobs, ofCampaign(list, name), () => ofCampaign(list, name).map((job) => jobSection(job, app, problem)))),
     repeat(1000, async () => {
       const answer = await get(`/api/campaigns/${encodeURIComponent(name)}`);
       if (answer.state !== 'done') {
@@ -105,7 +105,7 @@ function standing(answer, campaign) {
 }
 
 /** What an outcome that is known or to come is called, and how it is drawn: each in another pattern, because colours may be missing. */
-function parts(answer, campaign) {
+export function parts(answer, campaign) {
   const { outcomes } = campaign;
   const known = [
     { name: 'delivered', count: outcomes.delivered, note: outcomes.recovered > 0 && `${count(outcomes.recovered)} of them by a replay` },
@@ -119,11 +119,11 @@ function parts(answer, campaign) {
   return known.filter(Boolean);
 }
 
-function picture(all) {
-  const whole = all.reduce((sum, part) => sum + part.count, 0);
+function picture(outcomes) {
+  const whole = outcomes.reduce((sum, part) => sum + part.count, 0);
   if (whole === 0) return null;
   let x = 0;
-  const shares = all.filter((part) => part.count > 0).map((part) => {
+  const shares = outcomes.filter((part) => part.count > 0).map((part) => {
     const width = (part.count / whole) * 1000;
     const rect = svg('rect', { x, y: 0, width, height: 24, class: `part-${part.name}` });
     x += width;
@@ -134,21 +134,22 @@ function picture(all) {
 }
 
 function figures(answer, campaign) {
-  const all = parts(answer, campaign);
-  const whole = all.reduce((sum, part) => sum + part.count, 0);
+  const outcomes = parts(answer, campaign);
+  const whole = outcomes.reduce((sum, part) => sum + part.count, 0);
+  const hasNotes = outcomes.some((part) => part.note);
   return table({
     caption: 'Outcomes, one for each recipient and push service',
-    columns: [{ title: 'Outcome' }, { title: 'Count', number: true }, { title: 'Share', number: true }, { title: '' }].slice(0, all.some((part) => part.note) ? 4 : 3)
-      .map((column) => (column.title === '' ? { title: 'Note' } : column)),
-    rows: all.map((part) => [
+    columns: [{ title: 'Outcome' }, { title: 'Count', number: true }, { title: 'Share', number: true }, ...(hasNotes ? [{ title: 'Note' }] : [])],
+    rows: outcomes.map((part) => [
       [svg('svg', { viewBox: '0 0 10 10', class: 'key', 'aria-hidden': 'true' }, svg('rect', { width: 10, height: 10, class: `part-${part.name}` })), ' ', part.name],
-      count(part.count), whole > 0 ? `${(Math.floor((part.count / whole) * 1000) / 10).toFixed(1)}%` : '–',
-      ...(all.some((other) => other.note) ? [part.note || ''] : []),
+      count(part.count), share(part.count, whole),
+      ...(hasNotes ? [part.note || ''] : []),
     ]),
   });
 }
 
-function pace(answer, campaign) {
+/** How fast it goes, and until when. */
+export function pace(answer, campaign) {
   if (answer.isOver) return 'Nothing will change any more, but by replays.';
   const speed = campaign.perSecond > 0 ? `${rate(campaign.perSecond)} in the last 30 s` : 'No outcome in the last 30 s';
   return campaign.secondsLeft === undefined ? `${speed}.` : `${speed}, about ${duration(campaign.secondsLeft * 1000)} left.`;
@@ -216,7 +217,8 @@ async function give(order, name, problem) {
 
 // MARK: What this console does for it
 
-function ofCampaign(jobs, name) {
+/** The newest job that publishes this campaign, in a list. */
+export function ofCampaign(jobs, name) {
   return jobs.filter((job) => job.kind === 'campaign.publish' && job.about?.campaign === name).slice(0, 1);
 }
 

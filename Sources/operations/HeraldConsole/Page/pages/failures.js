@@ -2,34 +2,13 @@
 
 import { get, onNews, post } from '../lib/api.js';
 import { command as commandLine } from '../lib/command.js';
+import { addressOf, changedPlan, changesOf, filterOf, labels, noFilter, parametersOf, planOfRest, words } from '../lib/dead-letters.js';
 import { ask, fail, say } from '../lib/dialog.js';
 import { h, replace, table } from '../lib/dom.js';
-import { count, duration, time } from '../lib/format.js';
+import { count, duration, percent, time, visible } from '../lib/format.js';
 import { go, link, setQuery } from '../lib/place.js';
 
 const fields = ['reason', 'status', 'pns', 'campaign', 'source', 'topic', 'hour'];
-const filterNames = ['group', 'where', 'since', 'until', 'partitions'];
-
-/** The filter of an address, as the interface takes it in a body. */
-function filterOf(query) {
-  const filter = {};
-  for (const name of ['group', 'where', 'since', 'until']) if (query.get(name)) filter[name] = query.get(name);
-  const partitions = query.get('partitions');
-  if (partitions) filter.partitions = partitions.split(',').map(Number);
-  return filter;
-}
-
-/** The same as parameters of an address. */
-function parametersOf(query) {
-  return Object.fromEntries(filterNames.filter((name) => query.get(name)).map((name) => [name, query.get(name)]));
-}
-
-/** What stands in a filter of the interface, as parameters of an address. */
-function addressOf(filter) {
-  const { partitions, ids, ...rest } = filter ?? {};
-  return { ...rest, partitions: partitions?.join(',') };
-}
-
 const isOperator = (app) => app.viewer?.role === 'operator';
 
 export async function show(main, place, app) {
@@ -43,14 +22,9 @@ export async function show(main, place, app) {
 
 // MARK: Parts of pages
 
-/** Text that steers nothing: controls and marks of writing direction are spelled out. */
-function visible(text) {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, (mark) => `\\u{${mark.codePointAt(0).toString(16).toUpperCase()}}`);
-}
-
 /** The command beside a step; a group may be named after anything. */
-function command(words) {
-  return commandLine(words.map(visible));
+function command(texts) {
+  return commandLine(texts.map(visible));
 }
 
 /** Where one is below "Failures". */
@@ -76,15 +50,12 @@ function filters(place, { grouped }) {
     class: 'toolbar', role: 'search', 'aria-label': 'Which dead letters',
     onsubmit: (event) => {
       event.preventDefault();
-      const data = new FormData(event.target);
-      setQuery(Object.fromEntries(filterNames.map((name) => [name, (data.get(name) ?? '').trim() || null])));
+      setQuery(changesOf(new FormData(event.target)));
     },
   }, by, text('where', 'Condition', "status = 503 and age < 2h", 34), text('group', 'Group', 'status=503', 16),
   text('since', 'Since', '12h', 8), text('until', 'Until', '1h', 8), text('partitions', 'Partitions', '0,3', 6),
   h('p', {}, h('button', { class: 'primary' }, 'Show'), ' ',
-    filterNames.some((name) => query.get(name)) && h('button', {
-      type: 'button', onclick: () => setQuery(Object.fromEntries(filterNames.map((name) => [name, null]))),
-    }, 'Show all')), error);
+    Object.keys(parametersOf(query)).length > 0 && h('button', { type: 'button', onclick: () => setQuery(noFilter) }, 'Show all')), error);
 }
 
 /** How far the console has read, and who works on the dead letters. */
@@ -119,15 +90,7 @@ function abandoned(job, app) {
       onclick: async () => {
         try {
           const found = await get(`/api/failures/abandoned/${encodeURIComponent(job.job)}`);
-          if (!found.filter) throw new Error(`What it was about can no longer be told in full: ${found.selection}`);
-          if (found.options.correction) throw new Error(`It corrected what it replayed (${found.options.correction}); choose the group and give the correction again.`);
-          const { options } = found;
-          await plan({
-            kind: found.kind, filter: found.filter, ramp: options.ramp, onlyPns: options['only-pns']?.split(','),
-            freshKey: options['fresh-key'] === 'true', again: options.again === 'true',
-            stopIfFailures: options['stop-if-failures'] ? parseFloat(options['stop-if-failures']) / 100 : undefined,
-            rate: options.rate ? parseFloat(options.rate) : undefined,
-          });
+          await plan(planOfRest(found));
         } catch (error) {
           replace(problem, fail(error));
         }
@@ -233,14 +196,6 @@ async function showGroups(main, place, app) {
   };
 }
 
-function words(query) {
-  const list = [];
-  for (const [name, option] of [['group', '--group'], ['where', '--where'], ['since', '--since'], ['until', '--until'], ['partitions', '--partition']]) {
-    if (query.get(name)) list.push(option, query.get(name));
-  }
-  return list;
-}
-
 /** The jobs of this console on dead letters, the newest first. */
 function jobsCard(list) {
   const mine = list.filter((job) => job.kind.startsWith('dlq.')).slice(0, 5);
@@ -334,8 +289,8 @@ async function showLetter(main, name, app) {
   replace(main, crumbs(visible(name)), h('h1', {}, `Dead letter ${visible(name)}`), letters.map((letter) => letterCard(letter, app)));
 }
 
-function facts(pairs) {
-  return h('dl', {}, pairs.filter(([, value]) => value !== undefined && value !== null && value !== '').map(([term, value]) => [h('dt', {}, term), h('dd', {}, value)]));
+function facts(entries) {
+  return h('dl', {}, entries.filter(([, value]) => value !== undefined && value !== null && value !== '').map(([term, value]) => [h('dt', {}, term), h('dd', {}, value)]));
 }
 
 function letterCard(letter, app) {
@@ -443,7 +398,7 @@ function drawPlan(body, found, app) {
       found.notice && h('p', {}, found.notice),
       isReplay && facts([
         ['To', pairs(found.topics)], ['Calls', pairs(found.pushServices)], ['From', found.earliest && [time(found.earliest), ' to ', time(found.latest)]],
-        ['Takes', found.takes], ['Batches', found.ramp], ['Stops above', `${Math.round(found.stopIfFailures * 1000) / 10} % bad outcomes`],
+        ['Takes', found.takes], ['Batches', found.ramp], ['Stops above', `${percent(found.stopIfFailures)} % bad outcomes`],
         ['Replayed before', found.replayedBefore && pairs(found.replayedBefore)]]),
       isReplay && table({
         caption: 'What is left out, and why', columns: [{ title: 'Why' }, { title: 'Count', number: true }],
@@ -468,24 +423,16 @@ function changes(found) {
     h('form', {
       onsubmit: async (event) => {
         event.preventDefault();
-        const data = new FormData(event.target);
-        const value = (name) => (data.get(name) ?? '').trim() || undefined;
-        const services = (name) => value(name)?.split(/[ ,]+/);
-        const set = { user: value('user'), message: data.get('message') || undefined, pns: services('pns') };
         try {
-          await plan({
-            filter: found.request?.filter, ramp: value('ramp'), stopIfFailures: value('stop') ? Number(value('stop')) / 100 : undefined,
-            rate: value('rate') ? Number(value('rate')) : undefined, onlyPns: services('only'), freshKey: data.has('fresh') || undefined,
-            again: data.has('again') || undefined, set: set.user || set.message || set.pns ? set : undefined,
-          });
+          await plan(changedPlan(found.request?.filter, new FormData(event.target)));
         } catch (error) {
           replace(event.target.querySelector('.problem'), fail(error));
         }
       },
     }, h('div', { class: 'grid' },
       h('fieldset', {}, h('legend', {}, 'How'), input('ramp', 'Batches', { name: 'ramp', value: found.ramp }),
-        input('stop', 'Stop above bad outcomes, %', { name: 'stop', inputmode: 'decimal', value: String(found.stopIfFailures * 100) }),
-        input('rate', 'At most a second', { name: 'rate', inputmode: 'decimal' })),
+        input('stop', labels.stop, { name: 'stop', inputmode: 'decimal', value: percent(found.stopIfFailures) }),
+        input('rate', labels.rate, { name: 'rate', inputmode: 'decimal' })),
       h('fieldset', {}, h('legend', {}, 'Which'), input('only', 'Only these push services', { name: 'only' }),
         check('again', 'Also what was replayed or resolved before'), check('fresh', 'New idempotency keys')),
       h('fieldset', {}, h('legend', {}, 'Correct each'), input('user', 'User', { name: 'user', autocomplete: 'off' }),

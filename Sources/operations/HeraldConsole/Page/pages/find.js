@@ -23,7 +23,7 @@ export async function show(main, place, app) {
 }
 
 function form(query) {
-  const field = (id, title, value, hint) => h('div', {}, h('label', { for: id }, title),
+  const field = (id, label, value, hint) => h('div', {}, h('label', { for: id }, label),
     h('input', { id, value: value ?? '', placeholder: hint, autocomplete: 'off', spellcheck: 'false' }));
   const all = h('input', { id: 'find-all', type: 'checkbox', checked: query.allPartitions === 'true' });
   return h('form', {
@@ -84,13 +84,14 @@ function draw(results, query, chosen, app, answer) {
   const open = chosen ?? (events.length === 1 ? events[0].origin : null);
   const sentence = events.length === 0 ? 'Nothing was found: it was never published to these topics, or they have forgotten it.'
     : `${count(events.length)} ${events.length === 1 ? 'event' : 'events'}, the newest first.`;
-  replace(results, remarks(answer), h('p', { role: 'status' }, sentence),
+  replace(results, remarks(answer).map((line) => h('p', { class: 'badge warn' }, line)), h('p', { role: 'status' }, sentence),
     events.map((event) => (event.origin === open ? whole(event, query, answer, app) : brief(event, query))),
     command(answer.command));
   if (chosen) document.getElementById('chosen')?.focus({ preventScroll: false });
 }
 
-function remarks(answer) {
+/** What the reader should know about the answer before they trust it. */
+export function remarks(answer) {
   const lines = answer.unread.map((reason) => `Not read: ${reason}.`);
   if (answer.strayTopics.length > 0) {
     lines.push(`Events of this user are not where the key of their user belongs in ${answer.strayTopics.join(', ')}: their producer has `
@@ -98,23 +99,25 @@ function remarks(answer) {
   }
   if (answer.isCut || answer.hidden > 0) lines.push('Only the newest events are shown; the command shows more, and “Since” bounds them.');
   if (answer.state === 'part') lines.push('The reading was ended before its end.');
-  return lines.map((line) => h('p', { class: 'badge warn' }, line));
+  return lines;
 }
 
-/** What is known of each push service, the newest outcome of each. */
-function outcomes(event) {
+/** What is known of each push service, the newest outcome of each; null where there is none yet. */
+export function newestOutcomes(event) {
   const known = new Map();
   for (const step of event.steps) if (step.step === 'settled') for (const name of step.pns.length ? step.pns : ['event']) known.set(name, step.outcome);
-  const badges = [...known].map(([name, outcome]) => h('span', { class: `badge ${kind(outcome)}` }, `${name}: ${outcome}`));
-  for (const name of event.open) badges.push(h('span', { class: 'badge quiet' }, `${name}: no outcome yet`));
-  return badges.flatMap((badge) => [badge, ' ']);
+  return [...known, ...event.open.map((name) => [name, null])];
+}
+
+function outcomes(event) {
+  return newestOutcomes(event).flatMap(([name, outcome]) => [h('span', { class: `badge ${kind(outcome)}` }, `${name}: ${outcome ?? 'no outcome yet'}`), ' ']);
 }
 
 function kind(outcome) {
   return { delivered: 'good', 'dead-lettered': 'bad', expired: 'warn', cancelled: 'warn' }[outcome] ?? 'quiet';
 }
 
-function title(event) {
+export function title(event) {
   return [event.id ?? event.origin, event.user && ` for ${event.user}`, event.source && ` by ${event.source}`].filter(Boolean).join('');
 }
 
@@ -139,11 +142,14 @@ function whole(event, query, answer, app) {
     h('ol', { class: 'steps' }, event.steps.map((step) => h('li', { class: `step-${step.step}` }, time(step.at), ' ', step.words, letterLink(step)))));
 }
 
-/** The page of a dead letter. */
+/** The page of a dead letter, by its record TOPIC/PARTITION/OFFSET. */
+export function letterAddress(record) {
+  const [partition, offset] = record.split('/').slice(-2);
+  return `/failures/letter/${partition}:${offset}`;
+}
+
 function letterLink(step) {
-  if (step.step !== 'dead-lettered') return null;
-  const [partition, offset] = step.record.split('/').slice(-2);
-  return [' ', h('a', { href: `/failures/letters/${partition}:${offset}` }, 'the dead letter')];
+  return step.step === 'dead-lettered' && [' ', h('a', { href: letterAddress(step.record) }, 'the dead letter')];
 }
 
 async function explain(why, event, answer) {

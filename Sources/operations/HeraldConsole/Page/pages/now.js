@@ -13,7 +13,7 @@ const mostLines = 5;
 const seconds = (value) => value === null ? '–' : duration(value * 1000);
 
 /** One line for each of the largest series; what is absent in a point is 0 there. */
-function lines(points, member, name) {
+export function lines(points, member, name) {
   const sums = new Map();
   for (const point of points) {
     for (const [service, ends] of Object.entries(point[member])) {
@@ -88,7 +88,11 @@ function limits(current) {
   });
 }
 
-/** How much is due in each span: the bounds are sums. */
+/** How much is due in each span and later; `due` has sums. */
+export function spans(due, waiting) {
+  return [...due.map((sum, index) => Math.max(0, sum - (index > 0 ? due[index - 1] : 0))), Math.max(0, waiting - (due.at(-1) ?? 0))];
+}
+
 function backlog(current) {
   const bounds = current.backlogWithinSeconds;
   const titles = bounds.map((bound) => bound === 0 ? 'Due now' : `Within ${duration(bound * 1000)}`);
@@ -96,8 +100,7 @@ function backlog(current) {
     caption: 'Events that wait for a retry, by when they are due',
     columns: [{ title: 'Delay' }, ...titles.map((title) => ({ title, number: true })), { title: 'Later', number: true }, { title: 'In all', number: true }],
     rows: current.backlog.filter(({ waiting }) => waiting > 0).map(({ delay, waiting, due }) => [delay,
-      ...due.map((sum, index) => count(Math.max(0, sum - (index > 0 ? due[index - 1] : 0)))),
-      count(Math.max(0, waiting - (due.at(-1) ?? 0))), count(waiting)]),
+      ...spans(due, waiting).map(count), count(waiting)]),
     empty: 'No event waits for a retry.',
   });
 }
@@ -128,6 +131,17 @@ function summary(current, point) {
   return h('dl', {}, entries.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
 }
 
+/** The newest points, in the order of their times, each once. */
+export function merged(points, more) {
+  const known = new Set(points.map(({ at }) => at));
+  return [...points, ...more.filter(({ at }) => !known.has(at))].sort((left, right) => left.at < right.at ? -1 : 1).slice(-mostPoints);
+}
+
+/** Whether points are missing between two; the step is 0 while it is not known. */
+export function hasGap(last, point, step) {
+  return step > 0 && last !== undefined && new Date(point.at) - new Date(last.at) > 3 * step;
+}
+
 export async function show(main) {
   const picture = charts();
   const tables = h('div', {});
@@ -154,10 +168,8 @@ export async function show(main) {
     drawTables(current);
   }
 
-  /** Points come in the order of their times, each once. */
   function add(more) {
-    const known = new Set(points.map(({ at }) => at));
-    points = [...points, ...more.filter(({ at }) => !known.has(at))].sort((left, right) => left.at < right.at ? -1 : 1).slice(-mostPoints);
+    points = merged(points, more);
   }
 
   async function load() {
@@ -175,7 +187,7 @@ export async function show(main) {
     add([point]);
     draw(current);
     // After a pause of the connection the points between are missing here, not there.
-    if (step > 0 && last && !isLoading && new Date(point.at) - new Date(last.at) > 3 * step) {
+    if (!isLoading && hasGap(last, point, step)) {
       isLoading = true;
       load().catch(() => {}).finally(() => { isLoading = false; });
     }

@@ -40,7 +40,7 @@ function other(finding) {
 }
 
 /** What stays on the page while its numbers change: focus and selection live in it. */
-function shape(verdict) {
+export function shape(verdict) {
   return JSON.stringify([verdict, ...verdict.others].map(({ key, state, since, next }) => [key, state, since, next]));
 }
 

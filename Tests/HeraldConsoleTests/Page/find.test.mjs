@@ -1,0 +1,31 @@
+import { letterAddress, newestOutcomes, remarks, title } from '#page/pages/find.js';
+import { table } from './table.mjs';
+
+const settled = (outcome, ...pns) => ({ step: 'settled', outcome, pns });
+
+table('Each push service has its newest outcome', newestOutcomes, [
+  [{ steps: [], open: ['apns'] }, [['apns', null]]],
+  [{ steps: [settled('dead-lettered', 'apns'), { step: 'called', pns: ['apns'] }, settled('delivered', 'apns')], open: ['gcm'] }, [['apns', 'delivered'], ['gcm', null]]],
+  [{ steps: [settled('expired', 'apns', 'gcm')], open: [] }, [['apns', 'expired'], ['gcm', 'expired']]],
+  [{ steps: [settled('invalid')], open: [] }, [['event', 'invalid']]],
+]);
+
+table('A dead letter has its page at its place', letterAddress, [
+  ['notifications.dlq/3/17', '/failures/letter/3:17'], ['a/b/0/4', '/failures/letter/0:4'],
+]);
+
+table('An event is called after its id, or its place', title, [
+  [{ id: 'order-17', origin: 'n/0/3', user: 'ann', source: 'shop' }, 'order-17 for ann by shop'],
+  [{ origin: 'n/0/3' }, 'n/0/3'], [{ origin: 'n/0/3', source: 'shop' }, 'n/0/3 by shop'],
+]);
+
+const complete = { unread: [], strayTopics: [], isCut: false, hidden: 0, state: 'done' };
+table('An answer that is not whole says why', (more) => remarks({ ...complete, ...more }), [
+  [{}, []],
+  [{ unread: ['the results (no access)', 'the audit'] }, ['Not read: the results (no access).', 'Not read: the audit.']],
+  [{ strayTopics: ['a', 'b'] }, ['Events of this user are not where the key of their user belongs in a, b: their producer has another partitioner or key, '
+    + 'so that some may be missing here. “Read all partitions” finds them all.']],
+  [{ isCut: true }, ['Only the newest events are shown; the command shows more, and “Since” bounds them.']],
+  [{ hidden: 3 }, ['Only the newest events are shown; the command shows more, and “Since” bounds them.']],
+  [{ state: 'part' }, ['The reading was ended before its end.']],
+]);
