@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import herald
 
-@Suite("The program's own commands, as a process")
+@Suite("The program's own commands, as a process", .realTime)
 struct ConfigCommandTests {
     private func herald(
         _ arguments: String..., environment: [String: String] = [:]
@@ -213,7 +214,7 @@ struct ConfigCommandTests {
             ("staus=503", "staus: unknown; allowed are name=value, comma-separated, of path, user, pns"),
             ("user,status=503", "user needs a value: user=…"),
             ("status=503,", "a part of the rule is empty; a rule is name=value"),
-            ("user=ann", "nothing happens: expected a latency, status, hang or hangUp"),
+            ("user=ann", "nothing happens: expected a latency, status, hold, hang or hangUp"),
         ])
     func misbehaviour(rule: String, expected: String) async throws {
         let run = try await herald("backend", "--port", "0", "--misbehave", rule)

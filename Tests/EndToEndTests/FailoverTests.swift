@@ -26,6 +26,8 @@ struct FailoverTests {
         lostPlan.partitions = partitions
         lostPlan.kafka = try await Self.lostCluster.value
         lostPlan.misbehaviour = misbehaviour
+        // Its killed worker is a member until its session is over.
+        lostPlan.settings = ["kafka.properties": Fixture.shortSession]
         try await Fixture.run(lostPlan) { lost in
             try await Fixture.run(plan) { other in try await body(lost, other) }
         }

@@ -45,10 +45,21 @@ final class Fixture: Sendable {
     private let openQueries: ConsumerQueries
     private let processes = Mutex<[HeraldProcess]>([])
 
+    /// `kafka.properties` of members whose session has to run out: they are killed or paused, and others take over.
+    static let shortSession = #"{session.timeout.ms: "6000", heartbeat.interval.ms: "500"}"#
+
     /// Runs a test in a fixture of its own and clears it away.
+    ///
+    /// The file named by `HERALD_TEST_TIMES` gets how many seconds it took without the wait for a place.
     static func run(_ plan: Plan = Plan(), _ body: (Fixture) async throws -> Void) async throws {
         await FixtureGate.shared.enter()
         defer { FixtureGate.shared.leave() }
+        let begin = ContinuousClock.now
+        defer {
+            let seconds = (ContinuousClock.now - begin) / .seconds(1)
+            let name = Test.current.map { String(describing: $0.id) } ?? ""
+            RunFile.append(String(format: "%.2f\t", seconds) + name, to: "HERALD_TEST_TIMES")
+        }
         let own = plan.hasMortalBroker ? try await RealKafka.start(nodes: 1, controllerOutlivesBroker: true) : nil
         defer { own?.stop() }
         let kafka: RealKafka
@@ -105,7 +116,9 @@ final class Fixture: Sendable {
         WorkerSettings([
             "kafka.bootstrapServers": "[\"\(servers.split(separator: ",").joined(separator: "\", \""))\"]",
             "kafka.group": name,
-            "kafka.properties": #"{session.timeout.ms: "6000", heartbeat.interval.ms: "500"}"#,
+            // What must not run out has a minute, on a slow machine too; what has to, a test sets short.
+            "kafka.properties":
+                #"{session.timeout.ms: "60000", heartbeat.interval.ms: "500", transaction.timeout.ms: "60000"}"#,
             "topics.requests": "[{name: \(name).notifications, weight: 10}, \(name).notifications.bulk]",
             "topics.results": "\(name).notifications.results",
             "topics.retry": "\(name).notifications.retry",
@@ -117,9 +130,10 @@ final class Fixture: Sendable {
             "backend.url": url,
             "backend.auth.username": "herald",
             "backend.auth.password": "herald",
+            "backend.timeout": "60s",
             "retry.immediate": "0",
             "retry.delays": "[1s, 2s]",
-            "delivery.drainTimeout": "20s",
+            "delivery.drainTimeout": "60s",
             "admin.listen": "127.0.0.1:0",
         ])
     }
