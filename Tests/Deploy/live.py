@@ -9,6 +9,8 @@ in a temporary folder, and gone at the end.
 """
 
 import base64
+import contextlib
+import itertools
 import json
 import math
 import os
@@ -17,6 +19,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.parse
 import urllib.request
@@ -37,7 +40,8 @@ MISBEHAVIOUR = [
 EMPTY = {"Rate that the backend accepts"}
 # Grafana's interval, for a scrape each second.
 INTERVALS = {"$__rate_interval": "20s", "$__range": "5m", "$job": "herald", "$instance": ".*"}
-SECONDS = 15
+# Seconds, much longer than anything takes on a machine that is ten times slower.
+PATIENCE = 300
 
 
 class Prometheus:
@@ -56,7 +60,7 @@ class Prometheus:
         self.process = processes.start(
             ["prometheus", f"--config.file={directory}/prometheus.yml", f"--web.listen-address={self.address}",
              f"--storage.tsdb.path={directory}/prometheus"], log="prometheus")
-        wait_for(lambda: self.reaches("/-/ready"), 30, "Prometheus was not ready")
+        wait_for(lambda: self.reaches("/-/ready"), PATIENCE, "Prometheus was not ready")
 
     def reaches(self, path):
         try:
@@ -65,7 +69,7 @@ class Prometheus:
             return False
 
     def get(self, path):
-        return urllib.request.urlopen(f"http://{self.address}{path}", timeout=20)
+        return urllib.request.urlopen(f"http://{self.address}{path}", timeout=PATIENCE)
 
     def ask(self, path, **parameters):
         """The data of an answer of the API, or the error in its own words."""
@@ -93,7 +97,7 @@ def misbehave(port, rules):
     request = urllib.request.Request(
         f"http://127.0.0.1:{port}/sandbox/misbehaviour", data=json.dumps(rules).encode(), method="PUT",
         headers={"Authorization": "Basic " + base64.b64encode(b"herald:herald").decode()})
-    urllib.request.urlopen(request, timeout=5).close()
+    urllib.request.urlopen(request, timeout=PATIENCE).close()
 
 
 def events(batch):
@@ -109,6 +113,7 @@ class Scene:
     def __init__(self, processes, herald):
         self.processes = processes
         self.herald = herald
+        self.batches = itertools.count(1)
         self.manifests = manifests.render(manifests.OVERLAYS / "strimzi")
         self.broker = Broker(processes, os.environ["KAFKA_HOME"], USERS)
         self.backend, *self.ports = free_ports(3)
@@ -127,7 +132,7 @@ class Scene:
         for port in self.ports:
             self.processes.start(
                 self.command("herald", ["worker", "--admin-listen", f"127.0.0.1:{port}"]), log=f"worker-{port}")
-        wait_for(lambda: all("\nherald_ready 1" in metrics(port) for port in self.ports), 60,
+        wait_for(lambda: all("\nherald_ready 1" in metrics(port) for port in self.ports), PATIENCE,
                  "the workers were not ready")
         self.prometheus = Prometheus(processes, [f"127.0.0.1:{port}" for port in self.ports])
 
@@ -150,32 +155,90 @@ class Scene:
     def run(self, user, arguments):
         return self.processes.run(self.command(user, arguments))
 
-    def publish(self):
-        """Events for a while, a few each second."""
-        batch, end = 0, time.monotonic() + SECONDS
+    @contextlib.contextmanager
+    def publishing(self):
+        """Publishes one batch after the other while the `with` statement's body runs, so that no rate becomes zero."""
         file = self.processes.directory / "events.jsonl"
-        while time.monotonic() < end:
-            batch += 1
-            file.write_text("\n".join(events(batch)))
-            self.run("herald-operator", ["publish", "--quiet", "--file", str(file)])
+        is_over = threading.Event()
+        failures = []
+
+        def publish():
+            try:
+                while not is_over.is_set():
+                    file.write_text("\n".join(events(next(self.batches))))
+                    self.run("herald-operator", ["publish", "--quiet", "--file", str(file)])
+            except Failure as failure:
+                failures.append(failure)
+
+        thread = threading.Thread(target=publish, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            thread.join()
+        if failures:
+            raise failures[0]
 
 
 def faults(scene):
     prometheus = scene.prometheus
     done = ('sum(herald_notifications_total{outcome="delivered"}) > 0 and sum(herald_dead_letters_total) > 0'
             " and sum(herald_retry_backlog) > 0 and sum(herald:slow:ratio_rate5m) >= 0")
-    try:
-        wait_for(lambda: prometheus.values(done), 30, "Prometheus saw no delivered, failed and waiting events")
-    except Failure as error:
-        yield str(error)
+    with scene.publishing():
+        try:
+            wait_for(lambda: prometheus.values(done), PATIENCE,
+                     "Prometheus saw no delivered, failed and waiting events")
+        except Failure as error:
+            yield str(error)
+            yield from faults_of_permissions(scene)
+            return
+        yield from faults_of_topics(scene)
+        yield from faults_of_panels(prometheus)
+        yield from faults_of_labels(scene)
         yield from faults_of_permissions(scene)
-        return
+        yield from faults_of_alerts(scene, "HeraldDeadLetters", {"rejected", "expired"})
+        misbehave(scene.backend, [{"status": 401}])
+        yield from faults_of_alerts(scene, "HeraldOutage", {"credentials"})
+    for group in prometheus.ask("rules")["groups"]:
+        for rule in group["rules"]:
+            if rule["health"] != "ok":
+                yield f"the rule {rule['name']} is {rule['health']}: {rule.get('lastError')}"
 
-    yield from faults_of_topics(scene)
-    yield from faults_of_permissions(scene)
 
-    # The labels' values, too, are those that a worker exports.
-    page = "".join(metrics(port) for port in scene.ports)
+def faults_of_panels(prometheus):
+    """Each panel shows something at last; together they have one patience."""
+    end = time.monotonic() + PATIENCE
+    for panel, query, _ in check.dashboard_queries():
+        for variable, value in INTERVALS.items():
+            query = query.replace(variable, value)
+        try:
+            if panel["title"] in EMPTY:
+                prometheus.values(query)
+            else:
+                wait_for(lambda: prometheus.values(query), max(0, end - time.monotonic()), "")
+        except Failure:
+            yield f"the panel {panel['title']} shows nothing: {query}"
+        except queries.Unknown as error:
+            yield f"the panel {panel['title']}: Prometheus says {error}: {query}"
+
+
+def faults_of_labels(scene):
+    """The labels' values, too, are those that a worker exports."""
+    missing = []
+
+    def is_complete():
+        page = "".join(metrics(port) for port in scene.ports)
+        missing[:] = labels_without_series(page)
+        return not missing
+
+    try:
+        wait_for(is_complete, PATIENCE, "")
+    except Failure:
+        yield from missing
+
+
+def labels_without_series(page):
     if set(re.findall(r'^herald_outage\{reason="([^"]+)"', page, re.M)) != set(exported.outages()):
         yield "the outages of a worker are not those that the runbook is held against"
     expressions = [check.substituted(query) for _, query, _ in check.dashboard_queries()]
@@ -187,24 +250,6 @@ def faults(scene):
                 if name.startswith("herald_") and names_one:
                     if not re.search(rf'^{name}\{{[^}}]*\b{label}="{re.escape(value)}"', page, re.M):
                         yield f"no worker exports {name} with {label}=\"{value}\": {expression}"
-
-    for panel, query, _ in check.dashboard_queries():
-        for variable, value in INTERVALS.items():
-            query = query.replace(variable, value)
-        try:
-            if not prometheus.values(query) and panel["title"] not in EMPTY:
-                yield f"the panel {panel['title']} shows nothing: {query}"
-        except queries.Unknown as error:
-            yield f"the panel {panel['title']}: Prometheus says {error}: {query}"
-
-    yield from faults_of_alerts(scene, "HeraldDeadLetters", {"rejected", "expired"})
-    misbehave(scene.backend, [{"status": 401}])
-    scene.publish()
-    yield from faults_of_alerts(scene, "HeraldOutage", {"credentials"})
-    for group in prometheus.ask("rules")["groups"]:
-        for rule in group["rules"]:
-            if rule["health"] != "ok":
-                yield f"the rule {rule['name']} is {rule['health']}: {rule.get('lastError')}"
 
 
 def faults_of_topics(scene):
@@ -240,7 +285,8 @@ def faults_of_alerts(scene, name, reasons):
     """Waits for an alert, and reads what it would send."""
     wanted = f'ALERTS{{alertname="{name}",alertstate="firing"}}'
     try:
-        wait_for(lambda: reasons <= {s["metric"]["reason"] for s in scene.prometheus.values(wanted)}, 20, "")
+        wait_for(lambda: reasons <= {s["metric"]["reason"] for s in scene.prometheus.values(wanted)}, PATIENCE,
+                 "")
     except Failure:
         yield f"{name} does not fire for {', '.join(sorted(reasons))}"
     for alert in scene.prometheus.ask("alerts")["alerts"]:
@@ -255,7 +301,6 @@ def main():
     with tempfile.TemporaryDirectory(prefix="herald-") as name, Processes(pathlib.Path(name)) as processes:
         try:
             scene = Scene(processes, sys.argv[1])
-            scene.publish()
             found = list(faults(scene))
         except Failure as error:
             logs = [log.stem for log in sorted(pathlib.Path(name).glob("*.log"))]
