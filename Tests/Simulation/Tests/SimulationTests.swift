@@ -2,6 +2,7 @@ import HeraldCore
 import Simulation
 import Testing
 
+/// A few runs with the checks of a debug build. `scripts/simulate` runs hundreds of seeds, and ``Bystanders``, optimised.
 @Suite("In simulation")
 struct SimulationTests {
     private func run(_ scenario: Scenario) {
@@ -18,19 +19,19 @@ struct SimulationTests {
 
     @Test(
         "the promises hold while workers crash, stop, freeze and come back, and brokers are away",
-        arguments: [true, false], UInt64(1)...8)
+        arguments: [true, false], UInt64(1)...2)
     func crashes(isAtomic: Bool, seed: UInt64) {
         run(scenario(seed, isAtomic: isAtomic))
     }
 
-    @Test("the promises hold in scenarios of every kind", arguments: UInt64(1)...6)
+    @Test("the promises hold in scenarios of every kind", arguments: UInt64(1)...2)
     func everyKind(seed: UInt64) {
         run(.any(seed: seed))
     }
 
-    @Test("one worker alone makes every call once when nothing goes wrong", arguments: [true, false], UInt64(1)...3)
-    func calm(isAtomic: Bool, seed: UInt64) {
-        var scenario = scenario(seed, isAtomic: isAtomic)
+    @Test("one worker alone makes every call once when nothing goes wrong", arguments: [true, false])
+    func calm(isAtomic: Bool) {
+        var scenario = scenario(1, isAtomic: isAtomic)
         scenario.workers = 1
         scenario.calm()
         run(scenario)
@@ -43,11 +44,6 @@ struct SimulationTests {
         scenario.hanging = [1]
         scenario.events = 200
         run(scenario)
-    }
-
-    @Test("users who always fail delay nobody else beyond a bound", arguments: Bystanders.all)
-    func bystanders(case bystanders: Bystanders) {
-        #expect(bystanders.violation() == nil)
     }
 
     @Test("partition order and no order lose nothing either", arguments: [Ordering.partition, .none], [true, false])
@@ -72,9 +68,9 @@ struct SimulationTests {
         run(scenario)
     }
 
-    @Test("rivals for a worker's name write nothing twice", arguments: UInt64(1)...3)
-    func rivals(seed: UInt64) {
-        var scenario = scenario(seed, isAtomic: true)
+    @Test("rivals for a worker's name write nothing twice")
+    func rivals() {
+        var scenario = scenario(1, isAtomic: true)
         scenario.hasFixedIDs = true
         scenario.rivals = 2
         run(scenario)
