@@ -90,6 +90,8 @@ MUTANTS = [
         "Committer.swift",
         "        openSince = openSince ?? now",
         "        openSince = now",
+        scenario="seed=1 isAtomic=true calm workers=5 partitions=5 events=400 burst=15 isBackendCalm=false "
+        "hasPlainEvents=false refusals=20 oversized=300000 unknownLimits=1000000 lostAcknowledgements=5000",
     ),
     Mutant(
         "a record that found the queue full is forgotten by the commit",
@@ -178,6 +180,8 @@ MUTANTS = [
         "Committer.swift",
         "        case .atomic(.open): return abort()",
         "        case .atomic(.open): break",
+        scenario="seed=1 isAtomic=true calm workers=3 partitions=6 events=1200 burst=1 sessionLosses=60 "
+        "abortableErrors=300000 commitInterval=1000 maxUnrecorded=3000",
     ),
     Mutant(
         "events outlive a lost assignment",
@@ -270,6 +274,8 @@ MUTANTS = [
         "Engine+Settlement.swift",
         "guard !grouped.contains(service), var copy = state.verdict.copy(for: service) else { continue }",
         "guard grouped.isEmpty, var copy = state.verdict.copy(for: service) else { continue }",
+        scenario="seed=1 isAtomic=true calm workers=2 events=1500 users=300 burst=2 isBackendCalm=false "
+        "hasStorms=true immediate=1 serviceCallsPerSecond=1,2,50",
     ),
     # Duplicates.
     Mutant(
@@ -290,6 +296,8 @@ MUTANTS = [
         "CallGate.swift",
         "var moment = services[service].pausedUntil ?? MonotonicTime.distantPast",
         "var moment = MonotonicTime.distantPast",
+        scenario="seed=1 calm workers=4 partitions=4 events=1500 users=200 burst=2 isBackendCalm=false "
+        "hasStorms=true storm=capacity",
     ),
     Mutant(
         "calls do not count for the limit",
@@ -421,12 +429,14 @@ MUTANTS = [
         "Engine+Credentials.swift",
         "if before != 0 && credentials.isOutdated(events.services[index].sequence) {",
         "if before == .max {",
+        scenario="seed=3 calm workers=4 partitions=4 events=2000 users=400 burst=2 hasStorms=true storm=password",
     ),
     Mutant(
         "who was refused in an outage is rejected when others are accepted after it",
         "Engine+Health.swift",
         "        credentials.outdate(upTo: calls.sequence)\n",
         "",
+        scenario="seed=3 calm workers=4 partitions=4 events=2000 users=400 burst=2 hasStorms=true storm=password",
     ),
     Mutant(
         "calls that hang keep their places",
@@ -564,12 +574,16 @@ MUTANTS = [
         "Engine+LiveConfiguration.swift",
         "if health.isUnfounded(by: live) { endOutage(now: now) }",
         "_ = health.isUnfounded(by: live)",
+        scenario="seed=1 calm workers=4 partitions=4 events=2000 users=400 burst=2 isBackendCalm=false "
+        "hasStorms=true storm=failures breaker=0.5/10 settingsChanges=60",
     ),
     Mutant(
         "events get slots for which the lane has no place",
         "Lane.swift",
         "        records += Array(repeating: nil, count: engine.capacity - records.count)\n",
         "",
+        scenario="seed=1 calm workers=5 partitions=5 events=3000 users=1000 burst=50 maxInFlight=1 "
+        "settingsChanges=60",
     ),
     Mutant(
         "answers are judged by the statuses of the start",

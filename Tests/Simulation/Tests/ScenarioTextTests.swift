@@ -59,6 +59,8 @@ struct ScenarioTextTests {
             ("crashes=1 crashes=2", "crashes is there twice"),
             ("ordering=user", "ordering=user: it has to be one of key, partition, none"),
             ("hanging=1,,2", "hanging=: it has to be numbers of users with commas between"),
+            ("storm=rain", "storm=rain: it has to be any or one of password, name, failures, path, capacity"),
+            ("callsPerSecond=few", "callsPerSecond=few: it has to be a number or none"),
             ("breaker=0.5", "breaker=0.5: it has to be a share and a number such as 0.8/100"),
             ("delays=5x", "delays=5x: it has to be delays such as 5s with commas between"),
         ])

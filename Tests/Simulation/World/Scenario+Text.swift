@@ -23,6 +23,8 @@ extension Scenario {
         case users(Path<Set<Int>>)
         case delays(Path<[DelayName]>)
         case ordering(Path<Ordering>)
+        /// One kind, or `any`.
+        case storm(Path<SimulatedBackend.Storm?>)
         /// A share and a number: `0.8/100`.
         case breaker(Path<BreakerRule>)
     }
@@ -47,8 +49,8 @@ extension Scenario {
         ("hasPlainEvents", .flag(\.hasPlainEvents)), ("campaignShare", .count(\.campaignShare, 0)),
         ("campaignChanges", .count(\.campaignChanges, 0)), ("pauseIfFailures", .optional(\.pauseIfFailures)),
         // The backend.
-        ("hasStorms", .flag(\.hasStorms)), ("isBackendCalm", .flag(\.isBackendCalm)), ("hanging", .users(\.hanging)),
-        ("forbidden", .users(\.forbidden)),
+        ("hasStorms", .flag(\.hasStorms)), ("storm", .storm(\.storm)), ("isBackendCalm", .flag(\.isBackendCalm)),
+        ("hanging", .users(\.hanging)), ("forbidden", .users(\.forbidden)),
         // Settings.
         ("ordering", .ordering(\.ordering)), ("maxInFlight", .count(\.maxInFlight, 1)),
         ("maxBufferedBytes", .count(\.maxBufferedBytes, 1)), ("commitInterval", .time(\.commitIntervalMilliseconds)),
@@ -111,6 +113,9 @@ extension Scenario {
         case .ordering(let path):
             let names = Ordering.allCases.map(\.rawValue).joined(separator: ", ")
             self[keyPath: path] = try Self.read(value, of: name, as: "one of \(names)", Ordering.init)
+        case .storm(let path):
+            let names = SimulatedBackend.Storm.allCases.map(\.rawValue).joined(separator: ", ")
+            self[keyPath: path] = try Self.read(value, of: name, as: "any or one of \(names)", Self.storm)
         case .breaker(let path):
             self[keyPath: path] = try Self.read(value, of: name, as: "a share and a number such as 0.8/100", Self.rule)
         }
@@ -133,7 +138,13 @@ extension Scenario {
         return values
     }
 
-    private static func number(_ text: String) -> Double?? { text == "none" ? .some(nil) : Double(text) }
+    private static func number(_ text: String) -> Double?? {
+        text == "none" ? .some(nil) : Double(text).map(Optional.some)
+    }
+
+    private static func storm(_ text: String) -> SimulatedBackend.Storm?? {
+        text == "any" ? .some(nil) : SimulatedBackend.Storm(rawValue: text).map(Optional.some)
+    }
 
     private static func rule(_ text: String) -> BreakerRule? {
         let parts = text.split(separator: "/")
@@ -156,6 +167,7 @@ extension Scenario {
         case .users(let path): self[keyPath: path].sorted().map { "\($0)" }.joined(separator: ",")
         case .delays(let path): self[keyPath: path].map(\.description).joined(separator: ",")
         case .ordering(let path): self[keyPath: path].rawValue
+        case .storm(let path): self[keyPath: path]?.rawValue ?? "any"
         case .breaker(let path): "\(self[keyPath: path].share)/\(self[keyPath: path].of)"
         }
     }

@@ -75,6 +75,8 @@ package struct Scenario: Sendable {
     // The backend.
     /// Whether the backend's password breaks, its name vanishes and so on for a while.
     package var hasStorms = true
+    /// What each storm is; without it any.
+    var storm: SimulatedBackend.Storm?
     package var isBackendCalm = false
     /// Users whose calls hang for ever, and users that are refused.
     package var hanging: Set<Int> = []

@@ -2,6 +2,11 @@ import HeraldCore
 
 /// Chooses what the backend answers, from chance and from the weather of the moment.
 struct SimulatedBackend {
+    /// What may be wrong with it for a while.
+    enum Storm: String, CaseIterable, Sendable {
+        case password, name, failures, path, capacity, quota, hub
+    }
+
     /// Chances in thousandths.
     struct Weather {
         var transient = 60

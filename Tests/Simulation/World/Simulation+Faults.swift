@@ -73,17 +73,20 @@ extension Simulation {
             return
         }
         var weather = SimulatedBackend.Weather()
-        switch chance[.weather].below(9) {
-        case 0: weather.passwordIsWrong = true
-        case 1: weather.isUnreachable = true
-        case 2: weather.transient = 900
-        case 3: weather.pathIsWrong = true
-        case 4:
+        // Two of nine times all is well.
+        let storms = SimulatedBackend.Storm.allCases
+        let number = chance[.weather].below(storms.count + 2)
+        switch number < storms.count ? scenario.storm ?? storms[number] : nil {
+        case .password: weather.passwordIsWrong = true
+        case .name: weather.isUnreachable = true
+        case .failures: weather.transient = 900
+        case .path: weather.pathIsWrong = true
+        case .capacity:
             weather.capacity = chance[.weather].between(5, 200)
             weather.capacityPause = chance[.weather].pick([nil, nil, 1_000, 7_000, 60_000])
-        case 5: weather.quotaIsUsedUp = true
-        case 6: weather.hubIsMissing = true
-        default: break
+        case .quota: weather.quotaIsUsedUp = true
+        case .hub: weather.hubIsMissing = true
+        case nil: break
         }
         log("the backend: \(weather)")
         become(weather)
