@@ -66,6 +66,19 @@ class Browser:
 
     # Places
 
+    def forget(self):
+        """Leaves one empty tab of the usual looks, nobody signed in, and nothing noticed."""
+        first, *others = self.driver.window_handles
+        for each in others:
+            self.driver.switch_to.window(each)
+            self.driver.close()
+        self.driver.switch_to.window(first)
+        self.driver.get("about:blank")
+        self.driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
+        self.looks(1280)
+        for log in ("browser", "performance"):
+            self.driver.get_log(log)
+
     def sign_in(self, fixture):
         """Opens the one-time link, as the person does who has started the console."""
         self.driver.get(fixture.link())

@@ -1,16 +1,65 @@
-"""What the tests of the console have in common: a fixture for each class, a browser for each test."""
+"""What the tests of the console have in common: one broker, fixtures that classes share, one or two browsers."""
 
 import pathlib
 import unittest
 
 from browser import Browser
-from fixture import ROOT, Fixture
+from cluster import ROOT, Broker
+from fixture import Fixture
 from selenium.webdriver.common.by import By
 
 # Where the pictures of tests that failed are put.
 PICTURES = ROOT / ".build/browser"
 PAGES = {"/": "Verdict", "/now": "Now", "/failures": "Failures", "/find": "Find", "/campaigns": "Campaigns",
          "/audit": "Audit"}
+
+
+
+
+def gate(test):
+    """Marks a test of the gate's set: the main way of a page, or what would be worst to lose."""
+    test.is_in_gate = True
+    return test
+
+
+class Scene:
+    """What a run starts when a test first needs it, and ends at its end."""
+
+    def __init__(self):
+        self.broker = None
+        self.fixtures = {}
+        self.browsers = []
+
+    def fixture(self, plan):
+        """The fixture with these arguments; classes with equal ones share it."""
+        key = tuple(sorted(plan.items()))
+        if key not in self.fixtures:
+            if self.broker is None:
+                self.broker = Broker()
+                self.broker.wait_until_started()
+            self.fixtures[key] = Fixture(broker=self.broker, **plan)
+        return self.fixtures[key]
+
+    def browser(self, number):
+        """A browser of its own for each number; it knows nothing of what was done in it before."""
+        while number >= len(self.browsers):
+            self.browsers.append(Browser())
+        self.browsers[number].forget()
+        return self.browsers[number]
+
+    def end_browsers(self):
+        while self.browsers:
+            self.browsers.pop().__exit__()
+
+    def end(self):
+        self.end_browsers()
+        for fixture in self.fixtures.values():
+            fixture.stop()
+        if self.broker:
+            self.broker.stop()
+
+
+SCENE = Scene()
 
 
 class ConsoleTest(unittest.TestCase):
@@ -20,11 +69,12 @@ class ConsoleTest(unittest.TestCase):
     plan = {}
     # Parts of what the browser may complain about.
     accepted = ()
+    # The widths and schemes in which a page has to be accessible.
+    looks = tuple((width, dark) for width in (1280, 360) for dark in (False, True))
 
     @classmethod
     def setUpClass(cls):
-        cls.fixture = Fixture(**cls.plan)
-        cls.addClassCleanup(cls.fixture.stop)
+        cls.fixture = SCENE.fixture(cls.plan)
         cls.prepare()
 
     @classmethod
@@ -32,13 +82,19 @@ class ConsoleTest(unittest.TestCase):
         """What has happened before the first test of the class."""
 
     def setUp(self):
+        # What the last test held is let go, and its calls are none of this test's.
+        self.fixture.misbehave()
+        self.fixture.forget_calls()
+        self.browser_count = 0
         self.browser = self.new_browser()
+        self.sign_in()
+
+    def sign_in(self):
         self.browser.sign_in(self.fixture)
 
-    def new_browser(self, **looks):
-        browser = Browser(**looks)
-        self.addCleanup(browser.__exit__)
-        return browser
+    def new_browser(self):
+        self.browser_count += 1
+        return SCENE.browser(self.browser_count - 1)
 
     def tearDown(self):
         if self._has_failed():
@@ -46,6 +102,8 @@ class ConsoleTest(unittest.TestCase):
             file = PICTURES / f"{self.id()}.png"
             self.browser.screenshot(file)
             print(f"        a picture: {pathlib.Path(file).relative_to(ROOT)}")
+            # It may be what failed.
+            self.addCleanup(SCENE.end_browsers)
         complaints = [each for each in self.browser.complaints() if not any(part in each for part in self.accepted)]
         self.assertEqual(complaints, [], "the browser complains")
         self.assertEqual(self.browser.foreign_requests(self.fixture), [], "somebody else is asked")
@@ -56,12 +114,11 @@ class ConsoleTest(unittest.TestCase):
 
     def assert_accessible(self):
         """axe-core finds nothing, in both schemes, wide and narrow; and nothing is to be read only by moving sideways."""
-        for width in (1280, 360):
-            for dark in (False, True):
-                self.browser.looks(width, dark=dark)
-                where = f"{self.browser.path}, {width} px, {'dark' if dark else 'light'}"
-                self.assertEqual(self.browser.accessibility_findings(), [], where)
-                self.assertFalse(self.browser.is_wider_than_the_window(), f"{where} is wider than the window")
+        for width, dark in self.looks:
+            self.browser.looks(width, dark=dark)
+            where = f"{self.browser.path}, {width} px, {'dark' if dark else 'light'}"
+            self.assertEqual(self.browser.accessibility_findings(), [], where)
+            self.assertFalse(self.browser.is_wider_than_the_window(), f"{where} is wider than the window")
         self.browser.looks(1280)
 
     def assert_harmless(self):

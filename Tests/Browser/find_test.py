@@ -1,7 +1,7 @@
 """The pages Find and Audit: what became of an event, why, and who did what."""
 
 import hostile
-from case import ConsoleTest
+from case import ConsoleTest, gate
 from selenium.webdriver.common.keys import Keys
 
 
@@ -15,6 +15,7 @@ class FindTest(ConsoleTest):
             {"id": "order-19", "user": "bob", "pns": ["apns"], "message": "Hello"},
         ])
 
+    @gate
     def test_user(self):
         """The events of a user are found, each with its outcomes; one of them has its timeline"""
         self.browser.press("Find")
@@ -60,6 +61,7 @@ class FindTest(ConsoleTest):
         self.browser.press("Audit")
         self.browser.wait_for_text("event.reveal")
 
+    @gate
     def test_audit_filter(self):
         """The audit is filtered by what was done, and the filter lies in the address"""
         self.browser.open(self.fixture, "/audit")
@@ -70,14 +72,21 @@ class FindTest(ConsoleTest):
         self.assert_accessible()
 
 
+# The user's partition of the dead letters; the first one there may be the event's.
+LETTER = "/failures/letter/0:1"
+
+
 class HostileTextTest(ConsoleTest):
+    plan = {"name": "hostile."}
+
     @classmethod
     def prepare(cls):
         cls.fixture.misbehave({"status": 400})
         cls.fixture.publish([hostile.event()])
-        cls.fixture.produce("notifications.dead-letter", [hostile.dead_letter(number) for number in range(3)])
-        cls.fixture.produce("notifications.audit", [hostile.audit_entry()])
+        cls.fixture.produce(cls.fixture.topic("notifications.dead-letter"), [hostile.dead_letter(number) for number in range(3)])
+        cls.fixture.produce(cls.fixture.topic("notifications.audit"), [hostile.audit_entry()])
 
+    @gate
     def test_find(self):
         """Hostile user, id, source and campaign are texts on the page Find, and so is the message when it is revealed"""
         self.browser.open(self.fixture, "/find")
@@ -93,6 +102,7 @@ class HostileTextTest(ConsoleTest):
         self.browser.wait_for_text(hostile.TEMPLATE)
         self.assert_harmless()
 
+    @gate
     def test_audit(self):
         """Hostile names and reasons are texts on the page Audit"""
         self.browser.open(self.fixture, "/audit")
@@ -111,3 +121,14 @@ class HostileTextTest(ConsoleTest):
             self.browser.driver.get(f"{self.fixture.address}/{page}/%3Cimg%20src=x%20onerror=document.title='hacked'%3E")
             self.browser.wait(self.browser.heading, f"{page} has no heading")
             self.assert_harmless()
+
+    @gate
+    def test_letters(self):
+        """Hostile user, message, campaign, source, detail and header values are texts on the page Failures"""
+        for path in ("/failures?by=campaign", "/failures?by=source", "/failures/letters", LETTER):
+            self.browser.open(self.fixture, path)
+            self.browser.wait_for_text("document.title" if "by=" in path else hostile.IMAGE)
+            self.assert_harmless()
+        self.browser.press("Reveal the message")
+        self.browser.wait_for_text(hostile.TEMPLATE)
+        self.assert_harmless()

@@ -2,7 +2,8 @@
 
 import urllib.request
 
-from case import PAGES, ConsoleTest
+from case import PAGES, ConsoleTest, gate
+from fixture import PATIENCE
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -13,15 +14,15 @@ viewer victor viewer-token-0123456789abcdef0123456789ab
 
 
 class SigningInTest(ConsoleTest):
-    plan = {"worker": False}
     # Who is not signed in is told so by status 401, and the browser notes it.
     accepted = ("status of 401",)
 
+    @gate
     def test_link(self):
         """The link signs one browser in; the key stays in no address, and opens nothing a second time"""
         self.assertEqual(self.browser.path, "/")
         self.assertNotIn("key", self.browser.driver.current_url)
-        used = self.fixture._links()[-2]
+        used = self.fixture.used_links[-1]
         other = self.new_browser()
         other.driver.get(used)
         other.wait_for_text("Sign in")
@@ -55,40 +56,39 @@ class SigningInTest(ConsoleTest):
 
 
 class RolesTest(ConsoleTest):
-    plan = {"worker": False, "tokens": TOKENS}
+    plan = {"name": "roles.", "worker": False, "tokens": TOKENS}
     accepted = ("status of 401",)
 
-    def setUp(self):
-        self.browser = self.new_browser()
+    def sign_in(self):
+        """Each test does so in its own way."""
 
-    def sign_in(self, token):
+    def sign_in_with(self, token):
         self.browser.open(self.fixture, "/")
         self.browser.fill("Token", token)
         self.browser.press("Sign in")
 
     def test_viewer(self):
         """A viewer signs in with a token, and is told that nothing can be changed"""
-        self.sign_in(TOKENS.split()[5])
+        self.sign_in_with(TOKENS.split()[5])
         self.browser.wait_for_text("victor", "#who")
         self.assertIn("read-only", self.browser.text("#who"))
 
     def test_operator(self):
         """An operator signs in with a token"""
-        self.sign_in(TOKENS.split()[2])
+        self.sign_in_with(TOKENS.split()[2])
         self.browser.wait_for_text("olga", "#who")
         self.assertIn("operator", self.browser.text("#who"))
         self.assertNotIn("read-only", self.browser.text("#who"))
 
     def test_wrong_token(self):
         """A wrong token signs nobody in, and the page says so"""
-        self.sign_in("nothing-that-is-in-the-file-0123456789")
+        self.sign_in_with("nothing-that-is-in-the-file-0123456789")
         self.browser.wait(lambda: self.browser.text(".error"), "nothing was said")
         self.assertEqual(self.browser.heading(), "Sign in")
 
 
 class FrameTest(ConsoleTest):
-    plan = {"worker": False}
-
+    @gate
     def test_pages(self):
         """Each page has its title, one heading, one main part and one place in the navigation, and leads to the others"""
         for path, title in PAGES.items():
@@ -100,6 +100,13 @@ class FrameTest(ConsoleTest):
                 self.assertEqual(len(self.browser.driver.find_elements(By.CSS_SELECTOR, selector)), 1, selector)
             current = self.browser.driver.find_elements(By.CSS_SELECTOR, "#pages [aria-current]")
             self.assertEqual([each.text for each in current], [title])
+
+    @gate
+    def test_pages_are_accessible(self):
+        """Each page can be used with a screen reader, in the dark, and on a phone"""
+        for path in PAGES:
+            self.browser.open(self.fixture, path)
+            self.assert_accessible()
 
     def test_back(self):
         """Back and forward lead through the pages, and a page that is loaded anew is the same one"""
@@ -118,6 +125,7 @@ class FrameTest(ConsoleTest):
         self.browser.driver.get(self.fixture.address + "/nowhere")
         self.browser.wait_for_text("no such page", "body")
 
+    @gate
     def test_keyboard(self):
         """The first Tab offers to skip to the page, and every page is reached without a mouse"""
         self.browser.open(self.fixture, "/")
@@ -131,10 +139,11 @@ class FrameTest(ConsoleTest):
             self.browser.key(Keys.ENTER)
             self.browser.wait(lambda: self.browser.path == path, f"{title} was not opened")
 
+    @gate
     def test_policy(self):
         """No page may load anything from elsewhere, be framed, or run a script that is not its own file"""
         for path in (*PAGES, "/shell.js"):
-            with urllib.request.urlopen(self.fixture.address + path, timeout=10) as answer:
+            with urllib.request.urlopen(self.fixture.address + path, timeout=PATIENCE) as answer:
                 headers = answer.headers
             policy = headers["Content-Security-Policy"] or ""
             for part in ("default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'",

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""Runs the tests of the console in Chromium, or those whose name or sentence matches a part: `run.py [PART]`.
+"""Runs the tests of the console in Chromium: all, those of the gate, or those whose name or sentence has a part.
 
-`make test` calls it when KAFKA_HOME names a Kafka; `make browser` runs it alone.
+    run.py [--gate] [PART]
+
+`make test` runs the gate's set when KAFKA_HOME names a Kafka, `make browser` and `make long` run all.
 """
 
 import pathlib
 import sys
 import time
 import unittest
+
+from case import SCENE, ConsoleTest
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -35,23 +39,41 @@ class Sentences(unittest.TextTestResult):
         print(f"✘ {test.shortDescription() or test}", flush=True)
 
 
-def chosen(suite, part):
+def all_tests(suite):
     for test in suite:
         if isinstance(test, unittest.TestSuite):
-            yield from chosen(test, part)
-        elif part.lower() in f"{test.id()} {test.shortDescription()}".lower():
+            yield from all_tests(test)
+        else:
             yield test
 
 
+def is_in_gate(test):
+    return hasattr(getattr(test, test._testMethodName), "is_in_gate")
+
+
 def main():
-    part = " ".join(sys.argv[1:])
-    tests = list(chosen(unittest.defaultTestLoader.discover(HERE, pattern="*_test.py"), part))
-    if not tests:
+    words = sys.argv[1:]
+    is_gate = words[:1] == ["--gate"]
+    part = " ".join(words[1:] if is_gate else words).lower()
+    loader = unittest.TestLoader()
+    tests = list(all_tests(loader.discover(HERE, pattern="*_test.py")))
+    if loader.errors:
+        sys.exit("\n".join(loader.errors))
+    chosen = [test for test in tests if part in f"{test.id()} {test.shortDescription()}".lower()]
+    if is_gate:
+        chosen = [test for test in chosen if is_in_gate(test)]
+        ConsoleTest.looks = ConsoleTest.looks[:1]
+    if not chosen:
         sys.exit(f"browser: no test matches {part!r}")
     started = time.monotonic()
-    result = unittest.TextTestRunner(resultclass=Sentences, stream=sys.stdout, verbosity=0).run(
-        unittest.TestSuite(tests))
+    try:
+        result = unittest.TextTestRunner(resultclass=Sentences, stream=sys.stdout, verbosity=0).run(
+            unittest.TestSuite(chosen))
+    finally:
+        SCENE.end()
     print(f"browser: {result.testsRun} tests in {time.monotonic() - started:.0f} s")
+    if is_gate:
+        print(f"left to make long: {len(tests) - len(chosen)} browser tests")
     sys.exit(not result.wasSuccessful())
 
 
