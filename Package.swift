@@ -253,9 +253,10 @@ let package = Package(
         tests(
             "CommandTests",
             [
-                "herald", "HeraldCampaigns", "HeraldCommandLine", "HeraldEvents", "HeraldKafka", "HeraldSandbox",
+                "herald", "HeraldCampaigns", "HeraldCommandLine", "HeraldCore", "HeraldEvents", "HeraldKafka",
+                "HeraldSandbox",
                 "HeraldSettings",
-                "HeraldText", "HeraldThreads", "HeraldTime",
+                "HeraldText", "HeraldThreads", "HeraldTime", "HeraldWorker",
             ]),
         .target(
             name: "Simulation",
