@@ -260,9 +260,10 @@ let package = Package(
         tests(
             "CommandTests",
             [
-                "herald", "HeraldCampaigns", "HeraldCommandLine", "HeraldEvents", "HeraldKafka", "HeraldSandbox",
+                "herald", "HeraldCampaigns", "HeraldCommandLine", "HeraldCore", "HeraldEvents", "HeraldKafka",
+                "HeraldSandbox",
                 "HeraldSettings",
-                "HeraldText", "HeraldThreads", "HeraldTime",
+                "HeraldText", "HeraldThreads", "HeraldTime", "HeraldWorker",
             ]),
         // Its program is built by Tests/Simulation/Mutants/Package.swift, which optimises it.
         .target(

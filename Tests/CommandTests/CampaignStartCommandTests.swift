@@ -18,7 +18,7 @@ struct CampaignStartCommandTests {
             + (message.map { ["--message", $0] } ?? []) + more
     }
 
-    @Test("A dry run needs neither settings nor a broker, and says what would happen, on the terminal's side harmless")
+    @Test("A dry run needs neither settings nor a broker, and says what would happen, harmless to a terminal")
     func dryRun() async throws {
         try await inDirectory { directory in
             let input = "user,first_name\nann,Ann\nbob,\u{1B}[31m\u{202E}Bob\nann,again\na b,=1+1\n"
@@ -112,7 +112,7 @@ struct CampaignStartCommandTests {
         }
     }
 
-    @Test("A field that the audience does not have, a wrong push service, and an audience that is its own invalid file")
+    @Test("An unknown field, a wrong push service, and an audience that is its own invalid file are refused")
     func fields() async throws {
         try await inDirectory { directory in
             let file = directory.appending(path: "users.csv")

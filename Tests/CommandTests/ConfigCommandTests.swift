@@ -1,4 +1,5 @@
 import Foundation
+import HeraldCommandLine
 import TestSupport
 import Testing
 
@@ -125,7 +126,7 @@ struct ConfigCommandTests {
     }
 
     @Test(
-        "What librdkafka or TLS would refuse is refused with 78, all of it at once, by config check and by a worker",
+        "What librdkafka or TLS would refuse is refused with 78, all at once, by config check and a worker",
         arguments: [["config", "check"], ["worker"]])
     func libraries(command: [String]) async throws {
         try await withFile("no certificate\n") { noPEM in
@@ -166,7 +167,7 @@ struct ConfigCommandTests {
         }
     }
 
-    @Test("A misspelt property is a mistake of every command that loads settings; files only where they are needed")
+    @Test("A misspelt property is a mistake wherever settings are loaded; a file only where it is needed")
     func misspelt() async throws {
         let environment = ["HERALD_KAFKA_PROPERTIES": "ssl.ca.locatoin=x", "HERALD_BACKEND_TLS_CA_FILE": "/no/such/ca"]
         for command in [["config", "show"], ["topics", "plan"], ["dlq", "list"], ["send", "--self"]] {
@@ -216,12 +217,17 @@ struct ConfigCommandTests {
             ("status=503,", "a part of the rule is empty; a rule is name=value"),
             ("user=ann", "nothing happens: expected a latency, status, hold, hang or hangUp"),
         ])
-    func misbehaviour(rule: String, expected: String) async throws {
-        let run = try await herald("backend", "--port", "0", "--misbehave", rule)
-        #expect(run.status == 2 && run.error.hasPrefix("herald: --misbehave: \(expected)"), "\(run.error)")
-        let help = try await herald("backend", "--help")
+    func misbehaviour(rule: String, expected: String) throws {
+        let message = CommandTable.mistake(in: ["backend", "--port", "0", "--misbehave", rule])
+        #expect(message?.hasPrefix("--misbehave: \(expected)") == true, "\(message ?? "")")
+    }
+
+    @Test("The help of the backend names what a rule of misbehaviour may hold")
+    func misbehaviourHelp() throws {
+        let path = try #require(CommandPath(root: CommandTable.root).descending(through: ["backend"]))
+        let help = HelpPage.render(path, width: 100)
         for name in ["callsPerKey", "perSecond", "retryAfter", "hangUp", "carriedOut", "50-200"] {
-            #expect(help.output.contains(name), "\(name)")
+            #expect(help.contains(name), "\(name)")
         }
     }
 

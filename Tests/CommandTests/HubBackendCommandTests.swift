@@ -133,13 +133,12 @@ struct HubBackendCommandTests {
         return try call(port, "PUT", "/api/register/\(id)", user: user, body: device).status == 200
     }
 
-    @Test(
-        "backend, killed at any moment, leaves a device one registration, and answers 200 to nothing that is not sent")
+    @Test("backend, killed amid calls, leaves a device one registration, and says 200 only to what is sent")
     func killed() async throws {
         let setup = try Setup()
         let answered = Guarded<Set<String>>([])
         let ended = Guarded(0)
-        for round in 0..<5 {
+        for (round, more) in [1, 4, 9].enumerated() {
             let backend = try await RunningBackend(setup)
             let port = backend.port
             if round == 0 { #expect(try await Blocking.run { try Self.register(port, "bobs", user: "bob") }) }
@@ -159,7 +158,7 @@ struct HubBackendCommandTests {
                     }
                 }
             }
-            let count = answered.withLock { $0.count } + .random(in: 1...9)
+            let count = answered.withLock { $0.count } + more
             #expect(try await eventually { answered.withLock { $0.count } >= count })
             try await backend.kill()
             ended.withLock { $0 = round + 1 }

@@ -87,6 +87,7 @@ struct SandboxCommandTests {
         SkippedSuites.note(absent: "confluent-kafka for Python, for docs/examples/sandbox")
     }
 
+    // LONG: a compiler, JUnit and a broker; the Python one stays.
     @Test(
         "A service's test in Java passes, on a broker of its own: docs/examples/sandbox",
         .ownKafka("docs/examples/sandbox in Java"))

@@ -124,7 +124,7 @@ struct TopicsCommandTests {
 
 @Suite("Making topics on three brokers", .ownKafka("Making topics on three brokers"))
 struct TopicsOnThreeBrokersTests {
-    @Test("With the cluster's default of three copies two have to be in sync, seen only once the topics are there")
+    @Test("With the cluster's default of three copies two have to be in sync, once the topics are there")
     func inSync() async throws {
         let kafka = try await RealKafka.start(nodes: 3, settings: ["min.insync.replicas": "1"])
         defer { kafka.stop() }

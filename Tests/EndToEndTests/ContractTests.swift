@@ -1,6 +1,5 @@
 import HeraldKafka
 import HeraldSandbox
-import HeraldTime
 import TestSupport
 import Testing
 
@@ -115,45 +114,6 @@ struct ContractTests {
                 try producer.abortTransaction(timeoutMilliseconds: Patience.milliseconds)
             }
             producer.close()
-        }
-    }
-
-    @Test("A backend that hangs up or does not answer in time is retried, and the records say which it was")
-    func noAnswer() async throws {
-        var plan = Fixture.Plan()
-        plan.settings = ["backend.timeout": "500ms", "retry.delays": "[500ms]"]
-        plan.misbehaviour = [.hang { $0.user = "silent" }, .hangUp { $0.user = "rude" }]
-        try await Fixture.run(plan) { fixture in
-            _ = try await fixture.startWorker()
-            try await fixture.publish([
-                Publication(id: "silent", user: "silent"), Publication(id: "rude", user: "rude"),
-            ])
-            try await fixture.waitForResults(2)
-            let oracle = try await Oracle(fixture)
-            let summary = "dead-lettered attempts-exhausted attempts 2"
-            oracle.expectResults(["silent": ["apns": summary], "rude": ["apns": summary]])
-            oracle.expectCalls { _ in 2 }
-            for (user, word) in [("silent", "timeout"), ("rude", "connection reset")] {
-                let letter = try #require(fixture.deadLetters.first { $0.keyText == user })
-                #expect(letter.heraldHeaders["herald-status"] == nil)
-                #expect(letter.heraldHeaders["herald-history"]?.contains("\"error\":\"\(word)\"") == true)
-                #expect((1...1_024).contains(letter.heraldHeaders["herald-detail"]?.utf8.count ?? 0))
-            }
-        }
-    }
-
-    @Test("When the next call would come later than retry.maxElapsed, it is a dead letter at once")
-    func maxElapsed() async throws {
-        var plan = Fixture.Plan()
-        plan.settings = ["retry.delays": "[1s, 1h]", "retry.maxElapsed": "30m"]
-        plan.misbehaviour = [.status(503)]
-        try await Fixture.run(plan) { fixture in
-            _ = try await fixture.startWorker()
-            try await fixture.publish([Publication(id: "x", user: "anna")])
-            try await fixture.waitForResults(1)
-            let oracle = try await Oracle(fixture)
-            oracle.expectResults(["x": ["apns": "dead-lettered time-exhausted 503 attempts 2"]])
-            #expect(fixture.deadLetters.map { $0.heraldHeaders["herald-reason"] } == ["time-exhausted"])
         }
     }
 }

@@ -73,36 +73,33 @@ extension Fixture {
 
 @Suite("herald feedback", .realKafka("herald feedback"))
 struct FeedbackTests {
-    @Test("A follower that is killed again and again says of each message once what became of it")
+    @Test("A follower that is killed in the middle of its questions says once what became of each message")
     func kills() async throws {
         try await Fixture.run(Fixture.feedbackPlan) { fixture in
-            let messages = try SentMessages {
-                $0.unknownMilliseconds = 1_000
-                $0.processingMilliseconds = 4_000
-                $0.outcomes = [HubOutcomeRule("BadChannel", handle: "BB*")]
-            }
+            let messages = try SentMessages { $0.outcomes = [HubOutcomeRule("BadChannel", handle: "BB*")] }
             defer { messages.hub.stop() }
             let sent = try await Blocking.run {
-                try messages.register(goneCount: 100)
-                return try (0..<300).map { try messages.send($0) }
+                try messages.register(goneCount: 30)
+                return try (0..<90).map { try messages.send($0) }
             }
             try await fixture.publishResults(of: sent)
 
-            // Slow enough that each of them has only a part of it behind it.
-            let changes = ["feedback.asksPerSecond": "15", "feedback.containerInterval": "300ms"]
-            let kills = 12
-            for _ in 0..<kills {
+            let changes = ["feedback.containerInterval": "300ms", "backend.timeout": "5m"]
+            let held = [Misbehaviour.hold { $0.path = "/messages/NH-*" }]
+            // Before its first answer, when a part is recorded, and with more answers on their way.
+            for (released, recorded) in [(0, 0), (20, 20), (20, 20)] {
+                messages.hub.misbehave(held)
                 let follower = try fixture.startFeedback(messages.hub, changing: changes)
-                try await follower.waitForLog("following")
-                // Anywhere in its work; nothing tells a better moment.
-                try await Task.sleep(for: .milliseconds(.random(in: 0...2_500)))
+                try await fixture.wait("it asks") { messages.hub.heldCount >= released + 1 }
+                messages.hub.release(released)
+                try await fixture.wait("a part is recorded") { fixture.feedback.count >= recorded }
                 #expect(follower.isRunning, "\(follower.tail)")
                 follower.kill()
             }
-            let last = try fixture.startFeedback(
-                messages.hub, changing: ["feedback.containerInterval": "300ms"])
+            messages.hub.misbehave([])
+            let last = try fixture.startFeedback(messages.hub, changing: changes)
             try await fixture.wait("everything has feedback") {
-                fixture.feedback.count >= sent.count && fixture.goneHandles.count >= 100
+                fixture.feedback.count >= sent.count && fixture.goneHandles.count >= 30
             }
             last.terminate()
             #expect(try await last.waitForExit() == 0, "\(last.tail)")
@@ -114,23 +111,24 @@ struct FeedbackTests {
             again.terminate()
             #expect(try await again.waitForExit() == 0, "\(again.tail)")
             try await fixture.catchUp()
-
-            #expect(fixture.goneHandles.sorted() == (0..<100).map { "BB\(1_000 + $0)" })
-            let feedback = fixture.feedback
-            #expect(feedback.count == sent.count && feedback.allSatisfy { $0.value.count == 1 })
-            for message in sent {
-                let record = try #require(feedback[message.backendID]?.first)
-                #expect(record["conclusion"] as? String == "final" && record["state"] as? String == message.state)
-                #expect(record["outcomes"] as? [String: Int] == message.outcomes)
-                #expect(record["reached"] as? Int == message.outcomes["Success"] ?? 0)
-                #expect(record["user"] as? String == message.user)
-            }
+            #expect(fixture.goneHandles.sorted() == (0..<30).map { "BB\(1_000 + $0)" })
+            try expectOnce(fixture.feedback, of: sent)
         }
     }
 
-    @Test(
-        "A hub that is away or busy is waited for, a second follower takes over, and a campaign tells what was reached"
-    )
+    /// Each message has one record, with what the hub says of it.
+    private func expectOnce(_ feedback: [String: [[String: Any]]], of sent: [SentMessages.Message]) throws {
+        #expect(feedback.count == sent.count && feedback.allSatisfy { $0.value.count == 1 })
+        for message in sent {
+            let record = try #require(feedback[message.backendID]?.first)
+            #expect(record["conclusion"] as? String == "final" && record["state"] as? String == message.state)
+            #expect(record["outcomes"] as? [String: Int] == message.outcomes)
+            #expect(record["reached"] as? Int == message.outcomes["Success"] ?? 0)
+            #expect(record["user"] as? String == message.user)
+        }
+    }
+
+    @Test("A hub that is away or busy is waited for, a second follower takes over, a campaign tells the result")
     func troubles() async throws {
         try await Fixture.run(Fixture.feedbackPlan) { fixture in
             let messages = try SentMessages { $0.outcomes = [HubOutcomeRule("BadChannel", handle: "BB*")] }

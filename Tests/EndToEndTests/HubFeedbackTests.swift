@@ -84,12 +84,88 @@ struct HubFeedbackTests {
         Dictionary(uniqueKeysWithValues: (0..<count).map { ("e\($0)", ["apns": "delivered 201"]) })
     }
 
-    @Test(
-        "Worker and follower killed at random: no event is lost, each has one result and one record of feedback, and only calls in flight are made again"
-    )
+    /// A worker's end: the events that had a result before, and how many sends the hub knew.
+    private struct Kill {
+        var recorded: Set<String>
+        var sends: Int
+
+        init(of worker: HeraldProcess, in fixture: Fixture, _ hub: HubEmulator) throws {
+            recorded = Set(try fixture.results.compactMap(\.id))
+            worker.kill()
+            sends = hub.sends.count
+        }
+    }
+
+    /// No event is lost, each has one result and one record of feedback, and only calls in flight were made again.
+    private func expectAll(
+        _ count: Int, in fixture: Fixture, _ stream: HubStream, after kills: [Kill],
+        location: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await fixture.waitUntilAllIsCommitted()
+        let oracle = try await Oracle(fixture)
+        oracle.expectResults(Self.delivered(count), location: location)
+        oracle.expectNothingPassed(try await fixture.committed(), location: location)
+        try await stream.expectFeedback(in: fixture, location: location)
+        let counts = fixture.feedback.values.joined().compactMap { $0["outcomes"] as? [String: Int] }
+        #expect(Set(counts.flatMap(\.keys)) == ["Success", "ExpiredChannel"], sourceLocation: location)
+
+        let sent = stream.hub.sends.map { ($0.tags ?? "").replacing("username:user-", with: "e") }
+        for kill in kills {
+            let again = kill.recorded.intersection(sent.dropFirst(kill.sends))
+            #expect(again.isEmpty, "what was recorded before a kill is sent again", sourceLocation: location)
+        }
+        let repeats = sent.count - Set(sent).count
+        let inFlight = kills.map { Set(sent.prefix($0.sends)).subtracting($0.recorded).count }.reduce(0, +)
+        // What was on its way to the hub at a kill is not among them.
+        #expect(repeats <= inFlight + kills.count * Self.maxInFlight, sourceLocation: location)
+    }
+
+    @Test("Worker and follower killed amid calls: nothing is lost or told twice, only calls in flight repeat")
     func killed() async throws {
-        let seed = UInt64.random(in: .min ... .max)
-        var generator = SplitMix64(seed: seed)
+        let stream = try HubStream { configuration in
+            configuration.misbehaviour = [.hold()]
+            (configuration.unknownMilliseconds, configuration.processingMilliseconds) = (0, 0)
+        }
+        defer { stream.hub.stop() }
+        let settings = Self.telemetry.merging(["backend.timeout": "5m"]) { $1 }
+        try await Fixture.run(Fixture.feedbackPlan) { fixture in
+            try await stream.register(90)
+            var worker = try await fixture.startHubWorker(stream.hub, changing: settings)
+            try await fixture.publish(Batch.events(0..<90))
+            try await fixture.wait("some are sent") { stream.hub.heldCount >= 10 }
+            var kills = [try Kill(of: worker, in: fixture, stream.hub)]
+
+            // With some recorded, and others in flight.
+            stream.hub.misbehave([.hold()])
+            worker = try await fixture.startHubWorker(stream.hub, changing: settings)
+            try await fixture.wait("some are sent") { stream.hub.heldCount >= 10 }
+            stream.hub.release(10)
+            try await fixture.waitForResults(10)
+            try await fixture.wait("more are sent") { stream.hub.heldCount >= 10 }
+            kills.append(try Kill(of: worker, in: fixture, stream.hub))
+
+            stream.hub.misbehave([.hold { $0.path = "/messages/NH-*" }])
+            worker = try await fixture.startHubWorker(stream.hub, changing: settings)
+            var follower = try fixture.startFeedback(stream.hub, changing: ["backend.timeout": "5m"])
+            try await fixture.waitForResults(90)
+            try await fixture.wait("the hub is asked") { stream.hub.heldCount >= 20 }
+            stream.hub.release(10)
+            try await fixture.wait("some are told") { fixture.feedback.count >= 10 }
+            #expect(follower.isRunning, "\(follower.tail)")
+            follower.kill()
+            stream.hub.misbehave([])
+            follower = try fixture.startFeedback(stream.hub)
+            try await fixture.wait("everything has feedback") { fixture.feedback.count >= 90 }
+            follower.terminate()
+            #expect(try await follower.waitForExit() == 0, "\(follower.tail)")
+            try await expectAll(90, in: fixture, stream, after: kills)
+        }
+    }
+
+    // LONG: some ten kills anywhere in the work of both, paced by the hub's latency.
+    @Test("Worker and follower killed anywhere, again and again: nothing is lost or told twice")
+    func killedAnywhere() async throws {
+        var generator = SplitMix64(seed: 23)
         let stream = try HubStream()
         defer { stream.hub.stop() }
         try await Fixture.run(Fixture.feedbackPlan) { fixture in
@@ -97,7 +173,7 @@ struct HubFeedbackTests {
             try await stream.register(count)
             var worker = try await fixture.startHubWorker(stream.hub, changing: Self.telemetry)
             var follower = try fixture.startFeedback(stream.hub)
-            var kills: [(recorded: Set<String>, calls: Int)] = []
+            var kills: [Kill] = []
             for round in 0..<rounds {
                 try await fixture.publish(Batch.events(round * count / rounds..<(round + 1) * count / rounds))
                 let goal = stream.hub.sends.count + Int.random(in: 0...70, using: &generator)
@@ -106,9 +182,7 @@ struct HubFeedbackTests {
                         || fixture.count("notifications.results") >= (round + 1) * count / rounds
                 }
                 if round == 0 || Bool.random(using: &generator) {
-                    let recorded = Set(try fixture.results.compactMap(\.id))
-                    worker.kill()
-                    kills.append((recorded, stream.hub.sends.count))
+                    kills.append(try Kill(of: worker, in: fixture, stream.hub))
                     worker = try await fixture.startHubWorker(stream.hub, changing: Self.telemetry)
                 }
                 if round == 1 || Bool.random(using: &generator) {
@@ -125,29 +199,11 @@ struct HubFeedbackTests {
             }
             follower.terminate()
             #expect(try await follower.waitForExit() == 0, "\(follower.tail)")
-            try await fixture.waitUntilAllIsCommitted()
-
-            let oracle = try await Oracle(fixture)
-            oracle.expectResults(Self.delivered(count))
-            oracle.expectNothingPassed(try await fixture.committed())
-            try await stream.expectFeedback(in: fixture)
-            let counts = fixture.feedback.values.joined().compactMap { $0["outcomes"] as? [String: Int] }
-            #expect(Set(counts.flatMap(\.keys)) == ["Success", "ExpiredChannel"], "seed \(seed)")
-
-            let sent = stream.hub.sends.map { ($0.tags ?? "").replacing("username:user-", with: "e") }
-            for kill in kills {
-                let again = kill.recorded.intersection(sent.dropFirst(kill.calls))
-                #expect(again.isEmpty, "seed \(seed): what was recorded before a kill is sent again")
-            }
-            let repeats = sent.count - Set(sent).count
-            let inFlight = kills.map { Set(sent.prefix($0.calls)).subtracting($0.recorded).count }.reduce(0, +)
-            print("\(kills.count) kills of workers: \(repeats) sends repeated, at most \(inFlight) were not recorded")
-            // What was on its way to the hub at a kill is not among them.
-            #expect(repeats <= inFlight + kills.count * Self.maxInFlight, "seed \(seed)")
+            try await expectAll(count, in: fixture, stream, after: kills)
         }
     }
 
-    @Test("A campaign's report says how many were taken by the hub, reached a push service, and had nobody to reach")
+    @Test("A campaign's report says how many the hub took, reached a push service, and had nobody to reach")
     func campaign() async throws {
         let stream = try HubStream()
         defer { stream.hub.stop() }
@@ -181,9 +237,8 @@ struct HubFeedbackTests {
 
 @Suite("A hub and a broker that hurt", .ownKafka("A hub and a broker that hurt"), .hangLimit)
 struct HurtfulHubTests {
-    @Test(
-        "The broker dies, the hub gives no telemetry, its key is regenerated: worker and follower wait and go on, and nothing is lost or told twice"
-    )
+    // LONG: a broker of its own that dies.
+    @Test("The broker dies, the hub gives no telemetry, its key changes: worker and follower wait and go on")
     func troubles() async throws {
         let stream = try HubStream()
         defer { stream.hub.stop() }
@@ -191,12 +246,17 @@ struct HurtfulHubTests {
         plan.hasMortalBroker = true
         try await Fixture.run(plan) { fixture in
             try await stream.register(400)
-            let worker = try await fixture.startHubWorker(stream.hub, changing: ["backend.hub.telemetry": "true"])
+            let worker = try await fixture.startHubWorker(
+                stream.hub, changing: ["backend.hub.telemetry": "true", "backend.timeout": "60s"])
             let follower = try fixture.startFeedback(stream.hub)
             try await follower.waitForLog("following")
+            stream.hub.misbehave([.hold()])
             try await fixture.publish(Batch.events(0..<100))
-            try await fixture.waitForResults(30)
+            try await fixture.wait("some are sent") { stream.hub.heldCount >= 20 }
+            stream.hub.release(10)
+            try await fixture.waitForResults(10)
             fixture.kafka.kill(node: 1)
+            stream.hub.misbehave(HubStream.slow)
             try await fixture.kafka.revive(node: 1)
             try await fixture.waitForResults(100, within: 2 * Patience.seconds)
 

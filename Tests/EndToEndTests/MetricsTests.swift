@@ -58,11 +58,11 @@ struct MetricsTests {
         }
     }
 
-    @Test("An event that fails for long makes its topic's oldest event older although all others are delivered")
+    @Test("An event that fails for long ages its topic's oldest event, for the next worker too")
     func oldestEvent() async throws {
         var plan = Fixture.Plan()
         plan.partitions = 1
-        plan.settings = ["retry.delays": "[1s, 2s, 10m]", "outages.breaker.of": "0"]
+        plan.settings = ["retry.delays": "[1s, 10m]", "outages.breaker.of": "0"]
         plan.misbehaviour = [.status(503) { $0.user = "stubborn" }]
         try await Fixture.run(plan) { fixture in
             let worker = try await fixture.startWorker()
@@ -81,7 +81,7 @@ struct MetricsTests {
             var found: [String: Double] = [:]
             // By then it lies in the longest delay topic, behind nobody's event, and no worker calls anything.
             try await fixture.wait("its age grows") {
-                found["notifications"] ?? 0 >= 6 && fixture.count("notifications.retry.10m") == 1
+                found["notifications"] ?? 0 >= 2 && fixture.count("notifications.retry.10m") == 1
             } meanwhile: {
                 found = try await ages()
             }
@@ -96,52 +96,15 @@ struct MetricsTests {
             let name = "herald_oldest_event_age_seconds{topic=\"\(fixture.topic("notifications"))\"}"
             var age = 0.0
             try await fixture.wait("the other worker knows how old it is") {
-                age >= 6
+                age >= 2
             } meanwhile: {
                 age = try await other.metrics()[name] ?? 0
             }
         }
     }
 
-    @Test("The age of the oldest event falls once its outcome is durable")
-    func oldestEventEnds() async throws {
-        var plan = Fixture.Plan()
-        plan.settings = ["retry.delays": "[1s, 2s, 5s]", "outages.breaker.of": "0"]
-        plan.misbehaviour = [.status(503) { $0.user = "stubborn" }]
-        try await Fixture.run(plan) { fixture in
-            let worker = try await fixture.startWorker()
-            let name = "herald_oldest_event_age_seconds{topic=\"\(fixture.topic("notifications"))\"}"
-            try await fixture.publish([Publication(id: "stubborn", user: "stubborn")])
-            var oldest = 0.0
-            var age = 0.0
-            try await fixture.wait("it has its outcome, and nothing is old any more") {
-                fixture.count("notifications.results") == 1 && age == 0
-            } meanwhile: {
-                age = try await worker.metrics()[name] ?? .infinity
-                oldest = max(oldest, age)
-            }
-            #expect(oldest >= 4)
-            #expect(try fixture.results.first?.summary == "dead-lettered attempts-exhausted 503 attempts 4")
-        }
-    }
-
-    @Test("The lag shows what waits while a worker holds")
-    func lag() async throws {
-        var plan = Fixture.Plan()
-        plan.misbehaviour = [.status(403)]
-        try await Fixture.run(plan) { fixture in
-            let worker = try await fixture.startWorker()
-            try await fixture.publish(Batch.events(0..<300))
-            var lag = 0.0
-            try await fixture.wait("the lag is that of everything") {
-                lag >= 300
-            } meanwhile: {
-                lag = try await worker.metrics().filter { $0.key.hasPrefix("herald_consumer_lag") }.values.reduce(0, +)
-            }
-        }
-    }
-
-    @Test("promtool finds nothing wrong with a working worker's metrics, and a real Prometheus scrapes them", .promtool)
+    // LONG: a Prometheus of its own; promtool's word on the page is in HeraldAdminTests.
+    @Test("promtool finds nothing wrong with a worker's metrics, and a real Prometheus scrapes them", .promtool)
     func prometheus() async throws {
         try await Fixture.run { fixture in
             let worker = try await fixture.startWorker()

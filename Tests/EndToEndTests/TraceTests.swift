@@ -47,7 +47,7 @@ struct TraceTests {
         }
     }
 
-    @Test("An event is followed through its retry: one trace, the backend in it, each stay linked to the one before")
+    @Test("An event is followed through its retry: one trace, the backend in it, each stay linked to the last")
     func retry() async throws {
         let collector = try StubCollector()
         defer { collector.stop() }
@@ -128,32 +128,25 @@ struct TraceTests {
         }
     }
 
-    @Test("A collector that is away, hangs or answers nonsense costs spans, no delivery and no drain")
-    func collectorTrouble() async throws {
-        let hanging = try StubCollector(answer: nil)
-        let garbage = try StubCollector(answer: "SSH-2.0-OpenSSH_9.2\r\n")
-        defer {
-            hanging.stop()
-            garbage.stop()
+    @Test("A collector that hangs costs spans, no delivery and no drain")
+    func collectorHangs() async throws {
+        let hanging = try StubCollector(isHanging: true)
+        defer { hanging.stop() }
+        try await Fixture.run(Self.plan(hanging)) { fixture in
+            let worker = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(0..<4_000))
+            try await fixture.waitForResults(4_000)
+            try await fixture.waitUntilAllIsCommitted()
+            // More than fit the queue: they were dropped while nobody waited for anything.
+            let metrics = try await worker.metrics()
+            #expect(metrics[#"herald_trace_spans_total{outcome="exported"}"#] == 0)
+            #expect(metrics[#"herald_trace_spans_total{outcome="dropped"}"#] ?? 0 > 0, "\(metrics)")
+            worker.terminate()
+            #expect(try await worker.waitForExit() == 0)
+            let oracle = try await Oracle(fixture)
+            oracle.expectCalls { _ in 1 }
+            oracle.expectResults(Batch.delivered(0..<4_000))
         }
-        let away = "http://127.0.0.1:\(try LoopbackSocket.unusedPort())/v1/traces"
-        for url in [hanging.url, garbage.url, away] {
-            try await Fixture.run(Self.plan(hanging) { $0.settings["traces.url"] = url }) { fixture in
-                let worker = try await fixture.startWorker()
-                try await fixture.publish(Batch.events(0..<4_000))
-                try await fixture.waitForResults(4_000)
-                try await fixture.waitUntilAllIsCommitted()
-                // More than fit the queue: they were dropped while nobody waited for anything.
-                let metrics = try await worker.metrics()
-                #expect(metrics[#"herald_trace_spans_total{outcome="exported"}"#] == 0)
-                #expect(metrics[#"herald_trace_spans_total{outcome="dropped"}"#] ?? 0 > 0, "\(url): \(metrics)")
-                worker.terminate()
-                #expect(try await worker.waitForExit() == 0)
-                let oracle = try await Oracle(fixture)
-                oracle.expectCalls { _ in 1 }
-                oracle.expectResults(Batch.delivered(0..<4_000))
-            }
-        }
-        #expect(hanging.connectionCount > 0 && garbage.connectionCount > 0)
+        #expect(hanging.connectionCount > 0)
     }
 }

@@ -34,6 +34,10 @@ struct EngineOrderTests {
         let harness = EngineHarness { $0.ordering = .partition }
         for user in ["a", "b", "c"] { harness.event(user) }
         #expect(harness.usersInFlight == ["a"])
+        harness.answer(503)
+        #expect(harness.calls.isEmpty, "the others wait for its quick retry")
+        harness.pass(300)
+        #expect(harness.usersInFlight == ["a"])
         harness.answer(200)
         #expect(harness.usersInFlight == ["b"])
     }

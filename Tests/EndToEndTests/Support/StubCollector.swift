@@ -44,11 +44,11 @@ final class StubCollector: Sendable {
     private let server: ScriptedServer
     private let collected = Guarded<[CollectedSpan]>([])
 
-    /// Answers each request with this; `nil` never answers.
-    init(answer: String? = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}") throws {
+    /// - Parameter isHanging: whether it never answers.
+    init(isHanging: Bool = false) throws {
         server = try ScriptedServer { [collected] peer in
             let text = try peer.readRequest()
-            guard let answer else {
+            guard !isHanging else {
                 peer.readToEnd()
                 return
             }
@@ -56,7 +56,7 @@ final class StubCollector: Sendable {
                 let request = try JSONDecoder().decode(Request.self, from: Data(text[body.upperBound...].utf8))
                 collected.withLock { $0 += request.resourceSpans.flatMap(\.scopeSpans).flatMap(\.spans) }
             }
-            try peer.write(answer)
+            try peer.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
         }
     }
 

@@ -131,6 +131,14 @@ package final class HubEmulator: Sendable {
         service.state.withLock { $0.rules.replace(with: rules) }
     }
 
+    /// How many answers a rule keeps back.
+    package var heldCount: Int { service.state.withLock { $0.rules.held }.count }
+
+    /// Sends so many of the answers that a rule keeps back, the oldest first; the rule stays in force.
+    package func release(_ count: Int) {
+        service.state.withLock { $0.rules.held }.release(count)
+    }
+
     /// Replaces what push services say to devices.
     package func answer(_ outcomes: [HubOutcomeRule]) { service.state.withLock { $0.outcomes = outcomes } }
 

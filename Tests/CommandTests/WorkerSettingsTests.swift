@@ -1,0 +1,51 @@
+import HeraldCore
+import HeraldEvents
+import HeraldSettings
+import HeraldWorker
+import Testing
+
+@testable import herald
+
+@Suite("What a worker's settings mean to its engines")
+struct WorkerSettingsTests {
+    private func engines(_ yaml: String) throws -> [EngineConfiguration] {
+        let base = "kafka: {bootstrapServers: k}\nbackend: {url: 'http://b', auth: {kind: none}"
+        let file = SettingsSources.File.bytes(Array("\(base)\(yaml)\n".utf8), name: "herald.yaml")
+        let loaded = try Settings.load(
+            SettingsSources(file: file, environment: [:], flags: [:]), requiring: [.kafka, .backend])
+        return try loaded.settings.workerConfiguration(descriptors: 10_000).lanes.map(\.engine)
+    }
+
+    @Test("Retries, their longest time, replays, order and duplicates are as they are set")
+    func decisions() throws {
+        let engine = try #require(
+            try engines(
+                """
+                }
+                retry: {immediate: 3, delays: [2s, 1h], maxElapsed: 30m, replays: 7}
+                delivery: {ordering: partition, lanes: 1, dedupe: {window: 90s, size: 500}}
+                """
+            ).first)
+        #expect(engine.retry.immediate == 3 && engine.retry.delays == [2_000, 3_600_000])
+        #expect(engine.retry.maxElapsedMilliseconds == 1_800_000 && engine.maxReplays == 7)
+        #expect(engine.ordering == .partition)
+        #expect(engine.duplicateWindowMilliseconds == 90_000 && engine.duplicateSize == 500)
+    }
+
+    @Test("Limits and breakers are divided among the lanes, and a status means what is set")
+    func lanes() throws {
+        let lanes = try engines(
+            """
+            , statuses: {404: transient}}
+            limits: {perSecond: 100, pushServices: {gcm: 30}}
+            outages: {breaker: {of: 0}, deadLetterBreaker: {of: 11}}
+            delivery: {lanes: 2, maxInFlight: 5}
+            """)
+        #expect(lanes.map(\.live.maxInFlight) == [3, 2])
+        for live in lanes.map(\.live) {
+            #expect(live.callsPerSecond == 50 && live.serviceCallsPerSecond == [nil, 15, nil])
+            #expect(live.breaker.of == 0 && live.deadLetterBreaker.of == 6)
+            #expect(live.statuses[404] == .transient && live.statuses[400] == .rejected)
+        }
+    }
+}
