@@ -46,18 +46,42 @@ struct CampaignPublishTests {
     static func plan(_ change: (inout Fixture.Plan) -> Void = { _ in }) -> Fixture.Plan {
         var plan = Fixture.Plan()
         plan.more = Fixture.replayTopics
-        // A machine that stands still for seconds must not take a worker's calls in flight for those of a dead one, or
-        // for ones that nobody has answered: those are made again.
-        plan.settings["kafka.properties"] = #"{session.timeout.ms: "45000", heartbeat.interval.ms: "500"}"#
-        plan.settings["backend.timeout"] = "60s"
+        // Calls that are held end when the test says so, and by nothing else.
+        plan.settings["backend.timeout"] = "5m"
         change(&plan)
         return plan
     }
 
-    @Test("100 000 recipients, killed ten times and started again: each is called exactly once")
+    /// Every call is held: a ramp's step is published, and its publisher waits for the outcomes.
+    static func heldPlan() -> Fixture.Plan { plan { $0.misbehaviour = [.hold()] } }
+
+    @Test("Killed with a transaction open and in steps of its ramp, it is started again: each is called once")
     func kills() async throws {
-        let seed = UInt64.random(in: .min ... .max)
-        var generator = SplitMix64(seed: seed)
+        try await Fixture.run(Self.heldPlan()) { fixture in
+            let count = 2_500
+            let words = fixture.startWords(try fixture.audience(count), ["--ramp", "500,500"])
+            _ = try await fixture.startWorker()
+            try await fixture.killInTransaction(try fixture.startTool(words), on: "notifications.bulk")
+            let second = try fixture.startTool(words)
+            try await fixture.wait("the first step is published") { fixture.count("notifications.bulk") == 500 }
+            second.kill()
+            let third = try fixture.startTool(words)
+            try await fixture.wait("it knows what is published") { third.output.contains("Continues: ") }
+            fixture.backend.misbehave([])
+            try await fixture.killInTransaction(third, on: "notifications.bulk")
+            fixture.backend.misbehave([.hold()])
+            let fourth = try fixture.startTool(words)
+            try await fixture.wait("the second step is published") { fixture.count("notifications.bulk") == 1_000 }
+            fourth.kill()
+            fixture.backend.misbehave([])
+            try await Self.complete(words, fixture, count: count)
+        }
+    }
+
+    // LONG: moments that are drawn, over 100 000 recipients; the gate has four that are chosen, above.
+    @Test("100 000 recipients, killed ten times and started again: each is called exactly once")
+    func manyKills() async throws {
+        var generator = SplitMix64(seed: 23)
         try await Fixture.run(Self.plan()) { fixture in
             let count = 100_000
             let words = fixture.startWords(try fixture.audience(count))
@@ -70,31 +94,36 @@ struct CampaignPublishTests {
                 let isUnderWay = try await eventually(within: Patience.seconds) {
                     !run.isRunning || fixture.count("notifications.bulk") >= before + more
                 }
-                #expect(isUnderWay && run.isRunning, "seed \(seed): \(run.output)")
+                #expect(isUnderWay && run.isRunning, "\(run.output)")
                 run.kill()
             }
-            let last = try fixture.startTool(words + ["-o", "jsonl"])
-            #expect(try await last.waitForExit(within: 180) == 0, "seed \(seed): \(last.output)")
-            #expect(last.output.contains(#""end":"complete","recipients":100000,"published":100000"#), "\(last.tail)")
-            #expect(last.output.contains(#""delivered":100000,"failed":0,"open":0"#))
-            #expect(
-                fixture.isEachCalledOnce(count), "seed \(seed): \(fixture.backend.calls.last?.number ?? 0) calls in all"
-            )
-            try await fixture.catchUp()
-            let counts = fixture.publishedCounts()
-            #expect(counts.count == count && counts.values.allSatisfy { $0 == 1 }, "seed \(seed)")
+            try await Self.complete(words, fixture, count: count)
         }
+    }
+
+    /// Publishes what is left: everybody has one event, one call and one key.
+    private static func complete(_ words: [String], _ fixture: Fixture, count: Int) async throws {
+        let last = try fixture.startTool(words + ["-o", "jsonl"])
+        #expect(try await last.waitForExit(within: 180) == 0, "\(last.output)")
+        #expect(last.output.contains(#""end":"complete","recipients":\#(count),"published":\#(count)"#), "\(last.tail)")
+        #expect(last.output.contains(#""delivered":\#(count),"failed":0,"open":0"#))
+        #expect(fixture.isEachCalledOnce(count), "\(fixture.backend.calls.last?.number ?? 0) calls in all")
+        try await fixture.catchUp()
+        let counts = fixture.publishedCounts()
+        #expect(counts.count == count && counts.values.allSatisfy { $0 == 1 })
     }
 
     @Test("Two starts of one campaign at the same time: the second takes over, and nobody is called twice")
     func two() async throws {
-        try await Fixture.run(Self.plan()) { fixture in
-            let count = 3_000
-            let words = fixture.startWords(try fixture.audience(count), ["--rate", "150/s"])
+        try await Fixture.run(Self.heldPlan()) { fixture in
+            let count = 1_000
+            let words = fixture.startWords(try fixture.audience(count), ["--ramp", "100"])
             _ = try await fixture.startWorker()
             let first = try fixture.startTool(words)
-            try await fixture.wait("it publishes") { fixture.count("notifications.bulk") > 100 }
+            try await fixture.wait("it publishes") { fixture.count("notifications.bulk") == 100 }
             let second = try fixture.startTool(words)
+            try await fixture.wait("it has taken over") { second.output.contains("Continues: ") }
+            fixture.backend.misbehave([])
             #expect(try await first.waitForExit(within: 120) == 1)
             #expect(first.output.contains("another publisher of campaign spring has taken over"), "\(first.output)")
             #expect(try await second.waitForExit(within: 120) == 0, "\(second.output)")
@@ -105,29 +134,25 @@ struct CampaignPublishTests {
     @Test("A publisher that stood still for longer than its transaction may be open goes on, and repeats nobody")
     func stoodStill() async throws {
         try await Fixture.run(Self.plan()) { fixture in
-            let count = 20_000
+            let count = 2_000
             _ = try await fixture.startWorker()
+            let ramp = Array(repeating: "200", count: 9).joined(separator: ",")
+            // A time-out that is meant to expire.
             let run = try fixture.startTool(
-                fixture.startWords(try fixture.audience(count)),
-                changing: ["kafka.properties": #"{transaction.timeout.ms: "2000"}"#])
+                fixture.startWords(try fixture.audience(count), ["--ramp", ramp]),
+                changing: ["kafka.properties": #"{transaction.timeout.ms: "1000"}"#])
             func isTold() -> Bool { run.output.contains("Publishing is interrupted") }
-            // The fault itself: stopped while its transaction is open; again when it was about to be committed.
-            while run.isRunning, !isTold() {
-                try await fixture.wait("a transaction is open") {
-                    run.pause()
-                    if try fixture.hasOpenTransaction("notifications.bulk") { return true }
-                    run.resume()
-                    return !run.isRunning
-                }
+            // Once more when the broker had the order to commit it already.
+            while !isTold() {
+                try await fixture.pauseInTransaction(run, on: "notifications.bulk")
                 try await fixture.wait("it is ended") { try !fixture.hasOpenTransaction("notifications.bulk") }
                 let before = fixture.count("notifications.bulk")
                 run.resume()
                 try await fixture.wait("it is told, or goes on") {
-                    isTold() || !run.isRunning || fixture.count("notifications.bulk") > before
+                    isTold() || fixture.count("notifications.bulk") > before
                 }
             }
             #expect(try await run.waitForExit(within: 120) == 0, "\(run.output)")
-            #expect(isTold(), "\(run.output)")
             #expect(fixture.isEachCalledOnce(count), "\(fixture.backend.calls.count) calls")
         }
     }
@@ -135,16 +160,17 @@ struct CampaignPublishTests {
     @Test("Ctrl-C leaves a campaign so that the same command continues it, and the audit says all of it")
     func interrupted() async throws {
         try await Fixture.run(Self.plan()) { fixture in
-            let words = fixture.startWords(try fixture.audience(1_500), ["--rate", "150/s"])
-            _ = try await fixture.startWorker()
+            let words = fixture.startWords(try fixture.audience(500), ["--ramp", "100"])
+            // Nobody delivers: it waits for the outcomes of its first step.
             let first = try fixture.startTool(words)
-            try await fixture.wait("it publishes") { fixture.count("notifications.bulk") > 100 }
+            try await fixture.wait("it publishes") { fixture.count("notifications.bulk") == 100 }
             first.terminate()
             #expect(try await first.waitForExit() == 3)
             #expect(first.output.contains("the same command continues with the rest"), "\(first.output)")
+            _ = try await fixture.startWorker()
             let second = try fixture.startTool(words)
             #expect(try await second.waitForExit(within: 120) == 0, "\(second.output)")
-            #expect(second.output.contains("Continues: ") && fixture.isEachCalledOnce(1_500))
+            #expect(second.output.contains("Continues: ") && fixture.isEachCalledOnce(500))
             try await fixture.catchUp()
             let entries = fixture.records("notifications.audit").compactMap(\.json)
             #expect(entries.allSatisfy { $0["action"] as? String == "campaign.start" })
@@ -153,30 +179,29 @@ struct CampaignPublishTests {
         }
     }
 
-    @Test(
-        "A pause is honoured within a batch, waited out, and the campaign goes on with its resume; a cancellation ends it"
-    )
+    @Test("A pause holds a publisher back that might go on, a resume lets it, and a cancellation ends it")
     func paused() async throws {
-        try await Fixture.run(Self.plan()) { fixture in
-            let words = fixture.startWords(try fixture.audience(4_000), ["--rate", "200/s"])
+        try await Fixture.run(Self.heldPlan()) { fixture in
+            let words = fixture.startWords(try fixture.audience(400), ["--ramp", "50,50"])
             _ = try await fixture.startWorker()
             let run = try fixture.startTool(words)
-            try await fixture.wait("it publishes") { fixture.count("notifications.bulk") > 100 }
+            try await fixture.wait("the first step is called") { fixture.backend.heldCount == 50 }
             #expect(try await fixture.campaign("pause", "spring", "--reason", "wrong link").status == 0)
             try await fixture.wait("it is paused") { run.output.contains("wrong link") }
             let refused = try fixture.startTool(words)
             #expect(try await refused.waitForExit() == 1 && refused.output.contains("herald campaign resume spring"))
-            // By now the mark of the last transaction is written, too.
-            let atPause = try await fixture.written("notifications.bulk")
-            // Its heartbeats go on, its events do not: two of them are time enough for both.
-            let beats = fixture.count("notifications.campaigns")
-            try await fixture.wait("it lives") { fixture.count("notifications.campaigns") >= beats + 2 }
-            #expect(try await fixture.written("notifications.bulk") == atPause)
+            fixture.backend.release(50)
+            // Its heartbeat says that it has seen every outcome of the step, and it publishes nothing.
+            try await fixture.wait("it knows the outcomes") {
+                let progress = fixture.records("notifications.campaigns").last { $0.keyText == "spring/progress" }?.json
+                return (progress?["outcomes"] as? [String: Int])?["delivered"] == 50
+            }
+            #expect(fixture.count("notifications.bulk") == 50)
             #expect(try await fixture.campaign("resume", "spring").status == 0)
-            try await fixture.wait("it goes on") { fixture.count("notifications.bulk") > 1_200 }
+            try await fixture.wait("it goes on") { fixture.backend.heldCount == 50 }
             #expect(try await fixture.campaign("cancel", "spring", "--yes").status == 0)
             #expect(try await run.waitForExit() == 3 && run.output.contains("The campaign was cancelled"))
-            #expect(fixture.count("notifications.bulk") < 4_000)
+            #expect(fixture.count("notifications.bulk") == 100)
             let again = try fixture.startTool(words)
             #expect(try await again.waitForExit() == 1 && again.output.contains("was cancelled, which is for ever"))
         }
@@ -187,12 +212,12 @@ struct CampaignPublishTests {
         let plan = Self.plan { $0.misbehaviour = [.status(400) { $0.user = "user-*1" }] }
         try await Fixture.run(plan) { fixture in
             let words = fixture.startWords(
-                try fixture.audience(3_000), ["--rate", "250/s", "--pause-if-failures", "5%"])
+                try fixture.audience(1_000), ["--ramp", "400", "--pause-if-failures", "5%"])
             _ = try await fixture.startWorker()
             let run = try fixture.startTool(words)
             #expect(try await run.waitForExit() == 3, "\(run.output)")
             #expect(run.output.contains("is paused because too many failed"), "\(run.output)")
-            #expect(fixture.count("notifications.bulk") < 3_000)
+            #expect(fixture.count("notifications.bulk") == 400)
             #expect(try await fixture.campaignStatus("spring")["state"] as? String == "paused")
         }
     }
@@ -218,9 +243,9 @@ struct CampaignPublishTests {
     @Test("What retention has deleted is missed: nothing more is published")
     func retention() async throws {
         try await Fixture.run(Self.plan()) { fixture in
-            let words = fixture.startWords(try fixture.audience(1_000), ["--rate", "100/s"])
+            let words = fixture.startWords(try fixture.audience(300), ["--ramp", "100"])
             let run = try fixture.startTool(words)
-            try await fixture.wait("some are published") { fixture.count("notifications.bulk") > 100 }
+            try await fixture.wait("some are published") { fixture.count("notifications.bulk") == 100 }
             run.terminate()
             #expect(try await run.waitForExit() == 3)
             try await fixture.deleteTopic("notifications.bulk")
@@ -232,63 +257,34 @@ struct CampaignPublishTests {
         }
     }
 
-    @Test("A campaign that is started again with something else is refused, and says what")
+    @Test("A campaign that is started again with something else is refused, and more people may come in")
     func differs() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             _ = try await fixture.startWorker()
             let path = try fixture.audience(3)
             let first = try fixture.startTool(fixture.startWords(path))
             #expect(try await first.waitForExit() == 0, "\(first.output)")
-            var words = fixture.startWords(path)
-            words[words.firstIndex(of: "Hi {{first_name}}") ?? 0] = "Bye"
-            for (other, reason) in [
-                (words, "its message is another"), (fixture.startWords(path, pns: "gcm"), "its push services are apns"),
-                (fixture.startWords(path, ["--expires-in", "1h"]), "its events do not expire"),
-                (fixture.startWords(path, ["--topic", fixture.topic("notifications")]), "its topic is"),
-            ] {
-                let run = try fixture.startTool(other)
-                #expect(try await run.waitForExit() == 1 && run.output.contains(reason), "\(run.output)")
-            }
-            // More people may come in.
+            let other = try fixture.startTool(fixture.startWords(path, pns: "gcm"))
+            #expect(try await other.waitForExit() == 1)
+            #expect(other.output.contains("its push services are apns"), "\(other.output)")
             let more = try fixture.startTool(fixture.startWords(try fixture.audience(5, name: "more.csv")))
             #expect(try await more.waitForExit() == 0 && fixture.isEachCalledOnce(5), "\(more.output)")
         }
     }
 
-    @Test("Hostile texts reach their recipients as they are, and nobody's terminal")
-    func hostile() async throws {
-        try await Fixture.run(Self.plan()) { fixture in
-            _ = try await fixture.startWorker()
-            let text = "\u{1B}]0;pwned\u{7}\u{202E}=1+1 \"quoted\" {{x}} <b>"
-            let file = fixture.directory.appending(path: "hostile.csv")
-            let rows = "user,first_name\nann,\"\(text.replacing("\"", with: "\"\""))\"\n\u{1B}[2J,=cmd()\n"
-            try rows.write(to: file, atomically: true, encoding: .utf8)
-            let run = try fixture.startTool(fixture.startWords(file.path))
-            #expect(try await run.waitForExit() == 0, "\(run.output)")
-            #expect(!run.output.contains("\u{1B}") && !run.output.contains("\u{202E}") && !run.output.contains("\u{7}"))
-            try await fixture.catchUp()
-            let event = try #require(fixture.records("notifications.bulk").first?.json)
-            #expect(event["message"] as? String == "Hi " + text)
-            #expect(event["source"] as? String == "herald-campaign" && event["campaign"] as? String == "spring")
-            let invalid = try String(contentsOf: fixture.directory.appending(path: "invalid.csv"), encoding: .utf8)
-            #expect(!invalid.contains("\u{1B}") && invalid.contains("\\u{1B}[2J"))
-        }
-    }
-
-    @Test("Without a terminal it needs --yes, -o json is one object, and an expired campaign ends with 3")
+    @Test("With -o json and --quiet it writes one object, and an expired campaign ends with 3")
     func withoutTerminal() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             _ = try await fixture.startWorker()
             let path = try fixture.audience(3)
-            let asked = try fixture.startTool(fixture.startWords(path).filter { $0 != "--yes" })
-            #expect(try await asked.waitForExit() == 4 && asked.output.contains("add --yes"), "\(asked.output)")
-            #expect(fixture.count("notifications.bulk") == 0)
             let run = try fixture.startTool(fixture.startWords(path, ["-o", "json", "--quiet", "--expires-in", "1h"]))
             #expect(try await run.waitForExit() == 0)
             let object = try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any]
             #expect(object?["end"] as? String == "complete" && object?["delivered"] as? Int == 3, "\(run.output)")
-            let expiresAt = try #require(fixture.records("notifications.bulk").first?.json?["expiresAt"] as? String)
-            #expect(expiresAt.hasSuffix("Z"))
+            try await fixture.catchUp()
+            let event = try #require(fixture.records("notifications.bulk").first?.json)
+            #expect((event["expiresAt"] as? String)?.hasSuffix("Z") == true)
+            #expect(event["source"] as? String == "herald-campaign" && event["campaign"] as? String == "spring")
             var late = fixture.startWords(path, ["--expires-in", "1ms"])
             late[3] = "late"
             let expired = try fixture.startTool(late)
@@ -299,14 +295,21 @@ struct CampaignPublishTests {
 
 @Suite("A campaign whose broker dies", .ownKafka("A campaign whose broker dies"), .hangLimit)
 struct CampaignBrokerTests {
-    @Test("It goes on by itself after its broker has died and come back, and each recipient has one event and one key")
+    @Test("Its broker dies in a transaction and comes back: it goes on, and each has one event and one key")
     func brokerDies() async throws {
-        try await Fixture.run(CampaignPublishTests.plan { $0.hasMortalBroker = true }) { fixture in
+        let plan = CampaignPublishTests.plan {
+            $0.hasMortalBroker = true
+            $0.misbehaviour = [.hold()]
+        }
+        try await Fixture.run(plan) { fixture in
             let count = 2_000
-            let run = try fixture.startTool(fixture.startWords(try fixture.audience(count), ["--rate", "400/s"]))
+            let run = try fixture.startTool(fixture.startWords(try fixture.audience(count), ["--ramp", "500,500,500"]))
             _ = try await fixture.startWorker()
-            try await fixture.wait("some are published") { fixture.count("notifications.bulk") >= 100 }
+            try await fixture.wait("some are published") { fixture.count("notifications.bulk") == 500 }
+            fixture.backend.misbehave([])
+            try await fixture.pauseInTransaction(run, on: "notifications.bulk")
             fixture.kafka.kill(node: 1)
+            run.resume()
             try await fixture.kafka.revive(node: 1)
             #expect(try await run.waitForExit(within: 180) == 0, "\(run.output)")
             try await fixture.catchUp()

@@ -37,17 +37,17 @@ struct FindTests {
         }
         try await Fixture.run(plan) { fixture in
             _ = try await fixture.startWorker()
-            let others = (0..<50).map { Publication(id: "o\($0)", user: "other-\($0)") }
+            let others = (0..<10).map { Publication(id: "o\($0)", user: "other-\($0)") }
             let anns = [
                 Publication(id: "order-17", user: "ann", pns: ["apns", "gcm"], more: ["source": "shop"]),
                 Publication(id: "order-18", user: "ann"),
             ]
             try await fixture.publish(others + anns)
-            try await fixture.waitForResults(53)
+            try await fixture.waitForResults(13)
             fixture.backend.misbehave([])
             let replay = try await fixture.dlq("replay", "--group", "status=400", "--yes", "-o", "jsonl")
             #expect(replay.status == 0, "\(replay.output)")
-            try await fixture.waitForResults(54)
+            try await fixture.waitForResults(14)
 
             let found = try await fixture.tool("find", "--user", "ann", "-o", "jsonl")
             #expect(found.status == 0, "\(found.output)")
@@ -66,18 +66,12 @@ struct FindTests {
             #expect(table.status == 0 && table.output.contains("order-17 for ann by shop"), "\(table.output)")
             #expect(table.output.contains("replayed as") && table.output.contains("apns: delivered (200) with 2 calls"))
             #expect(!table.output.contains("order-18"))
-
-            let byID = try await fixture.tool("find", "--id", "order-18", "-o", "jsonl")
-            #expect(try self.events(byID.output).count == 1, "\(byID.output)")
             let explained = try await fixture.tool("explain", "order-17", "--user", "ann")
             #expect(explained.status == 0 && explained.output.contains("It was replayed once."), "\(explained.output)")
-            #expect(explained.output.contains("gcm: the backend took it"))
-            let nobody = try await fixture.tool("find", "--user", "nobody")
-            #expect(nobody.status == 1 && nobody.output.contains("0 events."), "\(nobody.output)")
         }
     }
 
-    @Test("An event that waits is explained with what it waits for, and one that nobody consumes with the doctor")
+    @Test("An event that waits is explained with what it waits for; one that is not consumed, with the doctor")
     func waiting() async throws {
         let plan = Self.plan {
             $0.settings = ["retry.delays": "[1h]"]
@@ -137,6 +131,8 @@ struct FindTests {
             #expect(try events(byPlace.output).map(steps) == [["published", "settled"]], "\(byPlace.output)")
             let all = try await fixture.tool("find", "--user", "dora", "--all-partitions")
             #expect(all.output.contains("malformed") && all.output.contains("2 events."), "\(all.output)")
+            let nobody = try await fixture.tool("find", "--user", "nobody")
+            #expect(nobody.status == 1 && nobody.output.contains("0 events."), "\(nobody.output)")
         }
     }
 }

@@ -92,12 +92,14 @@ struct CampaignOrderTests {
     func refuses() throws {
         #expect(failure { try order().check(against: campaign(.paused)) }.contains("paused (the link); resume it"))
         #expect(failure { try order().check(against: campaign(.cancelled)) }.contains("cancelled, which is for ever"))
-        let other = try order {
+        var other = try order {
             $0.text.pushServices = ["apns"]
             $0.topic = "other"
             $0.expiresInMilliseconds = 1
         }
+        other.text.template = try MessageTemplate("Bye")
         let words = failure { try other.check(against: campaign()) }
-        #expect(words.contains("its push services are gcm,apns, its topic is bulk, its events do not expire"))
+        #expect(words.contains("its message is another, its push services are gcm,apns, its topic is bulk"))
+        #expect(words.contains("its events do not expire"))
     }
 }

@@ -94,8 +94,8 @@ final class HeraldProcess: Sendable {
     /// Ends it at once (SIGKILL) and waits until it is gone.
     func kill() { process.kill() }
 
-    /// Stops it from running (SIGSTOP), as a hang does.
-    func pause() { process.signal(SIGSTOP) }
+    /// Stops it from running (SIGSTOP), as a hang does, and waits until it stands still.
+    func pause() { process.pause() }
 
     /// Lets it run again (SIGCONT).
     func resume() { process.signal(SIGCONT) }
