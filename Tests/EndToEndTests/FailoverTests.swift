@@ -61,9 +61,8 @@ struct FailoverTests {
         range.map { Publication(id: "\(name)\($0)", user: "flaky-\(name)\($0)") }
     }
 
-    @Test(
-        "What the mirror has copied is delivered by the other region: what was called since the chosen moment is called again, and nothing else; the rest waits for the lost region's return"
-    )
+    // LONG: two clusters and a mirror.
+    @Test("The other region delivers what was copied since the chosen moment; the rest waits for the lost one")
     func takeover() async throws {
         try await inTwoRegions([.hang { $0.user = "hanging-*" }]) { lost, other in
             let worker = try await lost.startWorker()
@@ -126,6 +125,7 @@ struct FailoverTests {
         }
     }
 
+    // LONG: two clusters and a mirror.
     @Test("Offsets that a mirror has translated skip nothing: their metadata is foreign, and one line says so")
     func translatedOffsets() async throws {
         try await inTwoRegions(partitions: 1, [.hang { $0.user = "hanging-*" }]) { lost, other in

@@ -62,7 +62,7 @@ struct LeakTests {
     }
 
     @Test(
-        "No secret, message, handle or registration is in a log, metric, page, result, header, list of settings or command line",
+        "No secret, message, handle or registration is in a log, metric, page, result, header or command line",
         arguments: Kind.allCases)
     private func canaries(kind: Kind) async throws {
         let backend = try Self.backend()
@@ -72,7 +72,7 @@ struct LeakTests {
             "backend.url": backend.origin, "log.level": "debug", "retry.delays": "[1s, 2s]",
             "admin.token": Self.adminToken, "outages.deadLetterBreaker.of": "0",
             "kafka.properties":
-                "{session.timeout.ms: \"6000\", sasl.password: \(Self.kafkaSecret), debug: \"broker,topic,msg,eos,cgrp,conf\"}",
+                "{sasl.password: \(Self.kafkaSecret), debug: \"broker,topic,msg,eos,cgrp,conf\"}",
         ]
         try await Fixture.run(plan) { fixture in
             let worker = try await fixture.startWorker(

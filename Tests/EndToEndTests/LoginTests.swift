@@ -67,13 +67,12 @@ struct LoginTests {
     private static func settings(_ kafka: RealKafka, _ login: [String: String]) throws -> [String: String] {
         let own = [
             "kafka.bootstrapServers": "[\"\(try #require(kafka.secureServers))\"]",
-            "kafka.properties":
-                "{ssl.ca.location: \(try TestCertificates.shared().authorityFile), session.timeout.ms: \"6000\"}",
+            "kafka.properties": "{ssl.ca.location: \(try TestCertificates.shared().authorityFile)}",
         ]
         return own.merging(login) { $1 }
     }
 
-    @Test("A wrong password is named by readiness; the right one in the file lets the worker in without a restart")
+    @Test("A wrong password is named by readiness; the right one in its file lets the worker in, not restarted")
     func passwordRotated() async throws {
         try await Self.run(.passwords(["herald": "right-canary"]), principal: "herald") { fixture, kafka in
             let file = fixture.directory.appending(path: "password")
@@ -95,7 +94,7 @@ struct LoginTests {
         }
     }
 
-    @Test("Tokens are renewed before they end, connections that end with them are made anew, and nothing is lost")
+    @Test("Tokens are renewed before they end, connections that end with them are made anew, nothing is lost")
     func tokensRenewed() async throws {
         let realm = try Realm(lifetimeSeconds: 8, isOpen: false)
         defer { realm.stop() }

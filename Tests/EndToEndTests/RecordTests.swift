@@ -51,43 +51,11 @@ struct RecordTests {
             try await fixture.waitForResults(3)
             try await fixture.catchUp()
             let request = try #require(fixture.requests.first)
-            let common = [
-                "herald-id": "s1", "herald-origin": request.place,
-                "herald-origin-timestamp": "\(request.timestamp)", "herald-source": "shop",
-                "herald-campaign": "spring",
-            ]
-
-            let letter = try #require(fixture.deadLetters.first)
             #expect(fixture.deadLetters.count == 1)
-            expectUntouched(letter, request)
-            var headers = letter.heraldHeaders
-            try expectHistory(headers.removeValue(forKey: "herald-history"), service: "wns", statuses: [400])
-            let detail = headers.removeValue(forKey: "herald-detail") ?? ""
-            #expect(detail.contains("400") && !detail.contains("\n") && detail.utf8.count <= 1_024)
-            takeMoments(["herald-first-attempt-at", "herald-dead-lettered-at"], from: &headers, since: start)
-            #expect(
-                headers
-                    == common.merging([
-                        "herald-pns": "wns", "herald-attempts": "1", "herald-reason": "rejected",
-                        "herald-status": "400",
-                    ]) { $1 })
-
+            try expectLetter(try #require(fixture.deadLetters.first), of: request, since: start)
             #expect(fixture.retries.map { $0.topic.split(separator: ".").last } == ["1s", "2s"])
             for (index, retry) in fixture.retries.enumerated() {
-                expectUntouched(retry, request)
-                var headers = retry.heraldHeaders
-                try expectHistory(
-                    headers.removeValue(forKey: "herald-history"), service: "gcm",
-                    statuses: Array(repeating: 429, count: index + 1))
-                let detail = headers.removeValue(forKey: "herald-detail")
-                #expect(detail?.contains("429") == true)
-                takeMoments(["herald-first-attempt-at", "herald-not-before"], from: &headers, since: start)
-                #expect(
-                    headers
-                        == common.merging([
-                            "herald-pns": "gcm", "herald-attempts": "\(index + 1)", "herald-reason": "throttled",
-                            "herald-status": "429",
-                        ]) { $1 })
+                try expectRetry(retry, attempts: index + 1, of: request, since: start)
             }
             try await Oracle(fixture).expectResults([
                 "s1": [
@@ -96,6 +64,46 @@ struct RecordTests {
                 ]
             ])
         }
+    }
+
+    /// The headers that every record of the event has.
+    private func commonHeaders(_ request: StoredRecord) -> [String: String] {
+        [
+            "herald-id": "s1", "herald-origin": request.place, "herald-origin-timestamp": "\(request.timestamp)",
+            "herald-source": "shop", "herald-campaign": "spring",
+        ]
+    }
+
+    private func expectLetter(_ letter: StoredRecord, of request: StoredRecord, since start: Int64) throws {
+        expectUntouched(letter, request)
+        var headers = letter.heraldHeaders
+        try expectHistory(headers.removeValue(forKey: "herald-history"), service: "wns", statuses: [400])
+        let detail = headers.removeValue(forKey: "herald-detail") ?? ""
+        #expect(detail.contains("400") && !detail.contains("\n") && detail.utf8.count <= 1_024)
+        takeMoments(["herald-first-attempt-at", "herald-dead-lettered-at"], from: &headers, since: start)
+        #expect(
+            headers
+                == commonHeaders(request).merging([
+                    "herald-pns": "wns", "herald-attempts": "1", "herald-reason": "rejected", "herald-status": "400",
+                ]) { $1 })
+    }
+
+    private func expectRetry(
+        _ retry: StoredRecord, attempts: Int, of request: StoredRecord, since start: Int64
+    ) throws {
+        expectUntouched(retry, request)
+        var headers = retry.heraldHeaders
+        try expectHistory(
+            headers.removeValue(forKey: "herald-history"), service: "gcm",
+            statuses: Array(repeating: 429, count: attempts))
+        #expect(headers.removeValue(forKey: "herald-detail")?.contains("429") == true)
+        takeMoments(["herald-first-attempt-at", "herald-not-before"], from: &headers, since: start)
+        #expect(
+            headers
+                == commonHeaders(request).merging([
+                    "herald-pns": "gcm", "herald-attempts": "\(attempts)", "herald-reason": "throttled",
+                    "herald-status": "429",
+                ]) { $1 })
     }
 
     private func expectHistory(_ text: String?, service: String, statuses: [Int]) throws {

@@ -6,9 +6,7 @@ import Testing
 
 @Suite("Records that the brokers refuse", .realKafka("Records that the brokers refuse"), .hangLimit)
 struct RefusedRecordTests {
-    @Test(
-        "The result topic is deleted under a running worker: no commit, an alarm, and it goes on when it is there again"
-    )
+    @Test("The result topic is deleted under a worker: no commit, an alarm, and it goes on when it is back")
     func deletedResultTopic() async throws {
         try await Fixture.run { fixture in
             let worker = try await fixture.startWorker()
@@ -51,9 +49,7 @@ struct RefusedRecordTests {
         }
     }
 
-    @Test(
-        "A dead letter is too large for its topic whatever is left out: others are recorded, an alarm, and it is there when the limit is raised"
-    )
+    @Test("A dead letter is too large whatever is left out: an alarm, and it is there when the limit is raised")
     func dead() async throws {
         var plan = Fixture.Plan()
         plan.topicConfigurations = ["notifications.dead-letter": ["max.message.bytes": "300"]]

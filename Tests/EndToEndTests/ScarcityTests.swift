@@ -9,16 +9,21 @@ struct ScarcityTests {
     @Test("With too few file descriptors for its calls a worker still delivers every event")
     func descriptors() async throws {
         var plan = Fixture.Plan()
-        plan.settings = ["delivery.maxInFlight": "500", "retry.delays": "[1s, 2s, 3s, 4s, 5s]"]
-        plan.misbehaviour = [.latency(milliseconds: 50...50)]
+        plan.settings = [
+            "delivery.maxInFlight": "500", "retry.delays": "[1s, 2s, 3s, 4s, 5s]", "backend.timeout": "120s",
+        ]
+        plan.misbehaviour = [.hold()]
         try await Fixture.run(plan) { fixture in
             let worker = try await fixture.startWorker(under: ["prlimit", "--nofile=128"])
-            try await fixture.publish(Batch.events(0..<1_000))
-            try await fixture.waitForResults(1_000)
+            try await fixture.publish(Batch.events(0..<300))
+            // As many as there are descriptors for beside those that brokers, files and scrapers need.
+            try await fixture.wait("every connection is in use") { fixture.backend.heldCount == 32 }
+            fixture.backend.misbehave([])
+            try await fixture.waitForResults(300)
             try await fixture.waitUntilAllIsCommitted()
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)
-            try await Oracle(fixture).expectResults(Batch.delivered(0..<1_000, attempts: nil))
+            try await Oracle(fixture).expectResults(Batch.delivered(0..<300, attempts: nil))
         }
     }
 
@@ -31,14 +36,14 @@ struct ScarcityTests {
             let reader = open(pipe, O_RDWR | O_NONBLOCK | O_CLOEXEC)
             try #require(reader >= 0)
             defer { close(reader) }
-            let worker = try fixture.spawnWorker(changing: ["log.level": "debug", "backend.timeout": "5s"])
-            try await fixture.publish(Batch.events(0..<500))
-            try await fixture.waitForResults(500)
+            let worker = try fixture.spawnWorker(changing: ["log.level": "debug", "backend.timeout": "60s"])
+            try await fixture.publish(Batch.events(0..<300))
+            try await fixture.waitForResults(300)
             try await fixture.waitUntilAllIsCommitted()
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)
             let oracle = try await Oracle(fixture)
-            oracle.expectResults(Batch.delivered(0..<500))
+            oracle.expectResults(Batch.delivered(0..<300))
             oracle.expectCalls { _ in 1 }
         }
     }

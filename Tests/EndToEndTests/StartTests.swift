@@ -6,20 +6,23 @@ import Testing
 
 @Suite("How a worker starts", .realKafka("How a worker starts"))
 struct StartTests {
-    @Test(
-        "A missing topic ends the worker with 1 and the command that fixes it",
-        arguments: [
-            "notifications", "notifications.results", "notifications.retry.2s", "notifications.dead-letter",
-        ])
-    func missingTopic(topic: String) async throws {
-        var plan = Fixture.Plan()
-        plan.missing = topic
-        try await Fixture.run(plan) { fixture in
-            let worker = try fixture.spawnWorker()
-            #expect(try await worker.waitForExit() == 1)
-            let line = try #require(worker.logLines.last { $0.level == "error" })
-            #expect(line.message.contains(fixture.topic(topic)))
-            #expect(line.message.contains("herald topics apply"))
+    @Test("A missing topic ends the worker with 1 and the command that fixes it")
+    func missingTopic() async throws {
+        try await Fixture.run { fixture in
+            let missing = fixture.topic("missing")
+            let cases = [
+                (changes: ["topics.requests": "[\(missing)]"], named: missing),
+                (changes: ["topics.results": missing], named: missing),
+                (changes: ["topics.retry": missing], named: "\(missing).1s"),
+                (changes: ["topics.deadLetter": missing], named: missing),
+            ]
+            let workers = try cases.map { try fixture.spawnWorker(changing: $0.changes) }
+            for (worker, (changes, name)) in zip(workers, cases) {
+                #expect(try await worker.waitForExit() == 1, "\(changes)")
+                let line = try #require(worker.logLines.last { $0.level == "error" })
+                #expect(line.message.contains(name))
+                #expect(line.message.contains("herald topics apply"))
+            }
         }
     }
 
@@ -48,7 +51,7 @@ struct StartTests {
         }
     }
 
-    @Test("A topic that was made anew, shorter than the committed offset, begins at its first record with a warning")
+    @Test("A topic made anew, shorter than the committed offset, begins at its first record with a warning")
     func madeAnew() async throws {
         try await Fixture.run { fixture in
             try await fixture.publish((0..<10).map { Publication(id: "e\($0)", user: "u\($0)") })
@@ -64,6 +67,22 @@ struct StartTests {
             try await fixture.waitUntilAllIsCommitted()
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)
+            try await Oracle(fixture).expectCalls { _ in 1 }
+        }
+    }
+
+    @Test("Offsets with metadata that is not Herald's skip nothing, and one line says so")
+    func foreignMetadata() async throws {
+        var plan = Fixture.Plan()
+        plan.partitions = 1
+        try await Fixture.run(plan) { fixture in
+            try await fixture.publish(Batch.events(0..<10))
+            // What Herald writes for the first three done, with the check sum of some other partition.
+            let partition = TopicPartition(topic: fixture.topic("notifications"), partition: 0)
+            try await fixture.commit([partition: 0], metadata: "h2bAAAAAA4")
+            let worker = try await fixture.startWorker()
+            try await fixture.waitForResults(10)
+            #expect(worker.logLines.count { $0.message.contains("metadata that is not Herald's") } == 1)
             try await Oracle(fixture).expectCalls { _ in 1 }
         }
     }

@@ -8,7 +8,7 @@ struct TopicTests {
     /// Changes are noticed this soon, not only twice a minute.
     private static let watchful = [
         "kafka.properties":
-            #"{session.timeout.ms: "6000", heartbeat.interval.ms: "500", topic.metadata.refresh.interval.ms: "500"}"#
+            #"{session.timeout.ms: "60000", heartbeat.interval.ms: "500", topic.metadata.refresh.interval.ms: "500"}"#
     ]
 
     @Test("Partitions that are added while a worker runs are consumed")

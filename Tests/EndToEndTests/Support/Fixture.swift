@@ -322,21 +322,6 @@ final class Fixture: Sendable {
         return Dictionary(positions.map { ($0.partition, $0) }, uniquingKeysWith: { $1 })
     }
 
-    /// Waits until what is settled now is committed in every partition of a topic on which events keep coming: until the
-    /// second change, because the first may be a commit that was on its way already.
-    func waitForCommits(of shortName: String) async throws {
-        var seen = try await commits().filter { $0.key.topic == topic(shortName) }
-        var missing = seen.mapValues { _ in 2 }
-        let end = ContinuousClock.now + .seconds(Patience.seconds)
-        while !missing.isEmpty {
-            guard ContinuousClock.now < end else { throw WorldError("no commits in \(missing.keys.map(\.partition))") }
-            for (partition, position) in try await commits() where seen[partition].map({ $0 != position }) ?? false {
-                seen[partition] = position
-                missing[partition] = missing[partition].flatMap { $0 > 1 ? $0 - 1 : nil }
-            }
-        }
-    }
-
     /// Waits until the group has committed everything that there is.
     func waitUntilAllIsCommitted() async throws {
         let end = ContinuousClock.now + .seconds(Patience.seconds)
