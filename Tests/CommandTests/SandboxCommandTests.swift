@@ -87,9 +87,9 @@ struct SandboxCommandTests {
         SkippedSuites.note(absent: "confluent-kafka for Python, for docs/examples/sandbox")
     }
 
-    // LONG: a compiler, JUnit and a broker; the Python one stays.
     @Test(
         "A service's test in Java passes, on a broker of its own: docs/examples/sandbox",
+        .long("a compiler, JUnit and a broker; the Python one stays"),
         .ownKafka("docs/examples/sandbox in Java"))
     func java() async throws {
         let junit = "/usr/share/java/junit-platform-console-standalone.jar"

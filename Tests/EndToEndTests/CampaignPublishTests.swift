@@ -78,8 +78,9 @@ struct CampaignPublishTests {
         }
     }
 
-    // LONG: moments that are drawn, over 100 000 recipients; the gate has four that are chosen, above.
-    @Test("100 000 recipients, killed ten times and started again: each is called exactly once")
+    @Test(
+        "100 000 recipients, killed ten times and started again: each is called exactly once",
+        .long("moments that are drawn, over 100 000 recipients; the gate has four that are chosen, above"))
     func manyKills() async throws {
         var generator = SplitMix64(seed: 23)
         try await Fixture.run(Self.plan()) { fixture in

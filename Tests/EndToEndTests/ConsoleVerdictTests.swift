@@ -132,9 +132,9 @@ struct ConsoleVerdictTests {
         }
     }
 
-    // LONG: it takes most of a minute until brokers are called gone and all is well again; the gate has the console's
-    // groups through the death of a broker, and VerdictTests has the verdict.
-    @Test("Brokers that are gone are said to be, and all is well again when they are back")
+    @Test(
+        "Brokers that are gone are said to be, and all is well again when they are back",
+        .long("it takes most of a minute until brokers are called gone and all is well again"))
     func unreachable() async throws {
         var plan = Fixture.Plan()
         plan.hasMortalBroker = true

@@ -162,8 +162,9 @@ struct HubFeedbackTests {
         }
     }
 
-    // LONG: some ten kills anywhere in the work of both, paced by the hub's latency.
-    @Test("Worker and follower killed anywhere, again and again: nothing is lost or told twice")
+    @Test(
+        "Worker and follower killed anywhere, again and again: nothing is lost or told twice",
+        .long("some ten kills anywhere in the work of both, paced by the hub's latency"))
     func killedAnywhere() async throws {
         var generator = SplitMix64(seed: 23)
         let stream = try HubStream()
@@ -237,8 +238,9 @@ struct HubFeedbackTests {
 
 @Suite("A hub and a broker that hurt", .ownKafka("A hub and a broker that hurt"), .hangLimit)
 struct HurtfulHubTests {
-    // LONG: a broker of its own that dies.
-    @Test("The broker dies, the hub gives no telemetry, its key changes: worker and follower wait and go on")
+    @Test(
+        "The broker dies, the hub gives no telemetry, its key changes: worker and follower wait and go on",
+        .long("a broker of its own that dies"))
     func troubles() async throws {
         let stream = try HubStream()
         defer { stream.hub.stop() }

@@ -143,8 +143,10 @@ struct HubTests {
         }
     }
 
-    // LONG: the hub counts whole minutes; EngineVerdictTests and HubLimitTests say the same in virtual time.
-    @Test("A hub that takes a hundred sends a minute gets them, and nothing dies of it", arguments: [429, 403])
+    @Test(
+        "A hub that takes a hundred sends a minute gets them, and nothing dies of it",
+        .long("the hub counts whole minutes; EngineVerdictTests and HubLimitTests say the same in virtual time"),
+        arguments: [429, 403])
     func limited(status: Int) async throws {
         var configuration = HubEmulator.Configuration()
         configuration.sendsPerMinute = 100

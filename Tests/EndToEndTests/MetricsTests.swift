@@ -103,8 +103,9 @@ struct MetricsTests {
         }
     }
 
-    // LONG: a Prometheus of its own; promtool's word on the page is in HeraldAdminTests.
-    @Test("promtool finds nothing wrong with a worker's metrics, and a real Prometheus scrapes them", .promtool)
+    @Test(
+        "promtool finds nothing wrong with a worker's metrics, and a real Prometheus scrapes them",
+        .long("a Prometheus of its own; promtool's word on the page is in HeraldAdminTests"), .promtool)
     func prometheus() async throws {
         try await Fixture.run { fixture in
             let worker = try await fixture.startWorker()

@@ -91,8 +91,9 @@ struct PublishingTests {
         try await expectDelivery(from: [.swift, .python])
     }
 
-    // LONG: compilers and virtual machines.
-    @Test("In Java, TypeScript and Go an event is published, delivered, and its results are read back")
+    @Test(
+        "In Java, TypeScript and Go an event is published, delivered, and its results are read back",
+        .long("compilers and virtual machines"))
     func otherLanguages() async throws {
         try await expectDelivery(from: [.java, .typeScript, .go])
     }

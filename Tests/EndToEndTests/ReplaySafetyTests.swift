@@ -34,8 +34,9 @@ struct ReplaySafetyTests {
         }
     }
 
-    // LONG: moments that are drawn; the gate has four that are chosen, above.
-    @Test("Killed at 50 random moments and started again, a replay replays each dead letter exactly once")
+    @Test(
+        "Killed at 50 random moments and started again, a replay replays each dead letter exactly once",
+        .long("moments that are drawn; the gate has four that are chosen, above"))
     func manyKills() async throws {
         var generator = SplitMix64(seed: 23)
         try await Fixture.run(Self.plan()) { fixture in
