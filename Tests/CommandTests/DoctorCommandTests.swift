@@ -180,20 +180,16 @@ struct DoctorWithoutBrokerTests {
 
 @Suite("The doctor on a broker with TLS, passwords and permissions", .ownKafka("The doctor on a broker with TLS"))
 struct DoctorOnSecureBrokerTests {
-    private static let user = ["--add", "--allow-principal", "User:herald"]
-
     @Test("Without permissions, with all of them, without one, and with a wrong password")
     func permissions() async throws {
         let certificates = try TestCertificates.shared()
-        let kafka = try await RealKafka.start(
-            nodes: 1, secure: SecureListener(identity: certificates.good, users: ["herald": "herald-secret"]))
-        defer { kafka.stop() }
+        let kafka = try await RealKafka.secured()
         let backend = try ReferenceBackend(ReferenceBackend.Configuration())
         defer { backend.stop() }
         var environment = backendEnvironment(backend)
         let servers = try #require(kafka.secureServers)
         environment["HERALD_KAFKA_BOOTSTRAP_SERVERS"] = servers
-        environment["HERALD_KAFKA_PROPERTIES"] = properties(password: "herald-secret", certificates)
+        environment["HERALD_KAFKA_PROPERTIES"] = properties(password: SecuredUser.herald.password, certificates)
         environment["HERALD_RETRY_DELAYS"] = "5s"
         let made = try await HeraldProgram.run(
             ["topics", "apply", "--yes"],
@@ -206,13 +202,9 @@ struct DoctorOnSecureBrokerTests {
         #expect(nothing.run.status == 1 && nothing.lines("✗", "topic").count == 5, "\(nothing.run.output)")
         #expect(nothing.lines("!", "topic").count == 3 && nothing.lines("✗", "transactional id").count == 1)
 
-        try await kafka.allow(
-            Self.user + ["--operation", "Read", "--operation", "Write", "--operation", "DescribeConfigs"]
-                + ["--topic", "notifications", "--resource-pattern-type", "prefixed"])
-        try await kafka.allow(Self.user + ["--operation", "Read", "--group", "herald"])
-        try await kafka.allow(
-            Self.user + ["--operation", "Write", "--transactional-id", "herald-"]
-                + ["--resource-pattern-type", "prefixed"])
+        try await kafka.allow(.herald, [.read, .write, .describeConfigs], on: [.topics(prefix: "notifications")])
+        try await kafka.allow(.herald, [.read], on: [.group("herald")])
+        try await kafka.allow(.herald, [.write], on: [.transactionalIDs(prefix: "herald-")])
         let all = try await diagnose(environment)
         #expect(all.run.status == 0, "\(all.run.output)")
         #expect(all.names("✗").isEmpty && all.names("!").isEmpty && all.names("-") == ["write"], "\(all.run.output)")
@@ -232,13 +224,10 @@ struct DoctorOnSecureBrokerTests {
 
     /// What is missing is named one by one, and the rest goes on.
     private func missingOnesAreNamed(_ environment: [String: String], _ kafka: RealKafka) async throws {
-        for (operation, topic) in [("Write", "notifications.results"), ("Read", "notifications.bulk")] {
-            try await kafka.allow(
-                ["--add", "--deny-principal", "User:herald", "--operation", operation, "--topic", topic])
-        }
-        try await kafka.allow(
-            ["--remove", "--force", "--allow-principal", "User:herald", "--operation", "Read", "--group", "herald"])
-        try await kafka.allow(Self.user + ["--operation", "Describe", "--group", "herald"])
+        try await kafka.deny(.herald, [.write], on: [.topic("notifications.results")])
+        try await kafka.deny(.herald, [.read], on: [.topic("notifications.bulk")])
+        try await kafka.takeBack(.herald, [.read], on: [.group("herald")])
+        try await kafka.allow(.herald, [.describe], on: [.group("herald")])
         let some = try await diagnose(environment)
         #expect(some.run.status == 1)
         #expect(
@@ -284,7 +273,7 @@ struct DoctorOnSecureBrokerTests {
                 "HERALD_KAFKA_PROPERTIES": "security.protocol=plaintext",
             ]) { $1 })
         #expect(made.status == 0, "\(made.error)")
-        try await kafka.allow(Self.user + ["--operation", "Read", "--group", "herald-feedback"])
+        try await kafka.allow(.herald, [.read], on: [.group("herald-feedback")])
         let all = try await diagnose(settings, "--only", "kafka")
         #expect(follower(all).allSatisfy { $0.hasPrefix("✓") } && follower(all).count == 4, "\(all.run.output)")
     }

@@ -69,10 +69,12 @@ struct SandboxCommandTests {
     ) async throws -> (status: Int32, text: String) {
         let log = FileManager.default.temporaryDirectory.appending(path: "herald-sandbox-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: log) }
-        let run = try ChildProcess(
-            ["/usr/bin/env", "HERALD=\(program)"] + variables.map { "\($0)=\($1)" } + words, output: log)
-        defer { run.kill() }
-        let status = try await Blocking.run { run.wait() }
+        let all = ["/usr/bin/env", "HERALD=\(program)"] + variables.map { "\($0)=\($1)" } + words
+        let status = try await Blocking.run {
+            try Java.start(words.prefix(1).filter { $0.hasPrefix("java") }) {
+                try ChildProcess(all, output: log).wait()
+            }
+        }
         return (status, (try? String(contentsOf: log, encoding: .utf8)) ?? "")
     }
 
@@ -97,8 +99,7 @@ struct SandboxCommandTests {
         guard let home = RealKafka.home, hasJava, FileManager.default.fileExists(atPath: junit) else {
             return SkippedSuites.note(absent: "javac or junit5, for docs/examples/sandbox in Java")
         }
-        let kafka = try await RealKafka.start(nodes: 1)
-        defer { kafka.stop() }
+        let kafka = try await RealKafka.shared()
         let classes = FileManager.default.temporaryDirectory.appending(path: "herald-java-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: classes) }
         let path = "\(home)/libs/*:/usr/share/java/*"

@@ -126,8 +126,10 @@ struct TopicsCommandTests {
 struct TopicsOnThreeBrokersTests {
     @Test("With the cluster's default of three copies two have to be in sync, once the topics are there")
     func inSync() async throws {
-        let kafka = try await RealKafka.start(nodes: 3, settings: ["min.insync.replicas": "1"])
-        defer { kafka.stop() }
+        try await RealKafka.three.take(Self.inSync)
+    }
+
+    private static func inSync(_ kafka: RealKafka) async throws {
         let environment = ["HERALD_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrapServers]
         let run = try await HeraldProgram.run(["topics", "apply", "--yes"], environment: environment)
         #expect(run.status == 0, "\(run.error)")

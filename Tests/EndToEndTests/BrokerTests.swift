@@ -60,29 +60,15 @@ struct BrokerTests {
     }
 }
 
-/// One broker for all of them, one after another.
-@Suite(
-    "A broker that loses answers, is slow, hangs or forbids", .ownKafka("A broker that hurts"), .serialized,
-    .hangLimit)
+@Suite("A broker that loses answers, is slow, hangs or forbids", .ownKafka("A broker that hurts"), .hangLimit)
 struct HurtfulBrokerTests {
-    private static let proxy = Result { try KafkaProxy() }
-    private static let broker = Task {
-        try await RealKafka.start(
-            nodes: 1,
-            settings: [
-                "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-                "allow.everyone.if.no.acl.found": "true",
-            ], behind: try proxy.get())
-    }
-
     @Test("The answers to every step of a transaction are lost, and no event is lost or recorded twice")
     func lostAnswers() async throws {
-        let proxy = try Self.proxy.get()
         var plan = Fixture.Plan()
-        plan.kafka = try await Self.broker.value
-        plan.settings = ["kafka.bootstrapServers": "[\"\(proxy.bootstrapServers)\"]"]
+        plan.cluster = .proxied
         try await Fixture.run(plan) { fixture in
-            let worker = try await fixture.startWorker()
+            let proxy = try #require(fixture.kafka.proxy)
+            let worker = try await fixture.startWorker(changing: fixture.behindProxy)
             let steps: [KafkaProxy.Request] = [
                 .endTransaction, .commitOffsets, .addOffsets, .addPartitions, .produce, .endTransaction,
             ]
@@ -105,12 +91,11 @@ struct HurtfulBrokerTests {
 
     @Test("A slow broker costs time, and nothing else")
     func slow() async throws {
-        let proxy = try Self.proxy.get()
         var plan = Fixture.Plan()
-        plan.kafka = try await Self.broker.value
-        plan.settings = ["kafka.bootstrapServers": "[\"\(proxy.bootstrapServers)\"]"]
+        plan.cluster = .proxied
         try await Fixture.run(plan) { fixture in
-            let worker = try await fixture.startWorker()
+            let proxy = try #require(fixture.kafka.proxy)
+            let worker = try await fixture.startWorker(changing: fixture.behindProxy)
             proxy.delayAnswers(milliseconds: 100)
             defer { proxy.delayAnswers(milliseconds: 0) }
             try await fixture.publish(Batch.events(0..<200))
@@ -125,9 +110,8 @@ struct HurtfulBrokerTests {
 
     @Test("A broker hangs for longer than a transaction may be open: memory stays flat, and everything goes on")
     func hangs() async throws {
-        let kafka = try await Self.broker.value
         var plan = Fixture.Plan()
-        plan.kafka = kafka
+        plan.cluster = .proxied
         // The member's session ends in the hang, and so does the transaction's time.
         plan.settings = Held.settings.merging([
             "kafka.properties":
@@ -141,11 +125,11 @@ struct HurtfulBrokerTests {
             fixture.backend.release(5)
             try await fixture.waitForResults(5)
             let before = try #require(worker.peakKilobytes)
-            kafka.pause(node: 1)
+            fixture.kafka.pause(node: 1)
             fixture.backend.misbehave([])
             // This long hang is the fault itself; nothing is waited for.
             try await Task.sleep(for: .seconds(8))
-            kafka.resume(node: 1)
+            fixture.kafka.resume(node: 1)
             try await fixture.waitForResults(1_000)
             try await fixture.waitUntilAllIsCommitted()
             let peak = try #require(worker.peakKilobytes)
@@ -163,15 +147,15 @@ struct HurtfulBrokerTests {
     @Test("Without a permission a worker ends with 1 and the kafka-acls line that grants it; with it it goes on")
     func forbidden() async throws {
         var plan = Fixture.Plan()
-        plan.kafka = try await Self.broker.value
+        plan.cluster = .proxied
         plan.more = ["forbidden"]
         try await Fixture.run(plan) { fixture in
             // Only the user ANONYMOUS is here. What no rule names is allowed; of what one names, only what it allows.
-            let rules = [
-                "--allow-principal", "User:ANONYMOUS", "--operation", "Describe", "--topic", fixture.topic("forbidden"),
-                "--transactional-id", "\(fixture.name)-locked-0", "--group", "\(fixture.name)-locked",
+            let locked: [AccessResource] = [
+                .topic(fixture.topic("forbidden")), .transactionalID("\(fixture.name)-locked-0"),
+                .group("\(fixture.name)-locked"),
             ]
-            try await fixture.runTool("AclCommand", ["--add"] + rules)
+            try await fixture.kafka.allow(.anonymous, [.describe], on: locked)
             try await fixture.publish(Batch.events(0..<10))
             let cases: [(changes: [String: String], words: [String])] = [
                 (["kafka.instance": "locked"], ["--operation Write", "--operation Describe", "--transactional-id"]),
@@ -189,7 +173,7 @@ struct HurtfulBrokerTests {
             }
             #expect(try await fixture.committed().values.allSatisfy { $0 == 0 })
 
-            try await fixture.runTool("AclCommand", ["--remove", "--force"] + rules)
+            try await fixture.kafka.takeBack(.anonymous, [.describe], on: locked)
             _ = try await fixture.startWorker(
                 changing: cases.reduce(into: [:]) { $0.merge($1.changes) { $1 } }.filter { $0.key != "kafka.group" })
             try await fixture.wait("all is delivered") { fixture.count("forbidden") == 10 }

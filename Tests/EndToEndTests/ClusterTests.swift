@@ -3,13 +3,8 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-/// One cluster of three nodes for all of them, one after another.
-@Suite("A cluster that loses a node", .ownKafka("A cluster that loses a node"), .serialized, .hangLimit)
+@Suite("A cluster that loses a node", .ownKafka("A cluster that loses a node"), .hangLimit)
 struct ClusterTests {
-    private static let cluster = Task {
-        // A node that is gone is missed sooner than by default.
-        try await RealKafka.start(nodes: 3, settings: ["broker.session.timeout.ms": "3000"])
-    }
     /// Long enough for a cluster to find new leaders, so that nobody loses partitions meanwhile.
     private static let patient = [
         "kafka.properties": #"{session.timeout.ms: "60000", heartbeat.interval.ms: "500"}"#
@@ -17,14 +12,14 @@ struct ClusterTests {
 
     @Test("Coordinators of the group and of transactions die: no event is lost, none recorded or called twice")
     func leadersMove() async throws {
-        let kafka = try await Self.cluster.value
         var plan = Fixture.Plan()
-        plan.kafka = kafka
+        plan.cluster = .three
         plan.partitions = 3
         // Transactions are open for long enough that a node dies in one.
         plan.settings = Self.patient.merging(Held.settings) { $1 }
             .merging(["kafka.instance": "pod-0", "delivery.commitInterval": "2s"]) { $1 }
         try await Fixture.run(plan) { fixture in
+            let kafka = fixture.kafka
             let worker = try await fixture.startWorker()
             let coordinators: [(String, topic: String)] = [
                 (fixture.name, "__consumer_offsets"), ("\(fixture.name)-pod-0-0", "__transaction_state"),
@@ -70,13 +65,13 @@ struct ClusterTests {
 
     @Test("One partition without a leader: its events wait, others are delivered, and it goes on by itself")
     func leaderless() async throws {
-        let kafka = try await Self.cluster.value
         var plan = Fixture.Plan()
-        plan.kafka = kafka
+        plan.cluster = .three
         plan.partitions = 3
         plan.replication = ["notifications": 1]
         plan.settings = Self.patient
         try await Fixture.run(plan) { fixture in
+            let kafka = fixture.kafka
             let admin = try kafka.admin()
             let name = fixture.topic("notifications")
             func partitions() throws -> [ClusterMetadata.Partition] {

@@ -7,11 +7,6 @@ import Testing
 /// docs/SCALING.md, *Two regions*, on two clusters, one test after another.
 @Suite("A region that is lost", .ownKafka("A region that is lost"), .serialized, .hangLimit)
 struct FailoverTests {
-    /// The region that is lost and comes back.
-    private static let lostCluster = Task { try await RealKafka.start(nodes: 1, controllerOutlivesBroker: true) }
-    /// The one that takes over.
-    private static let otherCluster = Task { try await RealKafka.start(nodes: 1) }
-
     /// Runs a test in two regions, the second of which has a topic for the copies of the first one's requests.
     private func inTwoRegions(
         partitions: Int = 2, _ misbehaviour: [Misbehaviour],
@@ -19,12 +14,11 @@ struct FailoverTests {
     ) async throws {
         var plan = Fixture.Plan()
         plan.partitions = partitions
-        plan.kafka = try await Self.otherCluster.value
         plan.more = [Self.copies] + ["1s", "2s"].map { "\(Self.retry).\($0)" }
         plan.misbehaviour = [.status(503) { ($0.user, $0.callsPerKey) = ("flaky-*", 1) }]
         var lostPlan = Fixture.Plan()
         lostPlan.partitions = partitions
-        lostPlan.kafka = try await Self.lostCluster.value
+        lostPlan.hasMortalBroker = true
         lostPlan.misbehaviour = misbehaviour
         // Its killed worker is a member until its session is over.
         lostPlan.settings = ["kafka.properties": Fixture.shortSession]
@@ -77,7 +71,7 @@ struct FailoverTests {
             try await lost.wait("the others are being called") {
                 called(lost.backend.calls) == ids(0..<530)
             }
-            let mirror = try Mirror(from: lost, "notifications", to: other, Self.copies)
+            let mirror = try await Mirror(from: lost, "notifications", to: other, Self.copies)
             try await other.wait("everything is copied") { other.count(Self.copies) == 530 }
             mirror.stop()
             try await lost.publish(hanging(530..<540))
@@ -89,10 +83,11 @@ struct FailoverTests {
             _ = try await other.startWorker()
             try await other.publish(flaky(0..<20, "own"))
             let group = "\(other.name)-takeover"
-            try await other.runTool(
-                "consumer.group.ConsumerGroupCommand",
+            try await Java.run(
+                "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
                 [
-                    "--group", group, "--topic", other.topic(Self.copies), "--reset-offsets", "--to-datetime",
+                    "--bootstrap-server", other.bootstrapServers, "--group", group, "--topic", other.topic(Self.copies),
+                    "--reset-offsets", "--to-datetime",
                     moment.formatted(
                         Date.ISO8601FormatStyle(includingFractionalSeconds: true).year().month().day()
                             .time(includingFractionalSeconds: true)),
@@ -143,7 +138,7 @@ struct FailoverTests {
             }
             let committed = try #require(position)
             #expect(committed.offset == 0)
-            let mirror = try Mirror(from: lost, "notifications", to: other, Self.copies)
+            let mirror = try await Mirror(from: lost, "notifications", to: other, Self.copies)
             try await other.wait("everything is copied") { other.count(Self.copies) == 50 }
             mirror.stop()
             worker.kill()
@@ -165,17 +160,14 @@ struct FailoverTests {
 private final class Mirror: Sendable {
     private let process: ChildProcess
 
-    init(from source: Fixture, _ topic: String, to target: Fixture, _ copy: String) throws {
-        guard let home = ProcessInfo.processInfo.environment["KAFKA_HOME"] else {
-            throw WorldError("KAFKA_HOME is not set")
-        }
+    init(from source: Fixture, _ topic: String, to target: Fixture, _ copy: String) async throws {
         let program = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../Mirror/Mirror.java").standardizedFileURL
-        process = try ChildProcess(
+        process = try await Java.start(
             [
-                "java", "-XX:TieredStopAtLevel=1", "-cp", "\(home)/libs/*", program.path, source.bootstrapServers,
-                source.topic(topic), target.bootstrapServers, target.topic(copy),
-            ], output: target.directory.appending(path: "mirror.log"))
+                program.path, source.bootstrapServers, source.topic(topic), target.bootstrapServers,
+                target.topic(copy),
+            ], untilItWrites: "copying", log: target.directory.appending(path: "mirror.log"))
     }
 
     func stop() { process.kill() }

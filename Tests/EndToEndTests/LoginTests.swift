@@ -43,7 +43,7 @@ struct LoginTests {
         /// A JSON Web Token without a signature (RFC 7519 §6), as a broker without keys takes it.
         private static func token(lifetimeSeconds: Int) -> String {
             let now = Int(Date().timeIntervalSince1970)
-            let claims = #"{"sub":"herald","iat":\#(now),"exp":\#(now + lifetimeSeconds)}"#
+            let claims = #"{"sub":"\#(SecuredUser.bearer.rawValue)","iat":\#(now),"exp":\#(now + lifetimeSeconds)}"#
             return [#"{"alg":"none"}"#, claims].map { part in
                 Data(part.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
                     .replacing("=", with: "")
@@ -51,22 +51,15 @@ struct LoginTests {
         }
     }
 
-    /// Runs a test on a broker of its own, where this user may do everything.
-    private static func run(
-        _ login: SecureListener.Login, principal: String, _ body: (Fixture, RealKafka) async throws -> Void
-    ) async throws {
-        let kafka = try await RealKafka.start(
-            nodes: 1, settings: ["super.users": "User:ANONYMOUS;User:\(principal)"],
-            secure: SecureListener(identity: TestCertificates.shared().good, login))
-        defer { kafka.stop() }
+    private static func run(_ body: (Fixture, RealKafka) async throws -> Void) async throws {
         var plan = Fixture.Plan()
-        plan.kafka = kafka
-        try await Fixture.run(plan) { fixture in try await body(fixture, kafka) }
+        plan.cluster = .secured
+        try await Fixture.run(plan) { fixture in try await body(fixture, fixture.kafka) }
     }
 
-    private static func settings(_ kafka: RealKafka, _ login: [String: String]) throws -> [String: String] {
+    private static func settings(_ servers: String?, _ login: [String: String]) throws -> [String: String] {
         let own = [
-            "kafka.bootstrapServers": "[\"\(try #require(kafka.secureServers))\"]",
+            "kafka.bootstrapServers": "[\"\(try #require(servers))\"]",
             "kafka.properties": "{ssl.ca.location: \(try TestCertificates.shared().authorityFile)}",
         ]
         return own.merging(login) { $1 }
@@ -74,18 +67,18 @@ struct LoginTests {
 
     @Test("A wrong password is named by readiness; the right one in its file lets the worker in, not restarted")
     func passwordRotated() async throws {
-        try await Self.run(.passwords(["herald": "right-canary"]), principal: "herald") { fixture, kafka in
+        try await Self.run { fixture, kafka in
             let file = fixture.directory.appending(path: "password")
             try "wrong-canary\n".write(to: file, atomically: true, encoding: .utf8)
             let worker = try fixture.spawnWorker(
                 changing: Self.settings(
-                    kafka,
+                    kafka.secureServers,
                     [
-                        "kafka.auth.kind": "plain", "kafka.auth.username": "herald",
+                        "kafka.auth.kind": "plain", "kafka.auth.username": SecuredUser.owner.rawValue,
                         "kafka.auth.passwordFile": file.path,
                     ]))
             try await worker.waitUntilNotReady("login-failed", naming: "kafka.auth")
-            try "right-canary\n".write(to: file, atomically: true, encoding: .utf8)
+            try "\(SecuredUser.owner.password)\n".write(to: file, atomically: true, encoding: .utf8)
             try await worker.waitForLog("partitions assigned")
             try await worker.waitUntilReady()
             try await fixture.publish(Batch.events(0..<20))
@@ -98,12 +91,12 @@ struct LoginTests {
     func tokensRenewed() async throws {
         let realm = try Realm(lifetimeSeconds: 8, isOpen: false)
         defer { realm.stop() }
-        try await Self.run(.tokens(longestSessionMilliseconds: 4_000), principal: "herald") { fixture, kafka in
+        try await Self.run { fixture, kafka in
             let file = fixture.directory.appending(path: "secret")
             try "secret-canary\n".write(to: file, atomically: true, encoding: .utf8)
             let worker = try fixture.spawnWorker(
                 changing: Self.settings(
-                    kafka,
+                    kafka.secureServers,
                     [
                         "kafka.auth.kind": "oauthbearer", "kafka.auth.tokenURL": realm.url,
                         "kafka.auth.clientID": "herald", "kafka.auth.clientSecretFile": file.path,
@@ -126,11 +119,10 @@ struct LoginTests {
     @Test("A client certificate logs in")
     func certificate() async throws {
         let certificates = try TestCertificates.shared()
-        let authority = SecureListener.Login.certificates(authorityFile: certificates.authorityFile)
-        try await Self.run(authority, principal: "CN=client") { fixture, kafka in
+        try await Self.run { fixture, kafka in
             _ = try await fixture.startWorker(
                 changing: Self.settings(
-                    kafka,
+                    kafka.certifiedServers,
                     [
                         "kafka.auth.kind": "certificate",
                         "kafka.auth.certificateFile": certificates.client.certificateFile,

@@ -102,19 +102,22 @@ struct PublishingTests {
         try await Fixture.run { fixture in
             let worker = try await fixture.startWorker()
             let examples = try await Blocking.run { try Examples(directory: fixture.directory).found(languages) }
-            let runs = try examples.map { example in
+            let runs = examples.map { example in
                 let log = fixture.directory.appending(path: "example-\(example.language).log")
                 let words = [fixture.bootstrapServers, "user-\(example.language)", "Hello from \(example.language)"]
-                let process = try ChildProcess(
-                    example.command + words,
-                    environment: [
-                        "REQUESTS_TOPIC": fixture.topic("notifications"),
-                        "RESULTS_TOPIC": fixture.topic("notifications.results"),
-                    ], output: log)
-                return (example.language, process, log)
+                let topics = [
+                    "REQUESTS_TOPIC": fixture.topic("notifications"),
+                    "RESULTS_TOPIC": fixture.topic("notifications.results"),
+                ]
+                let run = Blocking.begin {
+                    try Java.start(example.command.prefix(1).filter { $0 == "java" }) {
+                        try ChildProcess(example.command + words, environment: topics, output: log).wait()
+                    }
+                }
+                return (example.language, run, log)
             }
-            for (language, process, log) in runs {
-                let status = try await Blocking.run { process.wait() }
+            for (language, run, log) in runs {
+                let status = try await run.value
                 let output = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
                 #expect(status == 0, "\(language): \(output.suffix(2_000))")
                 let results = output.split(separator: "\n").filter { $0.contains(#""outcome""#) }

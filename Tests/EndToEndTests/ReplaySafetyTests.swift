@@ -198,29 +198,23 @@ struct ReplayPermissionTests {
     @Test("Without Write on the audit topic a replay fails at once, and says which permission it needs")
     func forbiddenAudit() async throws {
         let certificates = try TestCertificates.shared()
-        let kafka = try await RealKafka.start(
-            nodes: 1, secure: SecureListener(identity: certificates.good, users: ["herald": "herald-secret"]))
-        defer { kafka.stop() }
         var plan = Fixture.Plan()
         plan.more = Fixture.replayTopics
-        plan.kafka = kafka
+        plan.cluster = .secured
         try await Fixture.run(plan) { fixture in
             try await fixture.publishDeadLetters(0..<3)
-            try await kafka.allow([
-                "--add", "--allow-principal", "User:herald", "--operation", "All", "--topic", fixture.name, "--group",
-                fixture.name, "--transactional-id", "herald-", "--resource-pattern-type", "prefixed",
-            ])
-            try await kafka.allow([
-                "--add", "--deny-principal", "User:herald", "--operation", "Write",
-                "--topic", fixture.topic("notifications.audit"),
-            ])
+            let (kafka, user) = (fixture.kafka, SecuredUser.replayer)
+            try await kafka.allow(user, [.read, .write], on: [.topics(prefix: fixture.name)])
+            try await kafka.allow(user, [.write], on: [.transactionalIDs(prefix: "herald-")])
+            try await kafka.allow(user, [.read], on: [.group(fixture.name)])
+            try await kafka.deny(user, [.write], on: [.topic(fixture.topic("notifications.audit"))])
             let run = try await fixture.dlq(
                 "replay", "--where", "status = 503", "--yes", "--wait", "0",
                 changing: [
                     "kafka.bootstrapServers": "[\"\(try #require(kafka.secureServers))\"]",
                     "kafka.properties":
-                        "{security.protocol: SASL_SSL, sasl.mechanism: PLAIN, sasl.username: herald, "
-                        + "sasl.password: herald-secret, ssl.ca.location: \(certificates.authorityFile)}",
+                        "{security.protocol: SASL_SSL, sasl.mechanism: PLAIN, sasl.username: \(user.rawValue), "
+                        + "sasl.password: \(user.password), ssl.ca.location: \(certificates.authorityFile)}",
                 ])
             #expect(run.status == 1 && run.output.contains("Write on"), "\(run.output)")
             #expect(run.output.contains(fixture.topic("notifications.audit")), "\(run.output)")

@@ -95,7 +95,7 @@ struct StartTests {
             try await fixture.publish(events)
             let partition = TopicPartition(topic: fixture.topic("notifications"), partition: 0)
             try await fixture.commit([partition: 2])
-            try await Self.deleteRecords(of: partition, before: 7, in: fixture)
+            try await fixture.kafka.deleteRecords(of: partition, before: 7)
             let worker = try fixture.spawnWorker()
             #expect(try await worker.waitForExit() == 1)
             let line = try #require(worker.logLines.last { $0.level == "error" })
@@ -104,16 +104,5 @@ struct StartTests {
             #expect(fixture.backend.calls.isEmpty)
             #expect(try await fixture.committed()[partition] == 2)
         }
-    }
-
-    /// Deletes the first records of a partition with Kafka's own tool, as retention does.
-    private static func deleteRecords(of partition: TopicPartition, before offset: Int, in fixture: Fixture)
-        async throws
-    {
-        let file = fixture.directory.appending(path: "delete.json")
-        try """
-        {"version":1,"partitions":[{"topic":"\(partition.topic)","partition":\(partition.partition),"offset":\(offset)}]}
-        """.write(to: file, atomically: true, encoding: .utf8)
-        try await fixture.runTool("DeleteRecordsCommand", ["--offset-json-file", file.path])
     }
 }

@@ -6,8 +6,10 @@ import Testing
 struct BrokerFaultTests {
     @Test("Records wait for a hanging and for a killed broker, and each is there once")
     func hangAndDie() async throws {
-        let kafka = try await RealKafka.start(nodes: 1)
-        defer { kafka.stop() }
+        try await RealKafka.mortal.take(Self.hangAndDie)
+    }
+
+    private static func hangAndDie(_ kafka: RealKafka) async throws {
         let topic = try kafka.makeTopic("hurt")
         let producer = try Producer(properties: [
             ("bootstrap.servers", kafka.bootstrapServers), ("enable.idempotence", "true"), ("linger.ms", "0"),
@@ -33,41 +35,47 @@ struct BrokerFaultTests {
 
     @Test("Who asks for a group while the coordinator is away is told so, and asks again when it is back")
     func groupOfDeadCoordinator() async throws {
-        let kafka = try await RealKafka.start(nodes: 1)
-        defer { kafka.stop() }
-        let member = try Member(kafka.bootstrapServers, group: "asked")
+        try await RealKafka.mortal.take(Self.groupOfDeadCoordinator)
+    }
+
+    private static func groupOfDeadCoordinator(_ kafka: RealKafka) async throws {
+        let group = RealKafka.uniqueName("asked")
+        let member = try Member(kafka.bootstrapServers, group: group)
         try member.consumer.subscribe([try kafka.makeTopic("group")])
         try await member.poll("the group assigns") { !member.history.isEmpty }
         let admin = try kafka.admin()
-        #expect(try describe("asked", admin).members.count == 1)
+        #expect(try describe(group, admin).members.count == 1)
         kafka.kill(node: 1)
         let error = #expect(throws: KafkaError.self) {
-            _ = try admin.describeGroup("asked", timeoutMilliseconds: 300)
+            _ = try admin.describeGroup(group, timeoutMilliseconds: 300)
         }
         #expect(error?.kind == .unreachable)
         try await kafka.revive(node: 1)
-        #expect(try describe("asked", admin).state != "Dead")
+        #expect(try describe(group, admin).state != "Dead")
         member.consumer.close()
     }
 
     @Test("A group that nobody has heard of is dead, on a cluster without any group as on another")
     func unknownGroup() async throws {
-        let kafka = try await RealKafka.start(nodes: 1)
+        // Only a new cluster is without any group.
+        let kafka = try await RealKafka.new()
         defer { kafka.stop() }
-        let before = try describe("unknown", try kafka.admin())
+        let before = try Self.describe("unknown", try kafka.admin())
         #expect(before.state == "Dead" && before.members.isEmpty)
         let member = try Member(kafka.bootstrapServers, group: "known")
         try member.consumer.subscribe([try kafka.makeTopic("group")])
         try await member.poll("the group assigns") { !member.history.isEmpty }
-        let after = try describe("unknown", try kafka.admin())
+        let after = try Self.describe("unknown", try kafka.admin())
         #expect(after.state == "Dead" && after.members.isEmpty)
         member.consumer.close()
     }
 
     @Test("Who asks what a cluster holds is answered by another broker when the one that was asked dies")
     func askedBrokerDies() async throws {
-        let kafka = try await RealKafka.start(nodes: 3)
-        defer { kafka.stop() }
+        try await RealKafka.three.take(Self.askedBrokerDies)
+    }
+
+    private static func askedBrokerDies(_ kafka: RealKafka) async throws {
         let first = try #require(kafka.bootstrapServers.split(separator: ",").first)
         let admin = try Admin(properties: [("bootstrap.servers", String(first))])
         #expect(try admin.metadata(topics: [], timeoutMilliseconds: Patience.milliseconds).brokers.count == 3)
@@ -80,7 +88,7 @@ struct BrokerFaultTests {
     }
 
     /// What is known of the group once its coordinator has taken office.
-    private func describe(_ group: String, _ admin: Admin) throws -> GroupDescription {
+    private static func describe(_ group: String, _ admin: Admin) throws -> GroupDescription {
         try KafkaError.outwaiting(within: .seconds(60)) { () throws(KafkaError) in
             try admin.describeGroup(group, timeoutMilliseconds: Patience.milliseconds)
         }

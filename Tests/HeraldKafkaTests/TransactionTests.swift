@@ -140,11 +140,7 @@ struct TransactionTests {
 @Suite("A transaction whose answers are lost or late", .ownKafka("A transaction whose answers are lost or late"))
 struct LostAnswerTests {
     private static func behindProxy(_ body: (KafkaProxy, RealKafka) async throws -> Void) async throws {
-        let proxy = try KafkaProxy()
-        defer { proxy.stop() }
-        let kafka = try await RealKafka.start(nodes: 1, behind: proxy)
-        defer { kafka.stop() }
-        try await body(proxy, kafka)
+        try await RealKafka.proxied.take { kafka in try await body(try #require(kafka.proxy), kafka) }
     }
 
     @Test("Aborted while its first partition is registered, it is over: the broker ends and fences nobody")

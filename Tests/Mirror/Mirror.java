@@ -26,6 +26,7 @@ class Mirror {
                 .map(partition -> new TopicPartition(partition.topic(), partition.partition())).toList();
             consumer.assign(partitions);
             consumer.seekToBeginning(partitions);
+            System.out.println("copying");
             while (true) {
                 for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(100))) {
                     producer.send(new ProducerRecord<>(

@@ -2,10 +2,16 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// One broker and controller of a cluster that the tests have started.
+/// One broker, controller, or both, of a cluster that the tests have started.
 final class KafkaNode: Sendable {
+    static let heap = "512m"
+
     let port: Int
     let log: URL
+    /// Its number in the cluster.
+    let id: String
+    /// What it is, for the list of Java's starts.
+    let kind: String
     private let home: String
     private let properties: URL
     private let process = Mutex<ChildProcess?>(nil)
@@ -13,28 +19,21 @@ final class KafkaNode: Sendable {
     init(home: String, directory: URL, settings: [String: String], clusterID: String, port: Int) throws {
         self.home = home
         self.port = port
+        id = settings["node.id"] ?? ""
+        kind = settings["process.roles"] ?? ""
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         properties = directory.appending(path: "server.properties")
         log = directory.appending(path: "log")
-        let data = directory.appending(path: "data").path
-        let text = settings.merging(["log.dirs": data]) { $1 }.map { "\($0)=\($1)\n" }.sorted().joined()
+        let data = directory.appending(path: "data")
+        let text = settings.merging(["log.dirs": data.path]) { $1 }.map { "\($0)=\($1)\n" }.sorted().joined()
         try text.write(to: properties, atomically: true, encoding: .utf8)
-        let format = try java(
-            heap: "128m", "kafka.tools.StorageTool", "format", "-t", clusterID, "-c", properties.path)
-        guard format.wait() == 0 else { throw failure("formatting failed") }
+        try KafkaTemplate.format(data, home: home, node: id, cluster: clusterID)
     }
 
-    private func java(heap: String, _ arguments: String...) throws -> ChildProcess {
-        try ChildProcess(
-            ["java", "-Xmx\(heap)", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", "\(home)/libs/*"] + arguments,
-            output: log)
-    }
-
-    /// Starts it; data of an earlier run are kept.
+    /// Starts it, in a place of ``Java/start(_:_:)``; data of an earlier run are kept.
     func start() throws {
-        try process.withLock { process in
-            process = try java(heap: "512m", "kafka.Kafka", properties.path)
-        }
+        let command = Java.command(home: home, heap: Self.heap) + ["kafka.Kafka", properties.path]
+        try process.withLock { process in process = try ChildProcess(command, output: log) }
     }
 
     var isRunning: Bool { process.withLock { $0 }?.isRunning ?? false }

@@ -21,7 +21,6 @@ public final class KafkaProxy: Sendable {
         var lost: [Int16: Int] = [:]
         var delayMicroseconds: UInt32 = 0
         var connections: [Int32: Connection] = [:]
-        var isStopped = false
     }
 
     /// Both ends of one connection, and the answers on it that will be lost.
@@ -49,7 +48,7 @@ public final class KafkaProxy: Sendable {
     /// Listens on a free port.
     public init() throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = Self.address(port: 0)
+        var address = KafkaWire.address(port: 0)
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isListening = withUnsafeMutablePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
@@ -61,14 +60,6 @@ public final class KafkaProxy: Sendable {
         port = Int(UInt16(bigEndian: address.sin_port))
         listener = descriptor
         _ = try OwnThread(name: "kafka-proxy") { [self] in acceptAll() }
-    }
-
-    private static func address(port: Int) -> sockaddr_in {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        address.sin_port = UInt16(port).bigEndian
-        return address
     }
 
     func setTarget(port: Int) { state.withLock { $0.target = port } }
@@ -89,30 +80,23 @@ public final class KafkaProxy: Sendable {
         state.withLock { $0.delayMicroseconds = UInt32(milliseconds) * 1_000 }
     }
 
-    /// Ends every connection and takes no more.
-    public func stop() {
+    /// Ends every connection, and hurts none that comes from now on.
+    func reset() {
         let open = state.withLock { state in
-            state.isStopped = true
+            state.toLose = [:]
+            state.lost = [:]
+            state.delayMicroseconds = 0
             return Array(state.connections.values)
         }
-        shutdown(listener, Int32(SHUT_RDWR))
         for connection in open { connection.hangUp() }
     }
 
     private func acceptAll() {
         while true {
             let client = accept(listener, nil, nil)
-            guard client >= 0, !state.withLock({ $0.isStopped }) else { break }
-            let broker = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-            var address = Self.address(port: state.withLock { $0.target })
-            let isConnected = withUnsafePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    connect(broker, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-                }
-            }
-            guard isConnected else {
+            guard client >= 0 else { break }
+            guard let broker = KafkaWire.connect(port: state.withLock({ $0.target })) else {
                 close(client)
-                close(broker)
                 continue
             }
             for descriptor in [client, broker] {
@@ -148,7 +132,7 @@ public final class KafkaProxy: Sendable {
             state.toLose[kind] = left - 1
             return true
         }
-        if isDoomed { connection.doomed.withLock { $0[Self.number(frame, at: 8)] = kind } }
+        if isDoomed { connection.doomed.withLock { $0[KafkaWire.number(frame, at: 8)] = kind } }
         return true
     }
 
@@ -156,51 +140,20 @@ public final class KafkaProxy: Sendable {
     private func passes(_ frame: [UInt8], _ connection: Connection) -> Bool {
         let delay = state.withLock { $0.delayMicroseconds }
         if delay > 0 { usleep(delay) }
-        guard let kind = connection.doomed.withLock({ $0.removeValue(forKey: Self.number(frame, at: 4)) }) else {
+        guard let kind = connection.doomed.withLock({ $0.removeValue(forKey: KafkaWire.number(frame, at: 4)) }) else {
             return true
         }
         state.withLock { $0.lost[kind, default: 0] += 1 }
         return false
     }
 
-    private static func number(_ bytes: [UInt8], at place: Int) -> Int32 {
-        Int32(bitPattern: bytes[place..<place + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
-    }
-
     /// Passes frames on, each whole, until an end is closed or `passes` says no.
     private func forward(from source: Int32, to target: Int32, _ passes: ([UInt8]) -> Bool) {
-        while var frame = Self.read(4, from: source) {
-            let size = Int(Self.number(frame, at: 0))
-            guard size >= 8, let rest = Self.read(size, from: source) else { return }
+        while var frame = KafkaWire.read(4, from: source) {
+            let size = Int(KafkaWire.number(frame, at: 0))
+            guard size >= 8, let rest = KafkaWire.read(size, from: source) else { return }
             frame += rest
-            guard passes(frame), Self.write(frame, to: target) else { return }
+            guard passes(frame), KafkaWire.write(frame, to: target) else { return }
         }
-    }
-
-    private static func read(_ count: Int, from descriptor: Int32) -> [UInt8]? {
-        var isWhole = true
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            while filled < count {
-                let got = recv(descriptor, buffer.baseAddress?.advanced(by: filled), count - filled, 0)
-                guard got > 0 else {
-                    isWhole = false
-                    return
-                }
-                filled += got
-            }
-        }
-        return isWhole ? bytes : nil
-    }
-
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-        var sent = 0
-        while sent < bytes.count {
-            let count = bytes.withUnsafeBytes {
-                send(descriptor, $0.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL))
-            }
-            guard count > 0 else { return false }
-            sent += count
-        }
-        return true
     }
 }

@@ -6,44 +6,57 @@ import Synchronization
 /// A real Apache Kafka: one that runs already (`KAFKA_BOOTSTRAP_SERVERS`), or started from `KAFKA_HOME`.
 ///
 /// Give a suite the trait `.realKafka("its name")` and take ``shared()``; for killing and pausing brokers `.ownKafka` and
-/// ``start(nodes:settings:)``. Everything that was started ends with the test process, however that ends.
+/// one of the clusters whose tests take turns, such as ``mortal``. Everything that was started ends with the test process,
+/// however that ends.
 public final class RealKafka: Sendable {
     /// The addresses, for the property `bootstrap.servers`.
     public let bootstrapServers: String
-    /// The address of the listener with TLS and passwords, if it was asked for one.
+    /// The address of the listener with TLS and logins, if it has one.
     public let secureServers: String?
+    /// The address of the listener with TLS and client certificates, if it has one.
+    public let certifiedServers: String?
+    /// What stands before its second listener, if it has one.
+    public let proxy: KafkaProxy?
     private let nodes: [KafkaNode]
     /// The controller, when it has a process of its own.
     private let controller: KafkaNode?
     private let directory: URL?
+    /// What topics get that do not say otherwise.
+    private let topicConfiguration: [String: String]
     private let madeTopics = Mutex<[String]>([])
 
-    private static let startSeconds = 90
-    private static let sessionMilliseconds = 2_000
+    private static let startSeconds = 180
 
     /// Whether ``shared()`` has something to run on.
     public static var isAvailable: Bool { runningServers != nil || canStart }
 
-    /// Whether ``start(nodes:settings:)`` can start brokers.
+    /// Whether brokers can be started.
     public static var canStart: Bool { home != nil }
 
-    private static var runningServers: String? { variable("KAFKA_BOOTSTRAP_SERVERS") }
-    /// The Apache Kafka that ``start(nodes:controllerOutlivesBroker:settings:behind:secure:)`` starts.
+    static var runningServers: String? { variable("KAFKA_BOOTSTRAP_SERVERS") }
+    /// The Apache Kafka that is started.
     public static var home: String? { variable("KAFKA_HOME") }
 
     private static func variable(_ name: String) -> String? {
         ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    private static let sharing = Task<RealKafka, any Error> {
-        guard let servers = runningServers else { return try await start(nodes: 1) }
-        return RealKafka(bootstrapServers: servers, secureServers: nil, nodes: [], controller: nil, directory: nil)
+    /// The same for what cannot do without.
+    static func requireHome() throws -> String {
+        guard let home else { throw ChildProcess.Failure(description: "KAFKA_HOME is not set") }
+        return home
     }
 
-    /// The one cluster that all tests of this process share; started when first asked for.
-    public static func shared() async throws -> RealKafka { try await sharing.value }
+    /// A cluster that runs already.
+    init(running servers: String) {
+        bootstrapServers = servers
+        (secureServers, certifiedServers, proxy, controller, directory) = (nil, nil, nil, nil, nil)
+        nodes = []
+        topicConfiguration = [:]
+        AtExit.run { self.deleteTopics() }
+    }
 
-    /// Starts a cluster of its own for a test that hurts it; call ``stop()`` at the end.
+    /// Starts a cluster.
     ///
     /// - Parameters:
     ///   - controllerOutlivesBroker: gives the controller a process of its own, for a test that kills the only broker.
@@ -52,21 +65,18 @@ public final class RealKafka: Sendable {
     ///     a marker (Kafka 4.3.1, TransactionMarkerChannelManager): what was committed stays invisible, or what was
     ///     aborted becomes visible with that producer's next commit. No client can do anything about that.
     ///   - settings: added to the brokers' `server.properties`.
-    ///   - proxy: stands before a second listener of a single node: who begins there stays there.
-    ///   - secure: a second listener of a single node, and permissions; who comes in by the first may do anything.
-    public static func start(
+    ///   - topicConfiguration: of topics that are made by ``makeTopics(_:)`` and do not say otherwise.
+    ///   - isProxied: puts a proxy before a second listener of a single node: who begins there stays there.
+    ///   - secure: more listeners of a single node, and permissions; who comes in by the first may do anything.
+    static func start(
         nodes count: Int, controllerOutlivesBroker isApart: Bool = false, settings: [String: String] = [:],
-        behind proxy: KafkaProxy? = nil, secure: SecureListener? = nil
+        topicConfiguration: [String: String] = [:], behindProxy isProxied: Bool = false, secure: SecureListener? = nil
     ) async throws -> RealKafka {
         try await Blocking.run {
-            guard let home else { throw ChildProcess.Failure(description: "KAFKA_HOME is not set") }
-            let directory = FileManager.default.temporaryDirectory
-                .appending(path: "herald-kafka-\(getpid())-\(UUID().uuidString)")
-            let kafka = try make(home: home, count, isApart, settings, proxy, secure, directory)
+            let kafka = try RealKafka(count, isApart, settings, topicConfiguration, isProxied, secure)
             AtExit.run { kafka.stop() }
             do {
-                for node in kafka.processes { try node.start() }
-                try kafka.waitUntilReady()
+                try kafka.start(kafka.processes)
                 return kafka
             } catch {
                 kafka.stop()
@@ -75,119 +85,83 @@ public final class RealKafka: Sendable {
         }
     }
 
-    private static func make(
-        home: String, _ count: Int, _ isApart: Bool, _ settings: [String: String], _ proxy: KafkaProxy?,
-        _ secure: SecureListener?, _ directory: URL
-    ) throws -> RealKafka {
-        let ports = FreePorts.take(2 * count + 1)
-        guard ports.count == 2 * count + 1 else { throw ChildProcess.Failure(description: "no free ports on loopback") }
-        let clusterID = clusterID()
+    private init(
+        _ count: Int, _ isApart: Bool, _ settings: [String: String], _ topicConfiguration: [String: String],
+        _ isProxied: Bool, _ secure: SecureListener?
+    ) throws {
+        let home = try Self.requireHome()
+        let directory = FileManager.default.temporaryDirectory
+            .appending(path: "herald-kafka-\(getpid())-\(UUID().uuidString)")
+        let ports = FreePorts.take(2 * count + 2)
+        guard ports.count == 2 * count + 2 else { throw ChildProcess.Failure(description: "no free ports on loopback") }
+        let more = ports[(2 * count)...]
+        let clusterID = KafkaTemplate.identity()
         let voters = (0..<count).map { "\($0 + 1)@127.0.0.1:\(ports[count + $0])" }.joined(separator: ",")
-        let nodes = try (0..<count).map { index in
-            var all = brokerSettings(
+        let proxy = isProxied ? try KafkaProxy() : nil
+        nodes = try (0..<count).map { index in
+            var all = Self.brokerSettings(
                 node: index, of: count, voters: voters, port: ports[index], controllerPort: ports[count + index])
-            if let proxy { put(proxy, before: ports[2 * count], &all) }
-            try secure?.add(port: ports[2 * count], directory, to: &all)
-            if isApart { makeBrokerOnly(&all) }
+            if let proxy { Self.put(proxy, before: more[2 * count], &all) }
+            try secure?.add(ports: Array(more), directory, to: &all)
+            if isApart { Self.makeBrokerOnly(&all) }
             return try KafkaNode(
                 home: home, directory: directory.appending(path: "node-\(index + 1)"),
                 settings: all.merging(settings) { $1 }, clusterID: clusterID, port: ports[index])
         }
-        let controller =
+        controller =
             isApart
             ? try KafkaNode(
                 home: home, directory: directory.appending(path: "controller"),
-                settings: controllerSettings(voters: voters, port: ports[count]), clusterID: clusterID,
+                settings: Self.controllerSettings(voters: voters, port: ports[count]), clusterID: clusterID,
                 port: ports[count]) : nil
-        let servers = nodes.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
-        return RealKafka(
-            bootstrapServers: servers, secureServers: secure.map { _ in "127.0.0.1:\(ports[2 * count])" }, nodes: nodes,
-            controller: controller, directory: directory)
-    }
-
-    private static func put(_ proxy: KafkaProxy, before port: Int, _ settings: inout [String: String]) {
-        proxy.setTarget(port: port)
-        let listeners = settings["listeners"] ?? ""
-        let plain = listeners.split(separator: ",").first ?? ""
-        settings["listeners"] = "\(listeners),PROXIED://127.0.0.1:\(port)"
-        settings["advertised.listeners"] = "\(plain),PROXIED://127.0.0.1:\(proxy.port)"
-        settings["listener.security.protocol.map", default: ""] += ",PROXIED:PLAINTEXT"
-    }
-
-    /// 16 random bytes in the URL's base 64, as Kafka wants it; no leading dash, which would look like an option.
-    private static func clusterID() -> String {
-        let bytes = (0..<16).map { _ in UInt8.random(in: 0...255) }
-        return "h"
-            + Data(bytes).base64EncodedString().dropLast(2).dropFirst()
-            .replacing("+", with: "a").replacing("/", with: "b")
-    }
-
-    private static func brokerSettings(
-        node: Int, of count: Int, voters: String, port: Int, controllerPort: Int
-    ) -> [String: String] {
-        let replicas = String(min(count, 3))
-        let inSync = count >= 3 ? "2" : "1"
-        return [
-            "process.roles": "broker,controller", "node.id": String(node + 1), "controller.quorum.voters": voters,
-            "listeners": "PLAINTEXT://127.0.0.1:\(port),CONTROLLER://127.0.0.1:\(controllerPort)",
-            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
-            "inter.broker.listener.name": "PLAINTEXT", "controller.listener.names": "CONTROLLER",
-            "num.network.threads": "2", "num.io.threads": "4", "auto.create.topics.enable": "false",
-            "group.initial.rebalance.delay.ms": "0",
-            "default.replication.factor": replicas, "min.insync.replicas": inSync,
-            "offsets.topic.replication.factor": replicas, "offsets.topic.num.partitions": "10",
-            "transaction.state.log.replication.factor": replicas, "transaction.state.log.min.isr": inSync,
-            "transaction.state.log.num.partitions": "10",
-            // A transaction whose producer died ends this soon after its time-out.
-            "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
-        ]
-    }
-
-    private static func makeBrokerOnly(_ settings: inout [String: String]) {
-        settings["process.roles"] = "broker"
-        settings["node.id"] = "101"
-        settings["listeners"] = settings["listeners"]?.split(separator: ",").first.map(String.init)
-        settings["broker.heartbeat.interval.ms"] = "500"
-    }
-
-    private static func controllerSettings(voters: String, port: Int) -> [String: String] {
-        [
-            "process.roles": "controller", "node.id": "1", "controller.quorum.voters": voters,
-            "listeners": "CONTROLLER://127.0.0.1:\(port)", "controller.listener.names": "CONTROLLER",
-            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
-            "broker.session.timeout.ms": String(sessionMilliseconds),
-        ]
+        bootstrapServers = nodes.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
+        secureServers = secure.map { _ in "127.0.0.1:\(more[2 * count])" }
+        certifiedServers = secure.map { _ in "127.0.0.1:\(more[2 * count + 1])" }
+        self.proxy = proxy
+        self.directory = directory
+        self.topicConfiguration = topicConfiguration
     }
 
     private var processes: [KafkaNode] { [controller].compactMap(\.self) + nodes }
-
-    private init(
-        bootstrapServers: String, secureServers: String?, nodes: [KafkaNode], controller: KafkaNode?, directory: URL?
-    ) {
-        self.bootstrapServers = bootstrapServers
-        self.secureServers = secureServers
-        self.nodes = nodes
-        self.controller = controller
-        self.directory = directory
-        if nodes.isEmpty { AtExit.run { self.deleteTopics() } }
-    }
 
     /// An admin client for it.
     public func admin() throws -> Admin {
         try Admin(properties: [("bootstrap.servers", bootstrapServers), ("reconnect.backoff.max.ms", "500")])
     }
 
-    private func waitUntilReady() throws {
-        let admin = try admin()
-        let end = ContinuousClock.now + .seconds(Self.startSeconds)
-        while ContinuousClock.now < end {
-            if let dead = processes.first(where: { !$0.isRunning }) { throw dead.failure("it stopped while starting") }
-            let brokers = (try? admin.metadata(topics: [], timeoutMilliseconds: 500))?.brokers.count
-            if brokers == nodes.count { return }
-            // Nothing tells when a broker is ready: it has to be asked again.
-            usleep(50_000)
+    /// Where its first node listens, on loopback.
+    var firstPort: Int {
+        bootstrapServers.split(separator: ",").first?.split(separator: ":").last.flatMap { Int($0) } ?? 0
+    }
+
+    /// Starts nodes together and waits until all serve.
+    private func start(_ nodes: [KafkaNode]) throws {
+        try Java.start(nodes.map(\.kind)) {
+            for node in nodes { try node.start() }
+            try Self.waitUntilReady(ports: self.nodes.map(\.port)) { [processes] in
+                processes.first { !$0.isRunning }?.failure("it stopped while starting")
+            }
         }
-        throw nodes[0].failure("not ready in \(Self.startSeconds) s")
+    }
+
+    /// Waits until each broker says that all are there: one that was killed is named by the others for a while.
+    static func waitUntilReady(ports: [Int], unless failure: () -> ChildProcess.Failure?) throws {
+        let end = ContinuousClock.now + .seconds(startSeconds)
+        for port in ports {
+            func knowsAll() throws -> Bool {
+                // A client that knows several brokers asks any of them.
+                let admin = try Admin(properties: [("bootstrap.servers", "127.0.0.1:\(port)")])
+                return (try? admin.metadata(topics: [], timeoutMilliseconds: 500))?.brokers.count == ports.count
+            }
+            while try !knowsAll() {
+                if let failure = failure() { throw failure }
+                guard ContinuousClock.now < end else {
+                    throw ChildProcess.Failure(description: "Kafka is not ready in \(startSeconds) s")
+                }
+                // Nothing tells when a broker is ready: it has to be asked again.
+                usleep(50_000)
+            }
+        }
     }
 
     /// A name that no other test uses, starting with `hint`.
@@ -207,7 +181,12 @@ public final class RealKafka: Sendable {
     /// Makes these topics and waits until the brokers serve them.
     public func makeTopics(_ topics: [NewTopic]) throws {
         let admin = try admin()
-        for result in try admin.createTopics(topics, timeoutMilliseconds: Patience.milliseconds) {
+        let all = topics.map { topic in
+            var topic = topic
+            topic.configuration.merge(topicConfiguration) { own, _ in own }
+            return topic
+        }
+        for result in try admin.createTopics(all, timeoutMilliseconds: Patience.milliseconds) {
             if let error = result.error { throw error }
             madeTopics.withLock { $0.append(result.topic) }
         }
@@ -225,8 +204,20 @@ public final class RealKafka: Sendable {
             description: "topics without leaders after \(Patience.seconds) s: \(names.joined(separator: ", "))")
     }
 
+    /// Deletes the records of a partition before this offset, as retention does; on a single node.
+    public func deleteRecords(of partition: TopicPartition, before offset: Int64) async throws {
+        let port = firstPort
+        try await Blocking.run {
+            try KafkaWire.deleteRecords(
+                port: port, topic: partition.topic, partition: partition.partition, before: offset)
+        }
+    }
+
     private func deleteTopics() {
-        let names = madeTopics.withLock { $0 }
+        let names = madeTopics.withLock { names in
+            defer { names = [] }
+            return names
+        }
         _ = try? admin().deleteTopics(names, timeoutMilliseconds: Patience.milliseconds)
     }
 
@@ -239,14 +230,28 @@ public final class RealKafka: Sendable {
     /// Lets a paused node go on.
     public func resume(node: Int) { nodes[node - 1].signal(SIGCONT) }
 
-    /// Starts a killed node again with its data; `waitUntilReady` waits until all nodes serve.
-    public func revive(node: Int, waitUntilReady wait: Bool = true) async throws {
-        // The broker's session has to be over (see ``start(nodes:controllerOutlivesBroker:settings:behind:secure:)``), and only
-        // the controller's clock tells when.
-        if controller != nil { try await Task.sleep(for: .milliseconds(2 * Self.sessionMilliseconds)) }
+    /// Starts a killed node again with its data, and waits until all nodes serve.
+    public func revive(node: Int) async throws {
+        try await Blocking.run { [self] in try revive([nodes[node - 1]]) }
+    }
+
+    private func revive(_ nodes: [KafkaNode]) throws {
+        if let controller {
+            // What it led has to be without a leader before it comes back (see `start`). The controller does that when
+            // the broker's session is over, or at once when it is told that the broker is gone for good.
+            for node in nodes { try KafkaWire.unregister(broker: node.id, controllerPort: controller.port) }
+        }
+        try start(nodes)
+    }
+
+    /// Makes good what a test has done to it, for the next one.
+    func heal() async throws {
+        proxy?.reset()
         try await Blocking.run { [self] in
-            try nodes[node - 1].start()
-            if wait { try waitUntilReady() }
+            for node in nodes { node.signal(SIGCONT) }
+            let dead = nodes.filter { !$0.isRunning }
+            if !dead.isEmpty { try revive(dead) }
+            deleteTopics()
         }
     }
 

@@ -1,98 +1,63 @@
 import Foundation
 
-/// A listener with TLS and a login, on a broker that allows nothing that was not allowed by ``RealKafka/allow(_:)``.
-public struct SecureListener: Sendable {
-    /// How clients show who they are.
-    public enum Login: Sendable {
-        /// SASL/PLAIN, by name and password.
-        case passwords([String: String])
-        /// SASL/OAUTHBEARER with tokens that nobody signed; a connection ends with its token, and at the latest after so long.
-        case tokens(longestSessionMilliseconds: Int)
-        /// Certificates of this authority.
-        case certificates(authorityFile: String)
-    }
+/// A user of brokers with permissions; all but the first one are of ``RealKafka/secured()``.
+public enum SecuredUser: String, Sendable {
+    /// Who comes by a listener without a login.
+    case anonymous = "ANONYMOUS"
+    /// With a password, and no permissions but those that the doctor's test gives.
+    case herald
+    /// With a password, and no permissions but those that the replays' test gives.
+    case replayer
+    /// With a password, and every permission.
+    case owner
+    /// With tokens, and every permission.
+    case bearer
 
+    /// The password; a token needs none.
+    public var password: String { "\(rawValue)-canary" }
+}
+
+/// Listeners with TLS and logins, on a broker that allows nothing that was not allowed by
+/// ``RealKafka/allow(_:_:on:)``: one for passwords and tokens, one for client certificates.
+struct SecureListener: Sendable {
     private let identity: ServerIdentity
-    private let login: Login
+    private let authorityFile: String
 
-    /// A listener that shows this certificate.
-    public init(identity: ServerIdentity, _ login: Login) {
+    /// Listeners that show this certificate and trust clients' certificates of this authority.
+    init(identity: ServerIdentity, authorityFile: String) {
         self.identity = identity
-        self.login = login
+        self.authorityFile = authorityFile
     }
 
-    /// A listener that shows this certificate and lets these users in, by name and password.
-    public init(identity: ServerIdentity, users: [String: String]) {
-        self.init(identity: identity, .passwords(users))
-    }
-
-    /// Adds it to a broker's settings.
-    func add(port: Int, _ directory: URL, to settings: inout [String: String]) throws {
+    /// Adds them to a broker's settings.
+    func add(ports: [Int], _ directory: URL, to settings: inout [String: String]) throws {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let keyStore = directory.appending(path: "secure.pem")
         let texts = try [identity.keyFile, identity.certificateFile].map {
             try String(contentsOfFile: $0, encoding: .utf8)
         }
         try texts.joined().write(to: keyStore, atomically: true, encoding: .utf8)
-        settings["listeners", default: ""] += ",SECURE://127.0.0.1:\(port)"
-        let security = if case .certificates = login { "SSL" } else { "SASL_SSL" }
-        settings["listener.security.protocol.map", default: ""] += ",SECURE:\(security)"
+        settings["listeners", default: ""] += ",SECURE://127.0.0.1:\(ports[0]),CERTIFIED://127.0.0.1:\(ports[1])"
+        settings["listener.security.protocol.map", default: ""] += ",SECURE:SASL_SSL,CERTIFIED:SSL"
+        let modules = "org.apache.kafka.common.security"
+        let passwords = [SecuredUser.herald, .replayer, .owner].map { "user_\($0.rawValue)=\"\($0.password)\"" }
+            .joined(separator: " ")
         settings.merge(
             [
                 "ssl.keystore.type": "PEM", "ssl.keystore.location": keyStore.path,
                 "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-                "super.users": "User:ANONYMOUS",
-            ]
-        ) { $1 }
-        settings.merge(loginSettings) { $1 }
-    }
-
-    private var loginSettings: [String: String] {
-        let modules = "org.apache.kafka.common.security"
-        switch login {
-        case .passwords(let users):
-            let known = users.map { "user_\($0)=\"\($1)\"" }.joined(separator: " ")
-            return [
-                "sasl.enabled.mechanisms": "PLAIN",
+                "super.users": "User:ANONYMOUS;User:owner;User:bearer;User:CN=client",
+                "sasl.enabled.mechanisms": "PLAIN,OAUTHBEARER",
                 "listener.name.secure.plain.sasl.jaas.config":
-                    "\(modules).plain.PlainLoginModule required \(known);",
-            ]
-        case .tokens(let longestSessionMilliseconds):
-            return [
-                "sasl.enabled.mechanisms": "OAUTHBEARER",
+                    "\(modules).plain.PlainLoginModule required \(passwords);",
+                // Tokens that nobody signed; a connection ends with its token, and at the latest after four seconds.
                 "listener.name.secure.oauthbearer.sasl.jaas.config":
                     "\(modules).oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub=\"broker\";",
-                "listener.name.secure.oauthbearer.connections.max.reauth.ms": "\(longestSessionMilliseconds)",
+                "listener.name.secure.oauthbearer.connections.max.reauth.ms": "4000",
+                "listener.name.certified.ssl.client.auth": "required",
+                "listener.name.certified.ssl.truststore.type": "PEM",
+                "listener.name.certified.ssl.truststore.location": authorityFile,
             ]
-        case .certificates(let authorityFile):
-            return [
-                "listener.name.secure.ssl.client.auth": "required",
-                "listener.name.secure.ssl.truststore.type": "PEM",
-                "listener.name.secure.ssl.truststore.location": authorityFile,
-            ]
-        }
-    }
-}
-
-extension RealKafka {
-    /// Changes permissions with Kafka's own tool, whose arguments these are (`--add`, `--allow-principal` …).
-    public func allow(_ arguments: [String]) async throws {
-        let servers = bootstrapServers
-        try await Blocking.run {
-            guard let home = ProcessInfo.processInfo.environment["KAFKA_HOME"] else {
-                throw ChildProcess.Failure(description: "KAFKA_HOME is not set")
-            }
-            let log = FileManager.default.temporaryDirectory.appending(path: "herald-acl-\(UUID().uuidString).log")
-            defer { try? FileManager.default.removeItem(at: log) }
-            let tool = try ChildProcess(
-                [
-                    "java", "-XX:TieredStopAtLevel=1", "-cp", "\(home)/libs/*", "org.apache.kafka.tools.AclCommand",
-                    "--bootstrap-server", servers,
-                ] + arguments, output: log)
-            guard tool.wait() == 0 else {
-                throw ChildProcess.Failure(
-                    description: "AclCommand failed: \((try? String(contentsOf: log, encoding: .utf8)) ?? "")")
-            }
-        }
+        ) { $1 }
     }
 }

@@ -44,20 +44,4 @@ extension Fixture {
         let name = topic(shortName)
         try await administer { try $0.alterConfigs([(name, entries)], timeoutMilliseconds: Patience.milliseconds) }
     }
-
-    /// Runs one of Kafka's own tools against the cluster; needs `KAFKA_HOME`.
-    func runTool(_ name: String, _ arguments: [String]) async throws {
-        guard let home = ProcessInfo.processInfo.environment["KAFKA_HOME"] else {
-            throw WorldError("KAFKA_HOME is not set")
-        }
-        let log = directory.appending(path: "\(name).log")
-        let tool = try ChildProcess(
-            [
-                "java", "-XX:TieredStopAtLevel=1", "-cp", "\(home)/libs/*", "org.apache.kafka.tools.\(name)",
-                "--bootstrap-server", bootstrapServers,
-            ] + arguments, output: log)
-        guard try await Blocking.run({ tool.wait() }) == 0 else {
-            throw WorldError("\(name) failed: \((try? String(contentsOf: log, encoding: .utf8)) ?? "")")
-        }
-    }
 }

@@ -7,6 +7,11 @@ import Testing
 
 /// What one test has for itself: topics on a real Kafka, a reference backend, settings, and workers.
 final class Fixture: Sendable {
+    /// One of the clusters of a test process; those that tests hurt are had by one test at a time.
+    enum Cluster: Sendable {
+        case shared, secured, mortal, proxied, three
+    }
+
     /// What a test may ask for.
     struct Plan: Sendable {
         /// Partitions of every topic.
@@ -23,11 +28,13 @@ final class Fixture: Sendable {
         var replication: [String: Int] = [:]
         /// How the backend misbehaves from the start.
         var misbehaviour: [Misbehaviour] = []
-        /// The cluster; `nil` is the one that all tests share.
-        var kafka: RealKafka?
-        /// Whether it has a broker of its own that may be killed: it is started and stopped with the fixture, and its
-        /// controller outlives it.
-        var hasMortalBroker = false
+        /// The cluster that it is on.
+        var cluster = Cluster.shared
+        /// Whether its broker may be killed.
+        var hasMortalBroker: Bool {
+            get { cluster == .mortal }
+            set { cluster = newValue ? .mortal : .shared }
+        }
     }
 
     /// The beginning of every topic's name, and the group.
@@ -52,18 +59,28 @@ final class Fixture: Sendable {
     ///
     /// The file named by `HERALD_TEST_TIMES` gets how many seconds it took without the wait for a place.
     static func run(_ plan: Plan = Plan(), _ body: (Fixture) async throws -> Void) async throws {
-        await FixtureGate.shared.enter()
-        defer { FixtureGate.shared.leave() }
+        // The turn first: who waits for that takes no place from others.
+        func run(on kafka: RealKafka) async throws {
+            try await Gate.fixtures.pass { try await runAtOnce(plan, on: kafka, body) }
+        }
+        switch plan.cluster {
+        case .shared: try await run(on: RealKafka.shared())
+        case .secured: try await run(on: RealKafka.secured())
+        case .mortal: try await RealKafka.mortal.take(run)
+        case .proxied: try await RealKafka.proxied.take(run)
+        case .three: try await RealKafka.three.take(run)
+        }
+    }
+
+    private static func runAtOnce(
+        _ plan: Plan, on kafka: RealKafka, _ body: (Fixture) async throws -> Void
+    ) async throws {
         let begin = ContinuousClock.now
         defer {
             let seconds = (ContinuousClock.now - begin) / .seconds(1)
             let name = Test.current.map { String(describing: $0.id) } ?? ""
             RunFile.append(String(format: "%.2f\t", seconds) + name, to: "HERALD_TEST_TIMES")
         }
-        let own = plan.hasMortalBroker ? try await RealKafka.start(nodes: 1, controllerOutlivesBroker: true) : nil
-        defer { own?.stop() }
-        let kafka: RealKafka
-        if let cluster = own ?? plan.kafka { kafka = cluster } else { kafka = try await RealKafka.shared() }
         let fixture = try await Blocking.run { try Fixture(plan, kafka) }
         do {
             try await body(fixture)
@@ -145,6 +162,11 @@ final class Fixture: Sendable {
         backend.stop()
         follower.stop()
         try? FileManager.default.removeItem(at: directory)
+    }
+
+    /// Settings of a worker that comes to the brokers through the cluster's proxy.
+    var behindProxy: [String: String] {
+        kafka.proxy.map { ["kafka.bootstrapServers": "[\"\($0.bootstrapServers)\"]"] } ?? [:]
     }
 
     /// The full name of a topic.

@@ -1,0 +1,46 @@
+import Synchronization
+
+/// Lets only so many tasks through at a time; the others wait and come in the order of asking.
+public final class Gate: Sendable {
+    private struct State {
+        var free: Int
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: Mutex<State>
+
+    /// A gate with so many places.
+    public init(places: Int) {
+        state = Mutex(State(free: places))
+    }
+
+    /// Waits for a place and has it while `body` runs.
+    public func pass<Value>(_ body: () async throws -> Value) async rethrows -> Value {
+        await enter()
+        defer { leave() }
+        return try await body()
+    }
+
+    private func enter() async {
+        await withCheckedContinuation { continuation in
+            let enters = state.withLock { state in
+                guard state.free > 0 else {
+                    state.waiting.append(continuation)
+                    return false
+                }
+                state.free -= 1
+                return true
+            }
+            if enters { continuation.resume() }
+        }
+    }
+
+    private func leave() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+            state.free += 1
+            return nil
+        }
+        next?.resume()
+    }
+}

@@ -1,0 +1,68 @@
+/// The clusters of a test process, each started when it is first asked for, and once.
+extension RealKafka {
+    private static let sharing = Task {
+        if let runningServers { return RealKafka(running: runningServers) }
+        return try await start(nodes: 1)
+    }
+
+    /// One node that nobody hurts, for nearly all tests.
+    public static func shared() async throws -> RealKafka { try await sharing.value }
+
+    /// One node for a test of what only a new cluster shows, which calls ``stop()`` at the end.
+    public static func new() async throws -> RealKafka { try await start(nodes: 1) }
+
+    private static let securing = Task {
+        let certificates = try TestCertificates.shared()
+        return try await start(
+            nodes: 1,
+            secure: SecureListener(identity: certificates.good, authorityFile: certificates.authorityFile))
+    }
+
+    /// One node with TLS, logins and permissions, where each test has users and topics of its own.
+    public static func secured() async throws -> RealKafka { try await securing.value }
+
+    /// A broker whose controller outlives it, to be killed and paused.
+    public static let mortal = ClusterInTurns { try await start(nodes: 1, controllerOutlivesBroker: true) }
+
+    /// One node behind a proxy, to be paused, with permissions: what no rule names is allowed to everybody.
+    public static let proxied = ClusterInTurns {
+        try await start(
+            nodes: 1,
+            settings: [
+                "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+                "allow.everyone.if.no.acl.found": "true",
+            ], behindProxy: true)
+    }
+
+    /// Three nodes, one of which may be killed at a time.
+    ///
+    /// Its default for topics is one copy in sync, which is what `herald topics` has to change; topics that tests make
+    /// themselves have two.
+    public static let three = ClusterInTurns {
+        try await start(
+            // A node that is gone is missed soon.
+            nodes: 3, settings: ["broker.session.timeout.ms": "3000", "min.insync.replicas": "1"],
+            topicConfiguration: ["min.insync.replicas": "2"])
+    }
+}
+
+/// A cluster that tests hurt one after another; what one has done is made good before the next one's turn.
+public final class ClusterInTurns: Sendable {
+    private let starting: Task<RealKafka, any Error>
+    private let gate = Gate(places: 1)
+
+    fileprivate init(_ start: @escaping @Sendable () async throws -> RealKafka) {
+        starting = Task { try await start() }
+    }
+
+    /// Waits for a turn and has the cluster while `body` runs.
+    public func take(_ body: (RealKafka) async throws -> Void) async throws {
+        try await gate.pass {
+            let kafka = try await starting.value
+            let result: Result<Void, any Error>
+            do { result = .success(try await body(kafka)) } catch { result = .failure(error) }
+            try await kafka.heal()
+            try result.get()
+        }
+    }
+}
