@@ -61,7 +61,8 @@ class CampaignTest(ConsoleTest):
         self.browser.the("button", "Resume")
         # The first step may end, and the next one does not begin.
         self.fixture.misbehave()
-        self.browser.wait(lambda: re.search(r"delivered\s+40\b", self.browser.text(), re.I), "the first step has no end")
+        self.browser.wait(
+            lambda: re.search(r"delivered\s+40\b", self.browser.text(), re.I), "the first step has no end")
         self.assertEqual(len(self.users()), 40)
         self.assert_accessible()
         self.browser.press("Resume")

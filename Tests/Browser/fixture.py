@@ -111,7 +111,8 @@ class Fixture:
 
     def herald(self, *words, may_fail=False):
         """Runs a command to its end; its standard output."""
-        return self.processes.run([HERALD, *words, "--config", self.settings], may_fail=may_fail)
+        return self.processes.run(
+            [HERALD, *words, "--config", self.settings], seconds=2 * PATIENCE, may_fail=may_fail)
 
     def start_worker(self):
         """Starts the worker, and waits until it delivers."""

@@ -141,4 +141,29 @@ struct PublishPolicyTests {
         #expect(try policy.run() == "patience")
         #expect(policy.batches == [1, 10])
     }
+
+    /// One record, whose outcome comes with a look that does not wait, and is its end.
+    private final class OneRecord: PublishPolicy {
+        var admission = PublishAdmission(
+            outcomesPerEvent: 1, batchLimit: 1, rate: nil, ramp: Ramp(steps: []), published: 0)
+        private(set) var openOutcomes = (all: 0, step: 0)
+        private(set) var reported: [Int] = []
+
+        func poll(waitMilliseconds: Int32) { openOutcomes = (0, 0) }
+        func keepAlive() {}
+        func standing() -> Standing<String> { admission.published == 1 ? .ended("all") : .publishing }
+        func publish(atMost count: Int) -> Int {
+            openOutcomes = (1, 1)
+            return 1
+        }
+        func holdBack(_ reason: PublishAdmission.Wait) -> String? { nil }
+        func report() { reported.append(openOutcomes.all) }
+    }
+
+    @Test("The outcome with which it ends is reported, too")
+    func lastOutcome() throws {
+        let policy = OneRecord()
+        #expect(try policy.run() == "all")
+        #expect(policy.reported == [1, 0])
+    }
 }

@@ -91,7 +91,7 @@ class Processes:
     def end(self, process):
         """Asks a program to end, and waits until it has."""
         process.terminate()
-        process.wait(timeout=10)
+        process.wait(timeout=120)
 
     def run(self, command, seconds=120, may_fail=False, output=subprocess.PIPE):
         """Runs a program to its end; its standard output, or None when it failed and may."""

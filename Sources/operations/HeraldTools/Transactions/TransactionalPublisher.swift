@@ -41,15 +41,22 @@ extension PublishPolicy {
     /// Publishes to the end, as fast as the pace and the outcomes allow.
     package func run() throws -> End {
         while true {
-            try poll(waitMilliseconds: 0)
-            try keepAlive()
-            switch try standing() {
-            case .ended(let end): return end
-            case .waiting: try poll(waitMilliseconds: waitMilliseconds)
-            case .publishing: if let end = try publishWhatMay() { return end }
-            }
+            let end = try step()
+            // The outcomes that ended it are told, too.
             report()
+            if let end { return end }
         }
+    }
+
+    private func step() throws -> End? {
+        try poll(waitMilliseconds: 0)
+        try keepAlive()
+        switch try standing() {
+        case .ended(let end): return end
+        case .waiting: try poll(waitMilliseconds: waitMilliseconds)
+        case .publishing: return try publishWhatMay()
+        }
+        return nil
     }
 
     private func publishWhatMay() throws -> End? {
