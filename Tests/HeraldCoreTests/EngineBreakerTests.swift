@@ -142,12 +142,12 @@ struct EngineBreakerTests {
         #expect(harness.produced.count { $0.production.kind == .deadLetter } == 60)
     }
 
-    @Test("a few users, however often they are rejected or fail, stop nobody")
-    func fewUsers() {
+    @Test("a few users, however often they are rejected or fail, stop nobody", arguments: [404, 503])
+    func fewUsers(everySecond status: Int) {
         let harness = breaking { $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 10_000]) }
         for number in 0..<400 {
             harness.event("u\(number % 9)")
-            harness.answer(number % 2 == 0 ? 404 : 503)
+            harness.answer(number % 2 == 0 ? status : 503)
             harness.acknowledgeAll()
         }
         #expect(harness.engine.outage == nil)
