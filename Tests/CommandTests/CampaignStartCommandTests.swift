@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("Starting a campaign, as a process without a broker")
+@Suite("Starting a campaign, as a process without a broker", .realTime)
 struct CampaignStartCommandTests {
     private let directory = FileManager.default.temporaryDirectory.appending(path: "start-\(UUID().uuidString)")
 

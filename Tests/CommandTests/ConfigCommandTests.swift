@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import herald
 
-@Suite("The program's own commands, as a process")
+@Suite("The program's own commands, as a process", .realTime)
 struct ConfigCommandTests {
     private func herald(
         _ arguments: String..., environment: [String: String] = [:]

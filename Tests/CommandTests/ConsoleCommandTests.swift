@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("herald console, as a process", .disabled(if: ThreadSanitizer.isActive, "librdkafka crashes it"))
+@Suite("herald console, as a process", .realTime, .disabled(if: ThreadSanitizer.isActive, "librdkafka crashes it"))
 struct ConsoleCommandTests {
     /// Nobody listens there.
     private static let away = ["--kafka-bootstrap-servers", "127.0.0.1:1"]

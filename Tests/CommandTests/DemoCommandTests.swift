@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("herald demo, as a process", .disabled(if: ThreadSanitizer.isActive, "librdkafka crashes it"))
+@Suite("herald demo, as a process", .realTime, .disabled(if: ThreadSanitizer.isActive, "librdkafka crashes it"))
 struct DemoCommandTests {
     private func demo(_ words: String...) async throws -> (status: Int32, output: String) {
         let output = FileManager.default.temporaryDirectory.appendingPathComponent("herald-demo-\(UUID().uuidString)")

@@ -103,7 +103,7 @@ struct DoctorOnPlainBrokerTests {
     }
 }
 
-@Suite("The doctor where nobody answers")
+@Suite("The doctor where nobody answers", .realTime)
 struct DoctorWithoutBrokerTests {
     @Test("What is not reachable is said once, and what depends on it is skipped")
     func unreachable() async throws {

@@ -4,7 +4,7 @@ import HeraldThreads
 import TestSupport
 import Testing
 
-@Suite("Commands where the backend is a hub, as processes")
+@Suite("Commands where the backend is a hub, as processes", .realTime)
 struct HubBackendCommandTests {
     /// An emulated hub, a folder, and the settings that lead to it.
     private final class Setup {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("herald hub, as a process")
+@Suite("herald hub, as a process", .realTime)
 struct HubCommandTests {
     private func herald(_ words: String...) async throws -> HeraldProgram.Run { try await HeraldProgram.run(words) }
 

@@ -175,7 +175,7 @@ struct PublishCommandTests {
     }
 }
 
-@Suite("Publishing, as a process without a broker")
+@Suite("Publishing, as a process without a broker", .realTime)
 struct PublishWithoutBrokerTests {
     private let nowhere = ["HERALD_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1"]
 

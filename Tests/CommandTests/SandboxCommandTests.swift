@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("herald sandbox, as a process", .disabled(if: ThreadSanitizer.isActive, "librdkafka crashes it"))
+@Suite("herald sandbox, as a process", .realTime, .disabled(if: ThreadSanitizer.isActive, "librdkafka crashes it"))
 struct SandboxCommandTests {
     /// A sandbox whose standard input the test holds.
     private final class Running {

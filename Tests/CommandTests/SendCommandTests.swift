@@ -3,7 +3,7 @@ import HeraldThreads
 import TestSupport
 import Testing
 
-@Suite("herald send and register with an access token")
+@Suite("herald send and register with an access token", .realTime)
 struct SendCommandTests {
     private func environment(backend: String, tokenURL: String) -> [String: String] {
         [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HeraldKafka
 
-@Suite("A login that all clients of a process share")
+@Suite("A login that all clients of a process share", .realTime)
 struct BrokerLoginTests {
     private static func token(of name: String, endsInSeconds seconds: Int) -> BrokerLogin.Credential {
         let end = Int64(Date().timeIntervalSince1970 * 1_000) + Int64(seconds) * 1_000

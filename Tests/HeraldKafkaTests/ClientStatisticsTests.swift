@@ -2,7 +2,7 @@ import HeraldKafka
 import TestSupport
 import Testing
 
-@Suite("librdkafka's statistics")
+@Suite("librdkafka's statistics", .realTime)
 struct ClientStatisticsTests {
     @Test("Numbers that tell of trouble are added up over brokers and partitions")
     func read() throws {

@@ -2,7 +2,7 @@ import HeraldKafka
 import TestSupport
 import Testing
 
-@Suite("Refusals and injected errors on the embedded broker")
+@Suite("Refusals and injected errors on the embedded broker", .realTime)
 struct FaultTests {
     let cluster: MockCluster
 

@@ -3,7 +3,7 @@ import HeraldThreads
 import TestSupport
 import Testing
 
-@Suite("Records through the embedded broker")
+@Suite("Records through the embedded broker", .realTime)
 struct RoundTripTests {
     let cluster: MockCluster
 

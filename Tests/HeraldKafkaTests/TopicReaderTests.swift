@@ -2,7 +2,7 @@ import HeraldKafka
 import TestSupport
 import Testing
 
-@Suite("Reading a topic between bounds")
+@Suite("Reading a topic between bounds", .realTime)
 struct TopicReaderTests {
     private let cluster: MockCluster
     private let partition = TopicPartition(topic: "t", partition: 0)

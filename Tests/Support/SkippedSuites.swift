@@ -1,6 +1,5 @@
 import Foundation
 import Synchronization
-public import Testing
 
 /// Says at the end of a run which suites had nothing to run on.
 public enum SkippedSuites {
@@ -33,27 +32,23 @@ public enum SkippedSuites {
     /// Remembers that tests with Prometheus do not run.
     static func noteWithoutPrometheus() { _ = prometheusReport }
 
+    private static let long = Mutex<Set<String>>([])
+
+    private static let longReport: Void = AtExit.run {
+        let list = long.withLock { $0.sorted() }
+        let text = "left to make long: \(list.count) tests: \(list.joined(separator: "; "))\n"
+        FileHandle.standardError.write(Data(text.utf8))
+    }
+
+    /// Remembers a test that is too long for every run.
+    static func note(long title: String) {
+        _ = longReport
+        _ = long.withLock { $0.insert(title) }
+    }
+
     /// Remembers a suite that does not run.
     static func note(_ name: String) {
         _ = report
         _ = names.withLock { $0.insert(name) }
-    }
-}
-
-extension Trait where Self == ConditionTrait {
-    /// Runs the suite, or test, only with a real Kafka; without one, the run's last line names it.
-    public static func realKafka(_ name: String) -> Self {
-        .enabled("needs KAFKA_HOME or KAFKA_BOOTSTRAP_SERVERS") {
-            if !RealKafka.isAvailable { SkippedSuites.note(name) }
-            return RealKafka.isAvailable
-        }
-    }
-
-    /// As ``realKafka(_:)``, for what starts and hurts brokers of its own: only with `KAFKA_HOME`.
-    public static func ownKafka(_ name: String) -> Self {
-        .enabled("needs KAFKA_HOME") {
-            if !RealKafka.canStart { SkippedSuites.note(name) }
-            return RealKafka.canStart
-        }
     }
 }
