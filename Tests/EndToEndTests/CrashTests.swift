@@ -146,8 +146,9 @@ struct CrashTests {
         return Set(calls.compactMap(\.notification)).subtracting(recorded)
     }
 
-    // LONG: 5 000 events and six kills and stops wherever the workers happen to be.
-    @Test("Workers killed, stopped, started anywhere: only what was in flight is called again, one result each")
+    @Test(
+        "Workers killed, stopped, started anywhere: only what was in flight is called again, one result each",
+        .long("5 000 events and six kills and stops wherever the workers happen to be"))
     func random() async throws {
         var generator = SplitMix64(seed: 1)
         var plan = Fixture.Plan()

@@ -59,8 +59,9 @@ struct FailoverTests {
         range.map { Publication(id: "\(name)\($0)", user: "flaky-\(name)\($0)") }
     }
 
-    // LONG: two clusters and a mirror.
-    @Test("The other region delivers what was copied since the chosen moment; the rest waits for the lost one")
+    @Test(
+        "The other region delivers what was copied since the chosen moment; the rest waits for the lost one",
+        .long("two clusters and a mirror"))
     func takeover() async throws {
         try await inTwoRegions([.hang { $0.user = "hanging-*" }]) { lost, other in
             let worker = try await lost.startWorker()
@@ -123,8 +124,9 @@ struct FailoverTests {
         }
     }
 
-    // LONG: two clusters and a mirror.
-    @Test("Offsets that a mirror has translated skip nothing: their metadata is foreign, and one line says so")
+    @Test(
+        "Offsets that a mirror has translated skip nothing: their metadata is foreign, and one line says so",
+        .long("two clusters and a mirror"))
     func translatedOffsets() async throws {
         try await inTwoRegions(partitions: 1, [.hang { $0.user = "hanging-*" }]) { lost, other in
             let worker = try await lost.startWorker()

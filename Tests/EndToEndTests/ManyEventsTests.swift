@@ -69,8 +69,9 @@ struct ManyEventsTests {
         try await Self.stopHalfWay(users: 60, each: 20, inFlight: Held.inFlight)
     }
 
-    // LONG: 10 000 events, and 200 calls in flight.
-    @Test("10 000 events, two workers, one stopped half way: outcomes as expected, in order, no call repeated")
+    @Test(
+        "10 000 events, two workers, one stopped half way: outcomes as expected, in order, no call repeated",
+        .long("10 000 events, and 200 calls in flight"))
     func gracefulStopOfMany() async throws {
         try await Self.stopHalfWay(users: 1_000, each: 10, inFlight: 200)
     }

@@ -56,8 +56,9 @@ struct StuckTests {
         }
     }
 
-    // LONG: an event is in others' way after fifteen seconds.
-    @Test("The backlog of a user whose calls hang moves to its retry topic, and is delivered from there")
+    @Test(
+        "The backlog of a user whose calls hang moves to its retry topic, and is delivered from there",
+        .long("an event is in others' way after fifteen seconds"))
     func blockedUser() async throws {
         var plan = Fixture.Plan()
         plan.settings = ["backend.timeout": "6s", "retry.immediate": "20"]
@@ -86,9 +87,9 @@ struct StuckTests {
     private static let deliveredStuck = Dictionary(
         uniqueKeysWithValues: (0..<30).map { ("stuck\($0)", ["apns": "delivered 200"]) })
 
-    // LONG: 300 000 events, three times.
     @Test(
         "300 000 events before a backend that never answers: memory stays below 96 MB, in several queues 128",
+        .long("300 000 events, three times"),
         arguments: [
             (["notifications"], 96), (["notifications", "notifications.bulk"], 128), (["notifications.retry.1s"], 128),
         ])
@@ -132,14 +133,16 @@ struct StuckTests {
         try await Self.backlogOfLargeHeaders(200, "120s", [.hold { $0.user = "large-*" }])
     }
 
-    // LONG: gigabytes of records.
-    @Test("3 000 records with 900 KB of headers: memory stays below 160 MB, and small ones pass")
+    @Test(
+        "3 000 records with 900 KB of headers: memory stays below 160 MB, and small ones pass",
+        .long("gigabytes of records"))
     func manyLargeHeaders() async throws {
         try await Self.backlogOfLargeHeaders(3_000, "2s", [])
     }
 
-    // LONG: half a gigabyte of records, again and again.
-    @Test("Records with 900 KB of headers whose calls end without an answer: memory stays, and small ones pass")
+    @Test(
+        "Records with 900 KB of headers whose calls end without an answer: memory stays, and small ones pass",
+        .long("half a gigabyte of records, again and again"))
     func unansweredLargeHeaders() async throws {
         try await Self.backlogOfLargeHeaders(600, "2s", [.hang { $0.user = "large-*" }])
     }

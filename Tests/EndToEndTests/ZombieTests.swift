@@ -75,8 +75,9 @@ struct ZombieTests {
         }
     }
 
-    // LONG: it waits for fifteen seconds, which is what it is about.
-    @Test("A transaction may be open for as long as its commit interval wants: nobody is fenced meanwhile")
+    @Test(
+        "A transaction may be open for as long as its commit interval wants: nobody is fenced meanwhile",
+        .long("it waits for fifteen seconds, which is what it is about"))
     func longCommitInterval() async throws {
         var plan = Fixture.Plan()
         // With so few calls the first outcome opens it.
