@@ -2,7 +2,9 @@ import HeraldCore
 import Simulation
 import Testing
 
-/// A few runs with the checks of a debug build. `scripts/simulate` runs hundreds of seeds, and ``Bystanders``, optimised.
+/// A few runs with the checks of a debug build.
+///
+/// `scripts/simulate` runs hundreds of seeds, and ``Bystanders``, optimised.
 @Suite("In simulation")
 struct SimulationTests {
     private func run(_ scenario: Scenario) {
