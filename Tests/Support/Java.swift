@@ -14,7 +14,7 @@ public enum Java {
 
     /// Starts programs and waits until they serve, both in `body`, which blocks; holds their places meanwhile.
     ///
-    /// The file named by `HERALD_JVM_LOG` gets a line for each: what it is, and the seconds until it served.
+    /// The file named by `TESTS_JVM_LOG` gets a line for each: what it is, and the seconds until it served.
     public static func start<Value>(_ kinds: [String], _ body: () throws -> Value) rethrows -> Value {
         // What begins together needs each other to be ready: it takes its places at once.
         let count = min(kinds.count, places.count)
@@ -23,7 +23,7 @@ public enum Java {
         let begin = ContinuousClock.now
         let value = try body()
         let seconds = (ContinuousClock.now - begin) / .seconds(1)
-        for kind in kinds { RunFile.append(kind + String(format: "\t%.2f", seconds), to: "HERALD_JVM_LOG") }
+        for kind in kinds { RunFile.append(kind + String(format: "\t%.2f", seconds), to: "TESTS_JVM_LOG") }
         return value
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 public import Testing
 
-/// A test that takes too long for every run: it runs with `HERALD_LONG=1`, as `make long` does.
+/// A test that takes too long for every run: it runs with `TESTS_LONG=1`, as `make long` does.
 public struct LongTrait: SuiteTrait, TestTrait {
     private let reason: String
 
@@ -14,7 +14,7 @@ public struct LongTrait: SuiteTrait, TestTrait {
 
     /// Skips the test unless long ones were asked for; the run's last line names it.
     public func prepare(for test: Test) async throws {
-        guard !test.isSuite, ProcessInfo.processInfo.environment["HERALD_LONG"] != "1" else { return }
+        guard !test.isSuite, ProcessInfo.processInfo.environment["TESTS_LONG"] != "1" else { return }
         SkippedSuites.note(long: test.displayName ?? test.name)
         try await ConditionTrait.disabled("only in make long: \(reason)").prepare(for: test)
     }

@@ -4,7 +4,7 @@ public import Testing
 
 /// A test that needs real time, with other processes, brokers or sockets: a busy machine may hurt it.
 ///
-/// The file named by `HERALD_REAL_TIME` gets a line for each such test of a run, its identifier as Swift Testing's event
+/// The file named by `TESTS_REAL_TIME` gets a line for each such test of a run, its identifier as Swift Testing's event
 /// stream has it: these, and no others, may be run again when they fail.
 public struct RealTimeTrait: SuiteTrait, TestTrait {
     private static let noted = Mutex<Set<String>>([])
@@ -18,7 +18,7 @@ public struct RealTimeTrait: SuiteTrait, TestTrait {
     static func note(_ test: Test) {
         let name = String(describing: test.id)
         guard !test.isSuite, noted.withLock({ $0.insert(name).inserted }) else { return }
-        RunFile.append(name, to: "HERALD_REAL_TIME")
+        RunFile.append(name, to: "TESTS_REAL_TIME")
     }
 }
 

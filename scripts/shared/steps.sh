@@ -3,12 +3,12 @@
 #     step build|test NAME MINUTES COMMAND ARGUMENT…
 #     report_steps
 #
-# HERALD_STEPS names the file in which the steps of one run are kept; a script that finds it set belongs to a longer run,
+# RUN_STEPS names the file in which the steps of one run are kept; a script that finds it set belongs to a longer run,
 # which reports for it.
 
-if [ -z "${HERALD_STEPS:-}" ]; then
-    HERALD_STEPS=$(mktemp)
-    export HERALD_STEPS
+if [ -z "${RUN_STEPS:-}" ]; then
+    RUN_STEPS=$(mktemp)
+    export RUN_STEPS
     steps_are_reported_here=yes
 fi
 
@@ -23,7 +23,7 @@ step() {
         echo "──── $name: FAILED with status $status after $((SECONDS - start)) s"
         exit "$status"
     fi
-    printf '%s\t%s\t%s\n' "$kind" "$((SECONDS - start))" "$name" >>"$HERALD_STEPS"
+    printf '%s\t%s\t%s\n' "$kind" "$((SECONDS - start))" "$name" >>"$RUN_STEPS"
     echo "──── $name: done in $((SECONDS - start)) s"
 }
 
@@ -31,6 +31,6 @@ report_steps() {
     [ -n "${steps_are_reported_here:-}" ] || return 0
     echo
     awk -F '\t' '{ printf "%6d s  %-5s  %s\n", $2, $1, $3; all += $2; of[$1] += $2 }
-        END { printf "%6d s  in all: %d s of building, %d s of testing\n", all, of["build"], of["test"] }' "$HERALD_STEPS"
-    rm "$HERALD_STEPS"
+        END { printf "%6d s  in all: %d s of building, %d s of testing\n", all, of["build"], of["test"] }' "$RUN_STEPS"
+    rm "$RUN_STEPS"
 }

@@ -57,7 +57,7 @@ final class Fixture: Sendable {
 
     /// Runs a test in a fixture of its own and clears it away.
     ///
-    /// The file named by `HERALD_TEST_TIMES` gets how many seconds it took without the wait for a place.
+    /// The file named by `TESTS_TIMES` gets how many seconds it took without the wait for a place.
     static func run(_ plan: Plan = Plan(), _ body: (Fixture) async throws -> Void) async throws {
         // The turn first: who waits for that takes no place from others.
         func run(on kafka: RealKafka) async throws {
@@ -79,7 +79,7 @@ final class Fixture: Sendable {
         defer {
             let seconds = (ContinuousClock.now - begin) / .seconds(1)
             let name = Test.current.map { String(describing: $0.id) } ?? ""
-            RunFile.append(String(format: "%.2f\t", seconds) + name, to: "HERALD_TEST_TIMES")
+            RunFile.append(String(format: "%.2f\t", seconds) + name, to: "TESTS_TIMES")
         }
         let fixture = try await Blocking.run { try Fixture(plan, kafka) }
         do {
