@@ -28,11 +28,12 @@ func library(
         name: name, path: "Sources/c/\(name)", pkgConfig: pkgConfig, providers: package.map { [.apt([$0])] })
 }
 
+/// Tests in the folder of the area whose modules they test, or in one of their own.
 func tests(
-    _ name: String, _ dependencies: [Target.Dependency], path: String? = nil, exclude: [String] = []
+    _ folder: String, _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []
 ) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies + ["TestSupport"], path: path, exclude: exclude,
+        name: name, dependencies: dependencies + ["TestSupport"], path: "Tests/\(folder)", exclude: exclude,
         swiftSettings: strict)
 }
 
@@ -187,60 +188,70 @@ let package = Package(
             name: "SandboxExample", dependencies: ["HeraldKafka"], path: "docs/examples/sandbox",
             exclude: ["NotificationsTest.java", "notifications_test.go", "test_notifications.py"], swiftSettings: strict
         ),
-        tests("HeraldTimeTests", ["HeraldTime"]),
-        tests("HeraldBytesTests", ["HeraldBytes"]),
-        tests("HeraldEventsTests", ["HeraldBytes", "HeraldEvents", "HeraldText", "HeraldTime"]),
-        tests("HeraldCoreTests", ["HeraldCore", "HeraldEvents", "HeraldTime"]),
-        tests("HeraldKafkaTests", ["HeraldKafka", "HeraldText", "HeraldThreads"]),
+        tests("foundation/HeraldTimeTests", "HeraldTimeTests", ["HeraldTime"]),
+        tests("foundation/HeraldBytesTests", "HeraldBytesTests", ["HeraldBytes"]),
         tests(
-            "HeraldWorkerTests",
+            "contract/HeraldEventsTests", "HeraldEventsTests",
+            ["HeraldBytes", "HeraldEvents", "HeraldText", "HeraldTime"]),
+        tests("worker/HeraldCoreTests", "HeraldCoreTests", ["HeraldCore", "HeraldEvents", "HeraldTime"]),
+        tests("clients/HeraldKafkaTests", "HeraldKafkaTests", ["HeraldKafka", "HeraldText", "HeraldThreads"]),
+        tests(
+            "worker/HeraldWorkerTests", "HeraldWorkerTests",
             [
                 "HeraldCore", "HeraldEvents", "HeraldKafka", "HeraldTelemetry", "HeraldThreads", "HeraldTime",
                 "HeraldWorker",
             ]
         ),
         tests(
-            "HeraldFeedbackTests",
+            "worker/HeraldFeedbackTests", "HeraldFeedbackTests",
             ["HeraldBytes", "HeraldEvents", "HeraldFeedback", "HeraldHub", "HeraldText", "HeraldTime"]),
-        tests("HeraldHTTPTests", ["HeraldHTTP", "HeraldThreads", "HeraldTime"]),
+        tests("clients/HeraldHTTPTests", "HeraldHTTPTests", ["HeraldHTTP", "HeraldThreads", "HeraldTime"]),
         tests(
-            "HeraldHubTests", ["HeraldBytes", "HeraldHTTP", "HeraldHub", "HeraldText", "HeraldThreads", "HeraldTime"]),
+            "clients/HeraldHubTests", "HeraldHubTests",
+            ["HeraldBytes", "HeraldHTTP", "HeraldHub", "HeraldText", "HeraldThreads", "HeraldTime"]),
         tests(
-            "HeraldBackendTests",
+            "clients/HeraldBackendTests", "HeraldBackendTests",
             ["HeraldBackend", "HeraldDevices", "HeraldHTTP", "HeraldHub", "HeraldText", "HeraldThreads", "HeraldTime"]),
         tests(
-            "HeraldRegistrationTests",
+            "clients/HeraldRegistrationTests", "HeraldRegistrationTests",
             [
                 "HeraldBackend", "HeraldDevices", "HeraldHTTP", "HeraldHub", "HeraldRegistration", "HeraldSandbox",
                 "HeraldText", "HeraldThreads",
             ]),
-        tests("HeraldTextTests", ["HeraldText"]),
-        tests("HeraldSettingsTests", ["HeraldSettings", "HeraldText"]),
-        tests("HeraldCommandLineTests", ["HeraldCommandLine", "HeraldText", "HeraldThreads"]),
-        tests("HeraldTelemetryTests", ["HeraldBytes", "HeraldTelemetry", "HeraldThreads", "HeraldTime"]),
+        tests("foundation/HeraldTextTests", "HeraldTextTests", ["HeraldText"]),
+        tests("app/HeraldSettingsTests", "HeraldSettingsTests", ["HeraldSettings", "HeraldText"]),
         tests(
-            "HeraldTracesTests",
+            "app/HeraldCommandLineTests", "HeraldCommandLineTests",
+            ["HeraldCommandLine", "HeraldText", "HeraldThreads"]),
+        tests(
+            "foundation/HeraldTelemetryTests", "HeraldTelemetryTests",
+            ["HeraldBytes", "HeraldTelemetry", "HeraldThreads", "HeraldTime"]),
+        tests(
+            "clients/HeraldTracesTests", "HeraldTracesTests",
             ["HeraldBytes", "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime", "HeraldTraces"]),
         tests(
-            "HeraldAdminTests",
+            "worker/HeraldAdminTests", "HeraldAdminTests",
             [
                 "HeraldAdmin", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldTelemetry",
                 "HeraldThreads", "HeraldTime", "HeraldWorker",
             ]),
         tests(
-            "HeraldSandboxTests",
+            "sandbox/HeraldSandboxTests", "HeraldSandboxTests",
             ["HeraldBytes", "HeraldSandbox", "HeraldHTTP", "HeraldHub", "HeraldText", "HeraldThreads", "HeraldTime"]),
         tests(
-            "HeraldDemoTests",
+            "sandbox/HeraldDemoTests", "HeraldDemoTests",
             ["HeraldCommandLine", "HeraldDemo", "HeraldEvents", "HeraldSandbox", "HeraldText", "HeraldTime"]),
-        tests("HeraldToolsTests", ["HeraldEvents", "HeraldKafka", "HeraldText", "HeraldTime", "HeraldTools"]),
         tests(
-            "HeraldReplayTests",
+            "operations/HeraldToolsTests", "HeraldToolsTests",
+            ["HeraldEvents", "HeraldKafka", "HeraldText", "HeraldTime", "HeraldTools"]),
+        tests(
+            "operations/HeraldReplayTests", "HeraldReplayTests",
             ["HeraldBytes", "HeraldEvents", "HeraldReplay", "HeraldText", "HeraldTime", "HeraldTools"]),
         tests(
-            "HeraldTimelineTests", ["HeraldEvents", "HeraldKafka", "HeraldTime", "HeraldTimeline"]),
+            "operations/HeraldTimelineTests", "HeraldTimelineTests",
+            ["HeraldEvents", "HeraldKafka", "HeraldTime", "HeraldTimeline"]),
         tests(
-            "HeraldConsoleTests",
+            "operations/HeraldConsoleTests", "HeraldConsoleTests",
             [
                 "HeraldAdmin", "HeraldBytes", "HeraldCampaigns", "HeraldConsole", "HeraldCore", "HeraldEvents",
                 "HeraldHTTP", "HeraldKafka", "HeraldReplay", "HeraldText", "HeraldThreads", "HeraldTime",
@@ -249,16 +260,16 @@ let package = Package(
             // Node runs them: scripts/page-tests.
             exclude: ["Page"]),
         tests(
-            "HeraldDoctorTests",
+            "operations/HeraldDoctorTests", "HeraldDoctorTests",
             [
                 "HeraldBackend", "HeraldDoctor", "HeraldHTTP", "HeraldHub", "HeraldKafka", "HeraldSandbox",
                 "HeraldThreads", "HeraldTime", "HeraldTools",
             ]),
         tests(
-            "HeraldCampaignsTests",
+            "operations/HeraldCampaignsTests", "HeraldCampaignsTests",
             ["HeraldBytes", "HeraldCampaigns", "HeraldEvents", "HeraldTime", "HeraldTools"]),
         tests(
-            "CommandTests",
+            "app/CommandTests", "CommandTests",
             [
                 "herald", "HeraldCampaigns", "HeraldCommandLine", "HeraldCore", "HeraldEvents", "HeraldKafka",
                 "HeraldSandbox",
@@ -273,9 +284,9 @@ let package = Package(
                 "HeraldWorker",
             ],
             path: "Tests/Simulation/World", swiftSettings: strict),
-        tests("SimulationTests", ["HeraldCore", "Simulation"], path: "Tests/Simulation/Tests"),
+        tests("Simulation/Tests", "SimulationTests", ["HeraldCore", "Simulation"]),
         tests(
-            "EndToEndTests",
+            "EndToEndTests", "EndToEndTests",
             [
                 "herald", "publish-example", "HeraldBytes", "HeraldHTTP", "HeraldHub", "HeraldKafka", "HeraldSandbox",
                 "HeraldThreads", "HeraldTime",

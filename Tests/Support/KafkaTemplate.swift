@@ -34,8 +34,7 @@ enum KafkaTemplate {
             .replacing("+", with: "a").replacing("/", with: "b")
     }
 
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../.build/kafka-template").standardizedFileURL
+    private static let root = Repository.root.appending(path: ".build/kafka-template")
 
     /// Named after the files of this Kafka, and when they were written: the archive fits no others.
     private static func folder(home: String) throws -> URL {

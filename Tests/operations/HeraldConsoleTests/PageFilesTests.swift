@@ -1,5 +1,6 @@
 import Foundation
 import HeraldHTTP
+import TestSupport
 import Testing
 
 @testable import HeraldConsole
@@ -8,8 +9,7 @@ import Testing
 struct PageFilesTests {
     @Test("All files of the folder are in the program, as they are")
     func all() throws {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../Sources/operations/HeraldConsole/Page").standardizedFileURL
+        let folder = Repository.root.appending(path: "Sources/operations/HeraldConsole/Page")
         let files = try #require(
             FileManager.default.enumerator(at: folder, includingPropertiesForKeys: [.isRegularFileKey])
         )

@@ -100,8 +100,7 @@ struct WorkerMetricsTests {
 
     @Test("docs/METRICS.md has each metric with its kind, labels and the words of its declaration, and no other")
     func documentation() throws {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "docs/METRICS.md")
+        let file = Repository.root.appending(path: "docs/METRICS.md")
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
         let rows = WorkerMetrics.declarations.map { metric in
             let labels = metric.labels.map { "`\($0)`" }.joined(separator: ", ")

@@ -60,8 +60,7 @@ struct SandboxCommandTests {
     }
 
     private static let program = Bundle.main.bundleURL.appendingPathComponent("herald").path
-    private static let examples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../docs/examples/sandbox").standardizedFileURL
+    private static let examples = Repository.root.appending(path: "docs/examples/sandbox")
 
     /// Runs a program with `variables`; how it ended, and what it printed.
     private static func run(

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import HeraldHTTP
@@ -46,8 +47,7 @@ struct AnswerReaderTests {
 
     @Test("What the fuzzer found, and what it starts from, means the same however it is split")
     func corpus() throws {
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../Fuzz/corpus/answer-reader")
+        let folder = Repository.root.appending(path: "Tests/Fuzz/corpus/answer-reader")
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
         #expect(!files.isEmpty)
         for file in files {

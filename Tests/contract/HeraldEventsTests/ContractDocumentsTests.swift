@@ -1,12 +1,12 @@
 import Foundation
 import HeraldEvents
 import HeraldText
+import TestSupport
 import Testing
 
 @Suite("The contract's documents")
 struct ContractDocumentsTests {
-    private static let docs = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../docs").standardizedFileURL
+    private static let docs = Repository.root.appending(path: "docs")
 
     private func examples(_ kind: String) throws -> [(name: String, bytes: [UInt8])] {
         let folder = Self.docs.appending(path: "examples/\(kind)")

@@ -161,8 +161,7 @@ private final class Mirror: Sendable {
     private let process: ChildProcess
 
     init(from source: Fixture, _ topic: String, to target: Fixture, _ copy: String) async throws {
-        let program = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../Mirror/Mirror.java").standardizedFileURL
+        let program = Repository.root.appending(path: "Tests/Mirror/Mirror.java")
         process = try await Java.start(
             [
                 program.path, source.bootstrapServers, source.topic(topic), target.bootstrapServers,

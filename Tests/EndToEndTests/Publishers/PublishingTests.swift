@@ -19,9 +19,7 @@ private struct Examples {
         case go = "Go"
     }
 
-    fileprivate static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-    private static let folder = root.appending(path: "docs/examples/publish")
+    private static let folder = Repository.root.appending(path: "docs/examples/publish")
 
     /// The test's own folder.
     let directory: URL
@@ -62,7 +60,7 @@ private struct Examples {
     }
 
     private func typeScript() throws -> [String]? {
-        let modules = ["node_modules", "../shared/clients/node_modules"].map { Self.root.appending(path: $0) }
+        let modules = ["node_modules", "../shared/clients/node_modules"].map { Repository.root.appending(path: $0) }
             .first { FileManager.default.fileExists(atPath: $0.appending(path: "kafkajs").path) }
         guard let modules, runs("node", "--version") else { return nil }
         let folder = directory.appending(path: "typescript")
@@ -143,7 +141,7 @@ struct PublishingTests {
 
     /// The blocks of shell commands in docs/PUBLISHING.md, in their order.
     private static func shellBlocks() throws -> [String] {
-        let text = try String(contentsOf: Examples.root.appending(path: "docs/PUBLISHING.md"), encoding: .utf8)
+        let text = try String(contentsOf: Repository.root.appending(path: "docs/PUBLISHING.md"), encoding: .utf8)
         return text.components(separatedBy: "```sh\n").dropFirst().compactMap {
             $0.components(separatedBy: "\n```").first
         }

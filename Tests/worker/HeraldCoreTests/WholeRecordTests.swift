@@ -1,10 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Whole records")
 struct WholeRecordTests {
-    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../Fuzz/corpus/whole-record").standardizedFileURL
+    private static let folder = Repository.root.appending(path: "Tests/Fuzz/corpus/whole-record")
 
     @Test("Every record of the corpus, seed or find, ends in records that a broker takes")
     func replay() throws {

@@ -1,13 +1,12 @@
 import Foundation
 import HeraldSettings
 import HeraldText
+import TestSupport
 import Testing
 
 @Suite("What is generated from the table")
 struct GeneratedDocumentsTests {
-    private static let documents = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("docs")
+    private static let documents = Repository.root.appending(path: "docs")
 
     @Test("docs/SETTINGS.md is what herald config docs prints")
     func document() throws {

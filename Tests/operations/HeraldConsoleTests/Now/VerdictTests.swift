@@ -2,6 +2,7 @@ import Foundation
 import HeraldCore
 import HeraldTime
 import HeraldTools
+import TestSupport
 import Testing
 
 @testable import HeraldAdmin
@@ -352,8 +353,7 @@ struct VerdictTests {
 
     @Test("names only sections that the runbook has")
     func sections() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
-        let text = try String(contentsOf: root.appending(path: "docs/RUNBOOK.md"), encoding: .utf8)
+        let text = try String(contentsOf: Repository.root.appending(path: "docs/RUNBOOK.md"), encoding: .utf8)
         let anchors = Set(
             text.split(separator: "\n").filter { $0.hasPrefix("#") }.map { line in
                 line.drop { $0 == "#" || $0 == " " }.lowercased().replacing(" ", with: "-")

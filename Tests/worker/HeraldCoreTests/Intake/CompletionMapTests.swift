@@ -68,8 +68,7 @@ struct CompletionMapTests {
 
     @Test("what the fuzzer starts from, and what it found, keeps these properties")
     func corpus() throws {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../Fuzz/corpus/completion-map").standardizedFileURL
+        let folder = Repository.root.appending(path: "Tests/Fuzz/corpus/completion-map")
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
         #expect(files.count >= 8)
         for file in files {

@@ -1,11 +1,11 @@
 import Foundation
 import HeraldEvents
+import TestSupport
 import Testing
 
 @Suite("The fuzzer's corpus")
 struct FuzzCorpusTests {
-    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../Fuzz/corpus/event-decoder").standardizedFileURL
+    private static let folder = Repository.root.appending(path: "Tests/Fuzz/corpus/event-decoder")
 
     @Test("Every file of the corpus, seed or find, goes through the decoder and keeps its properties")
     func replay() throws {
