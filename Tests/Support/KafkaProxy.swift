@@ -1,10 +1,13 @@
+import Dispatch
 import Glibc
 import HeraldThreads
 import Synchronization
 
-/// Stands between clients and a broker and loses answers, as a network does that breaks at the worst moment.
+/// Stands between clients and a broker, keeps requests back and loses answers, as a network does that breaks at the
+/// worst moment.
 ///
-/// A request whose answer is lost has reached the broker; its client sees the connection end.
+/// A request that is kept back has left its client and has not reached the broker. One whose answer is lost has reached it,
+/// and its client sees the connection end.
 public final class KafkaProxy: Sendable {
     /// A request of Kafka's protocol, by the number that it has there.
     public enum Request: Int16, Sendable {
@@ -21,6 +24,25 @@ public final class KafkaProxy: Sendable {
         var lost: [Int16: Int] = [:]
         var delayMicroseconds: UInt32 = 0
         var connections: [Int32: Connection] = [:]
+        var toHold: Set<Int16> = []
+        var held: [HeldRequest] = []
+    }
+
+    /// A request that waits for what is done with it.
+    private final class HeldRequest: Sendable {
+        private let isDecided = DispatchSemaphore(value: 0)
+        private let isDelivered = Mutex(false)
+
+        /// Whether it is to be delivered; blocks its connection's thread until that is known.
+        func wait() -> Bool {
+            isDecided.wait()
+            return isDelivered.withLock { $0 }
+        }
+
+        func decide(isDelivered delivered: Bool) {
+            isDelivered.withLock { $0 = delivered }
+            isDecided.signal()
+        }
     }
 
     /// Both ends of one connection, and the answers on it that will be lost.
@@ -75,6 +97,32 @@ public final class KafkaProxy: Sendable {
     /// How many answers to this kind of request were lost so far.
     public func lostAnswers(to request: Request) -> Int { state.withLock { $0.lost[request.rawValue] ?? 0 } }
 
+    /// Keeps requests of this kind back from now on, and what follows them on their connections.
+    public func hold(_ request: Request) {
+        _ = state.withLock { $0.toHold.insert(request.rawValue) }
+    }
+
+    /// How many requests are kept back.
+    public var heldCount: Int { state.withLock { $0.held.count } }
+
+    /// Delivers what is kept back now; what comes later is kept back as before.
+    public func release() {
+        for request in takeHeld() { request.decide(isDelivered: true) }
+    }
+
+    /// Loses what is kept back, with its connections, and keeps nothing back any more.
+    public func drop() {
+        state.withLock { $0.toHold = [] }
+        for request in takeHeld() { request.decide(isDelivered: false) }
+    }
+
+    private func takeHeld() -> [HeldRequest] {
+        state.withLock { state in
+            defer { state.held = [] }
+            return state.held
+        }
+    }
+
     /// Passes every answer on so much later.
     public func delayAnswers(milliseconds: Int) {
         state.withLock { $0.delayMicroseconds = UInt32(milliseconds) * 1_000 }
@@ -82,6 +130,7 @@ public final class KafkaProxy: Sendable {
 
     /// Ends every connection, and hurts none that comes from now on.
     func reset() {
+        drop()
         let open = state.withLock { state in
             state.toLose = [:]
             state.lost = [:]
@@ -133,7 +182,13 @@ public final class KafkaProxy: Sendable {
             return true
         }
         if isDoomed { connection.doomed.withLock { $0[KafkaWire.number(frame, at: 8)] = kind } }
-        return true
+        let held = state.withLock { state -> HeldRequest? in
+            guard state.toHold.contains(kind) else { return nil }
+            let held = HeldRequest()
+            state.held.append(held)
+            return held
+        }
+        return held?.wait() ?? true
     }
 
     /// Whether an answer gets through.

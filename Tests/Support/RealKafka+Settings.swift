@@ -39,7 +39,8 @@ extension RealKafka {
     static func makeBrokerOnly(_ settings: inout [String: String]) {
         settings["process.roles"] = "broker"
         settings["node.id"] = "101"
-        settings["listeners"] = settings["listeners"]?.split(separator: ",").first.map(String.init)
+        settings["listeners"] = settings["listeners"]?.split(separator: ",").filter { !$0.hasPrefix("CONTROLLER") }
+            .joined(separator: ",")
     }
 
     static func controllerSettings(voters: String, port: Int) -> [String: String] {

@@ -21,8 +21,10 @@ extension RealKafka {
     /// One node with TLS, logins and permissions, where each test has users and topics of its own.
     public static func secured() async throws -> RealKafka { try await securing.value }
 
-    /// A broker whose controller outlives it, to be killed and paused.
-    public static let mortal = ClusterInTurns { try await start(nodes: 1, controllerOutlivesBroker: true) }
+    /// A broker whose controller outlives it, to be killed and paused, also behind a proxy.
+    public static let mortal = ClusterInTurns {
+        try await start(nodes: 1, controllerOutlivesBroker: true, behindProxy: true)
+    }
 
     /// One node behind a proxy, to be paused, with permissions: what no rule names is allowed to everybody.
     public static let proxied = ClusterInTurns {

@@ -57,16 +57,20 @@ struct CampaignPublishTests {
 
     @Test("Killed with a transaction open and in steps of its ramp, it is started again: each is called once")
     func kills() async throws {
-        try await Fixture.run(Self.heldPlan()) { fixture in
+        var plan = Self.heldPlan()
+        plan.cluster = .proxied
+        try await Fixture.run(plan) { fixture in
             let count = 2_500
             let words = fixture.startWords(try fixture.audience(count), ["--ramp", "500,500"])
             _ = try await fixture.startWorker()
-            try await fixture.killInTransaction(try fixture.startTool(words), on: "notifications.bulk")
+            try await fixture.killInTransaction(
+                try fixture.startTool(words, changing: fixture.behindProxy), on: "notifications.bulk")
             let second = try fixture.startTool(words)
             try await fixture.wait("the first step is published") { fixture.count("notifications.bulk") == 500 }
             second.kill()
-            let third = try fixture.startTool(words)
+            let third = try fixture.startTool(words, changing: fixture.behindProxy)
             try await fixture.wait("it knows what is published") { third.output.contains("Continues: ") }
+            try fixture.holdTransactions()
             fixture.backend.misbehave([])
             try await fixture.killInTransaction(third, on: "notifications.bulk")
             fixture.backend.misbehave([.hold()])
@@ -134,25 +138,21 @@ struct CampaignPublishTests {
 
     @Test("A publisher that stood still for longer than its transaction may be open goes on, and repeats nobody")
     func stoodStill() async throws {
-        try await Fixture.run(Self.plan()) { fixture in
+        let plan = Self.plan { $0.cluster = .proxied }
+        try await Fixture.run(plan) { fixture in
             let count = 2_000
             _ = try await fixture.startWorker()
-            let ramp = Array(repeating: "200", count: 9).joined(separator: ",")
             // A time-out that is meant to expire.
+            let own = ["kafka.properties": #"{transaction.timeout.ms: "3000"}"#]
             let run = try fixture.startTool(
-                fixture.startWords(try fixture.audience(count), ["--ramp", ramp]),
-                changing: ["kafka.properties": #"{transaction.timeout.ms: "1000"}"#])
-            func isTold() -> Bool { run.output.contains("Publishing is interrupted") }
-            // Once more when the broker had the order to commit it already.
-            while !isTold() {
-                try await fixture.pauseInTransaction(run, on: "notifications.bulk")
-                try await fixture.wait("it is ended") { try !fixture.hasOpenTransaction("notifications.bulk") }
-                let before = fixture.count("notifications.bulk")
-                run.resume()
-                try await fixture.wait("it is told, or goes on") {
-                    isTold() || fixture.count("notifications.bulk") > before
-                }
-            }
+                fixture.startWords(try fixture.audience(count), ["--ramp", "500,500,500"]),
+                changing: fixture.behindProxy.merging(own) { $1 })
+            try await fixture.holdInTransaction(run, on: "notifications.bulk")
+            run.pause()
+            try fixture.loseTransactionEnd()
+            try await fixture.wait("the broker ends it") { try !fixture.hasOpenTransaction("notifications.bulk") }
+            run.resume()
+            try await fixture.wait("it is told") { run.output.contains("Publishing is interrupted") }
             #expect(try await run.waitForExit(within: 120) == 0, "\(run.output)")
             #expect(fixture.isEachCalledOnce(count), "\(fixture.backend.calls.count) calls")
         }
@@ -304,13 +304,15 @@ struct CampaignBrokerTests {
         }
         try await Fixture.run(plan) { fixture in
             let count = 2_000
-            let run = try fixture.startTool(fixture.startWords(try fixture.audience(count), ["--ramp", "500,500,500"]))
+            let words = fixture.startWords(try fixture.audience(count), ["--ramp", "500,500,500"])
+            let run = try fixture.startTool(words, changing: fixture.behindProxy)
             _ = try await fixture.startWorker()
             try await fixture.wait("some are published") { fixture.count("notifications.bulk") == 500 }
+            try fixture.holdTransactions()
             fixture.backend.misbehave([])
-            try await fixture.pauseInTransaction(run, on: "notifications.bulk")
+            try await fixture.holdInTransaction(run, on: "notifications.bulk")
             fixture.kafka.kill(node: 1)
-            run.resume()
+            try fixture.loseTransactionEnd()
             try await fixture.kafka.revive(node: 1)
             #expect(try await run.waitForExit(within: 180) == 0, "\(run.output)")
             try await fixture.catchUp()

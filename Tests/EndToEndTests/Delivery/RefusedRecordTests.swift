@@ -8,7 +8,10 @@ import Testing
 struct RefusedRecordTests {
     @Test("The result topic is deleted under a worker: no commit, an alarm, and it goes on when it is back")
     func deletedResultTopic() async throws {
-        try await Fixture.run { fixture in
+        var plan = Fixture.Plan()
+        // Records for a topic that is gone are given up in a transaction's time, which is the default's.
+        plan.settings = ["kafka.properties": #"{session.timeout.ms: "60000", heartbeat.interval.ms: "500"}"#]
+        try await Fixture.run(plan) { fixture in
             let worker = try await fixture.startWorker()
             let committed = try await fixture.committed()
             try await fixture.deleteTopic("notifications.results")

@@ -19,17 +19,22 @@ struct ReplaySafetyTests {
 
     @Test("Killed at its beginning, in transactions and between them, a replay replays each exactly once")
     func kills() async throws {
-        try await Fixture.run(Self.plan()) { fixture in
+        var plan = Self.plan()
+        plan.cluster = .proxied
+        try await Fixture.run(plan) { fixture in
+            func proxied() throws -> HeraldProcess {
+                try fixture.startDLQ(Self.stepping, changing: fixture.behindProxy)
+            }
             try await fixture.publishDeadLetters(0..<300)
             let first = try fixture.startDLQ(Self.stepping)
             try await fixture.wait("it has the lease") { fixture.count("notifications.dead-letter.state") > 0 }
             first.kill()
-            try await fixture.killInTransaction(try fixture.startDLQ(Self.stepping), on: "notifications")
+            try await fixture.killInTransaction(try proxied(), on: "notifications")
             let third = try fixture.startDLQ(Self.stepping)
             // Nobody delivers: it waits for the outcomes of its first batch.
             try await fixture.wait("a batch is replayed") { fixture.count("notifications") >= 100 }
             third.kill()
-            try await fixture.killInTransaction(try fixture.startDLQ(Self.stepping), on: "notifications")
+            try await fixture.killInTransaction(try proxied(), on: "notifications")
             try await Self.finish(fixture, count: 300)
         }
     }
@@ -175,12 +180,12 @@ struct ReplayBrokerTests {
         plan.more = Fixture.replayTopics
         try await Fixture.run(plan) { fixture in
             try await fixture.publishDeadLetters(0..<600)
-            let run = try fixture.startDLQ([
-                "replay", "--where", "status = 503", "--yes", "--ramp", "50", "--wait", "0",
-            ])
-            try await fixture.pauseInTransaction(run, on: "notifications")
+            let run = try fixture.startDLQ(
+                ["replay", "--where", "status = 503", "--yes", "--ramp", "50", "--wait", "0"],
+                changing: fixture.behindProxy)
+            try await fixture.holdInTransaction(run, on: "notifications")
             fixture.kafka.kill(node: 1)
-            run.resume()
+            try fixture.loseTransactionEnd()
             try await fixture.kafka.revive(node: 1)
             let status = try await run.waitForExit(within: 180)
             #expect(status == 0, "\(run.output)")
