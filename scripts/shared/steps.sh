@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Steps of a long run, for scripts that source this: each is named, bounded, timed and counted as building or testing.
 #
 #     step build|test NAME MINUTES COMMAND ARGUMENT…
