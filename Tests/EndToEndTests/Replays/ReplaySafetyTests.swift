@@ -127,6 +127,7 @@ struct ReplaySafetyTests {
                 try producer.flush(timeoutMilliseconds: Patience.milliseconds)
             }
             let run = try fixture.startDLQ(["replay", "--where", "status = 503", "--yes", "--wait", "0", "-o", "jsonl"])
+            try await fixture.wait("it has planned all") { run.output.contains("20 would be replayed") }
             let look = try await fixture.dlq("list")
             #expect(look.status == 0, "who only looks does not wait: \(look.output)")
             #expect(run.isRunning && fixture.count("notifications") == 0, "\(run.output)")
