@@ -268,13 +268,14 @@ final class Fixture: Sendable {
         guard isTrue else { throw WorldError("after \(Patience.seconds) s it was not so: \(what)") }
     }
 
-    /// Waits until there are this many results.
+    /// Waits until there are this many results, and what was written with them in other topics is read, too.
     func waitForResults(_ expected: Int, within seconds: Int = Patience.seconds) async throws {
         do {
             try await wait("\(expected) results", within: seconds) { count("notifications.results") >= expected }
         } catch {
             throw WorldError("\(error); there are \(count("notifications.results"))")
         }
+        try await catchUp()
     }
 
     /// Waits until everything that the brokers have now was read.

@@ -2,7 +2,7 @@ import datetime
 import json
 import unittest
 
-import verdict
+import run_verdict as verdict
 
 TODAY = datetime.date(2026, 11, 24)
 FLAKY = "EndToEndTests.StopTests/zombie()"
