@@ -45,6 +45,7 @@ struct RefusedRecordTests {
             try await fixture.publish([large] + Batch.events(0..<50))
             try await fixture.waitForResults(51)
             try await fixture.waitUntilAllIsCommitted()
+            try await fixture.catchUp()
             let letter = try #require(fixture.deadLetters.first)
             #expect(letter.value == nil && letter.key == large.key)
             #expect(letter.heraldHeaders["herald-omitted"] == "history,detail,value")

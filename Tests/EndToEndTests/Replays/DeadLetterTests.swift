@@ -72,6 +72,7 @@ struct DeadLetterTests {
             _ = try await fixture.startWorker()
             try await fixture.publish([Self.misspelt("a")])
             try await fixture.waitForResults(1)
+            try await fixture.catchUp()
             let letters = fixture.deadLetters.map(\.value)
             let dry = try await fixture.dlq("replay", "a", "--set", "pns=apns", "--set", "user=bob", "--dry-run")
             #expect(dry.output.contains("user (none) → bob, pns (none) → apns"), "\(dry.output)")
