@@ -136,8 +136,9 @@ struct HubFeedbackTests {
             var kills = [try Kill(of: worker, in: fixture, stream.hub)]
 
             // With some recorded, and others in flight.
-            stream.hub.misbehave([.hold()])
             worker = try await fixture.startHubWorker(stream.hub, changing: settings)
+            // What the killed one had under way is answered now, to nobody, so that the next answers are this one's.
+            stream.hub.misbehave([.hold()])
             try await fixture.wait("some are sent") { stream.hub.heldCount >= 10 }
             stream.hub.release(10)
             try await fixture.waitForResults(10)
