@@ -299,7 +299,7 @@ struct CampaignBrokerTests {
     @Test("Its broker dies in a transaction and comes back: it goes on, and each has one event and one key")
     func brokerDies() async throws {
         let plan = CampaignPublishTests.plan {
-            $0.hasMortalBroker = true
+            $0.cluster = .mortal
             $0.misbehaviour = [.hold()]
         }
         try await Fixture.run(plan) { fixture in

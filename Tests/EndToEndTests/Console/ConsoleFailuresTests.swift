@@ -249,7 +249,7 @@ struct ConsoleBrokerTests {
     @Test("A broker that goes away and comes back is waited for, and the groups go on")
     func away() async throws {
         var plan = Fixture.Plan()
-        plan.hasMortalBroker = true
+        plan.cluster = .mortal
         plan.more = Fixture.replayTopics
         try await Fixture.run(plan) { fixture in
             try await fixture.publishDeadLetters(0..<10)

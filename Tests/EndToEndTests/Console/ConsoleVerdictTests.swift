@@ -137,7 +137,7 @@ struct ConsoleVerdictTests {
         .long("it takes most of a minute until brokers are called gone and all is well again"))
     func unreachable() async throws {
         var plan = Fixture.Plan()
-        plan.hasMortalBroker = true
+        plan.cluster = .mortal
         try await look(plan) { console, fixture in
             let worker = try await fixture.startWorker()
             try await wait(console, for: "that it delivers") { $0.state == "good" }

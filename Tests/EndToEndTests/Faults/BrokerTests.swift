@@ -7,7 +7,7 @@ struct BrokerTests {
     @Test("A worker waits for a broker that is down, and goes on after one that dies in a transaction")
     func brokerDown() async throws {
         var plan = Fixture.Plan()
-        plan.hasMortalBroker = true
+        plan.cluster = .mortal
         plan.settings = Held.settings
         try await Fixture.run(plan) { fixture in
             try await Self.waitAtTheStart(fixture)

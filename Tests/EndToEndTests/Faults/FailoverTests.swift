@@ -18,7 +18,7 @@ struct FailoverTests {
         plan.misbehaviour = [.status(503) { ($0.user, $0.callsPerKey) = ("flaky-*", 1) }]
         var lostPlan = Fixture.Plan()
         lostPlan.partitions = partitions
-        lostPlan.hasMortalBroker = true
+        lostPlan.cluster = .mortal
         lostPlan.misbehaviour = misbehaviour
         // Its killed worker is a member until its session is over.
         lostPlan.settings = ["kafka.properties": Fixture.shortSession]

@@ -246,7 +246,7 @@ struct HurtfulHubTests {
         let stream = try HubStream()
         defer { stream.hub.stop() }
         var plan = Fixture.feedbackPlan
-        plan.hasMortalBroker = true
+        plan.cluster = .mortal
         try await Fixture.run(plan) { fixture in
             try await stream.register(400)
             let worker = try await fixture.startHubWorker(

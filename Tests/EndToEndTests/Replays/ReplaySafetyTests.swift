@@ -177,7 +177,7 @@ struct ReplayBrokerTests {
     @Test("Its broker dies in a transaction and comes back: it goes on, and each dead letter is replayed once")
     func brokerDies() async throws {
         var plan = Fixture.Plan()
-        plan.hasMortalBroker = true
+        plan.cluster = .mortal
         plan.more = Fixture.replayTopics
         try await Fixture.run(plan) { fixture in
             try await fixture.publishDeadLetters(0..<600)

@@ -30,11 +30,6 @@ final class Fixture: Sendable {
         var misbehaviour: [Misbehaviour] = []
         /// The cluster that it is on.
         var cluster = Cluster.shared
-        /// Whether its broker may be killed.
-        var hasMortalBroker: Bool {
-            get { cluster == .mortal }
-            set { cluster = newValue ? .mortal : .shared }
-        }
     }
 
     /// The beginning of every topic's name, and the group.

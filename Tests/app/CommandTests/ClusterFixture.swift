@@ -54,9 +54,7 @@ struct ClusterFixture: Sendable {
     }
 
     /// The topic's first records, when so many are there.
-    func records(
-        of topic: String, count: Int, partitions: Int32 = 3, waitSeconds: Int = 30
-    ) async throws -> [Record] {
+    func records(of topic: String, count: Int, partitions: Int32 = 3) async throws -> [Record] {
         try await Blocking.run {
             let reader = try TopicReader(properties: [
                 ("bootstrap.servers", kafka.bootstrapServers), ("group.id", "test"),
@@ -66,7 +64,7 @@ struct ClusterFixture: Sendable {
             for partition in 0..<partitions { starts[TopicPartition(topic: topic, partition: partition)] = .beginning }
             try reader.begin(starts)
             var records: [Record] = []
-            let end = ContinuousClock.now + .seconds(waitSeconds)
+            let end = ContinuousClock.now + .seconds(30)
             while records.count < count, ContinuousClock.now < end {
                 guard case .record(let message) = try reader.next(waitMilliseconds: 100) else { continue }
                 defer { message.release() }

@@ -39,7 +39,8 @@ enum BackendCommand: HeraldCommand {
             + "A rule of --misbehave is name=value, comma-separated. Which calls it concerns: user and pns, with * for "
             + "anything; path (/api/notifications); calls=N, the first N; callsPerKey=N, the first N of each idempotency "
             + "key; share=0.1, that share of them, chosen by seed=N; perSecond=N, those beyond N in a second. What "
-            + "happens: status=N, perhaps with retryAfter (seconds, a date, or date+30); hold, the answer waits until the rules change; hang, no answer; hangUp, the "
+            + "happens: status=N, perhaps with retryAfter (seconds, a date, or date+30); hold, the answer "
+            + "waits until the rules change; hang, no answer; hangUp, the "
             + "connection is closed; latency=50 or 50-200, so many milliseconds. With carriedOut the devices get the "
             + "notification all the same. Rules are tried in their order; one with only a latency lets the next go on.",
         options: [
