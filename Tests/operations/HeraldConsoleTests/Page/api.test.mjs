@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import test, { afterEach } from 'node:test';
-import { ApiError, get, post, postBytes, whenSignedOut } from '#page/lib/api.js';
+import { ApiError, closeNews, get, onConnection, onNews, openNews, post, postBytes, whenSignedOut } from '#page/lib/api.js';
 
 const browsersOwn = globalThis.fetch;
 afterEach(() => {
+  closeNews();
+  delete globalThis.EventSource;
   globalThis.fetch = browsersOwn;
   whenSignedOut(() => {});
 });
@@ -55,4 +57,72 @@ test('Whoever is not known any more is told so, nobody else', async () => {
     await get('/api/now').catch(() => {});
     assert.equal(told, status === 401 ? 1 : 0, String(status));
   }
+});
+
+/** The connection that a page opens for news; a test says what comes in. */
+function newsFrom() {
+  const connections = [];
+  globalThis.EventSource = class extends EventTarget {
+    static CLOSED = 2;
+
+    readyState = 1;
+
+    constructor(path) {
+      super();
+      this.path = path;
+      connections.push(this);
+    }
+
+    close() {}
+
+    tell(name, value) {
+      this.dispatchEvent(Object.assign(new Event(name), { data: JSON.stringify(value) }));
+    }
+  };
+  openNews();
+  return connections[0];
+}
+
+for (const name of ['verdict', 'now', 'failures', 'jobs']) {
+  test(`A page that listens to ${name} after the news came is given the latest at once`, () => {
+    const server = newsFrom();
+    server.tell(name, { n: 1 });
+    server.tell(name, { n: 2 });
+    const seen = [];
+    onNews(name, ({ n }) => seen.push(n));
+    assert.deepEqual(seen, [2]);
+    server.tell(name, { n: 3 });
+    assert.deepEqual(seen, [2, 3]);
+  });
+}
+
+test('A page that has ended is told nothing more, the others are', () => {
+  const server = newsFrom();
+  const [left, right] = [[], []];
+  const end = onNews('jobs', (value) => left.push(value));
+  onNews('jobs', (value) => right.push(value));
+  server.tell('jobs', 1);
+  end();
+  server.tell('jobs', 2);
+  assert.deepEqual([left, right], [[1], [1, 2]]);
+});
+
+test('Who signs in again is not shown the news of before', () => {
+  newsFrom().tell('jobs', ['old']);
+  closeNews();
+  const server = newsFrom();
+  const seen = [];
+  onNews('jobs', (value) => seen.push(value));
+  assert.deepEqual(seen, []);
+  server.tell('jobs', ['new']);
+  assert.deepEqual(seen, [['new']]);
+});
+
+test('A page knows whether news come in', () => {
+  const server = newsFrom();
+  const seen = [];
+  onConnection((isConnected) => seen.push(isConnected));
+  server.dispatchEvent(new Event('open'));
+  server.dispatchEvent(new Event('error'));
+  assert.deepEqual(seen, [false, true, false]);
 });

@@ -49,7 +49,9 @@ export function postBytes(path, bytes, query) {
   }));
 }
 
-const handlers = new Map();
+// The server tells each once when the connection opens, perhaps before any page asks for it: all are listened to from
+// the start, and the latest of each is kept.
+const handlers = new Map(['verdict', 'now', 'failures', 'jobs'].map((name) => [name, new Set()]));
 const latest = new Map();
 const stateHandlers = new Set();
 let source = null;
@@ -62,10 +64,10 @@ function setConnected(value) {
 }
 
 function listen(name) {
-  source?.addEventListener(name, (event) => {
+  source.addEventListener(name, (event) => {
     const value = JSON.parse(event.data);
     latest.set(name, value);
-    for (const handler of handlers.get(name) ?? []) handler(value);
+    for (const handler of handlers.get(name)) handler(value);
   });
 }
 
@@ -94,10 +96,6 @@ export function closeNews() {
 
 /** Calls the handler with each value of that name, the latest at once; returns what ends that. */
 export function onNews(name, handler) {
-  if (!handlers.has(name)) {
-    handlers.set(name, new Set());
-    listen(name);
-  }
   handlers.get(name).add(handler);
   if (latest.has(name)) handler(latest.get(name));
   return () => handlers.get(name).delete(handler);
