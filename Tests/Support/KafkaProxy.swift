@@ -7,7 +7,8 @@ import Synchronization
 /// worst moment.
 ///
 /// A request that is kept back has left its client and has not reached the broker. One whose answer is lost has reached it,
-/// and its client sees the connection end.
+/// and its client sees the connection end. One that is late does neither: its client sees the connection end, and the broker
+/// gets it when a test says so.
 public final class KafkaProxy: Sendable {
     /// A request of Kafka's protocol, by the number that it has there.
     public enum Request: Int16, Sendable {
@@ -26,6 +27,9 @@ public final class KafkaProxy: Sendable {
         var connections: [Int32: Connection] = [:]
         var toHold: Set<Int16> = []
         var held: [HeldRequest] = []
+        var toDelay: [Int16: Int] = [:]
+        var late: [HeldRequest] = []
+        var answeredLate = 0
     }
 
     /// A request that waits for what is done with it.
@@ -50,6 +54,9 @@ public final class KafkaProxy: Sendable {
         let client: Int32
         let broker: Int32
         let doomed = Mutex<[Int32: Int16]>([:])
+        /// The number of the request that is late, after which nothing comes but its answer.
+        let late = Mutex<Int32?>(nil)
+        let hasNoMoreAnswers = DispatchSemaphore(value: 0)
 
         init(client: Int32, broker: Int32) {
             self.client = client
@@ -57,9 +64,16 @@ public final class KafkaProxy: Sendable {
         }
 
         func hangUp() {
-            shutdown(client, Int32(SHUT_RDWR))
+            leaveClient()
             shutdown(broker, Int32(SHUT_RDWR))
         }
+
+        /// Blocks until the broker has answered what is late.
+        func awaitLateAnswer() {
+            if late.withLock({ $0 }) != nil { hasNoMoreAnswers.wait() }
+        }
+
+        func leaveClient() { shutdown(client, Int32(SHUT_RDWR)) }
     }
 
     /// The port that clients connect to.
@@ -110,6 +124,12 @@ public final class KafkaProxy: Sendable {
         for request in takeHeld() { request.decide(isDelivered: true) }
     }
 
+    /// Delivers what is kept back, and keeps nothing back any more.
+    public func letGo() {
+        state.withLock { $0.toHold = [] }
+        release()
+    }
+
     /// Loses what is kept back, with its connections, and keeps nothing back any more.
     public func drop() {
         state.withLock { $0.toHold = [] }
@@ -123,6 +143,26 @@ public final class KafkaProxy: Sendable {
         }
     }
 
+    /// Ends the client's connection at each of the next requests of this kind, and delivers them when ``deliverLate()`` says so.
+    public func makeLate(_ request: Request, count: Int = 1) {
+        state.withLock { $0.toDelay[request.rawValue, default: 0] += count }
+    }
+
+    /// How many requests have left their clients for good and have not reached the broker.
+    public var lateCount: Int { state.withLock { $0.late.count } }
+
+    /// How many requests the broker has answered that were late.
+    public var answeredLateCount: Int { state.withLock { $0.answeredLate } }
+
+    /// Delivers what is late now.
+    public func deliverLate() {
+        let late = state.withLock { state in
+            defer { state.late = [] }
+            return state.late
+        }
+        for request in late { request.decide(isDelivered: true) }
+    }
+
     /// Passes every answer on so much later.
     public func delayAnswers(milliseconds: Int) {
         state.withLock { $0.delayMicroseconds = UInt32(milliseconds) * 1_000 }
@@ -131,9 +171,12 @@ public final class KafkaProxy: Sendable {
     /// Ends every connection, and hurts none that comes from now on.
     func reset() {
         drop()
+        deliverLate()
         let open = state.withLock { state in
             state.toLose = [:]
             state.lost = [:]
+            state.toDelay = [:]
+            state.answeredLate = 0
             state.delayMicroseconds = 0
             return Array(state.connections.values)
         }
@@ -162,9 +205,11 @@ public final class KafkaProxy: Sendable {
         _ = try? OwnThread(name: "proxy-answers") { [self] in
             let requests = try? OwnThread(name: "proxy-requests") { [self] in
                 forward(from: connection.client, to: connection.broker) { notes($0, connection) }
+                connection.awaitLateAnswer()
                 connection.hangUp()
             }
             forward(from: connection.broker, to: connection.client) { passes($0, connection) }
+            connection.hasNoMoreAnswers.signal()
             connection.hangUp()
             requests?.join()
             _ = state.withLock { $0.connections.removeValue(forKey: connection.client) }
@@ -188,13 +233,30 @@ public final class KafkaProxy: Sendable {
             state.held.append(held)
             return held
         }
-        return held?.wait() ?? true
+        if let held { return held.wait() }
+        return isDelivered(kind, number: KafkaWire.number(frame, at: 8), connection)
+    }
+
+    /// Whether a request reaches the broker now; one that is late waits here, without its client.
+    private func isDelivered(_ kind: Int16, number: Int32, _ connection: Connection) -> Bool {
+        let late = state.withLock { state -> HeldRequest? in
+            guard let left = state.toDelay[kind], left > 0 else { return nil }
+            state.toDelay[kind] = left - 1
+            let late = HeldRequest()
+            state.late.append(late)
+            return late
+        }
+        guard let late else { return true }
+        connection.late.withLock { $0 = number }
+        connection.leaveClient()
+        return late.wait()
     }
 
     /// Whether an answer gets through.
     private func passes(_ frame: [UInt8], _ connection: Connection) -> Bool {
         let delay = state.withLock { $0.delayMicroseconds }
         if delay > 0 { usleep(delay) }
+        if connection.late.withLock({ $0 == KafkaWire.number(frame, at: 4) }) { state.withLock { $0.answeredLate += 1 } }
         guard let kind = connection.doomed.withLock({ $0.removeValue(forKey: KafkaWire.number(frame, at: 4)) }) else {
             return true
         }

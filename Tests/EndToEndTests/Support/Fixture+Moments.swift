@@ -1,6 +1,6 @@
 import TestSupport
 
-/// The moment at which a kill is worst: a transaction is written, and the order to end it has not reached the broker.
+/// The moments at which a kill or a late request is worst.
 ///
 /// For what was started with ``behindProxy``.
 extension Fixture {
@@ -26,6 +26,9 @@ extension Fixture {
         }
     }
 
+    /// What was held goes on, and transactions end as ever again.
+    func endTransactions() throws { try proxy.letGo() }
+
     /// The order to end the transaction never arrives, and transactions end as ever again.
     func loseTransactionEnd() throws { try proxy.drop() }
 
@@ -34,5 +37,23 @@ extension Fixture {
         try await holdInTransaction(run, on: shortName)
         run.kill()
         try loseTransactionEnd()
+    }
+
+    /// The next request of this kind loses its connection on its way, and is sent again on another; the first copy arrives
+    /// at ``deliverLate()``.
+    func makeLate(_ request: KafkaProxy.Request, count: Int = 1) throws { try proxy.makeLate(request, count: count) }
+
+    /// Waits until so many requests are late.
+    func waitForLate(_ count: Int) async throws {
+        let proxy = try proxy
+        try await wait("\(count) requests are late") { proxy.lateCount >= count }
+    }
+
+    /// Delivers what is late, and waits until the broker has answered.
+    func deliverLate() async throws {
+        let proxy = try proxy
+        let goal = proxy.answeredLateCount + proxy.lateCount
+        proxy.deliverLate()
+        try await wait("the broker has answered what was late") { proxy.answeredLateCount >= goal }
     }
 }

@@ -5,7 +5,7 @@
     Tests/Simulation/Mutants/mutants.py --changed-since COMMIT [--most N]   only of files that differ from COMMIT
     Tests/Simulation/Mutants/mutants.py --build                             builds the simulation's program, unbroken
 
-A small package in .build/mutants has the engine and the lane as copies and everything else as links, so that a mutant
+A small package in .build/mutants has the engine, the lane and Kafka's client as copies and everything else as links, so that a mutant
 is one file to compile; the next one is compiled while this one runs. A mutant runs its scenario, or the first seeds
 when it has none, and so does the unbroken engine before. Fails when the unbroken engine does, when a mutant survives,
 and when one no longer applies.
@@ -30,12 +30,14 @@ PACKAGE = ROOT / ".build" / "mutants"
 PROGRAM = ".build/debug/simulate"
 CORE = "Sources/worker/HeraldCore"
 LANE = "Sources/worker/HeraldWorker/Lane"
+CLIENT = "Sources/clients/HeraldKafka"
+# What a mutant may break.
+BREAKABLE = (CORE, LANE, CLIENT)
 # What else the package has of the sources, and of the simulation.
 SOURCES = [
     "Sources/c/CEpoll", "Sources/c/CRDKafka",
     "Sources/foundation/HeraldBytes", "Sources/foundation/HeraldTelemetry", "Sources/foundation/HeraldThreads",
     "Sources/foundation/HeraldText", "Sources/foundation/HeraldTime", "Sources/contract/HeraldEvents",
-    "Sources/clients/HeraldKafka",
     "Sources/worker/HeraldWorker/Report", "Sources/worker/HeraldWorker/OutageReason+Words.swift",
 ]
 WORLD = ["Tests/Simulation/World", "Tests/Simulation/Program"]
@@ -60,7 +62,7 @@ def prepare(package: Path = PACKAGE, sources: Path = ROOT) -> None:
             link(package, name)
         else:
             copy_tree(sources / name, package / name)
-    for folder in (CORE, LANE):
+    for folder in BREAKABLE:
         copy_tree(sources / folder, package / folder)
 
 
@@ -120,7 +122,7 @@ def misfit(mutant: Mutant) -> str:
 
 
 def files(root: Path, mutant: Mutant) -> list[Path]:
-    return [path for folder in (CORE, LANE) for path in (root / folder).rglob(mutant.file)]
+    return [path for folder in BREAKABLE for path in (root / folder).rglob(mutant.file)]
 
 
 def compile_mutant(mutant: Mutant, program: Path) -> str:
@@ -186,7 +188,7 @@ def run_unbroken(mutants: list[Mutant]) -> str:
 def changed_since(commit: str, mutants: list[Mutant]) -> list[Mutant]:
     """Those of files that differ from a commit, whether or not the difference is committed."""
     names = subprocess.run(
-        ["git", "diff", "--name-only", commit, "--", CORE, LANE], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "diff", "--name-only", commit, "--", *BREAKABLE], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.split()
     changed = {Path(name).name for name in names}
     return [mutant for mutant in mutants if mutant.file in changed]

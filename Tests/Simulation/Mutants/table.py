@@ -506,6 +506,12 @@ MUTANTS = [
         "        return error.isOfMembership ? .acknowledged : .failedForNow\n",
     ),
     Mutant(
+        "a request that was sent twice is forgotten when one copy is answered",
+        "ControlRequests.swift",
+        "    public var mayArriveLate: Bool { unanswered > 0 }",
+        "    public var mayArriveLate: Bool { unanswered > 1 }",
+    ),
+    Mutant(
         "the lane writes with a producer that an abort has used up",
         "Lane+Transactions.swift",
         "            if error.code != KafkaError.Code.inconsistent { reportOnce(error, now: now) }",

@@ -46,6 +46,8 @@ enum Step {
     /// A transaction's marker reaches a partition, or the group's offsets.
     case marker(transaction: Int, Place?)
     case request(Process, Request)
+    /// A copy of a request arrives whose connection ended before.
+    case lateRequest(Process, Request)
     case news(Process, News)
 }
 
@@ -78,6 +80,8 @@ enum Request {
     case initialise(call: Int)
     case write(ProductionID, Place, LogRecord, Effect, epoch: Int, transaction: Int, sentAt: Int64)
     case sendOffsets(call: Int, [Position], generation: Int, epoch: Int, transaction: Int)
+    /// A partition becomes part of a transaction, which opens it if none is; a write does the same by itself.
+    case addPartition(epoch: Int)
     case end(call: Int, commits: Bool, epoch: Int, transaction: Int)
     case lookUp(sequence: UInt64, [Position])
 }

@@ -87,6 +87,7 @@ extension Scenario {
         let shares: [(String, WritableKeyPath<Self, Int>)] = [
             ("oversized", \.oversized), ("fullQueues", \.fullQueues), ("refusedRecords", \.refusedRecords),
             ("lostAcknowledgements", \.lostAcknowledgements), ("lostMessages", \.lostMessages),
+            ("lateRequests", \.lateRequests),
             ("abortableErrors", \.abortableErrors), ("fatalErrors", \.fatalErrors), ("gaps", \.gaps),
             ("openTransactions", \.openTransactions), ("twins", \.twins),
         ]

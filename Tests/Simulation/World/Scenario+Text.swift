@@ -43,6 +43,7 @@ extension Scenario {
         ("oversized", .count(\.oversized, 0)), ("unknownLimits", .count(\.unknownLimits, 0)),
         ("fullQueues", .count(\.fullQueues, 0)), ("refusedRecords", .count(\.refusedRecords, 0)),
         ("lostAcknowledgements", .count(\.lostAcknowledgements, 0)), ("lostMessages", .count(\.lostMessages, 0)),
+        ("lateRequests", .count(\.lateRequests, 0)),
         ("abortableErrors", .count(\.abortableErrors, 0)), ("fatalErrors", .count(\.fatalErrors, 0)),
         // Publishers and campaigns.
         ("gaps", .count(\.gaps, 0)), ("openTransactions", .count(\.openTransactions, 0)), ("twins", .count(\.twins, 0)),

@@ -49,6 +49,9 @@ package struct Scenario: Sendable {
     package var lostAcknowledgements = 5_000
     /// Share of commits and other calls to the broker that do not arrive, or whose reply is lost or seconds late.
     package var lostMessages = 30_000
+    /// Share of requests for a transaction that are sent twice, because the connection ended, and whose first copy arrives
+    /// later, perhaps during another transaction.
+    package var lateRequests = 10_000
     /// Share of calls of transactional producers that fail for no reason but to be aborted, or for good.
     package var abortableErrors = 10_000
     package var fatalErrors = 3_000
@@ -180,6 +183,7 @@ package struct Scenario: Sendable {
         refusedRecords = 0
         lostAcknowledgements = 0
         lostMessages = 0
+        lateRequests = 0
         abortableErrors = 0
         fatalErrors = 0
     }

@@ -193,6 +193,33 @@ extension SimulatedCluster {
         return true
     }
 
+    // MARK: Requests that come too late
+
+    /// The transaction that a request without a number of its own is taken to be for: all of an epoch look alike.
+    func openTransaction(of producer: Int, epoch: Int) -> Int? {
+        guard let state = producers[producer], state.epoch == epoch, let transaction = state.transaction,
+            transactions[transaction].state == .open
+        else { return nil }
+        return transaction
+    }
+
+    /// The end of a former transaction ends this one; what its holder goes on to write opens another of that number.
+    mutating func endLate(_ transaction: Int, commits: Bool) {
+        transactions[transaction].number -= 1
+        prepare(transaction, commits: commits)
+    }
+
+    /// A partition of a former transaction opens one that its holder does not know.
+    ///
+    /// - Returns: the holder's number of it, or `nil`: it changes nothing.
+    mutating func addLate(_ producer: Int, epoch: Int) -> Int? {
+        guard let state = producers[producer], state.epoch == epoch, state.transaction == nil, state.forgotten == nil,
+            let ended = state.ended, ended.epoch == epoch
+        else { return nil }
+        producers[producer]?.forgotten = ended.number
+        return ended.number
+    }
+
     /// The broker ends what is open for too long, and fences its producer.
     mutating func expire(_ expiry: Expiry) {
         switch expiry {

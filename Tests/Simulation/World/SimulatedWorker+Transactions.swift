@@ -33,6 +33,11 @@ struct TransactionClient {
     var isFenced = false
     var isBroken = false
 
+    /// Its requests that change transactions, of which some may have no answer.
+    var control = ControlRequests()
+    /// Answers to earlier calls are for the client before.
+    var firstCall = 0
+
     /// What is under way, and its number.
     var operation: Operation?
     var call = 0
@@ -95,6 +100,7 @@ extension SimulatedWorker {
         let (call, number) = (client.call, client.number)
         client = TransactionClient()
         client.call = call + 1
+        client.firstCall = client.call
         client.number = number
         initialise()
     }
@@ -141,7 +147,7 @@ extension SimulatedWorker {
         client.offsetsAreSent = false
         log("begins transaction number \(client.number)")
         if let error = producerError() { throw error }
-        if !client.outOfStep.isEmpty { throw Self.inconsistent }
+        if !client.outOfStep.isEmpty || client.control.mayArriveLate { throw Self.inconsistent }
     }
 
     func commitTransaction(_ sequence: UInt64, _ positions: [CommitPosition], by member: Int?) {
@@ -171,11 +177,13 @@ extension SimulatedWorker {
         } else if client.outstanding == 0 {
             if !client.offsetsAreSent, !client.positions.isEmpty {
                 client.hasSent = true
+                client.control.noteSent()
                 send(
                     .sendOffsets(
                         call: client.call, client.positions, generation: client.generation, epoch: epoch,
                         transaction: client.number))
             } else if client.hasSent {
+                client.control.noteSent()
                 send(.end(call: client.call, commits: true, epoch: epoch, transaction: client.number))
             } else {
                 client.isOpen = false
@@ -203,6 +211,7 @@ extension SimulatedWorker {
         } else if client.hasSent, let epoch = client.epoch,
             client.hasBegunCommit || !simulation.forgetsEnd(process, epoch: epoch, transaction: client.number)
         {
+            client.control.noteSent()
             send(.end(call: client.call, commits: false, epoch: epoch, transaction: client.number))
         } else {
             client.isOpen = false
@@ -246,7 +255,9 @@ extension SimulatedWorker {
             client.epoch = epoch
             tell(.transaction(.ready))
         case .written(let id, let number, let reply): written(id, number, reply)
-        case .replied(let call, let reply): if call == client.call { replied(reply) }
+        case .replied(let call, let reply):
+            if call >= client.firstCall { client.control.noteAnswer() }
+            if call == client.call { replied(reply) }
         case .lookedUp(let sequence, let outcome):
             log("commit \(sequence) was \(outcome)")
             tell(.transaction(.committed(sequence: sequence, Self.error(of: outcome), outcome)))

@@ -24,6 +24,8 @@ extension Simulation {
         case .sendOffsets(let call, let positions, let generation, let epoch, let transaction):
             sendOffsets(
                 process, call: call, positions, generation: generation, epoch: epoch, transaction: transaction, request)
+        // Only late ones are sent.
+        case .addPartition: break
         case .end(let call, let commits, let epoch, let transaction):
             end(process, call: call, commits: commits, epoch: epoch, transaction: transaction, request)
         case .lookUp(let sequence, let positions): lookUp(process, sequence: sequence, positions, request)

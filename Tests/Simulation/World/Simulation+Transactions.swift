@@ -1,4 +1,5 @@
 import HeraldCore
+import HeraldKafka
 
 /// What becomes of a transactional producer's requests.
 extension Simulation {
@@ -25,6 +26,59 @@ extension Simulation {
             schedule(.news(process, .replied(call: call, reply)), after: chance[.lostMessage].between(1_000, 12_000))
         case .lost, .replyLost: log("\(process): a reply is lost")
         }
+    }
+
+    /// Whether the request's connection ends before it arrives: the client sends it again at once, and the first copy
+    /// arrives when it will.
+    private func goesTwice(_ request: Request, of process: Process) -> Bool {
+        guard chance[.lateRequest].happens(scenario.lateRequests), let worker = living(process) else { return false }
+        worker.client.control.noteSent()
+        log("\(process): a request goes twice")
+        schedule(.request(process, request), after: chance[.lateRequest].between(5, 500))
+        schedule(.lateRequest(process, request), after: chance[.lateRequest].between(50, 20_000))
+        return true
+    }
+
+    /// What a copy does that comes when its transaction has ended.
+    func arriveLate(_ process: Process, _ request: Request) {
+        guard cluster.awayUntil <= now else {
+            schedule(.lateRequest(process, request), after: cluster.awayUntil - now + chance[.lateRequest].between(0, 50))
+            return
+        }
+        let producer = identifier(of: process)
+        switch request {
+        case .end(_, let commits, let epoch, let number):
+            guard let transaction = laterTransaction(of: producer, epoch: epoch, than: number) else { return }
+            log("\(process): the late end of transaction number \(number) ends transaction \(transaction)")
+            cluster.endLate(transaction, commits: commits)
+            announceDecided()
+        case .sendOffsets(_, let positions, let generation, let epoch, let number):
+            guard let transaction = laterTransaction(of: producer, epoch: epoch, than: number),
+                cluster.accepts(member: process.member, generation: generation)
+            else { return }
+            log("\(process): late offsets of transaction number \(number) in transaction \(transaction): \(text(positions))")
+            cluster.send(positions, in: transaction)
+        case .addPartition(let epoch):
+            guard let number = cluster.addLate(producer, epoch: epoch) else { return }
+            log("\(process): a late partition opens a transaction")
+            expiresLater(.forgotten(producer: producer, epoch: epoch, number: number))
+        default: checkers.fail("\(process): no copy of \(request) is sent")
+        }
+    }
+
+    /// The transaction that is open after the one that the copy was for. One that is not late changes nothing: the other
+    /// copy is told that it is done.
+    private func laterTransaction(of producer: Int, epoch: Int, than number: Int) -> Int? {
+        cluster.openTransaction(of: producer, epoch: epoch).flatMap {
+            cluster.transactions[$0].number > number ? $0 : nil
+        }
+    }
+
+    /// A transaction's first partition may be added by a request that goes twice.
+    private func addPartition(_ process: Process, epoch: Int) {
+        guard chance[.lateRequest].happens(scenario.lateRequests), let worker = living(process) else { return }
+        worker.client.control.noteSent()
+        schedule(.lateRequest(process, .addPartition(epoch: epoch)), after: chance[.lateRequest].between(50, 20_000))
     }
 
     func initialise(_ process: Process, call: Int, _ request: Request) {
@@ -54,7 +108,10 @@ extension Simulation {
         }
         switch cluster.transaction(of: identifier(of: process), epoch: epoch, number: number) {
         case .transaction(let transaction, let isNew):
-            if isNew { expiresLater(.transaction(transaction)) }
+            if isNew {
+                expiresLater(.transaction(transaction))
+                addPartition(process, epoch: epoch)
+            }
             let offset = cluster.write(record, to: place, in: transaction, effect: effect)
             let name = RecordName(place: place, offset: offset)
             log(
@@ -74,6 +131,7 @@ extension Simulation {
         _ process: Process, call: Int, _ positions: [Position], generation: Int, epoch: Int, transaction number: Int,
         _ request: Request
     ) {
+        if goesTwice(request, of: process) { return }
         let passage = passage()
         let producer = identifier(of: process)
         guard passage != .lost, cluster.admits(producer, epoch: epoch, request: call) else { return }
@@ -98,6 +156,7 @@ extension Simulation {
     func end(
         _ process: Process, call: Int, commits: Bool, epoch: Int, transaction number: Int, _ request: Request
     ) {
+        if goesTwice(request, of: process) { return }
         let passage = passage()
         let producer = identifier(of: process)
         guard passage != .lost, cluster.admits(producer, epoch: epoch, request: call) else { return }

@@ -171,6 +171,7 @@ package final class Simulation {
         case .expires(let expiry): expire(expiry)
         case .marker(let transaction, let place): writeMarker(of: transaction, at: place)
         case .request(let process, let request): arrive(process, request)
+        case .lateRequest(let process, let request): arriveLate(process, request)
         case .news(let process, let news):
             guard let worker = living(process) else { return }
             if let thaw = worker.frozenUntil {

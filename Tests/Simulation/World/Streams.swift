@@ -8,7 +8,7 @@ package enum Stream: Int, CaseIterable {
     case start, restart
 
     // What befalls single requests and records.
-    case lostMessage, lostAcknowledgement, abortableError, fatalError, outOfStep, forgottenEnd
+    case lostMessage, lostAcknowledgement, abortableError, fatalError, outOfStep, forgottenEnd, lateRequest
     case refusedRecord, fullQueue, unknownLimit, batch
 
     // How long things take, and what the broker looks at first.

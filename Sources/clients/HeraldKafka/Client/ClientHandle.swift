@@ -15,6 +15,7 @@ final class ClientHandle: @unchecked Sendable {
         /// The newest statistics, as librdkafka wrote them, until they are taken.
         let statistics = Guarded<[UInt8]?>(nil)
         let fetches = FetchMeter()
+        let controlRequests = ControlRequestMeter()
         /// Touched only by the polling thread.
         var rebalances: [Rebalance] = []
         /// Who the client logs in as, unless its properties say so.
@@ -61,6 +62,8 @@ final class ClientHandle: @unchecked Sendable {
             guard let client, let callbacks = ClientHandle.callbacks(opaque) else { return }
             callbacks.note(code, reason.map { String(cString: $0) }, of: client)
         }
+        let isTransactional = configuration.names.contains("transactional.id")
+        if isTransactional { callbacks.controlRequests.watch(pointer) }
         if type == RD_KAFKA_CONSUMER {
             callbacks.fetches.watch(pointer)
             // A producer's come as events.
@@ -76,7 +79,7 @@ final class ClientHandle: @unchecked Sendable {
         var text = [CChar](repeating: 0, count: Self.errorTextCapacity)
         guard let client = rd_kafka_new(type, pointer, &text, text.count) else {
             // rd_kafka_new has freed the interceptors, which the configuration still points to.
-            if type == RD_KAFKA_CONSUMER { configuration.keepForever() }
+            if type == RD_KAFKA_CONSUMER || isTransactional { configuration.keepForever() }
             throw KafkaError(code: rd_kafka_last_error().rawValue, message: Self.string(text))
         }
         configuration.relinquish()

@@ -14,12 +14,16 @@ extension Producer {
 
     /// Opens a transaction, to which belongs what is produced from now on, without waiting for a broker.
     ///
-    /// After an abort that gave up a record whose answer was lost it throws a fatal error: make another producer.
-    /// librdkafka (as of 2.0.2, `rd_kafka_toppar_purge_queues`) gives the number of such a record to the partition's
-    /// next one. A broker that has the first takes the next for the same, acknowledges it and drops it (KIP-98,
-    /// "Idempotent Producer Guarantees"): the next transaction would be committed without it.
+    /// It throws a fatal error (``KafkaError/Code/inconsistent``) when something of a former transaction may still take
+    /// effect: make another producer, whose epoch keeps that out.
+    ///
+    /// - A control request was not answered; its first copy may arrive in the next transaction (``ControlRequests``).
+    /// - An abort gave up a record whose answer was lost. librdkafka (as of 2.0.2, `rd_kafka_toppar_purge_queues`) gives the
+    ///   number of such a record to the partition's next one. A broker that has the first takes the next for the same,
+    ///   acknowledges it and drops it (KIP-98, "Idempotent Producer Guarantees"): the next transaction would be committed
+    ///   without it.
     public func beginTransaction() throws(KafkaError) {
-        if let outOfStep { throw outOfStep }
+        if let leftover { throw leftover }
         try KafkaError.check(consuming: rd_kafka_begin_transaction(handle.client))
     }
 

@@ -215,13 +215,17 @@ public final class Producer: @unchecked Sendable {
         _ = rd_kafka_purge(handle.client, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
     }
 
-    /// Why no transaction can begin, if a broker may have a record that an abort has given up.
-    var outOfStep: KafkaError? {
-        guard gaveUpSentRecord.load(ordering: .relaxed) else { return nil }
-        return KafkaError(
-            code: KafkaError.Code.inconsistent,
-            message: "a broker may have a record of the aborted transaction, whose number the next one would get",
-            isFatal: true)
+    /// Why no transaction can begin, if something of a former one may still take effect.
+    var leftover: KafkaError? {
+        let message: String
+        if gaveUpSentRecord.load(ordering: .relaxed) {
+            message = "a broker may have a record of the aborted transaction, whose number the next one would get"
+        } else if handle.callbacks.controlRequests.mayArriveLate {
+            message = "a request of the transaction before was not answered, and may yet arrive in the next one"
+        } else {
+            return nil
+        }
+        return KafkaError(code: KafkaError.Code.inconsistent, message: message, isFatal: true)
     }
 
     /// The fatal error that the producer is in, if any: it has to be made anew then.

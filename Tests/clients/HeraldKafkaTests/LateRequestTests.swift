@@ -1,0 +1,107 @@
+import HeraldKafka
+import TestSupport
+import Testing
+
+@Suite("A request that arrives after its transaction", .ownKafka("A request that arrives after its transaction"))
+struct LateRequestTests {
+    /// A producer whose requests pass the proxy, and a group with an offset to commit.
+    private struct Setup {
+        let kafka: RealKafka
+        let proxy: KafkaProxy
+        let topic: String
+        let member: Member
+        let position: CommitPosition
+
+        init(_ kafka: RealKafka) async throws {
+            self.kafka = kafka
+            proxy = try #require(kafka.proxy)
+            topic = try kafka.makeTopic("late")
+            member = try Member(kafka.bootstrapServers, group: topic)
+            let (member, input) = (member, try kafka.makeTopic("late-input"))
+            try member.consumer.subscribe([input])
+            try await member.poll("the member has its partition") { !member.history.isEmpty }
+            position = CommitPosition(partition: TopicPartition(topic: input, partition: 0), offset: 5)
+        }
+
+        /// One that has claimed its name.
+        func producer() throws -> Producer {
+            let producer = try Producer(properties: [
+                ("bootstrap.servers", proxy.bootstrapServers), ("transactional.id", topic), ("linger.ms", "0"),
+                ("retry.backoff.ms", "5"), ("reconnect.backoff.ms", "5"),
+            ])
+            try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
+            return producer
+        }
+
+        /// Writes a record and the group's offset, and ends the transaction.
+        func write(_ text: String, by producer: Producer, commits: Bool) async throws {
+            let group = try #require(member.consumer.groupMetadata())
+            try producer.beginTransaction()
+            #expect(try producer.produce(topic, value: Array(text.utf8), token: 1) == nil)
+            try producer.flush(timeoutMilliseconds: Patience.milliseconds)
+            _ = try await serving(producer) { [position] producer in
+                try producer.sendOffsets([position], group: group, timeoutMilliseconds: Patience.milliseconds)
+                if commits {
+                    try producer.commitTransaction(timeoutMilliseconds: Patience.milliseconds)
+                } else {
+                    try producer.abortTransaction(timeoutMilliseconds: Patience.milliseconds)
+                }
+            }
+        }
+    }
+
+    @Test(
+        "No transaction follows one of whose requests a copy may come, and a new epoch keeps that out",
+        arguments: [
+            (KafkaProxy.Request.endTransaction, true), (.endTransaction, false), (.commitOffsets, true),
+            (.addOffsets, true), (.addPartitions, true),
+        ])
+    func late(request: KafkaProxy.Request, commits: Bool) async throws {
+        try await RealKafka.proxied.take { kafka in
+            let setup = try await Setup(kafka)
+            let first = try setup.producer()
+            setup.proxy.makeLate(request)
+            try await setup.write("first", by: first, commits: commits)
+            #expect(setup.proxy.lateCount == 1)
+            let refusal = #expect(throws: KafkaError.self) { try first.beginTransaction() }
+            #expect(refusal?.isFatal == true && refusal?.code == KafkaError.Code.inconsistent)
+            first.close()
+
+            let second = try setup.producer()
+            try second.beginTransaction()
+            #expect(try second.produce(setup.topic, value: Array("half".utf8), token: 1) == nil)
+            try second.flush(timeoutMilliseconds: Patience.milliseconds)
+            setup.proxy.deliverLate()
+            #expect(try await eventually { setup.proxy.answeredLateCount == 1 })
+            _ = try await serving(second) { try $0.abortTransaction(timeoutMilliseconds: Patience.milliseconds) }
+            try await setup.write("last", by: second, commits: true)
+            let texts = commits ? ["first", "last"] : ["last"]
+            #expect(try await committed(kafka, setup.topic, count: texts.count) == texts)
+            setup.member.consumer.close()
+        }
+    }
+
+    @Test("Transactions follow one another for ever when every request is answered, also after aborts")
+    func quiet() async throws {
+        try await RealKafka.proxied.take { kafka in
+            let setup = try await Setup(kafka)
+            let producer = try setup.producer()
+            for number in 0..<10 { try await setup.write("\(number)", by: producer, commits: number % 3 != 0) }
+            #expect(
+                try await committed(kafka, setup.topic, count: 6) == ["1", "2", "4", "5", "7", "8"])
+            setup.member.consumer.close()
+        }
+    }
+
+    @Test("A request that is lost with its answer is as one that may come late")
+    func lostAnswer() async throws {
+        try await RealKafka.proxied.take { kafka in
+            let setup = try await Setup(kafka)
+            let producer = try setup.producer()
+            setup.proxy.loseAnswers(to: .endTransaction)
+            try await setup.write("first", by: producer, commits: true)
+            #expect(throws: KafkaError.self) { try producer.beginTransaction() }
+            setup.member.consumer.close()
+        }
+    }
+}
