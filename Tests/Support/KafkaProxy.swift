@@ -256,7 +256,8 @@ public final class KafkaProxy: Sendable {
     private func passes(_ frame: [UInt8], _ connection: Connection) -> Bool {
         let delay = state.withLock { $0.delayMicroseconds }
         if delay > 0 { usleep(delay) }
-        if connection.late.withLock({ $0 == KafkaWire.number(frame, at: 4) }) { state.withLock { $0.answeredLate += 1 } }
+        let isLate = connection.late.withLock { $0 == KafkaWire.number(frame, at: 4) }
+        if isLate { state.withLock { $0.answeredLate += 1 } }
         guard let kind = connection.doomed.withLock({ $0.removeValue(forKey: KafkaWire.number(frame, at: 4)) }) else {
             return true
         }

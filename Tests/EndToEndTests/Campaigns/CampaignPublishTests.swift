@@ -82,6 +82,24 @@ struct CampaignPublishTests {
         }
     }
 
+    @Test("The late end of a batch arrives in the next: the campaign goes on, each is called once")
+    func lateEnd() async throws {
+        let plan = Self.plan { $0.cluster = .proxied }
+        try await Fixture.run(plan) { fixture in
+            let count = 2_500
+            let words = fixture.startWords(try fixture.audience(count), ["--ramp", "500,500"])
+            _ = try await fixture.startWorker()
+            try fixture.makeLate(.endTransaction, count: 3)
+            let run = try fixture.startTool(words, changing: fixture.behindProxy)
+            try await fixture.waitForLate(3)
+            try await fixture.holdInTransaction(run, on: "notifications.bulk")
+            try await fixture.deliverLate()
+            try fixture.endTransactions()
+            #expect(try await run.waitForExit() == 0, "\(run.output)")
+            try await Self.complete(words, fixture, count: count)
+        }
+    }
+
     @Test(
         "100 000 recipients, killed ten times and started again: each is called exactly once",
         .long("moments that are drawn, over 100 000 recipients; the gate has four that are chosen, above"))

@@ -55,7 +55,7 @@ struct LateRequestTests {
         }
     }
 
-    @Test("The late offsets of a transaction do not replace those of the next: a kill after it repeats no result")
+    @Test("Late offsets of a transaction do not replace those of the next: a kill after it repeats no result")
     func offsets() async throws {
         try await Self.behind(.commitOffsets) { fixture, worker in
             // The next one has its records and its offsets, and no end.

@@ -39,6 +39,24 @@ struct ReplaySafetyTests {
         }
     }
 
+    @Test("The late end of a batch arrives in the next: the replay goes on, and replays each exactly once")
+    func lateEnd() async throws {
+        var plan = Self.plan()
+        plan.cluster = .proxied
+        try await Fixture.run(plan) { fixture in
+            try await fixture.publishDeadLetters(0..<300)
+            _ = try await fixture.startWorker()
+            try fixture.makeLate(.endTransaction, count: 2)
+            let run = try fixture.startDLQ(Self.stepping, changing: fixture.behindProxy)
+            try await fixture.waitForLate(2)
+            try await fixture.holdInTransaction(run, on: "notifications")
+            try await fixture.deliverLate()
+            try fixture.endTransactions()
+            #expect(try await run.waitForExit() == 0, "\(run.output)")
+            try await Self.finish(fixture, count: 300)
+        }
+    }
+
     @Test(
         "Killed at 50 random moments and started again, a replay replays each dead letter exactly once",
         .long("moments that are drawn; the gate has four that are chosen, above"))

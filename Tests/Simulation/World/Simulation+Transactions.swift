@@ -42,7 +42,8 @@ extension Simulation {
     /// What a copy does that comes when its transaction has ended.
     func arriveLate(_ process: Process, _ request: Request) {
         guard cluster.awayUntil <= now else {
-            schedule(.lateRequest(process, request), after: cluster.awayUntil - now + chance[.lateRequest].between(0, 50))
+            let wait = cluster.awayUntil - now + chance[.lateRequest].between(0, 50)
+            schedule(.lateRequest(process, request), after: wait)
             return
         }
         let producer = identifier(of: process)
@@ -56,7 +57,7 @@ extension Simulation {
             guard let transaction = laterTransaction(of: producer, epoch: epoch, than: number),
                 cluster.accepts(member: process.member, generation: generation)
             else { return }
-            log("\(process): late offsets of transaction number \(number) in transaction \(transaction): \(text(positions))")
+            log("\(process): transaction \(transaction): late offsets of number \(number), \(text(positions))")
             cluster.send(positions, in: transaction)
         case .addPartition(let epoch):
             guard let number = cluster.addLate(producer, epoch: epoch) else { return }
@@ -66,8 +67,9 @@ extension Simulation {
         }
     }
 
-    /// The transaction that is open after the one that the copy was for. One that is not late changes nothing: the other
-    /// copy is told that it is done.
+    /// The transaction that is open after the one that the copy was for.
+    ///
+    /// A copy that is not late changes nothing: the other one is told that it is done.
     private func laterTransaction(of producer: Int, epoch: Int, than number: Int) -> Int? {
         cluster.openTransaction(of: producer, epoch: epoch).flatMap {
             cluster.transactions[$0].number > number ? $0 : nil

@@ -61,7 +61,8 @@ final class ControlRequestMeter: Sendable {
                 return rd_kafka_interceptor_add_on_response_received(
                     client, ControlRequestMeter.name,
                     { _, _, _, _, key, _, _, _, _, error, meter in
-                        if error == RD_KAFKA_RESP_ERR_NO_ERROR { ControlRequestMeter.meter(meter, of: key)?.noteAnswer() }
+                        let isAnswer = error == RD_KAFKA_RESP_ERR_NO_ERROR
+                        if isAnswer { ControlRequestMeter.meter(meter, of: key)?.noteAnswer() }
                         return RD_KAFKA_RESP_ERR_NO_ERROR
                     }, meter)
             }, Unmanaged.passUnretained(self).toOpaque())
