@@ -13,6 +13,7 @@ public final class KafkaProxy: Sendable {
     /// A request of Kafka's protocol, by the number that it has there.
     public enum Request: Int16, Sendable {
         case produce = 0
+        case initProducerID = 22
         case addPartitions = 24
         case addOffsets = 25
         case endTransaction = 26

@@ -512,6 +512,12 @@ MUTANTS = [
         "    public var mayArriveLate: Bool { unanswered > 1 }",
     ),
     Mutant(
+        "a worker that its own late claim has fenced takes itself for a rival",
+        "Engine+Transactions.swift",
+        "            !committer.takeLateClaim()",
+        "            true || !committer.takeLateClaim()",
+    ),
+    Mutant(
         "the lane writes with a producer that an abort has used up",
         "Lane+Transactions.swift",
         "            if error.code != KafkaError.Code.inconsistent { reportOnce(error, now: now) }",

@@ -35,6 +35,8 @@ struct TransactionClient {
 
     /// Its requests that change transactions, of which some may have no answer.
     var control = ControlRequests()
+    /// Its claims of the name, of which some may have no answer.
+    var claims = ControlRequests()
     /// Answers to earlier calls are for the client before.
     var firstCall = 0
 
@@ -129,6 +131,7 @@ extension SimulatedWorker {
 
     private func initialise() {
         begin(.initialise)
+        client.claims.noteSent()
         send(.initialise(call: client.call))
     }
 
@@ -253,7 +256,8 @@ extension SimulatedWorker {
             guard call == client.call else { return }
             client.operation = nil
             client.epoch = epoch
-            tell(.transaction(.ready))
+            client.claims.noteAnswer()
+            tell(.transaction(.ready(lateClaims: client.claims.unansweredCount)))
         case .written(let id, let number, let reply): written(id, number, reply)
         case .replied(let call, let reply):
             if call >= client.firstCall { client.control.noteAnswer() }

@@ -32,7 +32,7 @@ extension Simulation {
     /// arrives when it will.
     private func goesTwice(_ request: Request, of process: Process) -> Bool {
         guard chance[.lateRequest].happens(scenario.lateRequests), let worker = living(process) else { return false }
-        worker.client.control.noteSent()
+        if case .initialise = request { worker.client.claims.noteSent() } else { worker.client.control.noteSent() }
         log("\(process): a request goes twice")
         schedule(.request(process, request), after: chance[.lateRequest].between(5, 500))
         schedule(.lateRequest(process, request), after: chance[.lateRequest].between(50, 20_000))
@@ -59,6 +59,11 @@ extension Simulation {
             else { return }
             log("\(process): transaction \(transaction): late offsets of number \(number), \(text(positions))")
             cluster.send(positions, in: transaction)
+        case .initialise:
+            log("\(process): its name is claimed once more")
+            if living(process) == nil { cluster.rivalled.insert(producer) }
+            _ = cluster.initialise(producer)
+            announceDecided()
         case .addPartition(let epoch):
             guard let number = cluster.addLate(producer, epoch: epoch) else { return }
             log("\(process): a late partition opens a transaction")
@@ -84,6 +89,7 @@ extension Simulation {
     }
 
     func initialise(_ process: Process, call: Int, _ request: Request) {
+        if goesTwice(request, of: process) { return }
         let epoch = cluster.initialise(identifier(of: process))
         // What a broker that hung was asked by a process that is dead since takes the name from the living one, too.
         if living(process) == nil { cluster.rivalled.insert(identifier(of: process)) }

@@ -93,6 +93,27 @@ struct LateRequestTests {
         }
     }
 
+    @Test("A claim of the name that is made again may come late, and fences: the producer counts it")
+    func lateClaim() async throws {
+        try await RealKafka.proxied.take { kafka in
+            let setup = try await Setup(kafka)
+            #expect(try setup.producer().unansweredClaims == 0)
+            setup.proxy.makeLate(.initProducerID)
+            let producer = try setup.producer()
+            #expect(producer.unansweredClaims == 1)
+            try await setup.write("first", by: producer, commits: true)
+            try producer.beginTransaction()
+            setup.proxy.deliverLate()
+            #expect(try await eventually { setup.proxy.answeredLateCount == 1 })
+            #expect(try producer.produce(setup.topic, value: [1], token: 1) == nil)
+            let error = await #expect(throws: KafkaError.self) {
+                try await serving(producer) { try $0.commitTransaction(timeoutMilliseconds: Patience.milliseconds) }
+            }
+            #expect(error?.kind == .fenced)
+            setup.member.consumer.close()
+        }
+    }
+
     @Test("A request that is lost with its answer is as one that may come late")
     func lostAnswer() async throws {
         try await RealKafka.proxied.take { kafka in

@@ -195,8 +195,8 @@ final class EngineHarness {
         collect()
     }
 
-    func producerReady() {
-        engine.producerReady(now: now)
+    func producerReady(lateClaims: Int = 0) {
+        engine.producerReady(lateClaims: lateClaims, now: now)
         collect()
     }
 

@@ -12,7 +12,7 @@ struct LaneProducerTests {
     /// A lane whose first event was answered with this status.
     private func answered(_ status: Int = 200, isAtomic: Bool = false, offers: [ProduceAnswer] = []) -> LaneFixture {
         let fixture = LaneFixture(isAtomic: isAtomic)
-        if isAtomic { fixture.io.messages.append(.transaction(.ready)) }
+        if isAtomic { fixture.io.messages.append(.transaction(.ready(lateClaims: 0))) }
         fixture.turn()
         fixture.assign()
         fixture.io.queues[0] = [ScriptedRecord(LaneFixture.topic, at: 0, user: "anna")]
@@ -89,7 +89,7 @@ struct LaneProducerTests {
         #expect(fixture.turn() == ["prepare the producer"])
         fixture.io.messages.append(.transaction(.waiting(KafkaError(code: Code.timedOut))))
         #expect(fixture.turn() == [])
-        fixture.io.messages.append(.transaction(.ready))
+        fixture.io.messages.append(.transaction(.ready(lateClaims: 0)))
         #expect(fixture.turn() == ["subscribe"])
     }
 
@@ -143,7 +143,7 @@ struct LaneProducerTests {
         fixture.io.producerFailure = KafkaError(code: Code.fenced, isFatal: true)
         #expect(fixture.turn().contains("renew the producer"))
         fixture.io.producerFailure = nil
-        fixture.io.messages.append(.transaction(.ready))
+        fixture.io.messages.append(.transaction(.ready(lateClaims: 0)))
         #expect(fixture.turn().contains("resolve commit 1: notifications/0@1"))
     }
 

@@ -33,7 +33,7 @@ struct LaneTraceTests {
         ) { $0.maxInFlight = maxInFlight }
         if isAtomic {
             fixture.turn()
-            fixture.io.messages.append(.transaction(.ready))
+            fixture.io.messages.append(.transaction(.ready(lateClaims: 0)))
         }
         fixture.assign()
     }

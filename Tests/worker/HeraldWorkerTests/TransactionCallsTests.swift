@@ -25,7 +25,7 @@ struct TransactionCallsTests {
         return mailbox.drain().compactMap { letter in
             guard case .message(.transaction(let report)) = letter else { return nil }
             switch report {
-            case .ready: return "ready"
+            case .ready(let lateClaims): return lateClaims == 0 ? "ready" : "ready, \(lateClaims) late"
             case .waiting(let error): return "waiting: \(error.name)"
             case .notReady(let error): return "not ready: \(error.name)"
             case .committed(let sequence, _, let outcome): return "commit \(sequence): \(outcome)"
@@ -43,6 +43,13 @@ struct TransactionCallsTests {
         client.fail([.retriable, .timeOut])
         calls.prepare()
         #expect(reports() == ["waiting: COORDINATOR_NOT_AVAILABLE", "waiting: _TIMED_OUT", "ready"])
+    }
+
+    @Test("A producer is ready with the number of its claims that no broker has answered")
+    func lateClaims() {
+        let client = ScriptedClient(unansweredClaims: 2)
+        TransactionCalls(client: client, queue: queue, mailbox: mailbox).prepare()
+        #expect(reports() == ["ready, 2 late"])
     }
 
     @Test("What waiting does not help is said once")
@@ -160,6 +167,9 @@ private final class ScriptedClient: TransactionClient {
     private let state = Guarded((calls: [String](), errors: [KafkaError?]()))
 
     var calls: [String] { state.withLock { $0.calls } }
+    let unansweredClaims: Int
+
+    init(unansweredClaims: Int = 0) { self.unansweredClaims = unansweredClaims }
 
     /// The next calls end so, one each.
     func fail(_ errors: [KafkaError?]) { state.withLock { $0.errors = errors } }

@@ -9,19 +9,20 @@ internal import Synchronization
 /// an epoch look alike (KIP-890, "Transactions Server-Side Defense", whose second part librdkafka does not have as of 2.16).
 /// Only a new epoch keeps it out.
 public struct ControlRequests: Sendable {
-    private var unanswered = 0
+    /// How many were sent that no broker has answered.
+    public private(set) var unansweredCount = 0
 
     /// None was sent.
     public init() {}
 
     /// One was sent, for the first time or again.
-    public mutating func noteSent() { unanswered += 1 }
+    public mutating func noteSent() { unansweredCount += 1 }
 
     /// A broker has answered one, so that it has arrived.
-    public mutating func noteAnswer() { unanswered -= 1 }
+    public mutating func noteAnswer() { unansweredCount -= 1 }
 
     /// Whether one was sent that no broker has answered.
-    public var mayArriveLate: Bool { unanswered > 0 }
+    public var mayArriveLate: Bool { unansweredCount > 0 }
 }
 
 /// Has a client report its ``ControlRequests``, on the client's threads.
@@ -30,20 +31,37 @@ public struct ControlRequests: Sendable {
 /// on its main thread (`rd_kafka_buf_callback`, as of 2.0.2 and 2.16): only the first counts, where requests were sent.
 final class ControlRequestMeter: Sendable {
     private static let name = "herald-control-requests"
-    /// AddPartitionsToTxn, AddOffsetsToTxn, EndTxn, TxnOffsetCommit.
-    private static let keys: Set<Int16> = [24, 25, 26, 28]
+    /// The protocol's numbers of the requests that change a transaction: AddPartitionsToTxn, AddOffsetsToTxn, EndTxn,
+    /// TxnOffsetCommit.
+    private static let controlKeys: Set<Int16> = [24, 25, 26, 28]
+    /// That of the one that claims the name: InitProducerId.
+    private static let claimKey: Int16 = 22
 
-    private let requests = Mutex<[pthread_t: ControlRequests]>([:])
+    /// What one of the client's threads has sent.
+    private struct Requests {
+        var control = ControlRequests()
+        var claims = ControlRequests()
 
-    /// Whether one was sent that no broker has answered.
-    var mayArriveLate: Bool { requests.withLock { $0.values.contains { $0.mayArriveLate } } }
+        subscript(key: Int16) -> ControlRequests {
+            get { key == ControlRequestMeter.claimKey ? claims : control }
+            set { if key == ControlRequestMeter.claimKey { claims = newValue } else { control = newValue } }
+        }
+    }
 
-    private func noteSent() { requests.withLock { $0[pthread_self(), default: ControlRequests()].noteSent() } }
+    private let requests = Mutex<[pthread_t: Requests]>([:])
 
-    private func noteAnswer() { requests.withLock { $0[pthread_self()]?.noteAnswer() } }
+    /// Whether a request that changes a transaction was sent and no broker has answered.
+    var mayArriveLate: Bool { requests.withLock { $0.values.contains { $0.control.mayArriveLate } } }
+
+    /// How many claims of the name were sent that no broker has answered.
+    var unansweredClaims: Int { requests.withLock { $0.values.reduce(0) { $0 + $1.claims.unansweredCount } } }
+
+    private func noteSent(_ key: Int16) { requests.withLock { $0[pthread_self(), default: Requests()][key].noteSent() } }
+
+    private func noteAnswer(_ key: Int16) { requests.withLock { $0[pthread_self()]?[key].noteAnswer() } }
 
     private static func meter(_ opaque: UnsafeMutableRawPointer?, of key: Int16) -> ControlRequestMeter? {
-        guard keys.contains(key), let opaque else { return nil }
+        guard controlKeys.contains(key) || key == claimKey, let opaque else { return nil }
         return Unmanaged<ControlRequestMeter>.fromOpaque(opaque).takeUnretainedValue()
     }
 
@@ -55,14 +73,14 @@ final class ControlRequestMeter: Sendable {
                 rd_kafka_interceptor_add_on_request_sent(
                     client, ControlRequestMeter.name,
                     { _, _, _, _, key, _, _, _, meter in
-                        ControlRequestMeter.meter(meter, of: key)?.noteSent()
+                        ControlRequestMeter.meter(meter, of: key)?.noteSent(key)
                         return RD_KAFKA_RESP_ERR_NO_ERROR
                     }, meter)
                 return rd_kafka_interceptor_add_on_response_received(
                     client, ControlRequestMeter.name,
                     { _, _, _, _, key, _, _, _, _, error, meter in
                         let isAnswer = error == RD_KAFKA_RESP_ERR_NO_ERROR
-                        if isAnswer { ControlRequestMeter.meter(meter, of: key)?.noteAnswer() }
+                        if isAnswer { ControlRequestMeter.meter(meter, of: key)?.noteAnswer(key) }
                         return RD_KAFKA_RESP_ERR_NO_ERROR
                     }, meter)
             }, Unmanaged.passUnretained(self).toOpaque())

@@ -228,6 +228,11 @@ public final class Producer: @unchecked Sendable {
         return KafkaError(code: KafkaError.Code.inconsistent, message: message, isFatal: true)
     }
 
+    /// How many of this producer's own claims of its `transactional.id` were sent that no broker has answered.
+    ///
+    /// Each of them may arrive late and fence the one that holds the name then, also this producer.
+    public var unansweredClaims: Int { handle.callbacks.controlRequests.unansweredClaims }
+
     /// The fatal error that the producer is in, if any: it has to be made anew then.
     public func fatalError() -> KafkaError? { handle.fatalError() }
 

@@ -168,7 +168,9 @@ package final class TransactionalWriter {
     }
 
     private var fenced: WriteFailure {
-        .fenced(isLong: openSince.map { ContinuousClock.now - $0 >= transactionTimeout } ?? true)
+        // A claim of its own may have arrived once more.
+        let isByItself = producer.unansweredClaims > 0
+        return .fenced(isLong: openSince.map { isByItself || ContinuousClock.now - $0 >= transactionTimeout } ?? true)
     }
 
     private func isFenced(_ error: KafkaError) -> Bool {

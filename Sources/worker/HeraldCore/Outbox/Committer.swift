@@ -36,6 +36,8 @@ struct Committer: Sendable {
     /// when it aborts before the coordinator has answered for the first partition, and what is open there goes on as the
     /// next transaction.
     private var openSince: MonotonicTime?
+    /// How many claims of the name this process has made that may still arrive, and fence it.
+    private var lateClaims = 0
     /// Not before this is another transaction opened.
     private var nextBegin = MonotonicTime.distantPast
     /// How many transactions failed since the last that was committed.
@@ -276,9 +278,10 @@ extension Committer {
 
 extension Committer {
     /// The producer is ready; what is to be asked first.
-    mutating func producerReady() -> Action? {
+    mutating func producerReady(lateClaims: Int) -> Action? {
         guard case .atomic(.preparing(let doubt)) = state else { return nil }
         openSince = nil
+        self.lateClaims += lateClaims
         guard let doubt else {
             state = .atomic(.closed)
             return nil
@@ -290,6 +293,13 @@ extension Committer {
     /// Whether a transaction is open that the broker had no reason yet to end by itself.
     func isYoung(timeout: Int64, now: MonotonicTime) -> Bool {
         openSince.map { now < $0.advanced(byMilliseconds: timeout) } ?? false
+    }
+
+    /// Whether it may be a claim of this process itself that fenced it; each explains that once.
+    mutating func takeLateClaim() -> Bool {
+        guard lateClaims > 0 else { return false }
+        lateClaims -= 1
+        return true
     }
 
     /// The producer can't go on.

@@ -46,9 +46,11 @@ extension Engine {
     }
 
     /// The producer is ready for transactions: at the start, and after each `renewProducer`.
-    public mutating func producerReady(now: Moment) {
+    ///
+    /// - Parameter lateClaims: how many of its claims of the name may still arrive, each of which fences whoever has it then.
+    public mutating func producerReady(lateClaims: Int = 0, now: Moment) {
         guard case .atomic(.preparing) = committer.state else { return }
-        append(committer.producerReady())
+        append(committer.producerReady(lateClaims: lateClaims))
         advanceStop(now: now)
         run(now: now)
     }
@@ -65,7 +67,9 @@ extension Engine {
         case .plain, .atomic(.preparing): return
         case .atomic(.closed), .atomic(.open), .atomic(.ending): break
         }
-        if isFenced, committer.isYoung(timeout: configuration.transactionTimeoutMilliseconds, now: now.monotonic) {
+        if isFenced, committer.isYoung(timeout: configuration.transactionTimeoutMilliseconds, now: now.monotonic),
+            !committer.takeLateClaim()
+        {
             // The broker had no reason to end the transaction by itself: somebody else has this worker's name.
             actions.append(.notice(.rival))
             return

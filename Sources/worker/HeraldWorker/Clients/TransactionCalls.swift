@@ -4,6 +4,7 @@ import HeraldKafka
 
 /// What ``TransactionCalls`` calls; each of these blocks.
 protocol TransactionClient: Sendable {
+    var unansweredClaims: Int { get }
     func initTransactions(timeoutMilliseconds: Int) throws(KafkaError)
     func sendOffsets(
         _ positions: [CommitPosition], group: GroupMetadata, timeoutMilliseconds: Int
@@ -52,7 +53,7 @@ final class TransactionCalls: Sendable {
             while !mailbox.isClosed {
                 do throws(KafkaError) {
                     try client.initTransactions(timeoutMilliseconds: Self.timeoutMilliseconds)
-                    mailbox.post(.transaction(.ready))
+                    mailbox.post(.transaction(.ready(lateClaims: client.unansweredClaims)))
                     return
                 } catch {
                     let isPassing = error.isRetriable || error.kind == .unreachable

@@ -31,9 +31,9 @@ extension Lane {
 
     func receive(_ report: TransactionReport, now: Moment) {
         switch report {
-        case .ready:
+        case .ready(let lateClaims):
             if !isSubscribed { subscribe() }
-            engine.producerReady(now: now)
+            engine.producerReady(lateClaims: lateClaims, now: now)
         case .waiting(let error):
             logger.warning("the brokers do not make the producer ready yet, retrying: \(error)")
         case .notReady(let error):

@@ -41,7 +41,7 @@ public struct LaneSettings: Sendable, Equatable {
 /// What became of a transactional call.
 package enum TransactionReport: Sendable {
     /// The producer has its name, and what an earlier holder of it left open is ended.
-    case ready
+    case ready(lateClaims: Int)
     /// No broker makes it ready at the moment; it is asked for again.
     case waiting(KafkaError)
     /// It can't be made ready, and waiting will not help.

@@ -212,6 +212,21 @@ struct EngineFencedTests {
         #expect(harness.takeOthers() == [.beginTransaction, .renewProducer])
     }
 
+    @Test("a claim of its own may have come once more: each explains one fence, the next is somebody else")
+    func lateClaim() {
+        let harness = EngineHarness.atomic()
+        harness.settle()
+        harness.producerLost()
+        harness.producerReady(lateClaims: 1)
+        for expected in [Action.renewProducer, .notice(.rival)] {
+            harness.pass(1_000)
+            _ = harness.takeOthers()
+            harness.producerLost(isFenced: true)
+            #expect(harness.takeOthers() == [expected])
+            harness.producerReady()
+        }
+    }
+
     @Test("an abort proves no end: what was open before it may be too old in the transaction after it")
     func afterAnAbort() {
         let harness = EngineHarness.atomic()
