@@ -9,37 +9,6 @@ import Testing
 struct AccessTests {
     private func at(_ seconds: Double) -> MonotonicTime { MonotonicTime(nanoseconds: Int64(seconds * 1e9)) }
 
-    @Test("A file of tokens has a line for each person; comments and empty lines mean nothing")
-    func tokens() throws {
-        let entries = try TokenFile.entries(
-            in: "# who\n\noperator ann 01234567890123456789\r\n  viewer\tbob\tabcdefghijabcdefghij\n")
-        #expect(
-            entries == [
-                TokenFile.Entry(role: .operator, name: "ann", token: "01234567890123456789"),
-                TokenFile.Entry(role: .viewer, name: "bob", token: "abcdefghijabcdefghij"),
-            ])
-    }
-
-    @Test(
-        "A mistake in the file is named with its line, and no token is repeated in it",
-        arguments: [
-            ("operator ann\n", "line 1: a line has three words: ROLE NAME TOKEN"),
-            ("\nroot ann 01234567890123456789", "line 2: the role \"root\" is none; allowed: viewer, operator"),
-            ("viewer ann short-secret", "line 1: the token is too short to be safe: at least 20 characters"),
-            (
-                "viewer a 01234567890123456789\nviewer b 01234567890123456789",
-                "line 2: the token stands in an earlier line; everybody has one of their own"
-            ),
-            ("# nobody\n", "no line with ROLE NAME TOKEN: nobody could sign in"),
-        ])
-    func mistakes(text: String, sentence: String) {
-        #expect {
-            try TokenFile.entries(in: text)
-        } throws: {
-            "\($0)" == sentence
-        }
-    }
-
     @Test("A one-time key opens one session, a newer key makes the former one worthless")
     func keys() {
         var table = SessionTable()

@@ -33,7 +33,12 @@ enum ConsoleCommand: HeraldCommand {
         let settings = try invocation.settings(
             requiring: [.kafka], replacing: parsed[listen].map { ["console-listen": [$0]] } ?? [:])
         let configuration = try settings.consoleConfiguration(
-            allowsChanges: parsed[allowChanges], operatorName: Operator.name(environment: invocation.environment))
+            allowsChanges: parsed[allowChanges], operatorName: Operator.name(environment: invocation.environment)
+        ) { mistake in
+            console.complain(
+                mistake.map { "console.tokenFile: \($0); only who has a line without a mistake can sign in" }
+                    ?? "console.tokenFile: every line counts again")
+        }
         let context = try settings.consoleContext(
             environment: invocation.environment, configuration: parsed[GlobalOptions.config],
             temporaryDirectory: invocation.temporaryDirectory)

@@ -55,7 +55,7 @@ final class Gate: Sendable {
         }
         if let secret = Self.cookie(cookie, in: request) {
             let session = state.withLock { $0.sessions.session(secret, now: now) }
-            if let session, isStillWelcome(session) {
+            if let session, isStillWelcome(session, now) {
                 try admit(secret, now)
                 return Entrance(viewer: viewer(session.name, session.role), session: secret)
             }
@@ -78,7 +78,7 @@ final class Gate: Sendable {
             return (secret, state.sessions.newOneTimeKey())
         }
         if let (secret, next) = opened { return (secret, viewer(operatorName, .operator), next) }
-        guard let entry = tokens?.entry(for: key) else {
+        guard let entry = tokens?.entry(for: key, now: now) else {
             throw Refusal(status: 401, sentence: "this link or token is not valid (any more)")
         }
         return state.withLock { state in
@@ -92,7 +92,7 @@ final class Gate: Sendable {
 
     /// Whether a session may still see what is pushed to it.
     func isOpen(_ secret: String, now: MonotonicTime) -> Bool {
-        state.withLock { $0.sessions.session(secret, now: now) }.map(isStillWelcome) ?? false
+        state.withLock { $0.sessions.session(secret, now: now) }.map { isStillWelcome($0, now) } ?? false
     }
 
     private func viewer(_ name: String, _ role: Viewer.Role) -> Viewer {
@@ -100,9 +100,9 @@ final class Gate: Sendable {
     }
 
     /// Whose line was taken out of the file, or changed, is out.
-    private func isStillWelcome(_ session: SessionTable.Session) -> Bool {
+    private func isStillWelcome(_ session: SessionTable.Session, _ now: MonotonicTime) -> Bool {
         guard let token = session.token else { return true }
-        let entry = tokens?.entry(for: token)
+        let entry = tokens?.entry(for: token, now: now)
         return entry?.name == session.name && entry?.role == session.role
     }
 
@@ -110,7 +110,7 @@ final class Gate: Sendable {
         with token: String?, from peer: HTTPPeer, _ now: MonotonicTime
     ) throws(Refusal) -> TokenFile.Entry {
         try spendAttempt(peer, now)
-        guard let token, let entry = tokens?.entry(for: token) else {
+        guard let token, let entry = tokens?.entry(for: token, now: now) else {
             throw Refusal(status: 401, sentence: "the token is not one of console.tokenFile")
         }
         state.withLock { $0.failures.giveBack(peer) }
