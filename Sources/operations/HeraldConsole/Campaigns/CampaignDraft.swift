@@ -39,6 +39,8 @@ struct CampaignDraft: Sendable {
     let upload: String
     let order: CampaignOrder
     let command: [String]
+    /// The command for everybody who may look at the job.
+    let maskedCommand: [String]
     /// Whether its message was typed by who sees the preview; else it stays masked.
     let isMessageKnown: Bool
     var passed = 0

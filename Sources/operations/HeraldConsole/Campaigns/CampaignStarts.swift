@@ -97,7 +97,9 @@ final class CampaignStarts: Sendable {
         let upload = try uploads.file(form.upload, owner: owner)
         let audience = try Audience(upload.file, name: upload.name)
         let draft = CampaignDraft(
-            owner: owner, upload: form.upload, order: order, command: form.command(order, file: upload.name),
+            owner: owner, upload: form.upload, order: order,
+            command: form.command(order, file: upload.name, isMessageMasked: false),
+            maskedCommand: form.command(order, file: upload.name, isMessageMasked: true),
             isMessageKnown: form.message?.isEmpty == false)
         let key = AccessToken.random()
         try drafts.begin(key) { try CampaignDraft.preview(draft, audience, definition: definition, $0) }
