@@ -32,7 +32,8 @@ package final class ConsoleServer: Sendable {
 
     private static let connectionLimit = 256
     /// Others than the one who opens too many still get in.
-    private static let connectionLimitOfAddress = 192
+    private static let connectionLimitOfNetwork = 192
+    private static let reservedConnections = 32
     private static let idleSeconds = 30
     private static let bodyLimitBytes = 2 << 20
     private static let threadCount = 16
@@ -59,7 +60,8 @@ package final class ConsoleServer: Sendable {
         settings.host = configuration.host
         settings.port = configuration.port
         settings.connectionLimit = Self.connectionLimit
-        settings.connectionLimitOfAddress = Self.connectionLimitOfAddress
+        settings.connectionLimitOfNetwork = Self.connectionLimitOfNetwork
+        settings.reservedConnections = Self.reservedConnections
         settings.idleTimeoutSeconds = Self.idleSeconds
         settings.bodyLimitBytes = Self.bodyLimitBytes
         let gate = Gate(
