@@ -40,6 +40,7 @@ struct ConsoleCommandTests {
             (["--listen", "off"], "console.listen: off serves nobody"),
             (["--listen", "somewhere"], "--console-listen: \"somewhere\" is not an address"),
             (["--console-token-file", "/nowhere"], "console.tokenFile"),
+            (["--console-trusted-proxies", "10.0.0.0/40"], "console.trustedProxies: \"10.0.0.0/40\" is neither"),
             (["--console-token-file", #filePath], "console.tokenFile: line 1: a line has three words: ROLE NAME"),
         ])
     func mistakes(words: [String], sentence: String) async throws {

@@ -1,5 +1,6 @@
 import HeraldCommandLine
 import HeraldConsole
+import HeraldHTTP
 import HeraldReplay
 import HeraldSettings
 import HeraldText
@@ -54,6 +55,14 @@ extension Settings {
         configuration.host = host
         configuration.port = port
         configuration.hosts = console.hosts
+        configuration.trustedProxies = try console.trustedProxies.map { text in
+            guard let network = HTTPNetwork(text) else {
+                throw CommandFailure(
+                    "console.trustedProxies: \(SafeText.quoted(text)) is neither an address nor a network such as 10.0.0.0/8",
+                    status: .badSettings)
+            }
+            return network
+        }
         configuration.allowsChanges = allowsChanges
         configuration.operatorName = operatorName
         do {
