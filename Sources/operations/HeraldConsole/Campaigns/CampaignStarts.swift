@@ -155,7 +155,7 @@ final class CampaignStarts: Sendable {
         try check(draft.order, layout)
         let job = PublishingJob(
             context: desk.signed(by: request.viewer), layout: layout, draft: draft, outcome: outcome)
-        let id = try jobs.begin(job.description) { job.run($0) }
+        let id = try jobs.begin(job.description) { try job.run($0) }
         drafts.drop(request.parameters[0])
         uploads.discard(draft.upload, owner: draft.owner)
         return .json(["job": .string(id), "campaign": .string(draft.order.text.name)])

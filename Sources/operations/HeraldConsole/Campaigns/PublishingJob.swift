@@ -29,10 +29,9 @@ struct PublishingJob: Sendable {
         ]).safe
     }
 
-    func run(_ control: JobControl) -> JobEnd {
-        guard let recipients = outcome.takeRecipients() else {
-            return JobEnd(.failed, "this preview was started already")
-        }
+    func run(_ control: JobControl) throws -> JobEnd {
+        let found = try CampaignDraft.recipients(of: outcome, draft.order) { control.isStopping }
+        guard let recipients = found else { return JobEnd(.stopped, "Stopped before anything was published.") }
         let teller = Teller(control)
         let publisher = CampaignPublisher(
             context, layout, draft.order, audience: outcome.audience, preview: outcome.preview.audience,
