@@ -66,7 +66,8 @@ package struct TimelineSearch: Sendable {
             }
         }
         let counts = Dictionary(places.map { ($0.name, $0.partitionCount) }) { $1 }
-        var builder = TimelineBuilder(limit: query.limit, partitions: counts.filter { topics.requests.contains($0.key) })
+        var builder = TimelineBuilder(
+            limit: query.limit, partitions: counts.filter { topics.requests.contains($0.key) })
         if !starts.isEmpty { try read(starts, kinds, query, &builder, &found, onProgress) }
         found.timelines = builder.timelines()
         found.isCut = builder.isCut

@@ -43,7 +43,8 @@ struct ConsoleCommandTests {
         let program = Bundle.main.bundleURL.appending(path: "herald").path
         for (words, sentence) in [([], "people sign in with their token"), (["--link"], "/#key=")] {
             let console = try ChildProcess(
-                [program, "console", "--listen", "127.0.0.1:0", "--console-token-file", tokens.path] + words + Self.away,
+                [program, "console", "--listen", "127.0.0.1:0", "--console-token-file", tokens.path] + words
+                    + Self.away,
                 output: log)
             defer { console.kill() }
             var text = ""

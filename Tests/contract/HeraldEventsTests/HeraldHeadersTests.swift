@@ -34,7 +34,7 @@ struct HeraldHeadersTests {
     }
 
     @Test(
-        "A record of a request topic cannot speak for a record of another one; a replay's headers mean nothing then",
+        "A record of one request topic cannot speak for another topic's: its replay's headers mean nothing",
         arguments: [
             ("notifications.bulk/1/2", RecordDecoder.TopicKind.request, false), ("notifications/1/2", .request, true),
             ("notifications.former/1/2", .request, true), ("notifications.bulk/1/2", .retry, true),
@@ -42,7 +42,9 @@ struct HeraldHeadersTests {
     func forgedOrigin(origin: String, kind: RecordDecoder.TopicKind, counts: Bool) {
         let decoding = Decoding(
             eventJSON(["id": nil]),
-            headers: [("herald-origin", origin), ("herald-replays", "7"), ("herald-key", "k"), ("herald-history", "[]")],
+            headers: [
+                ("herald-origin", origin), ("herald-replays", "7"), ("herald-key", "k"), ("herald-history", "[]"),
+            ],
             kind: kind, decoder: RecordDecoder(requestTopics: ["notifications", "notifications.bulk"]))
         #expect(decoding.failure == nil)
         #expect(decoding.text(decoding.event.origin) == (counts ? origin : nil))

@@ -1,9 +1,9 @@
-@testable import HeraldHTTP
 import HeraldText
 import HeraldTime
 import Testing
 
 @testable import HeraldConsole
+@testable import HeraldHTTP
 
 @Suite("Who may use the console")
 struct AccessTests {
@@ -62,7 +62,7 @@ struct AccessTests {
     }
 
     @Test(
-        "Behind trusted proxies the last address that is none of theirs asks; of others the header means nothing",
+        "Behind trusted proxies the last address that is none of theirs asks; others' headers mean nothing",
         arguments: [
             ("192.0.2.1", ["198.51.100.1"], "192.0.2.1"), ("10.0.0.7", ["198.51.100.1"], "198.51.100.1"),
             ("10.0.0.7", ["203.0.113.9, 198.51.100.1"], "198.51.100.1"),

@@ -14,7 +14,9 @@ struct MarkTests {
         return try #require(MarkRecord(decoding: Array(text.utf8)))
     }
 
-    @Test("A record marks no more offsets than a transaction has, however many ranges it writes", arguments: ["", "\"apns\""])
+    @Test(
+        "A record marks no more offsets than a transaction has, however many ranges it writes",
+        arguments: ["", "\"apns\""])
     func mostOffsets(pns: String) throws {
         let ranges = (0..<40).map { "\($0 * 200_000)-\($0 * 200_000 + 9_999)" }.joined(separator: ",")
         var marks = MarkIndex()
@@ -24,9 +26,11 @@ struct MarkTests {
         #expect(marks.replayCount(partition: 1, offset: 0) == 0)
     }
 
-    @Test("A mark of a moment that cannot be is a mark, and results are looked for from their beginning", arguments: [
-        Int64.min, -1, .max,
-    ])
+    @Test(
+        "A mark of a moment that cannot be is a mark, and results are looked for from their beginning",
+        arguments: [
+            Int64.min, -1, .max,
+        ])
     func moments(at moment: Int64) throws {
         let text = #"{"state":"replayed","job":"j","at":\#(moment),"partitions":{"0":"5"}}"#
         var marks = MarkIndex()

@@ -7,7 +7,8 @@ import Testing
 
 @Suite("What a plan comes to")
 struct ReplayForecastTests {
-    @Test("A rate that nobody can mean, or a speed that workers cannot have, ends no process", arguments: [1e-300, 1e300])
+    @Test(
+        "A rate that nobody can mean, or a speed that workers cannot have, ends no process", arguments: [1e-300, 1e300])
     func extremes(perSecond: Double) throws {
         var plan = ReplayPlan()
         var entry = SampleEntry.make()

@@ -69,7 +69,8 @@ struct TimelineBuilderTests {
                 let partition = Int32(number)
                 for topic in ["notifications", "topic-\(1_000 + number)"] {
                     builder.add(
-                        [Sample.published()], to: Origin(topic: topic, partition: partition, offset: 1), Sample.identity)
+                        [Sample.published()], to: Origin(topic: topic, partition: partition, offset: 1), Sample.identity
+                    )
                 }
             }
             let kept = builder.timelines().map(\.origin)

@@ -97,7 +97,9 @@ final class ServerService {
         guard isChunked || announced ?? 0 > 0 else { return .YES }
         if let bodyRule {
             // Without a readable target the handler is not asked either.
-            guard let target = HTTPTarget(parsing: transaction.rawTarget) else { return queue(badTarget, on: connection) }
+            guard let target = HTTPTarget(parsing: transaction.rawTarget) else {
+                return queue(badTarget, on: connection)
+            }
             switch bodyRule(request(transaction, method: method, target, on: connection)) {
             case .read(let limitBytes): transaction.bodyLimitBytes = min(limitBytes, bodyLimitBytes)
             case .refuse(let response): return queue(response, on: connection)

@@ -38,7 +38,8 @@ final class Gate: Sendable {
     private let state = Guarded(State())
 
     /// - Parameter operatorName: whoever uses a one-time link.
-    init(rules: OriginRules, addresses: ForwardedAddress, tokens: TokenFile?, allowsChanges: Bool, operatorName: String) {
+    init(rules: OriginRules, addresses: ForwardedAddress, tokens: TokenFile?, allowsChanges: Bool, operatorName: String)
+    {
         self.rules = rules
         self.addresses = addresses
         self.tokens = tokens

@@ -62,9 +62,10 @@ struct StartForm: Decodable, Sendable, Equatable {
     ///   - file: what the audience's file is called.
     ///   - isMessageMasked: whether it is for people who may not see the message.
     func command(_ order: CampaignOrder, file: String, isMessageMasked: Bool) -> [String] {
-        var words = ["herald", "campaign", "start", "--name", name, "--audience", file, "--message"]
         let masked = "…"
-        words += [isMessageMasked ? masked : message ?? masked, "--pns", order.text.pushServices.joined(separator: ","), "--topic", order.topic]
+        var words = ["herald", "campaign", "start", "--name", name, "--audience", file]
+        words += ["--message", isMessageMasked ? masked : message ?? masked]
+        words += ["--pns", order.text.pushServices.joined(separator: ","), "--topic", order.topic]
         for (option, value) in [
             ("--rate", rate), ("--ramp", ramp), ("--pause-if-failures", pauseIfFailures), ("--expires-in", expiresIn),
         ] {

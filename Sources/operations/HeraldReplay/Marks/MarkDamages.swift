@@ -13,7 +13,8 @@ struct MarkDamages {
     var sentence: String? {
         guard let first = places.min(by: { $0.key < $1.key }) else { return nil }
         let others = places.count > 1 ? ", and \(places.count - 1) more" : ""
-        return "the record \(first.value) is damaged, or of a later version\(others); a record without a value under its "
+        return
+            "the record \(first.value) is damaged, or of a later version\(others); a record without a value under its "
             + "key \(SafeText.quoted(first.key, limit: 300)) takes it back"
     }
 }

@@ -20,6 +20,8 @@ struct LetterIndexTests {
     }
 
     /// Anything that a header may hold.
+    private static func isNeverOver() -> Bool { false }
+
     private static func anyLetters(_ count: Int, _ generator: inout some RandomNumberGenerator) -> [DeadLetterEntry] {
         let texts = ["", "spring", "none", "\"none\"", "a\u{202E}b", "'; drop", String(repeating: "x", count: 9_000)]
         let numbers = ["", "503", "429", "-1", "99999999999999999999", "abc", "9223372036854775807"]
@@ -92,7 +94,7 @@ struct LetterIndexTests {
         let condition = try condition(text)
         let index = index(letters)
         var visited: Set<String> = []
-        let isCertain = index.visit(condition, isOver: { false }) { partition, row in
+        let isCertain = index.visit(condition, isOver: Self.isNeverOver) { partition, row in
             visited.insert("\(partition):\(row.offset)")
         }
         var expected: Set<String> = []
@@ -110,7 +112,7 @@ struct LetterIndexTests {
         ])
     func uncertain(text: String, isCertain: Bool) throws {
         let index = index([LetterSample.make(0, 1)])
-        #expect(index.visit(try condition(text), isOver: { false }) { _, _ in } == isCertain)
+        #expect(index.visit(try condition(text), isOver: Self.isNeverOver) { _, _ in } == isCertain)
     }
 
     @Test("Pages go through all of them, the newest first, each once, while more come")

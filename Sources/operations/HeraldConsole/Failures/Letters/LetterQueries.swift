@@ -152,7 +152,8 @@ final class LetterQueries: Sendable {
         var filter = LetterFilter()
         filter.ids = [name]
         let selection = try filter.selection(now: SystemClock.wall())
-        let answer = snapshot.index.newest(selection.condition, atMost: Self.letterLimit, behind: nil, isOver: Self.timer())
+        let answer = snapshot.index.newest(
+            selection.condition, atMost: Self.letterLimit, behind: nil, isOver: Self.timer())
         var found: [DeadLetterEntry] = []
         if answer.isCertain, !answer.value.isEmpty {
             var places: [Int32: [Int64]] = [:]
