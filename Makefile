@@ -34,6 +34,7 @@ deps: ## installs the Debian packages that are missing, and checks the version o
 
 build: deps ## builds the release binary, .build/release/herald
 	swift build --configuration release --static-swift-stdlib --product herald
+	@scripts/name-commit .build/release/herald
 
 deb: build ## makes the package for Debian 13, .build/package/herald_VERSION_amd64.deb, and checks it with lintian (as root)
 	@scripts/contained scripts/make-deb

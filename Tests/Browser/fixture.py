@@ -129,7 +129,7 @@ class Fixture:
 
     def start_console(self):
         """Starts the console; `link()` is what it prints for a browser."""
-        words = ["console", "--config", self.settings.name, "--listen", f"127.0.0.1:{self.console_port}"]
+        words = ["console", "--config", self.settings.name, "--listen", f"127.0.0.1:{self.console_port}", "--link"]
         self.processes.log("console").unlink(missing_ok=True)
         self.console = self.processes.start(
             # The commands that it shows name the file as it was given.

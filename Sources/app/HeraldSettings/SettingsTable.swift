@@ -388,6 +388,9 @@ package struct SettingsTable: SettingsDeclarations {
         package let hosts = Setting(
             "console.hosts", .list(of: .text(.line(253)), count: 0...32, unique: { $0 }), default: "",
             "Names under which the console answers, beside addresses and localhost, such as a proxy's.")
+        package let trustedProxies = Setting(
+            "console.trustedProxies", .list(of: .text(.line(64)), count: 0...32, unique: { $0 }), default: "",
+            "Addresses (10.0.0.7) and networks (10.0.0.0/8) of proxies whose X-Forwarded-For says whose request it is.")
         package let uploadLimit = Setting(
             "console.uploadLimit", .bytes(1_024...2_147_483_647), default: "256MiB",
             "The largest audience that is uploaded to the console; up to four lie in its TMPDIR, for an hour at most.")

@@ -8,8 +8,6 @@ struct herald_http_daemon_settings {
     int listening_socket;
     unsigned int threads;
     unsigned int connection_limit;
-    /* 0: no limit */
-    unsigned int connection_limit_of_address;
     unsigned int idle_timeout_seconds;
     /* PEM texts for TLS, which must outlive the call; NULL: plain HTTP */
     const char *certificate;
@@ -18,6 +16,9 @@ struct herald_http_daemon_settings {
     MHD_AccessHandlerCallback answer;
     void *(*begin)(void *context, const char *uri, struct MHD_Connection *connection);
     MHD_RequestCompletedCallback completed;
+    /* whether a connection from there is taken */
+    MHD_AcceptPolicyCallback accept;
+    MHD_NotifyConnectionCallback connection;
 };
 
 static inline struct MHD_Daemon *herald_http_daemon_start(const struct herald_http_daemon_settings *settings) {
@@ -37,16 +38,21 @@ static inline struct MHD_Daemon *herald_http_daemon_start(const struct herald_ht
     struct MHD_OptionItem end = {MHD_OPTION_END, 0, NULL};
     options[count] = end;
     return MHD_start_daemon(
-        settings->flags | (settings->certificate ? MHD_USE_TLS : 0), 0, NULL, NULL, settings->answer, settings->context,
+        settings->flags | (settings->certificate ? MHD_USE_TLS : 0), 0, settings->accept, settings->context, settings->answer,
+        settings->context,
         MHD_OPTION_LISTEN_SOCKET, settings->listening_socket,
         MHD_OPTION_CONNECTION_LIMIT, settings->connection_limit,
-        MHD_OPTION_PER_IP_CONNECTION_LIMIT, settings->connection_limit_of_address,
         MHD_OPTION_CONNECTION_TIMEOUT, settings->idle_timeout_seconds,
         MHD_OPTION_URI_LOG_CALLBACK, settings->begin, settings->context,
         MHD_OPTION_NOTIFY_COMPLETED, settings->completed, settings->context,
+        MHD_OPTION_NOTIFY_CONNECTION, settings->connection, settings->context,
         MHD_OPTION_STRICT_FOR_CLIENT, 1,
         MHD_OPTION_ARRAY, options,
         MHD_OPTION_END);
+}
+
+static inline int herald_http_is_opening(enum MHD_ConnectionNotificationCode code) {
+    return code == MHD_CONNECTION_NOTIFY_STARTED;
 }
 
 static inline int herald_http_connection_socket(struct MHD_Connection *connection) {

@@ -81,7 +81,9 @@ package struct CampaignContext: Sendable {
     }
 
     /// The publisher's name of a campaign, which only one process has at a time, and which permissions are given for.
-    package func transactionalID(of campaign: String) -> String { "herald-campaign-\(topics.campaigns)-\(campaign)" }
+    ///
+    /// It begins as no worker's name does (`<group>-`), so that a prefix of workers' permissions does not cover it.
+    package func transactionalID(of campaign: String) -> String { "herald.campaign-\(topics.campaigns)-\(campaign)" }
 
     /// The offset behind the last record of each partition, open transactions included.
     func ends(of topic: String, _ partitions: [Int32]) throws -> [String: Int64] {

@@ -43,6 +43,8 @@ package struct TimelineSearch: Sendable {
         var kind: TimelineRecords.Kind
         /// Those that are read.
         var partitions: [Int32]
+        /// How many there are.
+        var partitionCount: Int
     }
 
     /// Reads up to what is committed now.
@@ -63,7 +65,9 @@ package struct TimelineSearch: Sendable {
                     query.since.map { .moment($0.milliseconds) } ?? .beginning
             }
         }
-        var builder = TimelineBuilder(limit: query.limit)
+        let counts = Dictionary(places.map { ($0.name, $0.partitionCount) }) { $1 }
+        var builder = TimelineBuilder(
+            limit: query.limit, partitions: counts.filter { topics.requests.contains($0.key) })
         if !starts.isEmpty { try read(starts, kinds, query, &builder, &found, onProgress) }
         found.timelines = builder.timelines()
         found.isCut = builder.isCut
@@ -113,7 +117,9 @@ package struct TimelineSearch: Sendable {
                 continue
             }
             places.append(
-                Place(name: name, kind: kind, partitions: Self.partitions(topic.partitions.map(\.id), query)))
+                Place(
+                    name: name, kind: kind, partitions: Self.partitions(topic.partitions.map(\.id), query),
+                    partitionCount: topic.partitions.count))
         }
         return places
     }

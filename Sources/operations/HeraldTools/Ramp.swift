@@ -1,5 +1,8 @@
 /// The sizes of growing batches, the last of which may be all that is left: `1,5,50,all`.
 package struct Ramp: Sendable, Equatable {
+    /// The sizes that a batch can have.
+    package static let sizeRange = 1...1_000_000_000
+
     /// Sizes; `nil` is all that is left.
     package let sizes: [Int?]
 
@@ -18,7 +21,7 @@ package struct Ramp: Sendable, Equatable {
             if sizes.last == .some(nil) { return nil }
             if part == "all" {
                 sizes.append(nil)
-            } else if let size = Int(part), size > 0, size <= 1_000_000_000 {
+            } else if let size = Int(part), Self.sizeRange.contains(size) {
                 sizes.append(size)
             } else {
                 return nil

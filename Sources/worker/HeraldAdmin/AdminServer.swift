@@ -48,10 +48,14 @@ public final class AdminServer: Sendable {
 
     /// So many connections at a time; slow and silent clients are closed after a while, and descriptors are for the backend.
     static let connectionLimit = 256
-    /// So many of them may come from one address, so that nobody keeps probes and scrapes of others out.
-    static let connectionLimitOfAddress = 224
+    /// So many of them may come from one IPv4 address, or one /64 of IPv6.
+    static let connectionLimitOfNetwork = 160
+    /// So many are only for addresses with few connections: clients of two or more addresses keep out no probe or scrape.
+    static let reservedConnections = 64
     /// A connection without a byte for so long is closed.
     static let idleSeconds = 15
+    /// A request has to be complete within so long, however often a byte of it comes.
+    static let requestSeconds = 10
 
     /// The port that it listens on.
     public var port: UInt16 { server.port }
@@ -73,7 +77,9 @@ public final class AdminServer: Sendable {
         configuration.host = host
         configuration.port = port
         configuration.connectionLimit = Self.connectionLimit
-        configuration.connectionLimitOfAddress = Self.connectionLimitOfAddress
+        configuration.connectionLimitOfNetwork = Self.connectionLimitOfNetwork
+        configuration.reservedConnections = Self.reservedConnections
+        configuration.requestTimeoutSeconds = Self.requestSeconds
         configuration.idleTimeoutSeconds = Self.idleSeconds
         configuration.bodyLimitBytes = 4_096
         let gate = AdminGate(listensOn: host, token: token)

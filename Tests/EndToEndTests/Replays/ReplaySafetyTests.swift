@@ -173,7 +173,7 @@ struct ReplaySafetyTests {
                 try await Blocking.run {
                     let producer = try Producer(properties: [
                         ("bootstrap.servers", fixture.bootstrapServers),
-                        ("transactional.id", "herald-dlq-\(fixture.topic("notifications.dead-letter.state"))"),
+                        ("transactional.id", "herald.dlq-\(fixture.topic("notifications.dead-letter.state"))"),
                     ])
                     try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
                     producer.close()

@@ -17,7 +17,8 @@ final class ConsoleClient: Sendable {
             to: tokens, atomically: true, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: tokens.path)
         let changed = changes.merging(["console.tokenFile": tokens.path]) { $1 }
-        let process = try fixture.startTool(["console", "--listen", "127.0.0.1:0"] + options, changing: changed)
+        let process = try fixture.startTool(
+            ["console", "--listen", "127.0.0.1:0", "--link"] + options, changing: changed)
         self.process = process
         var found: UInt16?
         _ = try await eventually {

@@ -30,7 +30,8 @@ final class ConsoleProbe: Sendable {
         let lines = [Person.operator, .viewer].map { "\($0.rawValue) \($0.rawValue)-ann \($0.token)\n" }
         try lines.joined().write(to: tokens, atomically: true, encoding: .utf8)
         let process = try fixture.startTool(
-            ["console", "--listen", "127.0.0.1:0", "--console-token-file", tokens.path] + words, changing: changes)
+            ["console", "--listen", "127.0.0.1:0", "--link", "--console-token-file", tokens.path] + words,
+            changing: changes)
         self.process = process
         func links() -> [Substring] {
             process.output.split { " \n".contains($0) }.filter { $0.hasPrefix("http://127.0.0.1:") }

@@ -33,6 +33,29 @@ struct ConsoleCommandTests {
         #expect(try await Blocking.run { console.wait() } == 0)
     }
 
+    @Test("With a file of tokens it prints no link, unless it is asked for one")
+    func noLink() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "herald-console-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (tokens, log) = (folder.appending(path: "tokens"), folder.appending(path: "log"))
+        try Data("viewer bob abcdefghijabcdefghij\n".utf8).write(to: tokens)
+        let program = Bundle.main.bundleURL.appending(path: "herald").path
+        for (words, sentence) in [([], "people sign in with their token"), (["--link"], "/#key=")] {
+            let console = try ChildProcess(
+                [program, "console", "--listen", "127.0.0.1:0", "--console-token-file", tokens.path] + words
+                    + Self.away,
+                output: log)
+            defer { console.kill() }
+            var text = ""
+            let isServing = try await eventually {
+                text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
+                return text.contains(sentence)
+            }
+            #expect(isServing && text.contains("#key=") == (words == ["--link"]), "\(text)")
+        }
+    }
+
     @Test(
         "What it cannot serve is refused before anybody is let in, with the setting and what to do",
         arguments: [
@@ -40,6 +63,7 @@ struct ConsoleCommandTests {
             (["--listen", "off"], "console.listen: off serves nobody"),
             (["--listen", "somewhere"], "--console-listen: \"somewhere\" is not an address"),
             (["--console-token-file", "/nowhere"], "console.tokenFile"),
+            (["--console-trusted-proxies", "10.0.0.0/40"], "console.trustedProxies: \"10.0.0.0/40\" is neither"),
             (["--console-token-file", #filePath], "console.tokenFile: line 1: a line has three words: ROLE NAME"),
         ])
     func mistakes(words: [String], sentence: String) async throws {

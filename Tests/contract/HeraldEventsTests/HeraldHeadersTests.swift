@@ -33,6 +33,26 @@ struct HeraldHeadersTests {
         #expect(decoding.text(event.replayKey) == "fresh")
     }
 
+    @Test(
+        "A record of one request topic cannot speak for another topic's: its replay's headers mean nothing",
+        arguments: [
+            ("notifications.bulk/1/2", RecordDecoder.TopicKind.request, false), ("notifications/1/2", .request, true),
+            ("notifications.former/1/2", .request, true), ("notifications.bulk/1/2", .retry, true),
+        ])
+    func forgedOrigin(origin: String, kind: RecordDecoder.TopicKind, counts: Bool) {
+        let decoding = Decoding(
+            eventJSON(["id": nil]),
+            headers: [
+                ("herald-origin", origin), ("herald-replays", "7"), ("herald-key", "k"), ("herald-history", "[]"),
+            ],
+            kind: kind, decoder: RecordDecoder(requestTopics: ["notifications", "notifications.bulk"]))
+        #expect(decoding.failure == nil)
+        #expect(decoding.text(decoding.event.origin) == (counts ? origin : nil))
+        #expect(decoding.id == (counts ? origin : "notifications/3/42"))
+        #expect(decoding.event.originPartition == (counts ? 1 : 3) && decoding.event.replays == (counts ? 7 : 0))
+        #expect(decoding.text(decoding.event.replayKey) == (counts ? "k" : nil))
+    }
+
     @Test("On a request topic only a replay's headers count, and the others are not even read")
     func request() {
         let decoding = Decoding(

@@ -53,7 +53,7 @@ struct CampaignIndexTests {
         #expect(index.damages.map(\.place) == ["0:3"] && index.damages.map(\.key) == [key])
     }
 
-    @Test("A definition of another name, without push services or with offsets that are none, is no definition")
+    @Test("A definition of another name, without push services, or with numbers that mean nothing, is none")
     func unsound() {
         var wrong: [CampaignDefinition] = [Samples.definition("autumn"), Samples.definition(pns: [])]
         for key in ["-1", "x", "01", "99999999999"] {
@@ -69,6 +69,16 @@ struct CampaignIndexTests {
             started.startedAt = moment
             expiring.expiresAt = moment
             wrong += [started, expiring]
+        }
+        for rate in [0, -1, 1e-300, 1e300] {
+            var definition = Samples.definition()
+            definition.rate = rate
+            wrong.append(definition)
+        }
+        for ramp in [[0], [1, -5], [Int.max, Int.max]] {
+            var definition = Samples.definition()
+            definition.ramp = ramp
+            wrong.append(definition)
         }
         for definition in wrong {
             var index = CampaignIndex()

@@ -1,44 +1,13 @@
-import HeraldHTTP
 import HeraldText
 import HeraldTime
 import Testing
 
 @testable import HeraldConsole
+@testable import HeraldHTTP
 
 @Suite("Who may use the console")
 struct AccessTests {
     private func at(_ seconds: Double) -> MonotonicTime { MonotonicTime(nanoseconds: Int64(seconds * 1e9)) }
-
-    @Test("A file of tokens has a line for each person; comments and empty lines mean nothing")
-    func tokens() throws {
-        let entries = try TokenFile.entries(
-            in: "# who\n\noperator ann 01234567890123456789\r\n  viewer\tbob\tabcdefghijabcdefghij\n")
-        #expect(
-            entries == [
-                TokenFile.Entry(role: .operator, name: "ann", token: "01234567890123456789"),
-                TokenFile.Entry(role: .viewer, name: "bob", token: "abcdefghijabcdefghij"),
-            ])
-    }
-
-    @Test(
-        "A mistake in the file is named with its line, and no token is repeated in it",
-        arguments: [
-            ("operator ann\n", "line 1: a line has three words: ROLE NAME TOKEN"),
-            ("\nroot ann 01234567890123456789", "line 2: the role \"root\" is none; allowed: viewer, operator"),
-            ("viewer ann short-secret", "line 1: the token is too short to be safe: at least 20 characters"),
-            (
-                "viewer a 01234567890123456789\nviewer b 01234567890123456789",
-                "line 2: the token stands in an earlier line; everybody has one of their own"
-            ),
-            ("# nobody\n", "no line with ROLE NAME TOKEN: nobody could sign in"),
-        ])
-    func mistakes(text: String, sentence: String) {
-        #expect {
-            try TokenFile.entries(in: text)
-        } throws: {
-            "\($0)" == sentence
-        }
-    }
 
     @Test("A one-time key opens one session, a newer key makes the former one worthless")
     func keys() {
@@ -76,13 +45,83 @@ struct AccessTests {
         #expect(!early && other)
         let (again, twice) = (table.take(1, now: at(0.5)), table.take(1, now: at(0.5)))
         #expect(again && !twice)
-        table.giveBack(1)
-        let returned = table.take(1, now: at(0.5))
-        #expect(returned)
         for key in 3..<100 { _ = table.take(key, now: at(0.6)) }
         let newcomer = table.take(200, now: at(0.6))
         let later = table.take(200, now: at(60))
         #expect(!newcomer && later)
+    }
+
+    private func request(from peer: String, forwarded: [String] = [], token: String? = nil) throws -> HTTPRequest {
+        var headers = HTTPHeaderFields()
+        headers.append(name: "Host", value: "localhost")
+        for text in forwarded { headers.append(name: "x-forwarded-for", value: text) }
+        if let token { headers.append(name: "Authorization", value: "Bearer \(token)") }
+        return HTTPRequest(
+            method: "GET", target: try #require(HTTPTarget(parsing: "/api/session")), headers: headers, body: [],
+            peer: try #require(HTTPPeer(peer)))
+    }
+
+    @Test(
+        "Behind trusted proxies the last address that is none of theirs asks; others' headers mean nothing",
+        arguments: [
+            ("192.0.2.1", ["198.51.100.1"], "192.0.2.1"), ("10.0.0.7", ["198.51.100.1"], "198.51.100.1"),
+            ("10.0.0.7", ["203.0.113.9, 198.51.100.1"], "198.51.100.1"),
+            ("10.0.0.7", ["203.0.113.9", "198.51.100.1, 10.1.2.3"], "198.51.100.1"),
+            ("10.0.0.7", ["nonsense"], "10.0.0.7"), ("10.0.0.7", [], "10.0.0.7"),
+            ("2001:db8::7", ["[2001:db9::1]:80"], "2001:db9::1"),
+        ] as [(String, [String], String)])
+    func forwarded(peer: String, header: [String], client: String) throws {
+        let proxies = try ["10.0.0.0/8", "2001:db8::7"].map { try #require(HTTPNetwork($0)) }
+        let found = ForwardedAddress(proxies: proxies).client(of: try request(from: peer, forwarded: header))
+        #expect(found == HTTPPeer(client))
+        for text in ["10.0.0.0/33", "10.0.0.0/", "x/8", "/8", "10.0.0.0/8/8"] { #expect(HTTPNetwork(text) == nil) }
+    }
+
+    @Test("Who guesses locks out nobody: with the right token everybody of the same address comes in")
+    func guesser() throws {
+        let file = try TemporaryFile("operator ann 01234567890123456789\n")
+        let gate = Gate(
+            rules: OriginRules(hosts: []), addresses: ForwardedAddress(proxies: []),
+            tokens: try TokenFile(path: file.path) { _ in }, allowsChanges: false, operatorName: "root")
+        let guess = try request(from: "192.0.2.1", token: "01234567890123456780")
+        var statuses: [Int] = []
+        for _ in 0..<20 {
+            do throws(Gate.Refusal) {
+                _ = try gate.entrance(guess, cookie: "c", now: at(0))
+            } catch { statuses.append(error.status) }
+        }
+        #expect(statuses == Array(repeating: 401, count: 10) + Array(repeating: 429, count: 10))
+        let right = try request(from: "192.0.2.1", token: "01234567890123456789")
+        #expect(try gate.entrance(right, cookie: "c", now: at(0)).viewer.name == "ann")
+        #expect(try gate.signIn("01234567890123456789", guess, now: at(0)).1.name == "ann")
+    }
+
+    @Test("A stream of news ends with the token that it was asked for with, as with its session")
+    func newsOfToken() throws {
+        let file = try TemporaryFile("operator ann 01234567890123456789\nviewer bob abcdefghijabcdefghij\n")
+        let gate = Gate(
+            rules: OriginRules(hosts: []), addresses: ForwardedAddress(proxies: []),
+            tokens: try TokenFile(path: file.path) { _ in }, allowsChanges: false, operatorName: "root")
+        let news = ConsoleNews()
+        let byToken = try request(from: "192.0.2.1", token: "abcdefghijabcdefghij")
+        let stream = try #require(news.subscribe(try gate.entrance(byToken, cookie: "c", now: at(0))))
+        news.beat { gate.isWelcome($0, now: at(1)) }
+        #expect(stream.isOpen)
+        try file.write("operator ann 01234567890123456789\n")
+        news.beat { gate.isWelcome($0, now: at(2)) }
+        #expect(!stream.isOpen)
+    }
+
+    @Test("One person has so many streams of news, in however many sessions, and keeps out nobody else")
+    func streams() {
+        let news = ConsoleNews()
+        func entrance(_ name: String, _ secret: String) -> Gate.Entrance {
+            Gate.Entrance(
+                viewer: Viewer(name: name, role: .viewer, allowsChanges: false), credential: .session(secret))
+        }
+        let ofAnn = (0..<50).compactMap { news.subscribe(entrance("ann", "session \($0)")) }
+        #expect(ofAnn.count == ConsoleNews.mostOfPerson)
+        #expect(news.subscribe(entrance("bob", "his")) != nil)
     }
 
     @Test("Only patterns of the same length match, and what stands for a star is a parameter")

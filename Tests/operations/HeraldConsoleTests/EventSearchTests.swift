@@ -9,7 +9,7 @@ import Testing
 @Suite("A search in the console")
 struct EventSearchTests {
     private func timelines(_ count: Int, user: String = "ann") -> [EventTimeline] {
-        var builder = TimelineBuilder(limit: count)
+        var builder = TimelineBuilder(limit: count, partitions: ["notifications": 100])
         for number in 0..<count {
             let origin = Origin(topic: "notifications", partition: 0, offset: Int64(number))
             builder.add(

@@ -48,7 +48,7 @@ struct StartFormTests {
         #expect(order.rate == 200 && order.ramp == [1, 10] && order.pauseIfFailures == 0.05)
         #expect(order.expiresInMilliseconds == 21_600_000 && !order.endsWhenPausedByFailures)
         #expect(
-            form.command(order, file: "users.csv") == [
+            form.command(order, file: "users.csv", isMessageMasked: false) == [
                 "herald", "campaign", "start", "--name", "spring", "--audience", "users.csv", "--message",
                 "Hi {{first_name}}", "--pns", "apns,gcm", "--topic", "notifications.bulk", "--rate", "12000/m",
                 "--ramp",
@@ -108,8 +108,12 @@ struct StartFormTests {
         let audience = try Audience(file, name: "users.csv")
         let definition = try Self.definition(message: "Secret", pns: "apns", topic: "notifications.bulk")
         let order = try order(definition) { $0.message = message }
+        let form = form { $0.message = message }
         let draft = CampaignDraft(
-            owner: "ann", upload: key, order: order, command: [], isMessageKnown: message != nil)
+            owner: "ann", upload: key, order: order,
+            command: form.command(order, file: "users.csv", isMessageMasked: false),
+            maskedCommand: form.command(order, file: "users.csv", isMessageMasked: true),
+            isMessageKnown: message != nil)
         let tasks = try AskedTasks<CampaignDraft>(name: "test", most: 1, busy: "")
         try tasks.begin("a") { try CampaignDraft.preview(draft, audience, definition: nil, $0) }
         #expect(try await eventually { tasks.ask("a")?.isEnded == true })
@@ -128,9 +132,10 @@ struct StartFormTests {
         #expect(samples.count == 3 && samples.first?["message"] == "Hi member-0")
         let lines = String(decoding: try #require(draft.outcome?.invalidLines), as: UTF8.self)
         #expect(lines.hasPrefix("line,reason,begins with\r\n153,") && lines.split(separator: "\r\n").count == 3)
-        // One start takes them; another finds none.
-        #expect(draft.outcome?.takeRecipients()?.count == 150)
-        #expect(draft.outcome?.takeRecipients() == nil)
+        // A start finds them once more: a preview that waits keeps none.
+        let outcome = try #require(draft.outcome)
+        let recipients = try CampaignDraft.recipients(of: outcome, draft.order) { false }
+        #expect(try #require(recipients).count == 150)
     }
 
     @Test("A message that nobody has typed here is not in the preview")
@@ -138,6 +143,16 @@ struct StartFormTests {
         let object = try #require(try await draft("user\nann\n", message: nil).value?.json)
         #expect(object["preview"]?["recipients"] == 1 && object["typed"] == nil)
         #expect(!object.compact.contains("Secret"))
+    }
+
+    @Test("The job of a campaign shows its command to everybody who looks, without the message")
+    func maskedJob() async throws {
+        let draft = try #require(try await draft("user\nann\n", message: "Secret {{user}}").value)
+        let outcome = try #require(draft.outcome)
+        #expect(draft.json.compact.contains("Secret"))
+        let about = PublishingJob.about(draft, recipients: outcome.preview.audience.recipients)
+        #expect(!about.compact.contains("Secret"))
+        #expect(about["command"]?.compact.contains(#""--message","…""#) == true)
     }
 
     @Test("A hostile audience fills neither memory nor the page: lines without end, and nothing but mistakes")

@@ -74,7 +74,7 @@ struct ForeignLetterTests {
         var rules = ReplayRules(maximumReplays: 5, requestTopics: ["notifications"], foreign: topic)
         rules.isAgain = isAgain
         var index = MarkIndex()
-        for mark in marks { index.add(try JSONDecoder().decode(MarkRecord.self, from: Data(mark.utf8))) }
+        for mark in marks { index.add(try #require(MarkRecord(decoding: Array(mark.utf8)))) }
         var entry = entry
         return rules.decision(for: &entry, index, now: SampleEntry.moment)
     }

@@ -1,7 +1,8 @@
 import Foundation
 import HeraldBytes
-import HeraldReplay
 import Testing
+
+@testable import HeraldReplay
 
 @Suite("Marks")
 struct MarkTests {
@@ -10,7 +11,53 @@ struct MarkTests {
     ) throws -> MarkRecord {
         let services = pns.isEmpty ? "" : #""pns":[\#(pns)],"#
         let text = #"{"state":"\#(state)","job":"j","at":1,\#(services)"partitions":\#(partitions)}"#
-        return try JSONDecoder().decode(MarkRecord.self, from: Data(text.utf8))
+        return try #require(MarkRecord(decoding: Array(text.utf8)))
+    }
+
+    @Test(
+        "A record marks no more offsets than a transaction has, however many ranges it writes",
+        arguments: ["", "\"apns\""])
+    func mostOffsets(pns: String) throws {
+        let ranges = (0..<40).map { "\($0 * 200_000)-\($0 * 200_000 + 9_999)" }.joined(separator: ",")
+        var marks = MarkIndex()
+        marks.add(try record(#"{"0":"0-100000,\#(ranges)","1":"0-9"}"#, pns: pns))
+        let marked = (0..<8_000_000 as Range<Int64>).count { marks.replayCount(partition: 0, offset: $0) > 0 }
+        #expect(marked == 10_000)
+        #expect(marks.replayCount(partition: 1, offset: 0) == 0)
+    }
+
+    @Test(
+        "A mark of a moment that cannot be is a mark, and results are looked for from their beginning",
+        arguments: [
+            Int64.min, -1, .max,
+        ])
+    func moments(at moment: Int64) throws {
+        let text = #"{"state":"replayed","job":"j","at":\#(moment),"partitions":{"0":"5"}}"#
+        var marks = MarkIndex()
+        marks.add(try #require(MarkRecord(decoding: Array(text.utf8))))
+        #expect(marks.firstReplayAt == 0 && marks.isReplayed([], partition: 0, offset: 5))
+    }
+
+    @Test("A lease since a moment that cannot be is nobody's", arguments: [Int64.min, -1, .max, 1])
+    func leases(since: Int64) throws {
+        let text = """
+            {"job":"j","owner":"ann@web1","process":{"boot":"b","namespace":"n","id":1,"started":"1"},"work":"w",
+            "since":\(since),"beat":1,"isOver":false}
+            """
+        #expect((Lease(decoding: Array(text.utf8)) != nil) == (since == 1))
+    }
+
+    @Test("A damaged mark keeps replays away until a record of its key takes it back")
+    func damages() throws {
+        var damages = MarkDamages()
+        damages.note(isDamaged: false, key: "marks/a/1", place: "0:1")
+        #expect(damages.sentence == nil)
+        damages.note(isDamaged: true, key: "marks/b/1", place: "0:2")
+        damages.note(isDamaged: true, key: "marks/c/1", place: "0:3")
+        let sentence = try #require(damages.sentence)
+        #expect(sentence.contains("0:2") && sentence.contains("and 1 more") && sentence.contains("\"marks/b/1\""))
+        for key in ["marks/b/1", "marks/c/1"] { damages.note(isDamaged: false, key: key, place: "0:4") }
+        #expect(damages.sentence == nil)
     }
 
     @Test("A set of offsets is what a set of numbers is, however far they are apart")

@@ -11,7 +11,7 @@ struct ReplayOutcomesTests {
 
     private func index(_ marks: String...) throws -> MarkIndex {
         var index = MarkIndex()
-        for mark in marks { index.add(try JSONDecoder().decode(MarkRecord.self, from: Data(mark.utf8))) }
+        for mark in marks { index.add(try #require(MarkRecord(decoding: Array(mark.utf8)))) }
         return index
     }
 

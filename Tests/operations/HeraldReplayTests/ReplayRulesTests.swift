@@ -17,7 +17,7 @@ struct ReplayRulesTests {
         change(&rules)
         var index = MarkIndex()
         for mark in marks {
-            index.add(try JSONDecoder().decode(MarkRecord.self, from: Data(mark.utf8)))
+            index.add(try #require(MarkRecord(decoding: Array(mark.utf8))))
         }
         var entry = entry
         return rules.decision(for: &entry, index, now: Self.now)

@@ -62,7 +62,7 @@ enum Sample {
 
     static func event(_ steps: [TimelineStep], _ identity: TimelineBuilder.Identity = identity) throws -> EventTimeline
     {
-        var builder = TimelineBuilder(limit: 10)
+        var builder = TimelineBuilder(limit: 10, partitions: ["notifications": 100])
         builder.add(steps, to: origin, identity)
         return builder.timelines()[0]
     }

@@ -12,8 +12,8 @@ struct TimelineBuilderTests {
             Sample.published(), Sample.called(1), Sample.delayed(2, until: 32), Sample.called(33),
             Sample.settled(34, "apns"), Sample.settled(35, "gcm"),
         ]
-        var forward = TimelineBuilder(limit: 10)
-        var backward = TimelineBuilder(limit: 10)
+        var forward = TimelineBuilder(limit: 10, partitions: ["notifications": 100])
+        var backward = TimelineBuilder(limit: 10, partitions: ["notifications": 100])
         for step in steps { forward.add([step], to: Sample.origin, Sample.identity) }
         for step in steps.reversed() { backward.add([step], to: Sample.origin, Sample.identity) }
         #expect(forward.timelines() == backward.timelines())
@@ -50,7 +50,7 @@ struct TimelineBuilderTests {
     @Test("Of each partition the newest events are kept, in whichever order they come")
     func bounded() {
         for offsets in [Array(0..<1_000), Array((0..<1_000).reversed()), (0..<1_000).map { ($0 * 619) % 1_000 }] {
-            var builder = TimelineBuilder(limit: 7)
+            var builder = TimelineBuilder(limit: 7, partitions: ["notifications": 100])
             for offset in offsets {
                 builder.add(
                     [Sample.published(Int64(offset))],
@@ -58,6 +58,25 @@ struct TimelineBuilderTests {
             }
             #expect(builder.isCut)
             #expect(builder.timelines().map(\.origin.offset) == Array(993..<1_000))
+        }
+    }
+
+    @Test("Origins in a thousand topics and partitions that are none of the requests' fill no memory")
+    func madeUpTopics() {
+        for numbers in [Array(0..<1_000), Array((0..<1_000).reversed()), (0..<1_000).map { ($0 * 619) % 1_000 }] {
+            var builder = TimelineBuilder(limit: 7, partitions: ["notifications": 100])
+            for number in numbers {
+                let partition = Int32(number)
+                for topic in ["notifications", "topic-\(1_000 + number)"] {
+                    builder.add(
+                        [Sample.published()], to: Origin(topic: topic, partition: partition, offset: 1), Sample.identity
+                    )
+                }
+            }
+            let kept = builder.timelines().map(\.origin)
+            #expect(kept.count { $0.topic == "notifications" && $0.partition < 100 } == 100)
+            #expect(kept.filter { $0.partition >= 100 }.map(\.partition) == Array(100..<116) && kept.count == 116)
+            #expect(builder.isCut)
         }
     }
 

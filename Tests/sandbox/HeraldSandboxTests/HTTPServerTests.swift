@@ -206,6 +206,40 @@ struct HTTPServerTests {
         try PlainHTTP(port: server.port).waitUntilClosed()
     }
 
+    @Test("closes a connection whose request does not become complete in time, however often a byte comes")
+    func dribbledRequest() async throws {
+        var configuration = HTTPServer.Configuration()
+        configuration.requestTimeoutSeconds = 1
+        let server = try HTTPServer(configuration, responding: { _ in .text("here") })
+        for beginning in ["GET / HTTP/1.1\r\nX: ", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n"] {
+            let client = try PlainHTTP(port: server.port)
+            try client.send(beginning)
+            let isClosed = try await eventually {
+                do { try client.send("x") } catch { return true }
+                return false
+            }
+            #expect(isClosed)
+        }
+    }
+
+    @Test("decides by the head alone whether a body comes, and how much of it")
+    func bodyRule() throws {
+        var configuration = HTTPServer.Configuration()
+        configuration.bodyRule = { head in
+            head.target.path == "/no" ? .refuse(.text("no", status: 401)) : .read(limitBytes: 4)
+        }
+        let server = try HTTPServer(configuration, responding: { .text("\($0.body.count)") })
+        let refused = try PlainHTTP(port: server.port)
+        try refused.send("POST /no HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n")
+        #expect(try refused.readAnswer().status == 401)
+        #expect(try PlainHTTP.request(port: server.port, "POST", "/", body: "1234").text == "4")
+        #expect(try PlainHTTP.request(port: server.port, "POST", "/", body: "12345").status == 413)
+        #expect(try PlainHTTP.request(port: server.port, "GET", "/no").status == 200)
+        let chunked = try PlainHTTP(port: server.port)
+        try chunked.send("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n0\r\n\r\n")
+        #expect(try chunked.readAnswer().status == 413)
+    }
+
     @Test("serves many clients at once with several threads")
     func threads() async throws {
         var configuration = HTTPServer.Configuration()

@@ -1,3 +1,5 @@
+internal import HeraldText
+
 /// How fast a count grows, from what it was in the last seconds: for a rate and the time left on a progress line.
 package struct ThroughputMeter: Sendable {
     /// Nothing is said before so much time has been seen.
@@ -32,7 +34,7 @@ package struct ThroughputMeter: Sendable {
     /// A rate and the time that the rest takes at it, as `  120/s  about 5m left`; empty while nobody knows.
     package func words(left: Int64) -> String {
         guard let perSecond, perSecond > 0 else { return "" }
-        let rate = perSecond >= 10 ? "\(Int(perSecond.rounded()))" : "\((perSecond * 10).rounded() / 10)"
+        let rate = perSecond >= 10 ? "\(Int(saturating: perSecond))" : "\((perSecond * 10).rounded() / 10)"
         let seconds = (Double(max(0, left)) / perSecond).rounded(.up)
         guard left > 0, seconds < 1e9 else { return "  \(rate)/s" }
         return "  \(rate)/s  about \(Self.rough(Int64(seconds))) left"

@@ -13,14 +13,16 @@ enum ConsoleCommand: HeraldCommand {
     private static let allowChanges = CommandOption.flag(
         "allow-changes",
         "Let operators replay, resolve, and start and stop campaigns; without it the page is read-only.")
+    private static let link = CommandOption.flag(
+        "link", "Print a link that signs in as operator also with console.tokenFile; on loopback alone.")
 
     static let declaration = CommandDeclaration(
         "console", "Serve a page that says how Herald is, what failed, and what became of each event.",
-        details: "It has rights of its own on the cluster, and workers need none of them. On loopback it prints a link "
-            + "that signs one browser in as operator; each use prints the next one. Others sign in with a token of "
-            + "console.tokenFile. Jobs that the page begins run in this process: closing the tab changes nothing. On "
+        details: "It has rights of its own on the cluster, and workers need none of them. On loopback, without "
+            + "console.tokenFile, it prints a link that signs one browser in as operator; each use prints the next one. "
+            + "Others sign in with a token of console.tokenFile. Jobs that the page begins run in this process: closing the tab changes nothing. On "
             + "SIGTERM or SIGINT it stops them so that the same job goes on from there. docs/CONSOLE.md has the rest.",
-        options: [listen.declaration, allowChanges.declaration],
+        options: [listen.declaration, allowChanges.declaration, link.declaration],
         examples: [
             .init("herald console", "Look."),
             .init("herald console --allow-changes", "Look, replay, and work on campaigns."),
@@ -33,7 +35,17 @@ enum ConsoleCommand: HeraldCommand {
         let settings = try invocation.settings(
             requiring: [.kafka], replacing: parsed[listen].map { ["console-listen": [$0]] } ?? [:])
         let configuration = try settings.consoleConfiguration(
-            allowsChanges: parsed[allowChanges], operatorName: Operator.name(environment: invocation.environment))
+            allowsChanges: parsed[allowChanges], operatorName: Operator.name(environment: invocation.environment)
+        ) { mistake in
+            console.complain(
+                mistake.map { "console.tokenFile: \($0); only who has a line without a mistake can sign in" }
+                    ?? "console.tokenFile: every line counts again")
+        }
+        guard configuration.isOnLoopback || !parsed[link] else {
+            throw UsageError(
+                "--link: console.listen (\(settings.console.listen)) is open to others; people sign in with their token",
+                command: parsed.path.name)
+        }
         let context = try settings.consoleContext(
             environment: invocation.environment, configuration: parsed[GlobalOptions.config],
             temporaryDirectory: invocation.temporaryDirectory)
@@ -48,7 +60,7 @@ enum ConsoleCommand: HeraldCommand {
         } catch let error as SystemError {
             throw CommandFailure("console.listen: \(error)", status: .badSettings)
         }
-        if configuration.isOnLoopback {
+        if configuration.tokens == nil || parsed[link] {
             try console.print("Open \(served.newLink())")
         } else {
             try console.print("Serving on \(served.address); people sign in with their token of console.tokenFile.")

@@ -1,5 +1,6 @@
 import HeraldCommandLine
 import HeraldConsole
+import HeraldHTTP
 import HeraldReplay
 import HeraldSettings
 import HeraldText
@@ -41,8 +42,12 @@ extension Settings {
 
     /// Where the console is served, and to whom.
     ///
+    /// - Parameter onMistake: called when people are out because of a mistake in the token file, and with `nil` when it
+    ///   has none any more.
     /// - Throws: a ``CommandFailure`` with the status of bad settings.
-    func consoleConfiguration(allowsChanges: Bool, operatorName: String) throws -> ConsoleServer.Configuration {
+    func consoleConfiguration(
+        allowsChanges: Bool, operatorName: String, onMistake: @escaping @Sendable (InputError?) -> Void
+    ) throws -> ConsoleServer.Configuration {
         guard case .address(let host, let port) = console.listen else {
             throw CommandFailure("console.listen: off serves nobody: choose an address", status: .badSettings)
         }
@@ -50,14 +55,22 @@ extension Settings {
         configuration.host = host
         configuration.port = port
         configuration.hosts = console.hosts
+        configuration.trustedProxies = try console.trustedProxies.map { text in
+            guard let network = HTTPNetwork(text) else {
+                throw CommandFailure(
+                    "console.trustedProxies: \(SafeText.quoted(text)) is neither an address nor a network such as 10.0.0.0/8",
+                    status: .badSettings)
+            }
+            return network
+        }
         configuration.allowsChanges = allowsChanges
         configuration.operatorName = operatorName
         do {
-            configuration.tokens = try console.tokenFile.map { try TokenFile(path: $0) }
-        } catch let error as InputError {
+            configuration.tokens = try console.tokenFile.map { path throws(InputError) in
+                try TokenFile(path: path, onMistake: onMistake)
+            }
+        } catch {
             throw CommandFailure("console.tokenFile: \(error)", status: .badSettings)
-        } catch let error as InvalidArgument {
-            throw CommandFailure(error.description, status: .badSettings)
         }
         guard configuration.tokens != nil || configuration.isOnLoopback else {
             throw CommandFailure(

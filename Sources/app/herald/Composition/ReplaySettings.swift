@@ -12,7 +12,9 @@ extension Settings {
             topics: topicNames, readerProperties: KafkaClientSettings.deadLetterReader(self),
             writerProperties: KafkaClientSettings.replayWriter(self),
             auditProperties: KafkaClientSettings.publisher(self),
-            decoder: RecordDecoder(pushServices: try pushServices(), maxEventBytes: limits.eventBytes),
+            decoder: RecordDecoder(
+                pushServices: try pushServices(), maxEventBytes: limits.eventBytes,
+                requestTopics: topicNames.requests),
             maximumReplays: retry.replays, operatorName: Operator.name(environment: environment))
     }
 

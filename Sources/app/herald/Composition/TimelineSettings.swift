@@ -11,7 +11,9 @@ extension Settings {
             topics: topicNames, delays: retryDelayNames,
             // As whoever goes through millions of results.
             readerProperties: KafkaClientSettings.outcomeReader(self),
-            decoder: RecordDecoder(pushServices: try pushServices(), maxEventBytes: limits.eventBytes))
+            decoder: RecordDecoder(
+                pushServices: try pushServices(), maxEventBytes: limits.eventBytes,
+                requestTopics: topicNames.requests))
     }
 
     /// What decides by the settings, before anything is known of an event.

@@ -118,7 +118,9 @@ extension Settings {
 
     private func engineConfiguration(_ delays: [DelayName], _ live: LiveConfiguration) throws -> EngineConfiguration {
         var engine = EngineConfiguration(
-            decoder: RecordDecoder(pushServices: try pushServices(), maxEventBytes: limits.eventBytes))
+            decoder: RecordDecoder(
+                pushServices: try pushServices(), maxEventBytes: limits.eventBytes,
+                requestTopics: topicNames.requests))
         engine.topics = topicNames
         engine.retryDelays = delays
         engine.ordering =

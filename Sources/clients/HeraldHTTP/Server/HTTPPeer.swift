@@ -22,8 +22,71 @@ public struct HTTPPeer: Sendable, Hashable {
         (high, low) = (UInt64(bigEndian: halves[0]), UInt64(bigEndian: halves[1]))
     }
 
+    /// The address that a text writes, with or without a port behind it: `192.0.2.7`, `192.0.2.7:80`, `2001:db8::1`,
+    /// `[2001:db8::1]:80`; `nil` when it writes none.
+    public init?(_ text: String) {
+        var name = text
+        if name.hasPrefix("["), let end = name.firstIndex(of: "]") {
+            name = String(name[name.index(after: name.startIndex)..<end])
+        } else if let colon = name.firstIndex(of: ":"), name.lastIndex(of: ":") == colon {
+            name = String(name[..<colon])
+        }
+        var four = sockaddr_in()
+        var six = sockaddr_in6()
+        if inet_pton(AF_INET, name, &four.sin_addr) == 1 {
+            four.sin_family = sa_family_t(AF_INET)
+            self = withUnsafePointer(to: &four) { address in
+                address.withMemoryRebound(to: sockaddr.self, capacity: 1) { HTTPPeer($0) }
+            }
+        } else if inet_pton(AF_INET6, name, &six.sin6_addr) == 1 {
+            six.sin6_family = sa_family_t(AF_INET6)
+            self = withUnsafePointer(to: &six) { address in
+                address.withMemoryRebound(to: sockaddr.self, capacity: 1) { HTTPPeer($0) }
+            }
+        } else {
+            return nil
+        }
+    }
+
+    /// The network that one client has at its disposal: an IPv4 address, or the first 64 bits of an IPv6 address.
+    public var network: HTTPPeer { HTTPPeer(high: high, low: isIPv4 || isLoopback ? low : 0) }
+
+    /// Whether it is an IPv4 address.
+    var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
+
+    fileprivate func hasPrefix(of other: HTTPPeer, bits: Int) -> Bool {
+        let (highMask, lowMask) = (~UInt64(0) << UInt64(max(0, 64 - bits)), ~UInt64(0) << UInt64(max(0, 128 - bits)))
+        return (high ^ other.high) & (bits == 0 ? 0 : highMask) == 0
+            && (low ^ other.low) & (bits <= 64 ? 0 : lowMask) == 0
+    }
+
+    private init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
     /// Whether it belongs to this machine's loopback network.
     public var isLoopback: Bool {
         high == 0 && (low == 1 || low >> 32 == 0xFFFF && (low >> 24) & 0xFF == 127)
     }
+}
+
+/// Addresses that begin alike: `10.0.0.0/8`, `2001:db8::/32`, or one address.
+public struct HTTPNetwork: Sendable, Hashable {
+    private let first: HTTPPeer
+    private let bits: Int
+
+    /// The network that a text writes; `nil` when it writes none.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count <= 2, let peer = HTTPPeer(String(parts[0])) else { return nil }
+        let most = peer.isIPv4 ? 32 : 128
+        let prefix = parts.count == 2 ? Int(parts[1]) : most
+        guard let prefix, (0...most).contains(prefix) else { return nil }
+        first = peer
+        bits = 128 - most + prefix
+    }
+
+    /// Whether the address belongs to it.
+    public func contains(_ peer: HTTPPeer) -> Bool { peer.hasPrefix(of: first, bits: bits) }
 }

@@ -22,14 +22,22 @@ public final class HTTPServer: Sendable {
         public var threads = 1
         /// How many connections may be open at a time; more wait in the kernel's queue.
         public var connectionLimit = 4_096
-        /// How many of them one address may open; more are closed at once.
+        /// How many of them one IPv4 address, or one /64 of IPv6, may open; more are closed at once.
         ///
         /// 0: no limit.
-        public var connectionLimitOfAddress = 0
+        public var connectionLimitOfNetwork = 0
+        /// So many places are only for addresses that have few connections, such as probes.
+        public var reservedConnections = 0
         /// A connection without traffic for so long is closed.
         public var idleTimeoutSeconds = 60
+        /// A request, head and body, has to be complete so long after its connection was opened, or after the idle time-out;
+        /// else the connection is closed, however often a byte comes.
+        public var requestTimeoutSeconds = 60
         /// A larger body is answered with 413.
         public var bodyLimitBytes = 65_536
+        /// Decides by the head alone about a request that has a body, before any of the body is kept; `nil`: every body is
+        /// read, up to ``bodyLimitBytes``.
+        public var bodyRule: (@Sendable (HTTPRequest) -> HTTPBodyDecision)?
         /// What the server shows for TLS; without it, it speaks plain HTTP.
         public var identity: LocalIdentity?
 
@@ -56,28 +64,34 @@ public final class HTTPServer: Sendable {
         let address = "\(configuration.host):\(socket.port)"
         let parked: ParkedConnections
         let thread: OwnThread
+        let connections: OpenConnections
         do {
-            parked = try ParkedConnections()
+            let signal = try Wakeup()
+            connections = OpenConnections(configuration.connectionLimits, signal: signal)
+            parked = ParkedConnections(connections, signal: signal)
             thread = try OwnThread(name: "http-waiting") { [parked] in parked.run() }
         } catch {
             close(socket.descriptor)
             throw SystemError(call: "cannot listen on \(address): \(error)", number: 0)
         }
         let service = Unmanaged.passRetained(
-            ServerService(handler: handler, parked: parked, bodyLimitBytes: configuration.bodyLimitBytes))
+            ServerService(
+                handler: handler, parked: parked, connections: connections,
+                bodyLimitBytes: configuration.bodyLimitBytes, bodyRule: configuration.bodyRule))
         var settings = herald_http_daemon_settings(
             flags: MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_USE_SUSPEND_RESUME.rawValue | MHD_USE_TURBO.rawValue,
             listening_socket: socket.descriptor,
             threads: UInt32(clamping: configuration.threads),
             connection_limit: UInt32(clamping: configuration.connectionLimit),
-            connection_limit_of_address: UInt32(clamping: configuration.connectionLimitOfAddress),
             idle_timeout_seconds: UInt32(clamping: configuration.idleTimeoutSeconds),
             certificate: nil,
             key: nil,
             context: service.toOpaque(),
             answer: ServerService.answer,
             begin: ServerService.begin,
-            completed: ServerService.completed)
+            completed: ServerService.completed,
+            accept: ServerService.accept,
+            connection: ServerService.connection)
         // Fails when threads, memory or descriptors run out; the library has closed the socket then.
         let daemon = Self.withTexts(of: configuration.identity) { certificate, key in
             settings.certificate = certificate
@@ -130,5 +144,14 @@ public final class HTTPServer: Sendable {
         parkedThread.join()
         MHD_stop_daemon(running.daemon)
         running.service.release()
+    }
+}
+
+extension HTTPServer.Configuration {
+    fileprivate var connectionLimits: ConnectionTable.Limits {
+        ConnectionTable.Limits(
+            connections: connectionLimit, ofNetwork: connectionLimitOfNetwork, reserved: reservedConnections,
+            idleMilliseconds: Int64(idleTimeoutSeconds) * 1_000,
+            requestMilliseconds: Int64(requestTimeoutSeconds) * 1_000)
     }
 }

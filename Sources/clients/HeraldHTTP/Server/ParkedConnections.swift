@@ -24,10 +24,15 @@ final class ParkedConnections: Sendable {
     private static let unwatchedMilliseconds: Int64 = 1_000
 
     private let state = Guarded(State())
+    private let connections: OpenConnections
     private let signal: Wakeup
 
-    init() throws(SystemError) {
-        signal = try Wakeup()
+    /// - Parameters:
+    ///   - connections: whose deadlines the thread of ``run()`` looks after, too.
+    ///   - signal: wakes that thread.
+    init(_ connections: OpenConnections, signal: Wakeup) {
+        self.connections = connections
+        self.signal = signal
     }
 
     /// Suspends the connection until the wait is over, the client is gone or the server stops; `nil` has no end.
@@ -87,6 +92,7 @@ final class ParkedConnections: Sendable {
         var descriptors: [pollfd] = []
         var ids: [UInt64] = []
         while true {
+            let hasConnections = connections.sweep()
             descriptors.removeAll(keepingCapacity: true)
             ids.removeAll(keepingCapacity: true)
             descriptors.append(pollfd(fd: signal.descriptor, events: Int16(POLLIN), revents: 0))
@@ -99,9 +105,11 @@ final class ParkedConnections: Sendable {
                         pollfd(fd: parked.socket, events: Int16(herald_http_poll_peer_closed), revents: 0))
                     ids.append(id)
                 }
-                guard let next = state.deadlines.first else { return -1 }
+                let pause = hasConnections ? OpenConnections.sweepMilliseconds : -1
+                guard let next = state.deadlines.first else { return pause }
                 // Rounded up, or the loop would turn idly within the last millisecond.
-                return Int32(clamping: next.milliseconds(since: now) + 1)
+                let wait = Int32(clamping: next.milliseconds(since: now) + 1)
+                return hasConnections ? min(wait, pause) : wait
             }
             guard let timeout else { return }
             guard poll(&descriptors, nfds_t(descriptors.count), timeout) > 0 else { continue }

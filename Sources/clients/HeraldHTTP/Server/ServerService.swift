@@ -10,19 +10,48 @@ final class ServerService {
 
     private let handler: HTTPServer.Handler
     private let parked: ParkedConnections
+    private let connections: OpenConnections
     private let bodyLimitBytes: Int
+    private let bodyRule: (@Sendable (HTTPRequest) -> HTTPBodyDecision)?
 
-    init(handler: @escaping HTTPServer.Handler, parked: ParkedConnections, bodyLimitBytes: Int) {
+    init(
+        handler: @escaping HTTPServer.Handler, parked: ParkedConnections, connections: OpenConnections,
+        bodyLimitBytes: Int, bodyRule: (@Sendable (HTTPRequest) -> HTTPBodyDecision)?
+    ) {
         self.handler = handler
         self.parked = parked
+        self.connections = connections
         self.bodyLimitBytes = bodyLimitBytes
+        self.bodyRule = bodyRule
+    }
+
+    private static func service(_ context: UnsafeMutableRawPointer?) -> ServerService? {
+        context.map { Unmanaged<ServerService>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Somebody wants to connect.
+    static let accept: MHD_AcceptPolicyCallback = { context, address, _ in
+        service(context)?.connections.accepts(HTTPPeer(address)) ?? false ? .YES : .NO
+    }
+
+    /// A connection was opened, or is about to be closed.
+    static let connection: MHD_NotifyConnectionCallback = { context, connection, _, code in
+        guard let service = service(context), let connection else { return }
+        let socket = herald_http_connection_socket(connection)
+        if herald_http_is_opening(code) != 0 {
+            service.connections.open(socket, from: HTTPPeer(herald_http_connection_peer(connection)))
+        } else {
+            service.connections.close(socket)
+        }
     }
 
     /// The request line is read: makes the transaction, which ``completed`` releases.
     static let begin:
         @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) -> UnsafeMutableRawPointer? = {
-            _, target, _ in
-            let transaction = ServerTransaction(rawTarget: target.map { String(cString: $0) } ?? "")
+            context, target, _ in
+            let transaction = ServerTransaction(
+                rawTarget: target.map { String(cString: $0) } ?? "",
+                bodyLimitBytes: service(context)?.bodyLimitBytes ?? 0)
             return Unmanaged.passRetained(transaction).toOpaque()
         }
 
@@ -31,7 +60,8 @@ final class ServerService {
         @convention(c) (
             UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
             MHD_RequestTerminationCode
-        ) -> Void = { _, _, slot, _ in
+        ) -> Void = { context, connection, slot, _ in
+            if let connection { service(context)?.connections.isDone(herald_http_connection_socket(connection)) }
             guard let pointer = slot?.pointee else { return }
             Unmanaged<ServerTransaction>.fromOpaque(pointer).release()
             slot?.pointee = nil
@@ -39,31 +69,44 @@ final class ServerService {
 
     /// Called with the head, with each piece of the body, at its end, and when a parked connection goes on.
     static let answer: MHD_AccessHandlerCallback = { context, connection, _, method, _, data, size, slot in
-        guard let context, let connection, let method, let size, let pointer = slot?.pointee else { return .NO }
-        let service = Unmanaged<ServerService>.fromOpaque(context).takeUnretainedValue()
+        guard let service = service(context), let connection, let method, let size, let pointer = slot?.pointee else {
+            return .NO
+        }
         let transaction = Unmanaged<ServerTransaction>.fromOpaque(pointer).takeUnretainedValue()
         if !transaction.hasBegun {
             transaction.hasBegun = true
-            return service.begin(on: connection)
+            return service.begin(transaction, method: String(cString: method), on: connection)
         }
         if size.pointee > 0 {
-            transaction.append(
-                UnsafeRawBufferPointer(start: data, count: size.pointee), limitBytes: service.bodyLimitBytes)
+            transaction.append(UnsafeRawBufferPointer(start: data, count: size.pointee))
             size.pointee = 0
             return transaction.discardedBytes > discardLimitBytes ? .NO : .YES
         }
         if transaction.ending == nil {
+            service.connections.hasRequest(herald_http_connection_socket(connection))
             guard service.decide(transaction, method: String(cString: method), on: connection) else { return .YES }
         }
         return service.finish(transaction, on: connection)
     }
 
-    /// Refuses a body that announces itself as too large before it is sent.
-    private func begin(on connection: OpaquePointer) -> MHD_Result {
-        guard let length = MHD_lookup_connection_value(connection, .HEADER_KIND, "Content-Length"),
-            let bytes = Int(String(cString: length)), bytes > bodyLimitBytes
-        else { return .YES }
-        return queue(tooLarge, on: connection)
+    /// Refuses a body that may not come, or announces itself as too large, before it is sent.
+    private func begin(_ transaction: ServerTransaction, method: String, on connection: OpaquePointer) -> MHD_Result {
+        let length = MHD_lookup_connection_value(connection, .HEADER_KIND, "Content-Length")
+        let announced = length.flatMap { Int(String(cString: $0)) }
+        let isChunked = MHD_lookup_connection_value(connection, .HEADER_KIND, "Transfer-Encoding") != nil
+        guard isChunked || announced ?? 0 > 0 else { return .YES }
+        if let bodyRule {
+            // Without a readable target the handler is not asked either.
+            guard let target = HTTPTarget(parsing: transaction.rawTarget) else {
+                return queue(badTarget, on: connection)
+            }
+            switch bodyRule(request(transaction, method: method, target, on: connection)) {
+            case .read(let limitBytes): transaction.bodyLimitBytes = min(limitBytes, bodyLimitBytes)
+            case .refuse(let response): return queue(response, on: connection)
+            }
+        }
+        guard let announced, announced > transaction.bodyLimitBytes else { return .YES }
+        return queue(tooLarge(transaction), on: connection)
     }
 
     /// Lets the handler decide; false when the connection now waits.
@@ -98,18 +141,25 @@ final class ServerService {
     private func answer(
         to transaction: ServerTransaction, method: String, on connection: OpaquePointer
     ) -> HTTPAnswer {
-        guard transaction.discardedBytes == 0 else { return .respond(tooLarge) }
-        guard let target = HTTPTarget(parsing: transaction.rawTarget) else {
-            return .respond(.text("the address is not properly percent-encoded UTF-8\n", status: 400))
-        }
-        let request = HTTPRequest(
-            method: method, target: target, headers: headers(of: connection), body: transaction.body,
-            peer: HTTPPeer(herald_http_connection_peer(connection)))
-        return handler(request)
+        guard transaction.discardedBytes == 0 else { return .respond(tooLarge(transaction)) }
+        guard let target = HTTPTarget(parsing: transaction.rawTarget) else { return .respond(badTarget) }
+        return handler(request(transaction, method: method, target, on: connection))
     }
 
-    private var tooLarge: HTTPResponse {
-        .text("the body is larger than \(bodyLimitBytes) bytes\n", status: 413)
+    private func request(
+        _ transaction: ServerTransaction, method: String, _ target: HTTPTarget, on connection: OpaquePointer
+    ) -> HTTPRequest {
+        HTTPRequest(
+            method: method, target: target, headers: headers(of: connection), body: transaction.body,
+            peer: HTTPPeer(herald_http_connection_peer(connection)))
+    }
+
+    private var badTarget: HTTPResponse {
+        .text("the address is not properly percent-encoded UTF-8\n", status: 400)
+    }
+
+    private func tooLarge(_ transaction: ServerTransaction) -> HTTPResponse {
+        .text("the body is larger than \(transaction.bodyLimitBytes) bytes\n", status: 413)
     }
 
     private func headers(of connection: OpaquePointer) -> HTTPHeaderFields {
@@ -148,6 +198,7 @@ final class ServerService {
         }
         guard let made else { return .NO }
         defer { MHD_destroy_response(made) }
+        connections.answers(herald_http_connection_socket(connection), byteCount: response.body.count)
         return MHD_queue_response(connection, UInt32(clamping: status), made)
     }
 

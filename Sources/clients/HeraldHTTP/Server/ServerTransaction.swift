@@ -17,16 +17,19 @@ final class ServerTransaction {
     var hasBegun = false
     /// Set when the answer is decided while the connection waits.
     var ending: Ending?
+    /// A larger body is answered with 413.
+    var bodyLimitBytes: Int
     private(set) var body: [UInt8] = []
     private(set) var discardedBytes = 0
 
-    init(rawTarget: String) {
+    init(rawTarget: String, bodyLimitBytes: Int) {
         self.rawTarget = rawTarget
+        self.bodyLimitBytes = bodyLimitBytes
     }
 
     /// Takes a piece of the body; what is beyond the limit is counted and thrown away.
-    func append(_ piece: UnsafeRawBufferPointer, limitBytes: Int) {
-        if discardedBytes == 0, body.count + piece.count <= limitBytes {
+    func append(_ piece: UnsafeRawBufferPointer) {
+        if discardedBytes == 0, body.count + piece.count <= bodyLimitBytes {
             body.append(contentsOf: piece)
         } else {
             discardedBytes += piece.count

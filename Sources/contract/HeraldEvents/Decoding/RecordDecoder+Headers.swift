@@ -4,12 +4,13 @@ import HeraldTime
 extension RecordDecoder {
     /// Reads the headers that count on this kind of topic, but for `herald-pns`, which needs the event's own list.
     func readHeaders(
-        _ headers: HeaderList, topicKind: TopicKind, into event: inout DecodedEvent
+        _ headers: HeaderList, topicKind: TopicKind, topic: String, into event: inout DecodedEvent
     ) throws(DecodingFailure) {
         if headers.lastIndex(named: HeaderName.origin.literal) != nil {
             guard let text = headers.lastValue(named: HeaderName.origin.literal), let place = OriginPlace(text) else {
                 throw Self.wrong(.origin, "topic/partition/offset")
             }
+            if topicKind == .request, isForged(text.extracting(0..<place.topicByteCount), in: topic) { return }
             event.origin = event.keep(text)
             event.originTopic = ByteField(
                 start: Int(event.origin.start), count: place.topicByteCount, isInScratch: true)
@@ -34,6 +35,15 @@ extension RecordDecoder {
         event.firstAttemptAt = try time(.firstAttemptAt, in: headers)
         event.dueAt = try time(.notBefore, in: headers)
         event.lastStatus = try number(.status, in: headers, 100...599).map { Int($0) }
+    }
+
+    /// Whether a record of this topic claims to be the replay of one in another request topic.
+    ///
+    /// Whoever writes to one topic could report outcomes of another topic's events that way. Replays go to their origin's
+    /// topic; only those of a topic that is read no more go elsewhere.
+    private func isForged(_ originTopic: RawSpan, in topic: String) -> Bool {
+        guard !originTopic.hasSameBytes(as: topic.utf8.span.bytes) else { return false }
+        return requestTopics.contains { originTopic.hasSameBytes(as: $0.utf8.span.bytes) }
     }
 
     /// Leaves only the push services that `herald-pns` names, which have to be the event's own.

@@ -6,7 +6,8 @@ import HeraldBytes
 public struct RecordDecoder: Sendable {
     /// What kind of topic a record comes from, which decides the headers that count.
     public enum TopicKind: Sendable {
-        /// Producers write here; of Herald's headers only a replay's are honoured.
+        /// Producers write here; of Herald's headers only a replay's are honoured, and these only when its origin may be
+        /// that of a record here.
         case request
         /// Only Herald writes here; all of its headers are honoured.
         case retry
@@ -31,11 +32,14 @@ public struct RecordDecoder: Sendable {
     public let pushServices: PushServices
     /// The most bytes that a record's value has.
     public let maxEventBytes: Int
+    /// The topics that producers write to: a record of one of them cannot name another of them as its origin.
+    public let requestTopics: [String]
 
     /// A decoder for these push services.
-    public init(pushServices: PushServices = .standard, maxEventBytes: Int = 65_536) {
+    public init(pushServices: PushServices = .standard, maxEventBytes: Int = 65_536, requestTopics: [String] = []) {
         self.pushServices = pushServices
         self.maxEventBytes = maxEventBytes
+        self.requestTopics = requestTopics
     }
 
     /// Reads a record; the answer is nothing when it is an event, which then stands in `event`.
@@ -64,7 +68,7 @@ public struct RecordDecoder: Sendable {
             isIdentified = true
             readIdentity(form: form, tokens: &tokens, value: value, into: &event)
             if form == .structured { try checkEnvelope(tokens: &tokens, value: value) }
-            if headers.count > 0 { try readHeaders(headers, topicKind: topicKind, into: &event) }
+            if headers.count > 0 { try readHeaders(headers, topicKind: topicKind, topic: topic, into: &event) }
             if !event.id.isPresent {
                 try checkID(form: form, token: tokens[.id])
                 setDefaultID(topic: topic, partition: partition, offset: offset, into: &event)

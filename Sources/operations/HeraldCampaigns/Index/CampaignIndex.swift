@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 package import HeraldEvents
 internal import HeraldText
+internal import HeraldTools
 
 /// What the campaigns topic says of each campaign; what is damaged, or of somebody else, is noted and ignored.
 package struct CampaignIndex: Sendable {
@@ -109,44 +110,25 @@ extension CampaignDefinition {
     /// Whether it can be of this campaign, and each number means something.
     fileprivate func isSound(for name: String) -> Bool {
         self.name == name && !pns.isEmpty && Topics.isName(topic)
-            && (rate.map { $0 > 0 && $0.isFinite } ?? true) && Sound.isMoment(startedAt)
-            && (expiresAt.map(Sound.isMoment) ?? true) && Sound.areOffsets(requestOffsets)
-            && Sound.areOffsets(resultOffsets)
+            && (rate.map(RateText.range.contains) ?? true) && (ramp ?? []).allSatisfy(Ramp.sizeRange.contains)
+            && SoundNumber.isMoment(startedAt)
+            && (expiresAt.map(SoundNumber.isMoment) ?? true) && SoundNumber.areOffsets(requestOffsets)
+            && SoundNumber.areOffsets(resultOffsets)
     }
 
     /// ``requestOffsets`` by the partitions' numbers.
-    package var requestStarts: [Int32: Int64] { Sound.byNumber(requestOffsets) }
+    package var requestStarts: [Int32: Int64] { SoundNumber.byNumber(requestOffsets) }
 
     /// ``resultOffsets`` by the partitions' numbers.
-    package var resultStarts: [Int32: Int64] { Sound.byNumber(resultOffsets) }
+    package var resultStarts: [Int32: Int64] { SoundNumber.byNumber(resultOffsets) }
 }
 
 extension CampaignProgress {
     fileprivate var isSound: Bool {
-        ([recipients, published, repeats, invalid] + outcomes.values).allSatisfy(Sound.isCount)
-            && Sound.isMoment(at) && Sound.areOffsets(resultOffsets)
+        ([recipients, published, repeats, invalid] + outcomes.values).allSatisfy(SoundNumber.isCount)
+            && SoundNumber.isMoment(at) && SoundNumber.areOffsets(resultOffsets)
     }
 
     /// ``resultOffsets`` by the partitions' numbers.
-    package var resultStarts: [Int32: Int64] { Sound.byNumber(resultOffsets) }
-}
-
-/// Numbers as records hold them: none can be so large that it overflows where it is used.
-private enum Sound {
-    private static let largestCount = 1_000_000_000_000
-    private static let endOfTime: Int64 = 253_402_300_799_999
-
-    static func isCount(_ number: Int) -> Bool { (0...largestCount).contains(number) }
-
-    /// From 1970 to the year 9999.
-    static func isMoment(_ milliseconds: Int64) -> Bool { (0...endOfTime).contains(milliseconds) }
-
-    /// Offsets by partition, whose number is text in JSON.
-    static func areOffsets(_ offsets: [String: Int64]) -> Bool {
-        offsets.allSatisfy { name, offset in offset >= 0 && (Int32(name).map { $0 >= 0 && "\($0)" == name } ?? false) }
-    }
-
-    static func byNumber(_ offsets: [String: Int64]) -> [Int32: Int64] {
-        Dictionary(offsets.compactMap { name, offset in Int32(name).map { ($0, offset) } }, uniquingKeysWith: min)
-    }
+    package var resultStarts: [Int32: Int64] { SoundNumber.byNumber(resultOffsets) }
 }

@@ -43,7 +43,7 @@ package struct CampaignPreview: Sendable {
     }
 
     private var seconds: Int? {
-        rate.map { Int((Double(max(0, audience.recipients - 1)) / $0).rounded(.up)) }
+        rate.map { Int(saturating: (Double(max(0, audience.recipients - 1)) / $0).rounded(.up)) }
     }
 
     /// It as `herald campaign start --dry-run -o json` has it.

@@ -47,7 +47,7 @@ extension CampaignStatus {
             .init("waiting", backlog == nil ? .null : .integer(waiting)),
             .init("open", .integer(open)), .init("unpublished", .integer(unpublished)),
             .init("perSecond", perSecond.map { .number(($0 * 10).rounded() / 10) } ?? .null),
-            .init("secondsLeft", secondsLeft.map { .integer(Int(min($0.rounded(.up), 1e15))) } ?? .null),
+            .init("secondsLeft", secondsLeft.map { .integer(Int(saturating: $0.rounded(.up))) } ?? .null),
         ]
         if let feedback {
             let devices = feedback.devices.sorted { $0.key < $1.key }.map {

@@ -59,7 +59,7 @@ package enum CampaignWords {
 
     /// Such as `240/s` or `2.4/s`.
     package static func rate(_ perSecond: Double) -> String {
-        if perSecond >= 10 { return "\(number(Int(perSecond.rounded())))/s" }
+        if perSecond >= 10 { return "\(number(Int(saturating: perSecond)))/s" }
         return "\((perSecond * 10).rounded() / 10)/s"
     }
 }

@@ -1,6 +1,7 @@
 internal import HeraldBytes
 internal import HeraldEvents
 internal import HeraldKafka
+internal import HeraldText
 internal import HeraldTools
 
 /// Counts what a campaign has in the retry topics: between what the workers' group has committed and the ends.
@@ -19,8 +20,8 @@ package final class RetryBacklog {
         package init() {}
 
         fileprivate mutating func extrapolate(_ factor: Double) {
-            retrying = Int((Double(retrying) * factor).rounded())
-            suspended = Int((Double(suspended) * factor).rounded())
+            retrying = Int(saturating: Double(retrying) * factor)
+            suspended = Int(saturating: Double(suspended) * factor)
             isPartly = true
         }
     }

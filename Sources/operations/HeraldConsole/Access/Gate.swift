@@ -13,8 +13,14 @@ final class Gate: Sendable {
     /// Someone who has signed in.
     struct Entrance: Sendable, Equatable {
         var viewer: Viewer
-        /// The session's secret name; `nil` when the token itself was shown.
-        var session: String?
+        var credential: Credential
+    }
+
+    /// What someone has shown.
+    enum Credential: Sendable, Equatable {
+        /// The secret name of a session.
+        case session(String)
+        case token(String)
     }
 
     private struct State {
@@ -25,14 +31,17 @@ final class Gate: Sendable {
     }
 
     private let rules: OriginRules
+    private let addresses: ForwardedAddress
     private let tokens: TokenFile?
     private let allowsChanges: Bool
     private let operatorName: String
     private let state = Guarded(State())
 
     /// - Parameter operatorName: whoever uses a one-time link.
-    init(rules: OriginRules, tokens: TokenFile?, allowsChanges: Bool, operatorName: String) {
+    init(rules: OriginRules, addresses: ForwardedAddress, tokens: TokenFile?, allowsChanges: Bool, operatorName: String)
+    {
         self.rules = rules
+        self.addresses = addresses
         self.tokens = tokens
         self.allowsChanges = allowsChanges
         self.operatorName = operatorName
@@ -48,19 +57,32 @@ final class Gate: Sendable {
 
     /// Who asks; throws 401 when nobody has signed in, 429 when too much is asked.
     func entrance(_ request: HTTPRequest, cookie: String, now: MonotonicTime) throws(Refusal) -> Entrance {
+        let entrance = try identify(request, cookie: cookie, now: now)
+        let who =
+            switch entrance.credential {
+            case .session(let secret): secret
+            case .token: entrance.viewer.name
+            }
+        guard state.withLock({ $0.requests.take(who, now: now) }) else { throw Self.tooMany }
+        return entrance
+    }
+
+    /// The same from a request's head: nothing is counted but failures.
+    func identify(_ request: HTTPRequest, cookie: String, now: MonotonicTime) throws(Refusal) -> Entrance {
+        let client = addresses.client(of: request)
         if request.headers["Authorization"] != nil {
-            let name = try signedIn(with: request.bearerToken, from: request.peer, now)
-            try admit(name.name, now)
-            return Entrance(viewer: viewer(name.name, name.role), session: nil)
+            guard let token = request.bearerToken, let entry = tokens?.entry(for: token, now: now) else {
+                throw failure("the token is not one of console.tokenFile", client, now)
+            }
+            return Entrance(viewer: viewer(entry.name, entry.role), credential: .token(token))
         }
         if let secret = Self.cookie(cookie, in: request) {
             let session = state.withLock { $0.sessions.session(secret, now: now) }
-            if let session, isStillWelcome(session) {
-                try admit(secret, now)
-                return Entrance(viewer: viewer(session.name, session.role), session: secret)
+            if let session, isStillWelcome(session, now) {
+                return Entrance(viewer: viewer(session.name, session.role), credential: .session(secret))
             }
         }
-        guard state.withLock({ $0.strangers.take(request.peer, now: now) }) else { throw Self.tooMany }
+        guard state.withLock({ $0.strangers.take(client, now: now) }) else { throw Self.tooMany }
         throw Refusal(status: 401, sentence: "sign in first")
     }
 
@@ -68,21 +90,18 @@ final class Gate: Sendable {
     ///
     /// - Returns: its secret name, who it is, and the next one-time key if one was used.
     func signIn(
-        _ key: String, from peer: HTTPPeer, now: MonotonicTime
+        _ key: String, _ request: HTTPRequest, now: MonotonicTime
     ) throws(Refusal) -> (secret: String, Viewer, nextKey: String?) {
-        try spendAttempt(peer, now)
         let opened: (String, String)? = state.withLock { state in
             guard state.sessions.takeOneTimeKey(key) else { return nil }
-            state.failures.giveBack(peer)
             let secret = state.sessions.open(name: operatorName, role: .operator, token: nil, now: now)
             return (secret, state.sessions.newOneTimeKey())
         }
         if let (secret, next) = opened { return (secret, viewer(operatorName, .operator), next) }
-        guard let entry = tokens?.entry(for: key) else {
-            throw Refusal(status: 401, sentence: "this link or token is not valid (any more)")
+        guard let entry = tokens?.entry(for: key, now: now) else {
+            throw failure("this link or token is not valid (any more)", addresses.client(of: request), now)
         }
         return state.withLock { state in
-            state.failures.giveBack(peer)
             let secret = state.sessions.open(name: entry.name, role: entry.role, token: entry.token, now: now)
             return (secret, viewer(entry.name, entry.role), nil)
         }
@@ -90,9 +109,13 @@ final class Gate: Sendable {
 
     func signOut(_ secret: String) { state.withLock { $0.sessions.close(secret) } }
 
-    /// Whether a session may still see what is pushed to it.
-    func isOpen(_ secret: String, now: MonotonicTime) -> Bool {
-        state.withLock { $0.sessions.session(secret, now: now) }.map(isStillWelcome) ?? false
+    /// Whether who has shown this may still see what is pushed.
+    func isWelcome(_ credential: Credential, now: MonotonicTime) -> Bool {
+        switch credential {
+        case .session(let secret):
+            state.withLock { $0.sessions.session(secret, now: now) }.map { isStillWelcome($0, now) } ?? false
+        case .token(let token): tokens?.entry(for: token, now: now) != nil
+        }
     }
 
     private func viewer(_ name: String, _ role: Viewer.Role) -> Viewer {
@@ -100,30 +123,16 @@ final class Gate: Sendable {
     }
 
     /// Whose line was taken out of the file, or changed, is out.
-    private func isStillWelcome(_ session: SessionTable.Session) -> Bool {
+    private func isStillWelcome(_ session: SessionTable.Session, _ now: MonotonicTime) -> Bool {
         guard let token = session.token else { return true }
-        let entry = tokens?.entry(for: token)
+        let entry = tokens?.entry(for: token, now: now)
         return entry?.name == session.name && entry?.role == session.role
     }
 
-    private func signedIn(
-        with token: String?, from peer: HTTPPeer, _ now: MonotonicTime
-    ) throws(Refusal) -> TokenFile.Entry {
-        try spendAttempt(peer, now)
-        guard let token, let entry = tokens?.entry(for: token) else {
-            throw Refusal(status: 401, sentence: "the token is not one of console.tokenFile")
-        }
-        state.withLock { $0.failures.giveBack(peer) }
-        return entry
-    }
-
-    /// An attempt counts until it has turned out right.
-    private func spendAttempt(_ peer: HTTPPeer, _ now: MonotonicTime) throws(Refusal) {
-        guard state.withLock({ $0.failures.take(peer, now: now) }) else { throw Self.tooMany }
-    }
-
-    private func admit(_ who: String, _ now: MonotonicTime) throws(Refusal) {
-        guard state.withLock({ $0.requests.take(who, now: now) }) else { throw Self.tooMany }
+    /// Only failures count, and nobody is refused for those of others: a proxy's address is many people's.
+    private func failure(_ sentence: String, _ client: HTTPPeer, _ now: MonotonicTime) -> Refusal {
+        let isCounted = state.withLock { $0.failures.take(client, now: now) }
+        return isCounted ? Refusal(status: 401, sentence: sentence) : Self.tooMany
     }
 
     private static let tooMany = Refusal(status: 429, sentence: "too many requests; wait a few seconds")

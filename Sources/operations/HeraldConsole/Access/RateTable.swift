@@ -36,11 +36,6 @@ struct RateTable<Key: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// Takes back that something was done.
-    mutating func giveBack(_ key: Key) {
-        if let bucket = buckets[key] { buckets[key]?.tokens = min(burst, bucket.tokens + 1) }
-    }
-
     private func filled(_ bucket: Bucket, _ now: MonotonicTime) -> Double {
         min(burst, bucket.tokens + Double(max(0, now.milliseconds(since: bucket.at))) / 1_000 * perSecond)
     }

@@ -1,11 +1,14 @@
 internal import FoundationEssentials
-internal import HeraldText
+package import HeraldText
 internal import HeraldThreads
+internal import HeraldTime
 
 /// The file of `console.tokenFile`: a line for each person, `ROLE NAME TOKEN`; empty lines and those that begin with `#`
 /// mean nothing.
 ///
-/// It is read again when it changes, so that a line that is taken out shuts its holder out at once.
+/// It is read again when it changes, so that a line that is taken out shuts its holder out at once. A file that is gone,
+/// empty or wrong in a line keeps the former lines for two seconds, because an editor may still be writing it. After that
+/// only lines without a mistake count.
 package final class TokenFile: Sendable {
     /// One line.
     struct Entry: Sendable, Equatable {
@@ -14,73 +17,127 @@ package final class TokenFile: Sendable {
         var token: String
     }
 
+    /// What a text says.
+    struct Content: Sendable {
+        /// The lines without a mistake.
+        private(set) var entries: [Entry] = []
+        /// The first mistake; without any token.
+        private(set) var mistake: InputError?
+    }
+
     /// A token that is shorter can be guessed.
-    private static let fewestCharacters = 20
-    private static let mostBytes = 1 << 20
+    fileprivate static let fewestCharacters = 20
+    fileprivate static let mostBytes = 1 << 20
+    /// Editors that write in place leave a file incomplete for milliseconds.
+    static let graceMilliseconds: Int64 = 2_000
 
     private struct State {
         var mark: FileMark?
-        var entries: [Entry] = []
+        var content: Content
+        /// The lines that count.
+        var entries: [Entry]
+        /// Since when the file has a mistake.
+        var wrongSince: MonotonicTime?
+        /// The mistake that was reported last.
+        var reported: InputError?
     }
 
     private let path: String
+    private let onMistake: @Sendable (InputError?) -> Void
     private let state: Guarded<State>
 
     /// Reads the file.
     ///
-    /// - Throws: an ``InputError`` with the line that is wrong, an ``InvalidArgument`` when the file cannot be read.
-    package init(path: String) throws {
+    /// - Parameter onMistake: called with the mistake when lines no longer count because of it, and with `nil` when the
+    ///   file has none any more; on any thread.
+    /// - Throws: an ``InputError`` with the first mistake.
+    package init(path: String, onMistake: @escaping @Sendable (InputError?) -> Void) throws(InputError) {
         self.path = path
+        self.onMistake = onMistake
         let mark = try? FileMark(of: path)
-        state = Guarded(State(mark: mark, entries: try Self.read(path)))
+        let content = Content(ofFile: path)
+        if let mistake = content.mistake { throw mistake }
+        state = Guarded(State(mark: mark, content: content, entries: content.entries))
     }
 
-    /// Its lines as they are now; the former ones for as long as the file cannot be understood.
-    var entries: [Entry] {
+    /// The lines that count now.
+    func entries(now: MonotonicTime) -> [Entry] {
         let mark = try? FileMark(of: path)
-        return state.withLock { state in
-            if mark != state.mark, let entries = try? Self.read(path) {
-                state = State(mark: mark, entries: entries)
+        let (entries, news) = state.withLock { state in
+            if mark != state.mark {
+                state.mark = mark
+                state.content = Content(ofFile: path)
             }
-            return state.entries
+            return (Self.update(&state, now), Self.takeNews(from: &state))
         }
+        if let news { onMistake(news.mistake) }
+        return entries
+    }
+
+    private static func update(_ state: inout State, _ now: MonotonicTime) -> [Entry] {
+        state.wrongSince = state.content.mistake == nil ? nil : state.wrongSince ?? now
+        let isIncomplete = state.wrongSince.map { now.milliseconds(since: $0) < graceMilliseconds } ?? false
+        if !isIncomplete { state.entries = state.content.entries }
+        return state.entries
+    }
+
+    private struct News {
+        let mistake: InputError?
+    }
+
+    /// What to report, once for each mistake.
+    private static func takeNews(from state: inout State) -> News? {
+        let mistake = state.entries == state.content.entries ? state.content.mistake : state.reported
+        guard mistake != state.reported else { return nil }
+        state.reported = mistake
+        return News(mistake: mistake)
     }
 
     /// Whose token this is; every line is compared, whatever the result.
-    func entry(for token: String) -> Entry? {
+    func entry(for token: String, now: MonotonicTime) -> Entry? {
         var found: Entry?
-        for entry in entries where Secret.isSame(entry.token, token) { found = entry }
+        for entry in entries(now: now) where Secret.isSame(entry.token, token) { found = entry }
         return found
     }
+}
 
-    private static func read(_ path: String) throws -> [Entry] {
-        guard let file = try? Data(contentsOf: URL(filePath: path)), file.count <= mostBytes else {
-            throw InvalidArgument("console.tokenFile: cannot read \(SafeText.quoted(path, limit: 200))")
+extension TokenFile.Content {
+    fileprivate init(ofFile path: String) {
+        guard let file = try? Data(contentsOf: URL(filePath: path)), file.count <= TokenFile.mostBytes else {
+            self.init(mistake: InputError("cannot read \(SafeText.quoted(path, limit: 200))"))
+            return
         }
-        return try entries(in: String(decoding: file, as: UTF8.self))
+        self.init(String(decoding: file, as: UTF8.self))
     }
 
-    /// The entries of a text.
-    static func entries(in text: String) throws(InputError) -> [Entry] {
-        var entries: [Entry] = []
+    /// Reads a text line by line.
+    init(_ text: String) {
         for (number, line) in text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
-            func mistake(_ sentence: String) -> InputError { InputError(sentence, line: number + 1) }
             // By bytes: to Swift CR and LF are one character.
             let words = line.split { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }.compactMap { String($0) }
             guard let first = words.first, !first.hasPrefix("#") else { continue }
-            guard words.count == 3 else { throw mistake("a line has three words: ROLE NAME TOKEN") }
-            guard let role = Viewer.Role(rawValue: first) else {
-                throw mistake("the role \(SafeText.quoted(first)) is none; allowed: viewer, operator")
+            do throws(InputError) {
+                entries.append(try entry(words, line: number + 1))
+            } catch {
+                mistake = mistake ?? error
             }
-            guard words[2].utf8.count >= fewestCharacters else {
-                throw mistake("the token is too short to be safe: at least \(fewestCharacters) characters")
-            }
-            guard !entries.contains(where: { $0.token == words[2] }) else {
-                throw mistake("the token stands in an earlier line; everybody has one of their own")
-            }
-            entries.append(Entry(role: role, name: SafeText.escaped(words[1]), token: words[2]))
         }
-        guard !entries.isEmpty else { throw InputError("no line with ROLE NAME TOKEN: nobody could sign in") }
-        return entries
+        if entries.isEmpty { mistake = mistake ?? InputError("no line with ROLE NAME TOKEN: nobody could sign in") }
+    }
+
+    private func entry(_ words: [String], line: Int) throws(InputError) -> TokenFile.Entry {
+        guard words.count == 3 else { throw InputError("a line has three words: ROLE NAME TOKEN", line: line) }
+        guard let role = Viewer.Role(rawValue: words[0]) else {
+            throw InputError(
+                "the role \(SafeText.quoted(words[0])) is none; allowed: viewer, operator", line: line)
+        }
+        guard words[2].utf8.count >= TokenFile.fewestCharacters else {
+            throw InputError(
+                "the token is too short to be safe: at least \(TokenFile.fewestCharacters) characters", line: line)
+        }
+        guard !entries.contains(where: { $0.token == words[2] }) else {
+            throw InputError("the token stands in an earlier line; everybody has one of their own", line: line)
+        }
+        return TokenFile.Entry(role: role, name: SafeText.escaped(words[1]), token: words[2])
     }
 }

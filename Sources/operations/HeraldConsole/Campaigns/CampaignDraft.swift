@@ -1,6 +1,5 @@
 internal import HeraldCampaigns
 internal import HeraldText
-internal import HeraldThreads
 internal import HeraldTime
 internal import HeraldTools
 
@@ -17,21 +16,11 @@ struct CampaignDraft: Sendable {
         let audience: Audience
         /// CSV with the first invalid lines; empty when there are none.
         let invalidLines: [UInt8]
-        /// Those that the preview has marked; may be large, and is given away with the start.
-        private let recipients: Guarded<RecipientSet?>
 
-        init(_ preview: CampaignPreview, _ audience: Audience, invalidLines: [UInt8], recipients: RecipientSet) {
+        init(_ preview: CampaignPreview, _ audience: Audience, invalidLines: [UInt8]) {
             self.preview = preview
             self.audience = audience
             self.invalidLines = invalidLines
-            self.recipients = Guarded(recipients)
-        }
-
-        func takeRecipients() -> RecipientSet? {
-            recipients.withLock { recipients in
-                defer { recipients = nil }
-                return recipients
-            }
         }
     }
 
@@ -39,6 +28,8 @@ struct CampaignDraft: Sendable {
     let upload: String
     let order: CampaignOrder
     let command: [String]
+    /// The command for everybody who may look at the job.
+    let maskedCommand: [String]
     /// Whether its message was typed by who sees the preview; else it stays masked.
     let isMessageKnown: Bool
     var passed = 0
@@ -78,20 +69,40 @@ struct CampaignDraft: Sendable {
         work.publish(draft)
         let invalid = InvalidLines(keeping: keptInvalidLines)
         var recipients = RecipientSet()
-        let expiresAt = asked.order.expiresInMilliseconds.map { SystemClock.wall().advanced(byMilliseconds: $0) }
-        let preview = try AudiencePreview(
-            audience, asked.order.text, expiresAt: expiresAt?.milliseconds, marking: &recipients, into: invalid,
-            mostRecipients: mostRecipients,
-            onProgress: { passed in
-                draft.passed = passed
-                work.publish(draft)
-                return work.isWanted
-            })
+        let preview = try look(through: audience, asked.order, marking: &recipients, into: invalid) { passed in
+            draft.passed = passed
+            work.publish(draft)
+            return work.isWanted
+        }
         guard let preview else { return }
         draft.passed = audience.byteCount
         draft.outcome = Outcome(
-            CampaignPreview(asked.order, preview, definition: definition), audience, invalidLines: invalid.kept,
-            recipients: recipients)
+            CampaignPreview(asked.order, preview, definition: definition), audience, invalidLines: invalid.kept)
         work.publish(draft)
+    }
+    /// The recipients of a preview's audience, found once more.
+    ///
+    /// Ten million take 130 MB: a preview that waits for somebody's word does not keep them.
+    ///
+    /// - Returns: `nil` when it was ended.
+    static func recipients(
+        of outcome: Outcome, _ order: CampaignOrder, isStopping: () -> Bool
+    ) throws -> RecipientSet? {
+        var recipients = RecipientSet()
+        let invalid = InvalidLines(keeping: 0)
+        let preview = try look(through: outcome.audience, order, marking: &recipients, into: invalid) { _ in
+            !isStopping()
+        }
+        return preview == nil ? nil : recipients
+    }
+
+    private static func look(
+        through audience: Audience, _ order: CampaignOrder, marking recipients: inout RecipientSet,
+        into invalid: InvalidLines, onProgress: (Int) -> Bool
+    ) throws -> AudiencePreview? {
+        let expiresAt = order.expiresInMilliseconds.map { SystemClock.wall().advanced(byMilliseconds: $0) }
+        return try AudiencePreview(
+            audience, order.text, expiresAt: expiresAt?.milliseconds, marking: &recipients, into: invalid,
+            mostRecipients: mostRecipients, onProgress: onProgress)
     }
 }

@@ -97,7 +97,9 @@ final class CampaignStarts: Sendable {
         let upload = try uploads.file(form.upload, owner: owner)
         let audience = try Audience(upload.file, name: upload.name)
         let draft = CampaignDraft(
-            owner: owner, upload: form.upload, order: order, command: form.command(order, file: upload.name),
+            owner: owner, upload: form.upload, order: order,
+            command: form.command(order, file: upload.name, isMessageMasked: false),
+            maskedCommand: form.command(order, file: upload.name, isMessageMasked: true),
             isMessageKnown: form.message?.isEmpty == false)
         let key = AccessToken.random()
         try drafts.begin(key) { try CampaignDraft.preview(draft, audience, definition: definition, $0) }
@@ -153,7 +155,7 @@ final class CampaignStarts: Sendable {
         try check(draft.order, layout)
         let job = PublishingJob(
             context: desk.signed(by: request.viewer), layout: layout, draft: draft, outcome: outcome)
-        let id = try jobs.begin(job.description) { job.run($0) }
+        let id = try jobs.begin(job.description) { try job.run($0) }
         drafts.drop(request.parameters[0])
         uploads.discard(draft.upload, owner: draft.owner)
         return .json(["job": .string(id), "campaign": .string(draft.order.text.name)])

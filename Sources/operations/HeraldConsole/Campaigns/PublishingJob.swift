@@ -18,18 +18,20 @@ struct PublishingJob: Sendable {
         let name = draft.order.text.name
         return JobDescription(
             kind: "campaign.publish", name: "campaign \(name)", owner: context.operatorName,
-            subject: "campaign/\(name)",
-            about: JSONValue.object([
-                .init("campaign", .string(name)), .init("topic", .string(draft.order.topic)),
-                .init("recipients", .integer(outcome.preview.audience.recipients)),
-                .init("command", .words(draft.command)),
-            ]).safe)
+            subject: "campaign/\(name)", about: Self.about(draft, recipients: outcome.preview.audience.recipients))
     }
 
-    func run(_ control: JobControl) -> JobEnd {
-        guard let recipients = outcome.takeRecipients() else {
-            return JobEnd(.failed, "this preview was started already")
-        }
+    /// What its page shows, to viewers too: without the message.
+    static func about(_ draft: CampaignDraft, recipients: Int) -> JSONValue {
+        JSONValue.object([
+            .init("campaign", .string(draft.order.text.name)), .init("topic", .string(draft.order.topic)),
+            .init("recipients", .integer(recipients)), .init("command", .words(draft.maskedCommand)),
+        ]).safe
+    }
+
+    func run(_ control: JobControl) throws -> JobEnd {
+        let found = try CampaignDraft.recipients(of: outcome, draft.order) { control.isStopping }
+        guard let recipients = found else { return JobEnd(.stopped, "Stopped before anything was published.") }
         let teller = Teller(control)
         let publisher = CampaignPublisher(
             context, layout, draft.order, audience: outcome.audience, preview: outcome.preview.audience,

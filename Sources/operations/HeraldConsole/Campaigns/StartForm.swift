@@ -58,10 +58,14 @@ struct StartForm: Decodable, Sendable, Equatable {
 
     /// The command that starts the same.
     ///
-    /// - Parameter file: what the audience's file is called.
-    func command(_ order: CampaignOrder, file: String) -> [String] {
-        var words = ["herald", "campaign", "start", "--name", name, "--audience", file, "--message"]
-        words += [message ?? "…", "--pns", order.text.pushServices.joined(separator: ","), "--topic", order.topic]
+    /// - Parameters:
+    ///   - file: what the audience's file is called.
+    ///   - isMessageMasked: whether it is for people who may not see the message.
+    func command(_ order: CampaignOrder, file: String, isMessageMasked: Bool) -> [String] {
+        let masked = "…"
+        var words = ["herald", "campaign", "start", "--name", name, "--audience", file]
+        words += ["--message", isMessageMasked ? masked : message ?? masked]
+        words += ["--pns", order.text.pushServices.joined(separator: ","), "--topic", order.topic]
         for (option, value) in [
             ("--rate", rate), ("--ramp", ramp), ("--pause-if-failures", pauseIfFailures), ("--expires-in", expiresIn),
         ] {

@@ -1,4 +1,5 @@
 import HeraldKafka
+import HeraldText
 import HeraldTime
 import HeraldTools
 
@@ -273,7 +274,7 @@ struct VerdictRules {
         guard !isStandingStill else { return [] }
         let seconds = workers.compactMap { $0.numbers?.oldestSeconds }.max() ?? 0
         guard seconds >= Self.oldestSeconds, seconds < 1e9 else { return [] }
-        let since = situation.now.advanced(byMilliseconds: -Int64(seconds * 1_000))
+        let since = situation.now.advanced(byMilliseconds: -whole(seconds * 1_000))
         return [
             Finding(
                 "oldest", .warn, "An event is late", "the oldest has waited since \(since.clock(now: situation.now))",
@@ -293,9 +294,9 @@ struct VerdictRules {
     // MARK: Words
 
     /// A number of a worker's, which may be any.
-    private func whole(_ number: Double) -> Int64 { Int64(number.isNaN ? 0 : min(max(number, 0), 1e15).rounded()) }
+    private func whole(_ number: Double) -> Int64 { Int64(max(0, Int(saturating: number))) }
 
-    private func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
+    private func percent(_ share: Double) -> String { "\(Int(saturating: share * 100)) %" }
 
     private func names(_ partitions: [TopicPartition]) -> String {
         let shown = partitions.prefix(Self.namesShown).map { "\($0)" }.joined(separator: ", ")

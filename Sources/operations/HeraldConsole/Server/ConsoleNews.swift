@@ -7,7 +7,8 @@ internal import HeraldThreads
 package final class ConsoleNews: Sendable {
     private struct Reader {
         let stream: HTTPStream
-        let session: String?
+        let name: String
+        let credential: Gate.Credential
     }
 
     private struct State {
@@ -17,9 +18,9 @@ package final class ConsoleNews: Sendable {
 
     /// A tab that falls further behind begins anew.
     private static let backlogBytes = 1 << 20
-    /// More tabs at a time are refused; in all, and of one session.
+    /// More tabs at a time are refused; in all, and of one person, in however many sessions.
     private static let mostReaders = 96
-    private static let mostOfSession = 24
+    static let mostOfPerson = 24
 
     private let state = Guarded(State())
 
@@ -37,25 +38,25 @@ package final class ConsoleNews: Sendable {
     }
 
     /// A stream with all that is known, and what comes; `nil` when there are too many.
-    func subscribe(session: String?) -> HTTPStream? {
+    func subscribe(_ entrance: Gate.Entrance) -> HTTPStream? {
         state.withLock { state in
             state.readers.removeAll { !$0.stream.isOpen }
             guard state.readers.count < Self.mostReaders,
-                state.readers.count(where: { $0.session == session }) < Self.mostOfSession
+                state.readers.count(where: { $0.name == entrance.viewer.name }) < Self.mostOfPerson
             else { return nil }
             let stream = HTTPStream(limitBytes: Self.backlogBytes)
             stream.send(Array("retry: 1000\n\n".utf8))
             for (name, text) in state.latest { stream.send(Self.frame(name, text)) }
-            state.readers.append(Reader(stream: stream, session: session))
+            state.readers.append(Reader(stream: stream, name: entrance.viewer.name, credential: entrance.credential))
             return stream
         }
     }
 
     /// Shows clients that the console lives, and lets go of those who may not read any more.
-    func beat(_ isWelcome: (String?) -> Bool) {
+    func beat(_ isWelcome: (Gate.Credential) -> Bool) {
         let readers = state.withLock { $0.readers }
         for reader in readers {
-            if isWelcome(reader.session) { reader.stream.send(Array(": \n\n".utf8)) } else { reader.stream.finish() }
+            if isWelcome(reader.credential) { reader.stream.send(Array(": \n\n".utf8)) } else { reader.stream.finish() }
         }
         state.withLock { state in state.readers.removeAll { !$0.stream.isOpen } }
     }

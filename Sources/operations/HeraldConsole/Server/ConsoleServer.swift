@@ -1,4 +1,4 @@
-internal import HeraldHTTP
+package import HeraldHTTP
 internal import HeraldKafka
 internal import HeraldText
 package import HeraldThreads
@@ -22,6 +22,8 @@ package final class ConsoleServer: Sendable {
         package var port: UInt16 = 9_465
         /// Names that it answers to beside addresses and localhost.
         package var hosts: [String] = []
+        /// Proxies whose `X-Forwarded-For` is believed.
+        package var trustedProxies: [HTTPNetwork] = []
         package var tokens: TokenFile?
         package var allowsChanges = false
         /// Who uses a one-time link, for the audit.
@@ -32,9 +34,12 @@ package final class ConsoleServer: Sendable {
 
     private static let connectionLimit = 256
     /// Others than the one who opens too many still get in.
-    private static let connectionLimitOfAddress = 192
+    private static let connectionLimitOfNetwork = 192
+    private static let reservedConnections = 32
     private static let idleSeconds = 30
     private static let bodyLimitBytes = 2 << 20
+    /// Whoever is not known as an operator sends no more: a key, a token or nothing.
+    fileprivate static let smallBodyBytes = 4_096
     private static let threadCount = 16
     private static let beat = Duration.seconds(5)
 
@@ -59,11 +64,13 @@ package final class ConsoleServer: Sendable {
         settings.host = configuration.host
         settings.port = configuration.port
         settings.connectionLimit = Self.connectionLimit
-        settings.connectionLimitOfAddress = Self.connectionLimitOfAddress
+        settings.connectionLimitOfNetwork = Self.connectionLimitOfNetwork
+        settings.reservedConnections = Self.reservedConnections
         settings.idleTimeoutSeconds = Self.idleSeconds
         settings.bodyLimitBytes = Self.bodyLimitBytes
         let gate = Gate(
-            rules: OriginRules(hosts: configuration.hosts), tokens: configuration.tokens,
+            rules: OriginRules(hosts: configuration.hosts),
+            addresses: ForwardedAddress(proxies: configuration.trustedProxies), tokens: configuration.tokens,
             allowsChanges: configuration.allowsChanges, operatorName: configuration.operatorName)
         let service = Service(
             gate: gate, routes: routes, news: news,
@@ -72,12 +79,15 @@ package final class ConsoleServer: Sendable {
         self.service = service
         self.end = end
         host = configuration.host
-        beating = try OwnThread(name: "console-beat") {
+        beating = try OwnThread(name: "console-beat") { [tokens = configuration.tokens] in
             while !end.wait(for: Self.beat) {
                 let now = SystemClock.monotonic()
-                news.beat { session in session.map { gate.isOpen($0, now: now) } ?? true }
+                // A mistake in it is reported, also when nobody asks for anything.
+                _ = tokens?.entries(now: now)
+                news.beat { gate.isWelcome($0, now: now) }
             }
         }
+        settings.bodyRule = { service.bodyDecision(on: $0) }
         server = try HTTPServer(settings) { service.answer($0).hardened }
     }
 
@@ -163,6 +173,20 @@ private final class Service: Sendable {
         }
     }
 
+    /// Who may send a large body, decided before any of it is kept.
+    func bodyDecision(on head: HTTPRequest) -> HTTPBodyDecision {
+        do throws(Gate.Refusal) {
+            try gate.check(head)
+            let small = HTTPBodyDecision.read(limitBytes: ConsoleServer.smallBodyBytes)
+            let segments = head.target.segments
+            guard segments.first == "api", segments != ["api", "session"] else { return small }
+            let entrance = try gate.identify(head, cookie: cookieName(head), now: SystemClock.monotonic())
+            return entrance.viewer.role == .operator ? .read(limitBytes: .max) : small
+        } catch {
+            return .refuse(ConsoleAnswer.refused(error.sentence, status: error.status).response.hardened)
+        }
+    }
+
     private func interface(_ request: HTTPRequest, _ path: [String]) throws(Gate.Refusal) -> HTTPAnswer {
         let now = SystemClock.monotonic()
         if path == ["session"], request.method == "POST" { return .respond(try signIn(request, now)) }
@@ -171,7 +195,7 @@ private final class Service: Sendable {
         case ("GET", ["session"]): return .respond(HTTPResponse.viewer(entrance.viewer))
         case ("POST", ["session", "end"]): return .respond(signOut(entrance, request))
         case ("GET", ["news"]):
-            guard let stream = news.subscribe(session: entrance.session) else {
+            guard let stream = news.subscribe(entrance) else {
                 throw Gate.Refusal(status: 429, sentence: "too many tabs are open")
             }
             return .stream(HTTPResponse(status: 200, headers: ["Content-Type": "text/event-stream"]), stream)
@@ -228,10 +252,10 @@ extension Service {
     private func signIn(_ request: HTTPRequest, _ now: MonotonicTime) throws(Gate.Refusal) -> HTTPResponse {
         let body = ConsoleRequest(
             path: [], viewer: Viewer(name: "", role: .viewer, allowsChanges: false), body: request.body)
-        guard request.body.count <= 4_096, let key = try? body.decoded(Key.self).key else {
+        guard let key = try? body.decoded(Key.self).key else {
             throw Gate.Refusal(status: 400, sentence: "send {\"key\": …} with the link's key or your token")
         }
-        let (secret, viewer, next) = try gate.signIn(key, from: request.peer, now: now)
+        let (secret, viewer, next) = try gate.signIn(key, request, now: now)
         if let next { onLinkUse(next) }
         var response = HTTPResponse.viewer(viewer)
         response.headers.append(name: "Set-Cookie", value: cookie(request, secret, seconds: 12 * 3_600))
@@ -239,7 +263,7 @@ extension Service {
     }
 
     private func signOut(_ entrance: Gate.Entrance, _ request: HTTPRequest) -> HTTPResponse {
-        if let session = entrance.session { gate.signOut(session) }
+        if case .session(let secret) = entrance.credential { gate.signOut(secret) }
         var response = HTTPResponse.json(Array("{}".utf8))
         response.headers.append(name: "Set-Cookie", value: cookie(request, "", seconds: 0))
         return response

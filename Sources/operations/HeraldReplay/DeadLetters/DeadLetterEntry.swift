@@ -129,7 +129,7 @@ package struct DeadLetterEntry: Sendable {
     package var deadLetteredAt: WallTime { WallTime(milliseconds: number(.deadLetteredAt) ?? 0) }
 
     /// How often it was replayed before it came here.
-    package var replays: Int { Int(clamping: number(.replays) ?? 0) }
+    package var replays: Int { Int(min(max(number(.replays) ?? 0, 0), Int64(Int32.max))) }
 
     /// Lends the text of a field; `nil` when it is not there.
     mutating func withText<Result>(of field: WhereField, _ body: (RawSpan?) -> Result) -> Result {

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 package import HeraldTools
 
 /// Who works on the dead letters now: one record of the state topic, written again and again while the job lives.
@@ -23,6 +24,13 @@ package struct Lease: Codable, Equatable, Sendable {
     static let renewal = Duration.seconds(3)
     /// A lease that did not change for so long while somebody looked is nobody's.
     package static let patience = Duration.seconds(15)
+
+    /// Reads the value of a record; `nil` when it says nothing that can be so.
+    package init?(decoding value: [UInt8]) {
+        guard let lease = try? JSONDecoder().decode(Self.self, from: Data(value)), SoundNumber.isMoment(lease.since)
+        else { return nil }
+        self = lease
+    }
 
     init(job: String, owner: String, work: String, since: Int64) {
         self.job = job

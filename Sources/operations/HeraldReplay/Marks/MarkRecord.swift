@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import HeraldTools
 
 /// A record of the state topic that says of some dead letters what became of them.
 ///
@@ -27,6 +28,15 @@ package struct MarkRecord: Codable, Equatable, Sendable {
     /// What the key of every mark in Herald's dead-letter topic begins with, or in this topic of others.
     static func keyPrefix(_ foreignTopic: String?) -> String { foreignTopic.map { "marks-of/\($0)/" } ?? "marks/" }
 
+    /// Reads the value of a record; `nil` when nobody can tell what it says.
+    ///
+    /// A moment that is none becomes the earliest: what was replayed counts, and results are looked for from their beginning.
+    package init?(decoding value: [UInt8]) {
+        guard let record = try? JSONDecoder().decode(Self.self, from: Data(value)) else { return nil }
+        self = record
+        if !SoundNumber.isMoment(at) { at = 0 }
+    }
+
     /// A record about these offsets.
     init(state: State, job: String, at: Int64, pns: [String]?, offsets: [Int32: [Int64]]) {
         self.state = state
@@ -39,15 +49,17 @@ package struct MarkRecord: Codable, Equatable, Sendable {
 
     func key(prefix: String, number: Int) -> String { "\(prefix)\(job)/\(number)" }
 
-    /// Visits all offsets; what is written wrongly is left out.
+    /// Visits all offsets; what is written wrongly is left out, and so is what goes beyond ``mostOffsets``.
     func visit(_ body: (_ partition: Int32, _ offset: Int64) -> Void) {
-        for (name, ranges) in partitions {
-            guard let partition = Int32(name) else { continue }
+        var left = Self.mostOffsets
+        for (name, ranges) in partitions.sorted(by: { $0.key < $1.key }) {
+            guard let partition = SoundNumber.partition(name) else { continue }
             for part in ranges.split(separator: ",") {
                 let ends = part.split(separator: "-", omittingEmptySubsequences: false).map { Int64($0) }
                 guard let first = ends.first ?? nil, let last = ends.last ?? nil, ends.count <= 2, first <= last,
-                    first >= 0, last - first <= Self.longestRange
+                    first >= 0, last - first < left
                 else { continue }
+                left -= last - first + 1
                 for offset in first...last { body(partition, offset) }
             }
         }
@@ -60,8 +72,8 @@ package struct MarkRecord: Codable, Equatable, Sendable {
         return isFound
     }
 
-    /// A transaction never has more; a damaged record must not keep anybody busy.
-    private static let longestRange: Int64 = 100_000
+    /// Offsets of one record: no job marks more at a time, and a damaged record must fill neither time nor memory.
+    package static let mostOffsets: Int64 = 10_000
 
     /// Rising offsets as ranges.
     private static func text(of offsets: [Int64]) -> String {

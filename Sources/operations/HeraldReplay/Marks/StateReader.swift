@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 package import HeraldKafka
 internal import HeraldTools
 
@@ -9,6 +8,7 @@ package final class StateReader {
     private let reader: TopicReader
     private let topic: String
     private let keyPrefix: String
+    private var damages = MarkDamages()
 
     /// What became of dead letters, as far as it was read.
     package private(set) var marks = MarkIndex()
@@ -35,6 +35,7 @@ package final class StateReader {
     package func catchUp(throughOpenTransactions: Bool = false, onRecord: (MarkRecord) -> Void = { _ in }) throws {
         func add(_ message: Message) throws { try self.add(message, onRecord) }
         try reader.catchUp(to: throughOpenTransactions ? .written : .committed, add)
+        try checkDamages()
     }
 
     /// Takes what has come since, without a question to the brokers; whether there was anything.
@@ -42,7 +43,9 @@ package final class StateReader {
 
     private func poll(waitMilliseconds: Int32) throws -> Bool {
         func add(_ message: Message) throws { try self.add(message) { _ in } }
-        return try reader.poll(waitMilliseconds: waitMilliseconds, add) > 0
+        let hasRecords = try reader.poll(waitMilliseconds: waitMilliseconds, add) > 0
+        try checkDamages()
+        return hasRecords
     }
 
     /// Waits for the next record, a second at most: the reader looks after its client between two waits.
@@ -52,20 +55,24 @@ package final class StateReader {
     }
 
     private func add(_ message: Message, _ onRecord: (MarkRecord) -> Void) throws {
-        guard let key = message.keyCopy, let value = message.valueCopy else { return }
-        let name = String(decoding: key, as: UTF8.self)
+        guard let key = message.keyCopy else { return }
+        let (name, value) = (String(decoding: key, as: UTF8.self), message.valueCopy)
         if name == Lease.key {
-            lease = try? JSONDecoder().decode(Lease.self, from: Data(value))
+            lease = value.flatMap { Lease(decoding: $0) }
         } else if name.hasPrefix(keyPrefix) {
-            guard let record = try? JSONDecoder().decode(MarkRecord.self, from: Data(value)) else {
-                // Nobody can tell what it says, so nothing may be replayed on the strength of it.
-                throw ToolFailure(
-                    "\(topic) cannot be read: the record \(message.partition):\(message.offset) is damaged, or of a "
-                        + "later version")
-            }
+            let record = value.flatMap { MarkRecord(decoding: $0) }
+            damages.note(
+                isDamaged: value != nil && record == nil, key: name, place: "\(message.partition):\(message.offset)")
+            guard let record else { return }
             marks.add(record)
             onRecord(record)
         }
+    }
+
+    /// Nobody can tell what a damaged mark says, so nothing may be replayed on the strength of the others.
+    private func checkDamages() throws {
+        guard let sentence = damages.sentence else { return }
+        throw ToolFailure("\(topic) cannot be read: \(sentence)")
     }
 
     /// Waits until the lease changes, ends, or has not changed for ``Lease/patience``: whether somebody lives behind it.

@@ -97,9 +97,16 @@ package struct ReplayContext: Sendable {
         }
     }
 
-    /// The request that a dead letter was made of; `nil` when its topic does not have it any more.
+    /// The place of the request that a dead letter was made of; `nil` when it names none in a request topic.
+    ///
+    /// Whoever reads it has the rights of this process: a header must not choose among all that these may read.
+    func request(of entry: DeadLetterEntry) -> Origin? {
+        entry.origin.flatMap { topics.requests.contains($0.topic) ? $0 : nil }
+    }
+
+    /// The request that a dead letter was made of; `nil` when it names none, or its topic does not have it any more.
     package func original(of entry: DeadLetterEntry) throws -> DeadLetterEntry? {
-        guard let origin = entry.origin else { return nil }
+        guard let origin = request(of: entry) else { return nil }
         let reader = try DeadLetterReader(properties: readerProperties, topic: origin.topic, decoder: decoder)
         defer { reader.close() }
         let place = ReadBounds(partitions: [origin.partition], offsets: origin.offset...origin.offset)
@@ -122,5 +129,7 @@ package struct ReplayContext: Sendable {
 
     /// The publisher's name, which permissions are given for, and which only one process has at a time: all jobs on one
     /// state topic share it, whatever else their settings say.
-    package var transactionalID: String { "herald-dlq-\(topics.state)" }
+    ///
+    /// It begins as no worker's name does (`<group>-`), so that a prefix of workers' permissions does not cover it.
+    package var transactionalID: String { "herald.dlq-\(topics.state)" }
 }

@@ -23,11 +23,11 @@ package struct ReplayForecast: Sendable {
     package var words: String {
         if isForeign, let seconds {
             return
-                "at least \(DurationText.format(.seconds(Int64(seconds.rounded(.up))))), and the waits between batches"
+                "at least \(DurationText.format(.seconds(Int(saturating: seconds.rounded(.up))))), and the waits between batches"
         }
         if isForeign { return "as long as the brokers need, and the waits between batches; --rate bounds it" }
         guard let seconds else { return "as long as the workers need; --rate bounds it" }
-        let time = DurationText.format(.seconds(Int64(seconds.rounded(.up))))
+        let time = DurationText.format(.seconds(Int(saturating: seconds.rounded(.up))))
         if let rate = options.rate { return "at least \(time) at \(Self.rate(rate)), and the waits for outcomes" }
         return "about \(time) if the workers are as fast as in the busiest minute of the last day "
             + "(\(Self.rate(outcomesPerSecond ?? 0)) outcomes); --rate bounds it"
@@ -39,7 +39,7 @@ package struct ReplayForecast: Sendable {
     }
 
     private static func rate(_ rate: Double) -> String {
-        rate.rounded() == rate ? "\(Int(rate))/s" : "\(Int((rate * 60).rounded()))/m"
+        rate.rounded() == rate ? "\(Int(saturating: rate))/s" : "\(Int(saturating: rate * 60))/m"
     }
 
     /// The plan as JSON, as `herald dlq replay --dry-run` writes it.
@@ -61,7 +61,7 @@ package struct ReplayForecast: Sendable {
         }
         if let earliest = plan.earliest { members.append(.init("earliest", .string(earliest.text))) }
         if let latest = plan.latest { members.append(.init("latest", .string(latest.text))) }
-        if let seconds { members.append(.init("seconds", .integer(Int(seconds.rounded(.up))))) }
+        if let seconds { members.append(.init("seconds", .integer(Int(saturating: seconds.rounded(.up))))) }
         return members
     }
 

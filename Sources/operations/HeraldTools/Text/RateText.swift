@@ -1,14 +1,20 @@
 /// Rates as people write them: `200/s`, `30/m`, `1000/h`, or `200` for so many a second.
 package enum RateText {
+    /// The rates that can be written: from one an hour to a thousand million a second.
+    ///
+    /// A rate that a form or a record names as a number has to lie in it too.
+    package static let range = 1.0 / 3_600...1_000_000_000
+
     private static let seconds = ["s": 1.0, "m": 60.0, "h": 3_600.0]
 
     /// So many a second; `nil` when the text is no rate.
     package static func parse(_ text: String) -> Double? {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard (1...2).contains(parts.count), let number = Int(parts[0]), (1...1_000_000_000).contains(number),
+        guard (1...2).contains(parts.count), let number = Int(parts[0]), number > 0,
             let unit = seconds[parts.count == 2 ? String(parts[1]) : "s"]
         else { return nil }
-        return Double(number) / unit
+        let rate = Double(number) / unit
+        return range.contains(rate) ? rate : nil
     }
 }
 

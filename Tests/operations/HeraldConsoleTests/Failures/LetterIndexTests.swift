@@ -20,6 +20,8 @@ struct LetterIndexTests {
     }
 
     /// Anything that a header may hold.
+    private static func isNeverOver() -> Bool { false }
+
     private static func anyLetters(_ count: Int, _ generator: inout some RandomNumberGenerator) -> [DeadLetterEntry] {
         let texts = ["", "spring", "none", "\"none\"", "a\u{202E}b", "'; drop", String(repeating: "x", count: 9_000)]
         let numbers = ["", "503", "429", "-1", "99999999999999999999", "abc", "9223372036854775807"]
@@ -51,7 +53,7 @@ struct LetterIndexTests {
         let resolved = #"{"state":"resolved","job":"j","at":1,"partitions":{"0":"1200-1400"}}"#
         var marks = MarkIndex()
         for text in [mark, part, resolved] {
-            marks.add(try JSONDecoder().decode(MarkRecord.self, from: Data(text.utf8)))
+            marks.add(try #require(MarkRecord(decoding: Array(text.utf8))))
         }
         var outcomes = ReplayOutcomes()
         for number in 0..<500 {
@@ -65,7 +67,7 @@ struct LetterIndexTests {
         let kept = letters.filter { ($0.campaign ?? "").count < 8_000 && ($0.source ?? "").count < 8_000 }
         var table = GroupTable(field)
         for letter in kept { table.add(letter, marks, outcomes) }
-        let answer = index(kept).groups(by: field, .always, marks, outcomes)
+        let answer = index(kept).groups(by: field, .always, marks, outcomes, isOver: { false })
         #expect(answer.isCertain && answer.matched == kept.count)
         #expect(
             answer.value.map { [$0.count, $0.replayed, $0.delivered, $0.failedAgain, $0.resolved] }
@@ -92,7 +94,9 @@ struct LetterIndexTests {
         let condition = try condition(text)
         let index = index(letters)
         var visited: Set<String> = []
-        let isCertain = index.visit(condition) { partition, row in visited.insert("\(partition):\(row.offset)") }
+        let isCertain = index.visit(condition, isOver: Self.isNeverOver) { partition, row in
+            visited.insert("\(partition):\(row.offset)")
+        }
         var expected: Set<String> = []
         for var letter in letters where condition.holds(for: &letter) { expected.insert(letter.place) }
         let isRight = isCertain ? visited == expected : visited.isSubset(of: expected)
@@ -108,7 +112,7 @@ struct LetterIndexTests {
         ])
     func uncertain(text: String, isCertain: Bool) throws {
         let index = index([LetterSample.make(0, 1)])
-        #expect(index.visit(try condition(text)) { _, _ in } == isCertain)
+        #expect(index.visit(try condition(text), isOver: Self.isNeverOver) { _, _ in } == isCertain)
     }
 
     @Test("Pages go through all of them, the newest first, each once, while more come")
@@ -117,7 +121,7 @@ struct LetterIndexTests {
         var seen: [LetterOrder] = []
         var cursor: LetterOrder?
         for number in 0... {
-            let page = index.newest(.always, atMost: 60, behind: cursor)
+            let page = index.newest(.always, atMost: 60, behind: cursor, isOver: { false })
             seen += page.value
             var new = LetterSample.make(1, Int64(1_000 + number))
             index.add(&new)
@@ -140,7 +144,18 @@ struct LetterIndexTests {
         #expect(index.count <= 1_000 && index.count > 700)
         #expect(index.forgotten == 20_000 - Int64(index.count))
         #expect(index[0, 9_999] != nil && index[1, 9_999] != nil && index[0, 0] == nil)
-        #expect(index.newest(.always, atMost: 1, behind: nil).value.first?.offset == 9_999)
+        #expect(index.newest(.always, atMost: 1, behind: nil, isOver: { false }).value.first?.offset == 9_999)
+    }
+
+    @Test("A condition that takes too long is not answered from here")
+    func late() {
+        let index = index((0..<40_000).map { LetterSample.make(0, Int64($0)) })
+        var looks = 0
+        let answer = index.newest(.always, atMost: 1, behind: nil) {
+            looks += 1
+            return looks > 1
+        }
+        #expect(!answer.isCertain && answer.matched == 4_096 && looks == 2)
     }
 
     @Test("What the topic has deleted leaves the index")
@@ -171,7 +186,7 @@ struct LetterIndexTests {
             index.add(&letter)
         }
         #expect(index.tables.campaigns.byteCount <= index.tables.campaigns.byteLimit)
-        let answer = index.groups(by: .campaign, .always, MarkIndex(), ReplayOutcomes())
+        let answer = index.groups(by: .campaign, .always, MarkIndex(), ReplayOutcomes(), isOver: { false })
         #expect(answer.matched == 20_000 && answer.value.reduce(0) { $0 + $1.count } == 20_000)
         #expect(answer.value.last?.name == nil)
     }

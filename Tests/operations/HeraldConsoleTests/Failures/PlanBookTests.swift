@@ -112,7 +112,10 @@ struct PlanRequestTests {
         arguments: [
             (#"{"filter":{"group":"x"}}"#, "no group"), (#"{"filter":{"where":"status = "}}"#, "column"),
             (#"{"filter":{"since":"yesterday"}}"#, "since"), (#"{"filter":{},"ramp":"0"}"#, "ramp"),
-            (#"{"filter":{},"rate":-1}"#, "rate"), (#"{"filter":{},"stopIfFailures":7}"#, "stopIfFailures"),
+            (#"{"filter":{"where":"\#(String(repeating: "status = 1 or ", count: 400))status = 2"}}"#, "4096 bytes"),
+            (#"{"filter":{"ids":[\#(String(repeating: #""a","#, count: 1_000))"a"]}}"#, "1000 ids"),
+            (#"{"filter":{},"rate":-1}"#, "rate"), (#"{"filter":{},"rate":1e-300}"#, "rate"),
+            (#"{"filter":{},"rate":1e300}"#, "rate"), (#"{"filter":{},"stopIfFailures":7}"#, "stopIfFailures"),
             (#"{"filter":{},"wait":"long"}"#, "wait"), (#"{"filter":{},"onlyPns":["x"]}"#, "none of"),
             (#"{"filter":{},"set":{}}"#, "nothing"), (#"{"filter":{},"set":{"pns":["x"]}}"#, "none of"),
             (#"{"filter":{},"set":{"user":"a"},"edit":{"place":"0:1","value":""}}"#, "together"),

@@ -16,11 +16,12 @@ extension IndexAnswer: Sendable where Value: Sendable {}
 extension LetterIndex {
     /// The groups of those that match, the largest first.
     func groups(
-        by field: GroupField, _ condition: Condition, _ marks: MarkIndex, _ outcomes: ReplayOutcomes
+        by field: GroupField, _ condition: Condition, _ marks: MarkIndex, _ outcomes: ReplayOutcomes,
+        isOver: () -> Bool
     ) -> IndexAnswer<[GroupTable.Group]> {
         var likes: [LikeLetters.Key: LikeLetters] = [:]
         var matched = 0
-        let isCertain = visit(condition) { partition, row in
+        let isCertain = visit(condition, isOver: isOver) { partition, row in
             matched += 1
             let second: Int64 =
                 switch field {

@@ -4,11 +4,11 @@ internal import HeraldTime
 extension LetterIndex {
     /// The newest of those that match and come behind a place in that order.
     func newest(
-        _ condition: Condition, atMost limit: Int, behind cursor: LetterOrder?
+        _ condition: Condition, atMost limit: Int, behind cursor: LetterOrder?, isOver: () -> Bool
     ) -> IndexAnswer<[LetterOrder]> {
         var newest = NewestLetters<Void>(limit: limit, behind: cursor)
         var matched = 0
-        let isCertain = visit(condition) { partition, row in
+        let isCertain = visit(condition, isOver: isOver) { partition, row in
             matched += 1
             newest.add(
                 LetterOrder(moment: WallTime(milliseconds: row.moment), partition: partition, offset: row.offset)

@@ -68,13 +68,20 @@ struct LetterIndex: Sendable {
 
     /// Visits the rows for which a condition holds.
     ///
-    /// - Returns: `false` when the index cannot tell of some, which are not visited.
-    func visit(_ condition: Condition, _ body: (Int32, borrowing LetterRow) -> Void) -> Bool {
+    /// - Parameter isOver: whether it takes too long; asked now and then.
+    /// - Returns: `false` when the index cannot tell of some, or has not asked about all: these are not visited.
+    func visit(
+        _ condition: Condition, isOver: () -> Bool, _ body: (Int32, borrowing LetterRow) -> Void
+    ) -> Bool {
+        var (visited, isEnded) = (0, false)
         var conditions: [UInt64: RowCondition] = [:]
         var (lastKey, last) = (UInt64?.none, RowCondition.unknown)
         var isCertain = true
         for (partition, rows) in partitions {
             rows.visit { row in
+                if visited % Self.rowsPerLook == 0 { isEnded = isEnded || isOver() }
+                visited += 1
+                guard !isEnded else { return }
                 let key = UInt64(row.traits) << 32 | UInt64(row.campaign)
                 if key != lastKey {
                     last = conditions[key] ?? RowCondition(condition, common(row))
@@ -88,8 +95,10 @@ struct LetterIndex: Sendable {
                 }
             }
         }
-        return isCertain
+        return isCertain && !isEnded
     }
+
+    private static let rowsPerLook = 4_096
 
     private func common(_ row: borrowing LetterRow) -> RowCondition.Common {
         RowCondition.Common(traits: tables.traits[row.traits], campaign: tables.campaigns[row.campaign])

@@ -45,7 +45,16 @@ struct LetterFilter: Decodable, Sendable, Equatable {
 
     var isEmpty: Bool { self == LetterFilter() }
 
+    /// A longer condition, and one with more ids, is work for the command, which holds up nobody else.
+    private static let conditionByteLimit = 4_096
+    private static let idLimit = 1_000
+
     func selection(now: WallTime) throws -> Selection {
+        guard self.where?.utf8.count ?? 0 <= Self.conditionByteLimit, ids?.count ?? 0 <= Self.idLimit else {
+            throw InvalidArgument(
+                "where: a condition has at most \(Self.conditionByteLimit) bytes and \(Self.idLimit) ids here; "
+                    + "herald dlq takes longer ones")
+        }
         var request = Selection.Request()
         request.groups = group.map { [$0] } ?? []
         request.condition = self.where

@@ -13,6 +13,8 @@ final class LetterQueries: Sendable {
     static let letterLimit = 100
     /// Who looks does not wait for longer.
     private static let patience = Duration.seconds(20)
+    /// A condition that needs longer for all that is remembered is asked of the topic, which shows a part.
+    private static let indexPatience = Duration.seconds(5)
 
     private let context: ReplayContext
     private let failures: FailuresContext
@@ -27,6 +29,12 @@ final class LetterQueries: Sendable {
         self.follower = follower
     }
 
+    /// Whether an answer of the index takes too long, from now on.
+    private static func timer() -> () -> Bool {
+        let end = ContinuousClock.now + indexPatience
+        return { ContinuousClock.now >= end }
+    }
+
     // MARK: - Groups
 
     /// The groups of those that a filter means, each as `herald dlq list` has it, with its name as a filter takes it.
@@ -35,7 +43,7 @@ final class LetterQueries: Sendable {
         let snapshot = follower.snapshot
         if !isWhole {
             let answer = snapshot.index.groups(
-                by: field, selection.condition, snapshot.marks, snapshot.outcomes)
+                by: field, selection.condition, snapshot.marks, snapshot.outcomes, isOver: Self.timer())
             if answer.isCertain { return Self.object(answer.value, answer.matched, snapshot, isFromTopic: false) }
         }
         var table = GroupTable(field)
@@ -69,7 +77,7 @@ final class LetterQueries: Sendable {
     func letters(_ filter: LetterFilter, behind cursor: LetterOrder?, atMost limit: Int) throws -> JSONValue {
         let selection = try filter.selection(now: SystemClock.wall())
         let snapshot = follower.snapshot
-        let answer = snapshot.index.newest(selection.condition, atMost: limit, behind: cursor)
+        let answer = snapshot.index.newest(selection.condition, atMost: limit, behind: cursor, isOver: Self.timer())
         var (matched, isCut) = (answer.matched, false)
         var views: [DeadLetterView] = []
         var last: LetterOrder?
@@ -144,7 +152,8 @@ final class LetterQueries: Sendable {
         var filter = LetterFilter()
         filter.ids = [name]
         let selection = try filter.selection(now: SystemClock.wall())
-        let answer = snapshot.index.newest(selection.condition, atMost: Self.letterLimit, behind: nil)
+        let answer = snapshot.index.newest(
+            selection.condition, atMost: Self.letterLimit, behind: nil, isOver: Self.timer())
         var found: [DeadLetterEntry] = []
         if answer.isCertain, !answer.value.isEmpty {
             var places: [Int32: [Int64]] = [:]

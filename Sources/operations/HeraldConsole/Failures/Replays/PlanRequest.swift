@@ -53,7 +53,9 @@ struct PlanRequest: Decodable, Sendable {
             options.stopShare = stopIfFailures
         }
         if let rate {
-            guard rate > 0, rate <= 1_000_000 else { throw InvalidArgument("rate: more than 0, a million at most") }
+            guard RateText.range.contains(rate) else {
+                throw InvalidArgument("rate: from one an hour to a thousand million a second")
+            }
             options.rate = rate
         }
         if let wait {
@@ -135,6 +137,6 @@ struct PlanRequest: Decodable, Sendable {
     }
 
     private static func trimmed(_ number: Double) -> String {
-        number.rounded() == number ? "\(Int(number))" : "\(number)"
+        number.rounded() == number ? "\(Int(saturating: number))" : "\(number)"
     }
 }

@@ -1,0 +1,81 @@
+internal import HeraldTime
+
+/// Which connections are open, who has them, and until when each must have sent its request: pure, with the time told.
+///
+/// | a connection | has until |
+/// |---|---|
+/// | sends its request, head and body | ``Limits/requestMilliseconds`` after it was opened |
+/// | waits for its next request, and sends it | the same after the idle time-out |
+/// | gets an answer | as long as a slow client needs for its bytes |
+/// | is worked for, or reads a stream | no end |
+struct ConnectionTable {
+    struct Limits {
+        /// Connections at a time.
+        var connections: Int
+        /// Of these, as many may be one network's; 0: no limit.
+        var ofNetwork: Int
+        /// Of these, so many are only for networks with few connections.
+        var reserved: Int
+        var idleMilliseconds: Int64
+        var requestMilliseconds: Int64
+    }
+
+    private struct Connection {
+        var network: HTTPPeer
+        var deadline: MonotonicTime?
+    }
+
+    /// A network with fewer connections gets reserved places: a probe or a scrape has one.
+    private static let few = 8
+    /// A client that reads more slowly than this is not served to the end.
+    private static let slowestBytesPerSecond: Int64 = 16_384
+
+    private let limits: Limits
+    private var connections: [Int32: Connection] = [:]
+    private var counts: [HTTPPeer: Int] = [:]
+
+    init(_ limits: Limits) { self.limits = limits }
+
+    var isEmpty: Bool { connections.isEmpty }
+
+    /// Whether one more connection from there is taken.
+    func accepts(_ peer: HTTPPeer) -> Bool {
+        let count = counts[peer.network] ?? 0
+        guard limits.ofNetwork == 0 || count < limits.ofNetwork else { return false }
+        return connections.count < limits.connections - limits.reserved || count < Self.few
+    }
+
+    mutating func open(_ socket: Int32, from peer: HTTPPeer, now: MonotonicTime) {
+        let deadline = now.advanced(byMilliseconds: limits.requestMilliseconds)
+        connections[socket] = Connection(network: peer.network, deadline: deadline)
+        counts[peer.network, default: 0] += 1
+    }
+
+    mutating func close(_ socket: Int32) {
+        guard let connection = connections.removeValue(forKey: socket) else { return }
+        let count = (counts[connection.network] ?? 1) - 1
+        counts[connection.network] = count > 0 ? count : nil
+    }
+
+    /// The request is complete: now it is the server's turn.
+    mutating func hasRequest(_ socket: Int32) { connections[socket]?.deadline = nil }
+
+    /// An answer of so many bytes goes out.
+    mutating func answers(_ socket: Int32, byteCount: Int, now: MonotonicTime) {
+        let milliseconds = Int64(byteCount) / Self.slowestBytesPerSecond * 1_000 + limits.requestMilliseconds
+        connections[socket]?.deadline = now.advanced(byMilliseconds: milliseconds)
+    }
+
+    /// The answer is sent; another request may come.
+    mutating func isDone(_ socket: Int32, now: MonotonicTime) {
+        let milliseconds = limits.idleMilliseconds + limits.requestMilliseconds
+        connections[socket]?.deadline = now.advanced(byMilliseconds: milliseconds)
+    }
+
+    /// The sockets whose deadline has passed; each is named once.
+    mutating func takeOverdue(now: MonotonicTime) -> [Int32] {
+        let overdue = connections.filter { $0.value.deadline.map { $0 <= now } ?? false }.keys.sorted()
+        for socket in overdue { connections[socket]?.deadline = nil }
+        return overdue
+    }
+}
