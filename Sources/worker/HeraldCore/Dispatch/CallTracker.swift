@@ -74,16 +74,20 @@ struct CallTracker: Sendable {
     }
 
     /// A call ended.
-    mutating func end(_ result: CallResult, wasHanging: Bool, now: MonotonicTime) {
+    ///
+    /// - Parameter number: what ``begin(_:now:)`` gave.
+    mutating func end(_ number: UInt64, _ result: CallResult, wasHanging: Bool, now: MonotonicTime) {
+        let busy = busy
         inFlight -= 1
-        if wasHanging {
+        guard !wasHanging else {
             hanging -= 1
-        } else if result.status != 0 {
-            passed += 1
+            return
         }
-        if result.status != 0 || result.failure == .timeout {
-            concurrency.ended(milliseconds: result.durationMilliseconds, answered: result.status != 0, now: now)
-        }
+        let isAnswered = result.status != 0
+        if isAnswered { passed += 1 }
+        concurrency.ended(
+            number, milliseconds: isAnswered || result.failure == .timeout ? result.durationMilliseconds : nil,
+            answered: isAnswered, inFlight: busy, latest: sequence, now: now)
     }
 
     /// A call waited because there was no room.
@@ -106,6 +110,8 @@ struct CallTracker: Sendable {
             if isUnderWay {
                 guard oldest.at <= latest, passed >= oldest.overtakenAt else { return }
                 events.noteHanging(index)
+                concurrency.ended(
+                    oldest.sequence, milliseconds: nil, answered: false, inFlight: busy, latest: sequence, now: now)
                 hanging += 1
                 passed += 1
             }
@@ -118,5 +124,6 @@ struct CallTracker: Sendable {
         started.removeAll()
         inFlight = 0
         hanging = 0
+        concurrency.forgetCalls(latest: sequence)
     }
 }

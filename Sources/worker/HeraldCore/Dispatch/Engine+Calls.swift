@@ -81,7 +81,8 @@ extension Engine {
             counters.stale += 1
             return
         }
-        calls.end(result, wasHanging: events.services[index].isHanging, now: now.monotonic)
+        calls.end(
+            events.services[index].sequence, result, wasHanging: events.services[index].isHanging, now: now.monotonic)
         counters.count(CallEnd(result, configuration.live.statuses), service: service)
         events.endCall(token, result)
         let meaning = CallMeaning(
