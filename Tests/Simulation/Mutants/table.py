@@ -289,6 +289,18 @@ MUTANTS = [
         "return measured >= count",
     ),
     Mutant(
+        "calls that may hang take every place",
+        "CallTracker.swift",
+        "var hasRoomForSuspect: Bool { suspects < roomForSuspects }",
+        "var hasRoomForSuspect: Bool { true }",
+    ),
+    Mutant(
+        "calls that may hang are counted for ever",
+        "CallTracker.swift",
+        "        if wasSuspect { suspects -= 1 }\n",
+        "",
+    ),
+    Mutant(
         "a part of a split event is lost",
         "Engine+Settlement.swift",
         "guard !grouped.contains(service), var copy = state.verdict.copy(for: service) else { continue }",

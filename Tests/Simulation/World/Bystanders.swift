@@ -59,6 +59,15 @@ package struct Bystanders: Sendable, CustomStringConvertible {
             description: "every second one hangs", every: 2, hangs: true, eventsWithCode: 1, maxInFlight: 1_000,
             codes: 20),
         Self(
+            description: "a third of many hangs", every: 3, hangs: true, latencies: [(0, 3_000)], events: 30_000,
+            users: 30_000, eventsWithCode: 100, maxInFlight: 1_000),
+        Self(
+            description: "a third of many users hangs", every: 3, hangs: true, latencies: [(0, 3_000)],
+            events: 30_000, users: 3_000, eventsWithCode: 100, maxInFlight: 1_000),
+        Self(
+            description: "a third of few users hangs for long", every: 3, hangs: true, events: 12_000, users: 900,
+            eventsWithCode: 40, maxInFlight: 1_000),
+        Self(
             description: "nearly all calls become slow", every: -33, status: 200,
             latencies: [(10_000, 1_500)], events: 12_000, users: 12_000, eventsWithCode: 40, maxInFlight: 1_000,
             boundFrom: 20_000),
@@ -277,8 +286,8 @@ private final class FailingUsers: SimulatedIO {
     }
 
     private var latencyOfFailure: Int64 {
-        if failure.status == 0 { return SimulatedBackend.timeout }
-        return latencies.last { time >= Simulation.start + $0.from }?.latency ?? Self.latency
+        let usual = failure.status == 0 ? SimulatedBackend.timeout : Self.latency
+        return latencies.last { time >= Simulation.start + $0.from }?.latency ?? usual
     }
 
     func answers(_ body: (CallToken, BackendAnswer) -> Void) {
