@@ -27,6 +27,7 @@ import Synchronization
 /// | | ``DuplicateWindow`` | events that came before |
 /// | `Dispatch/` | ``Dispatcher`` | wanted calls, limits, what is deferred |
 /// | | ``CallTracker`` | calls under way, which of them hang, how many there may be |
+/// | | ``HangingUsers`` | whose calls hung |
 /// | | ``BackendHealth`` | the outage, and what begins one |
 /// | | ``Credentials`` | whether there are any, and who waits for others |
 /// | `Outbox/` | ``ProductionTable`` | records on their way |
@@ -63,6 +64,7 @@ public struct Engine: ~Copyable, Sendable {
 
     var dispatcher: Dispatcher
     var calls: CallTracker
+    var hangingUsers: HangingUsers
     var health: BackendHealth
     var credentials = Credentials()
 
@@ -94,6 +96,7 @@ public struct Engine: ~Copyable, Sendable {
         duplicates = DuplicateWindow(
             size: configuration.duplicateSize, window: configuration.duplicateWindowMilliseconds)
         calls = CallTracker(ceiling: configuration.live.maxInFlight)
+        hangingUsers = HangingUsers(delays: configuration.retry.delays)
         dispatcher = Dispatcher(configuration: configuration, width: width)
         health = BackendHealth(configuration: configuration.live, width: width)
         productions = ProductionTable(slots: capacity)

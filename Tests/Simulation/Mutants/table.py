@@ -269,6 +269,37 @@ MUTANTS = [
         "busy < concurrency.limit && inFlight < ceiling",
         "true",
     ),
+    # Calls in flight: promise 7.
+    Mutant(
+        "a slow backend counts as overloaded",
+        "AdaptiveConcurrency.swift",
+        "        threshold = .infinity\n        exact = min(max(load.limit, 2 * load.mostInFlight), Double(ceiling))\n",
+        "        threshold = exact\n",
+    ),
+    Mutant(
+        "an overloaded backend counts as slow",
+        "AdaptiveConcurrency.swift",
+        "func expected(inFlight: Double) -> Double { milliseconds * (1 + inFlight / self.inFlight) / 2 }",
+        "func expected(inFlight: Double) -> Double { inFlight < self.inFlight ? 0 : .infinity }",
+    ),
+    Mutant(
+        "a round waits for its slowest calls",
+        "CallRound.swift",
+        "return 4 * (measured + unmeasured) >= 3 * count",
+        "return measured >= count",
+    ),
+    Mutant(
+        "calls that may hang take every place",
+        "CallTracker.swift",
+        "var hasRoomForSuspect: Bool { suspects < roomForSuspects }",
+        "var hasRoomForSuspect: Bool { true }",
+    ),
+    Mutant(
+        "calls that may hang are counted for ever",
+        "CallTracker.swift",
+        "        if wasSuspect { suspects -= 1 }\n",
+        "",
+    ),
     Mutant(
         "a part of a split event is lost",
         "Engine+Settlement.swift",

@@ -13,6 +13,10 @@ package struct Bystanders: Sendable, CustomStringConvertible {
     var status = 503
     /// Whether they get no answer at all, but a time-out.
     var hangs = false
+    /// How long their answers take from when on (milliseconds, and milliseconds after the first event), if not as long as all others.
+    var latencies: [(from: Int64, latency: Int64)] = []
+    /// The backend works on so many calls a second, one after the other.
+    var capacity: Int64?
     /// How many events of how many users are published at once.
     var events = 600
     var users = 600
@@ -20,8 +24,8 @@ package struct Bystanders: Sendable, CustomStringConvertible {
     var isCampaign = false
     /// Whether the failing users' events come one behind the other, and not among the others'.
     var isClump = false
-    /// Whether one of them comes with each code, and not all at once.
-    var isTrickle = false
+    /// How many of the events come with each code; 0: all of them come at once, before the first code.
+    var eventsWithCode = 0
     /// How many calls may be in flight.
     var maxInFlight = 64
     /// One-time codes of other users, a second.
@@ -29,6 +33,8 @@ package struct Bystanders: Sendable, CustomStringConvertible {
     /// A code may wait so long for its answer (milliseconds): while the backlog is called, or until a probe has found that
     /// others get through.
     var bound: Int64 = 500
+    /// That holds for codes from then on (milliseconds after the first event).
+    var boundFrom: Int64 = 0
 
     package static let all = [
         Self(description: "a fifth fails", every: 5),
@@ -45,35 +51,59 @@ package struct Bystanders: Sendable, CustomStringConvertible {
         Self(description: "a campaign is rejected", status: 400, isCampaign: true, bound: 2_000),
         Self(description: "a tenth is refused", every: 10, status: 403, bound: 300),
         Self(
-            description: "a tenth is refused, one after the other", every: 10, status: 403, isTrickle: true, codes: 20,
+            description: "a tenth is refused, one after the other", every: 10, status: 403, eventsWithCode: 1,
+            codes: 20,
             bound: 45),
         Self(description: "a twentieth is told to wait", every: 20, status: 429, codes: 20),
         Self(
-            description: "every second one hangs", every: 2, hangs: true, isTrickle: true, maxInFlight: 1_000, codes: 20
-        ),
+            description: "every second one hangs", every: 2, hangs: true, eventsWithCode: 1, maxInFlight: 1_000,
+            codes: 20),
+        Self(
+            description: "a third of many hangs", every: 3, hangs: true, latencies: [(0, 3_000)], events: 30_000,
+            users: 30_000, eventsWithCode: 100, maxInFlight: 1_000),
+        Self(
+            description: "a third of many users hangs", every: 3, hangs: true, latencies: [(0, 3_000)],
+            events: 30_000, users: 3_000, eventsWithCode: 100, maxInFlight: 1_000),
+        Self(
+            description: "a third of few users hangs for long", every: 3, hangs: true, events: 12_000, users: 900,
+            eventsWithCode: 40, maxInFlight: 1_000),
+        Self(
+            description: "nearly all calls become slow", every: -33, status: 200,
+            latencies: [(10_000, 1_500)], events: 12_000, users: 12_000, eventsWithCode: 40, maxInFlight: 1_000,
+            boundFrom: 20_000),
+        Self(
+            description: "all calls become slow twice", status: 200, latencies: [(10_000, 700), (20_000, 2_500)],
+            events: 6_000, users: 6_000, eventsWithCode: 20, maxInFlight: 1_000, boundFrom: 35_000),
+        Self(
+            description: "calls are slow from the beginning", status: 200, latencies: [(0, 1_500)],
+            events: 12_000, users: 12_000, eventsWithCode: 40, maxInFlight: 1_000, boundFrom: 10_000),
+        Self(
+            description: "a campaign overloads the backend", status: 200, capacity: 100, events: 10_000, users: 10_000,
+            isCampaign: true, maxInFlight: 1_000, bound: 1_500, boundFrom: 10_000),
     ]
 
     /// How long the code waited that waited longest (milliseconds); `nil` when one was never answered.
     package func longestDelay() -> Int64? {
         let world = FailingUsers(
-            answer: hangs ? CallResult(failure: .timeout) : CallResult(status: status), maxInFlight: maxInFlight)
+            answer: hangs ? CallResult(failure: .timeout) : CallResult(status: status), latencies: latencies,
+            capacity: capacity, maxInFlight: maxInFlight)
         let names = (0..<events).map { number in
             let user = number % users
             let fails = every < 0 ? user % -every != 0 : user % every == 0
             return (fails ? FailingUsers.mark : "good-") + "\(user)"
         }
-        if !isTrickle {
+        if eventsWithCode == 0 {
             for name in isClump ? names.sorted() : names { world.publish(name, to: isCampaign ? 1 : 0) }
         }
         for number in 0..<60 * codes {
-            if isTrickle, number < events { world.publish(names[number], to: 0) }
+            for name in names.dropFirst(number * eventsWithCode).prefix(eventsWithCode) { world.publish(name, to: 0) }
             world.publish("code-\(number)", to: 0)
             world.run(for: Int64(1_000 / codes))
         }
         world.run(for: 10_000)
         world.letGo()
-        let delays = world.delays.filter { $0.key.hasPrefix("code-") }.values
-        return delays.count == 60 * codes ? delays.max() : nil
+        let delays = (Int(boundFrom) * codes / 1_000..<60 * codes).map { world.delays["code-\($0)"] }
+        return delays.contains(nil) ? nil : delays.compactMap(\.self).max()
     }
 
     /// What broke the bound, if anything did.
@@ -100,6 +130,10 @@ private final class FailingUsers: SimulatedIO {
     /// It knows these users, and has to be let go in the end.
     private var lane: Lane<FailingUsers>?
     private let failure: CallResult
+    private let latencies: [(from: Int64, latency: Int64)]
+    /// What a call takes of the time in which the backend works on nothing else (milliseconds), and until when it has some.
+    private let work: Int64
+    private var busyUntil: Int64 = 0
     private var time = Simulation.start
     private var topics: [[PlainRecord]] = [[], [], [], []]
     private var taken = [0, 0, 0, 0]
@@ -110,9 +144,16 @@ private final class FailingUsers: SimulatedIO {
     /// From publication to the first answer that took the message (milliseconds).
     private(set) var delays: [String: Int64] = [:]
 
-    /// - Parameter failure: what those hear who fail.
-    init(answer failure: CallResult, maxInFlight: Int) {
+    /// - Parameters:
+    ///   - failure: what those hear who fail.
+    ///   - latencies: how long that takes (milliseconds), and from when on.
+    ///   - capacity: so many calls a second are worked on.
+    init(
+        answer failure: CallResult, latencies: [(from: Int64, latency: Int64)], capacity: Int64?, maxInFlight: Int
+    ) {
         self.failure = failure
+        self.latencies = latencies
+        work = capacity.map { 1_000 / $0 } ?? 0
         var configuration = EngineConfiguration(decoder: RecordDecoder())
         configuration.retryDelays = ["1s", "30s"].compactMap { DelayName($0) }
         configuration.retry = RetryPolicy(immediate: 1, delays: [1_000, 30_000])
@@ -237,10 +278,16 @@ private final class FailingUsers: SimulatedIO {
     ) {
         let user = event.bytes(of: event.user, value: value).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
         let fails = user.hasPrefix(Self.mark)
-        let took = fails && failure.status == 0 ? SimulatedBackend.timeout : Self.latency
         var result = fails ? failure : CallResult(status: 200)
+        busyUntil = max(busyUntil, time) + work
+        let took = busyUntil - time + (fails ? latencyOfFailure : Self.latency)
         result.durationMilliseconds = Int32(took)
         calls.add((user, token, result), at: time + took)
+    }
+
+    private var latencyOfFailure: Int64 {
+        let usual = failure.status == 0 ? SimulatedBackend.timeout : Self.latency
+        return latencies.last { time >= Simulation.start + $0.from }?.latency ?? usual
     }
 
     func answers(_ body: (CallToken, BackendAnswer) -> Void) {

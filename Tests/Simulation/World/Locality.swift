@@ -33,7 +33,7 @@ package struct Locality {
         let trouble = Trouble(seed: seed)
         // Calls that hang may fill what the settings allow: then there is room for nobody.
         let maxInFlight = choices.pick([100, 300, 1_000], for: "locality.maxInFlight")
-        scenario.maxInFlight = trouble.shape.hangs ? 1_000 : maxInFlight
+        scenario.maxInFlight = trouble.shape.takesLong ? 1_000 : maxInFlight
         scenario.trouble = trouble
         self.scenario = scenario
     }

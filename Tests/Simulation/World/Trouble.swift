@@ -10,22 +10,40 @@ package struct Trouble: Sendable {
         case status(Int, retryAfter: Int64?)
         case timeout
         case reset
+        /// A delivery after so long (milliseconds).
+        case slow(Int64)
 
         var result: CallResult {
             switch self {
             case .status(let status, let retryAfter): CallResult(status: status, retryAfter: retryAfter)
             case .timeout: CallResult(failure: .timeout)
             case .reset: CallResult(failure: .reset)
+            case .slow: CallResult(status: 200)
             }
         }
 
-        var hangs: Bool { if case .timeout = self { true } else { false } }
+        /// How long a call takes (milliseconds) that would take `latency` otherwise.
+        func duration(insteadOf latency: Int64) -> Int64 {
+            switch self {
+            case .timeout: SimulatedBackend.timeout
+            case .slow(let latency): latency
+            case .status, .reset: latency
+            }
+        }
+
+        /// Whether many calls are under way at the same time.
+        var takesLong: Bool {
+            switch self {
+            case .timeout, .slow: true
+            case .status, .reset: false
+            }
+        }
 
         /// The backend says that it has enough.
         var throttles: Bool {
             switch self {
             case .status(429, _), .status(_, retryAfter: .some): true
-            case .status, .timeout, .reset: false
+            case .status, .timeout, .reset, .slow: false
             }
         }
 
@@ -33,7 +51,7 @@ package struct Trouble: Sendable {
         var looksGeneral: Bool {
             switch self {
             case .timeout, .status(403, _), .status(429, _), .status(_, retryAfter: .some): true
-            case .status, .reset: false
+            case .status, .reset, .slow: false
             }
         }
 
@@ -43,6 +61,7 @@ package struct Trouble: Sendable {
             case .status(let status, nil): "\(status)"
             case .timeout: "a time-out"
             case .reset: "a reset"
+            case .slow(let latency): "an answer after \(latency) ms"
             }
         }
     }
@@ -64,11 +83,14 @@ package struct Trouble: Sendable {
     ///
     /// Others come before them: of a backend that has never taken anything nobody can say whom it would take.
     let crowd: Range<Int>
+    /// So many events are published before a crowd comes, or calls become slow.
+    private static let before = 300
 
     private static let shapes: [Shape] = [
         .status(429, retryAfter: nil), .status(429, retryAfter: 1_000), .status(429, retryAfter: 60_000),
         .status(503, retryAfter: nil), .status(503, retryAfter: 5_000), .status(500, retryAfter: nil),
         .status(400, retryAfter: nil), .status(404, retryAfter: nil), .status(403, retryAfter: nil), .timeout, .reset,
+        .slow(700), .slow(1_500),
     ]
 
     init(seed: UInt64) {
@@ -85,6 +107,7 @@ package struct Trouble: Sendable {
             case _ where shape.throttles: [0, 20]
             // So do they for the credentials, when many users in a row are refused.
             case .status(403, _): [0, 20, 100]
+            case .slow: [0, 350, 500, 970]
             case .status, .timeout, .reset: [0, 20, 100, 200, 350]
             }
         users = service == nil ? choices.pick(shares, for: "trouble.users") : 0
@@ -95,7 +118,7 @@ package struct Trouble: Sendable {
         oversized = choices.pick([0, 0, 5, 20], for: "trouble.oversized")
         // Calls that hang in every place at once keep others from showing that the backend is well: not promised.
         let size = users > 0 && !shape.looksGeneral ? choices.pick([0, 0, 100, 400], for: "trouble.crowd") : 0
-        crowd = 300..<300 + size
+        crowd = Self.before..<Self.before + size
     }
 
     /// So much later (milliseconds) a call may come that has nothing to do with it.
@@ -107,6 +130,8 @@ package struct Trouble: Sendable {
         case .status(400, _) where !crowd.isEmpty, .status(404, _) where !crowd.isEmpty: 15_000
         // What hangs is overtaken first.
         case .timeout: 5_000
+        // What is slow is tried with fewer calls, and then with more and more.
+        case .slow: 10_000
         // When nobody else is called for a second, the credentials are suspected.
         case .status(403, _): 3_000
         case .status, .reset: 1_000
@@ -132,10 +157,11 @@ package struct Trouble: Sendable {
         guard isOn, isHit(user: user, event: event, service: service, attempt: attempt) else {
             return (CallResult(status: 200), latency)
         }
-        return (shape.result, shape.hangs ? SimulatedBackend.timeout : latency)
+        return (shape.result, shape.duration(insteadOf: latency))
     }
 
     private func isHit(user: Int, event: Int, service: Int, attempt: Int) -> Bool {
+        if case .slow = shape, event < Self.before { return false }
         if strikes(user: user) || self.service == service { return true }
         return happens(2, event, events) && (attempt == 0 || !isOnce)
     }

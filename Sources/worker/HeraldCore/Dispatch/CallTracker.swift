@@ -13,6 +13,10 @@ struct CallTracker: Sendable {
     static let hangsAfterMilliseconds: Int64 = 1_000
     /// So many calls that began later must have been answered.
     static let overtakers = 16
+    /// Calls hang in number when as many do as this part of all that there may be.
+    static let numerous = 32
+    /// Then calls that may hang get this part of the places.
+    static let suspectShare = 8
 
     /// A call under way, as it was when it began.
     private struct Started: BitwiseCopyable, Sendable {
@@ -28,6 +32,8 @@ struct CallTracker: Sendable {
     private(set) var inFlight = 0
     /// Those of them that hang while others are answered.
     private var hanging = 0
+    /// Those of them that began although calls for the same event or user hung before, while calls hung in number.
+    private var suspects = 0
     /// In the order of their beginnings, from the oldest that neither ended nor hangs.
     private var started: Ring<Started>
     /// How many were answered, or found to hang.
@@ -59,6 +65,15 @@ struct CallTracker: Sendable {
     /// Whether another call may begin.
     var hasRoom: Bool { busy < concurrency.limit && inFlight < ceiling }
 
+    /// Whether many calls hang while others are answered.
+    var hangInNumber: Bool { hanging >= max(1, ceiling / Self.numerous) }
+
+    /// How many calls that may hang there may be while calls hang in number.
+    var roomForSuspects: Int { max(1, ceiling / Self.suspectShare) }
+
+    /// Whether another of them may begin.
+    var hasRoomForSuspect: Bool { suspects < roomForSuspects }
+
     /// Whether another probe may begin.
     var hasRoomForProbe: Bool { inFlight < ceiling }
 
@@ -73,17 +88,27 @@ struct CallTracker: Sendable {
         return sequence
     }
 
+    /// The call that began is one that may hang.
+    mutating func noteSuspect() { suspects += 1 }
+
     /// A call ended.
-    mutating func end(_ result: CallResult, wasHanging: Bool, now: MonotonicTime) {
+    ///
+    /// - Parameter number: what ``begin(_:now:)`` gave.
+    mutating func end(
+        _ number: UInt64, _ result: CallResult, wasHanging: Bool, wasSuspect: Bool, now: MonotonicTime
+    ) {
+        let busy = busy
         inFlight -= 1
-        if wasHanging {
+        if wasSuspect { suspects -= 1 }
+        guard !wasHanging else {
             hanging -= 1
-        } else if result.status != 0 {
-            passed += 1
+            return
         }
-        if result.status != 0 || result.failure == .timeout {
-            concurrency.ended(milliseconds: result.durationMilliseconds, answered: result.status != 0, now: now)
-        }
+        let isAnswered = result.status != 0
+        if isAnswered { passed += 1 }
+        concurrency.ended(
+            number, milliseconds: isAnswered || result.failure == .timeout ? result.durationMilliseconds : nil,
+            answered: isAnswered, inFlight: busy, latest: sequence, now: now)
     }
 
     /// A call waited because there was no room.
@@ -106,6 +131,8 @@ struct CallTracker: Sendable {
             if isUnderWay {
                 guard oldest.at <= latest, passed >= oldest.overtakenAt else { return }
                 events.noteHanging(index)
+                concurrency.ended(
+                    oldest.sequence, milliseconds: nil, answered: false, inFlight: busy, latest: sequence, now: now)
                 hanging += 1
                 passed += 1
             }
@@ -118,5 +145,7 @@ struct CallTracker: Sendable {
         started.removeAll()
         inFlight = 0
         hanging = 0
+        suspects = 0
+        concurrency.forgetCalls(latest: sequence)
     }
 }

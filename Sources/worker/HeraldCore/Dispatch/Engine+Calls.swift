@@ -59,7 +59,13 @@ extension Engine {
             decide(slot, Int(token.service), .expired, now: now)
             return false
         }
+        let mayHang = calls.hangInNumber && mayHang(slot, index, now: now)
+        if mayHang, postpones(slot, Int(token.service), now: now) { return false }
         events.beginCall(token, sequence: calls.begin(token, now: now.monotonic), now: now.wall)
+        if mayHang {
+            events.noteSuspect(index)
+            calls.noteSuspect()
+        }
         calls.findHanging(in: &events, now: now.monotonic)
         counters.calls += 1
         actions.append(.call(token))
@@ -81,7 +87,10 @@ extension Engine {
             counters.stale += 1
             return
         }
-        calls.end(result, wasHanging: events.services[index].isHanging, now: now.monotonic)
+        calls.end(
+            events.services[index].sequence, result, wasHanging: events.services[index].isHanging,
+            wasSuspect: events.services[index].isSuspect, now: now.monotonic)
+        noteHanging(slot, result, now: now)
         counters.count(CallEnd(result, configuration.live.statuses), service: service)
         events.endCall(token, result)
         let meaning = CallMeaning(
@@ -198,7 +207,8 @@ extension Engine {
         let decision = configuration.retry.decide(
             failure, now: now.wall,
             quickAllowed: membership == .assigned && !events[slot].isBlocking && health.allowsQuickRetry
-                && !(result.isThrottled && dispatcher.gate.isLimited(service)),
+                && !(result.isThrottled && dispatcher.gate.isLimited(service))
+                && !(result.failure == .timeout && calls.hangInNumber),
             entropy: entropy)
         switch decision {
         case .quick(let wait):

@@ -402,11 +402,14 @@ extension EventTable {
         let index = service(token)
         slots[Int(token.slot.index)].callsOut -= 1
         services[index].isHanging = false
+        services[index].isSuspect = false
         if result.status != 0 { services[index].status = result.status }
         services[index].detail = result.detail ?? result.failure?.word
     }
 
     mutating func noteHanging(_ index: Int) { services[index].isHanging = true }
+
+    mutating func noteSuspect(_ index: Int) { services[index].isSuspect = true }
 
     mutating func countAttempt(_ index: Int) { services[index].attempts += 1 }
 

@@ -121,6 +121,8 @@ struct ServiceState: Sendable {
     var status = 0
     /// Its call hangs while others are answered.
     var isHanging = false
+    /// Its call has one of the places for those that may hang.
+    var isSuspect = false
     /// The number of the latest call.
     var sequence: UInt64 = 0
     /// The number of the latest call of all when this service's credentials were refused; 0 = never.

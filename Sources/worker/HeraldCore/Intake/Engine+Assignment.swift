@@ -17,6 +17,7 @@ extension Engine {
         partitions.assign(
             assigned, of: topics, in: cluster, hashSeed: configuration.hashSeed, actions: &actions)
         let weights = sources.assign(partitions, requestTopics)
+        hangingUsers.forgetDeferrals()
         dispatcher.assigned(width: events.width, weights: weights)
         health.assigned(width: events.width, classes: weights.count)
         events.divide(classes: weights.count)

@@ -118,7 +118,7 @@ struct PacedWorld {
     private var gate = CallGate(total: nil, limits: [nil])
     private var concurrency = AdaptiveConcurrency(ceiling: 1_000)
     private var time: Int64 = 1_000_000
-    private var inFlight: [(sentAt: Int64, isTaken: Bool)] = []
+    private var inFlight: [(number: UInt64, sentAt: Int64, isTaken: Bool)] = []
 
     init(backend: LimitedBackend) { self.backend = backend }
 
@@ -140,7 +140,9 @@ struct PacedWorld {
         let ended = inFlight.prefix { $0.sentAt + backend.latency <= time }
         inFlight.removeFirst(ended.count)
         for call in ended {
-            concurrency.ended(milliseconds: Int32(time - call.sentAt), answered: true, now: now)
+            concurrency.ended(
+                call.number, milliseconds: Int32(time - call.sentAt), answered: true, inFlight: inFlight.count + 1,
+                latest: UInt64(calls), now: now)
             let sentAt = MonotonicTime(nanoseconds: call.sentAt * 1_000_000 - 1)
             if call.isTaken {
                 through += 1
@@ -154,8 +156,8 @@ struct PacedWorld {
         while gate.open([0], now: now).contains(0) {
             guard inFlight.count < concurrency.limit else { return concurrency.reached() }
             gate.take(0, now: now)
-            inFlight.append((time, backend.takes(at: time)))
             calls += 1
+            inFlight.append((UInt64(calls), time, backend.takes(at: time)))
         }
     }
 }

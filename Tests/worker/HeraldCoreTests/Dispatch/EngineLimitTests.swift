@@ -153,27 +153,28 @@ struct EngineLimitTests {
         #expect(retries.allSatisfy { $0.attempts == 1 && $0.retryReason == .transient && $0.delay == 0 })
     }
 
-    @Test("calls in flight become fewer when the backend slows down, and more when it is quick again")
+    @Test("calls in flight become fewer when they slow each other down, and more when none does")
     func slowBackend() {
         let harness = EngineHarness { $0.maxInFlight = 1_000 }
         var number = 0
-        func round(_ milliseconds: Int64) {
+        func round(_ latency: (_ calls: Int) -> Int) {
             while harness.engine.nextSource() != nil, harness.engine.load.events < 1_200 {
                 number += 1
                 harness.event("u\(number)")
             }
-            harness.time += milliseconds
+            let milliseconds = latency(harness.calls.count)
+            harness.time += Int64(milliseconds)
             for token in harness.calls {
                 _ = harness.takeCall()
                 harness.answer(token, CallResult(status: 200, durationMilliseconds: Int32(milliseconds)))
             }
             harness.acknowledgeAll()
         }
-        for _ in 0..<40 { round(20) }
+        for _ in 0..<40 { round { _ in 20 } }
         #expect(harness.engine.inFlightLimit == 1_000)
-        for _ in 0..<4 { round(1_000) }
-        #expect(harness.engine.inFlightLimit < 500)
-        for _ in 0..<200 { round(20) }
+        for _ in 0..<20 { round { $0 } }
+        #expect(harness.engine.inFlightLimit < 200)
+        for _ in 0..<800 { round { _ in 20 } }
         #expect(harness.engine.inFlightLimit > 900)
     }
 }

@@ -1,0 +1,102 @@
+import HeraldTime
+
+/// How long calls take that began one after the other, while about as many others were in flight.
+///
+/// A round is over when three quarters of its calls have ended. Taken by their ends instead, the first ones of a time would be those that
+/// take least.
+struct CallRound: Sendable, Equatable {
+    /// It takes calls for so long, and at least so many of them.
+    static let windowMilliseconds: Int64 = 500
+    static let fewest = 20
+
+    /// The numbers of its first call and of its last one; that is `.max` while more of them begin.
+    private var first: UInt64 = 1
+    private var last = UInt64.max
+    private var takesUntil = MonotonicTime.distantPast
+    /// Its calls by the logarithm of their milliseconds.
+    private var buckets = [Int32](repeating: 0, count: 64)
+    private var measured = 0
+    private var unmeasured = 0
+    /// The calls in flight at each end of one while it took calls, added up.
+    private var inFlightSum = 0
+    private var inFlightCount = 0
+    /// The most calls that were in flight.
+    private(set) var mostInFlight = 0
+
+    /// Begins anew behind the latest call.
+    mutating func restart(after latest: UInt64, now: MonotonicTime) {
+        first = latest + 1
+        last = .max
+        takesUntil = now.advanced(byMilliseconds: Self.windowMilliseconds)
+        for index in buckets.indices { buckets[index] = 0 }
+        measured = 0
+        unmeasured = 0
+        inFlightSum = 0
+        inFlightCount = 0
+        mostInFlight = 0
+    }
+
+    /// A call ended.
+    ///
+    /// - Parameters:
+    ///   - milliseconds: how long it took; `nil` when that says nothing.
+    ///   - inFlight: how many calls were in flight, this one included.
+    ///   - latest: the number of the call that began last.
+    /// - Returns: Whether the round is over.
+    mutating func ended(
+        _ number: UInt64, milliseconds: Int32?, inFlight: Int, latest: UInt64, now: MonotonicTime
+    ) -> Bool {
+        mostInFlight = max(mostInFlight, inFlight)
+        if number >= first, number <= last {
+            if let milliseconds {
+                buckets[Self.bucket(milliseconds)] += 1
+                measured += 1
+            } else {
+                unmeasured += 1
+            }
+        }
+        if last == .max {
+            inFlightSum += inFlight
+            inFlightCount += 1
+            guard now >= takesUntil, latest >= first + UInt64(Self.fewest - 1) else { return false }
+            last = latest
+        }
+        return 4 * (measured + unmeasured) >= 3 * count
+    }
+
+    /// How many calls it has, once it takes no more.
+    private var count: Int { Int(last - first) + 1 }
+
+    /// How many calls were in flight when its calls began, on average.
+    var inFlight: Double { Double(inFlightSum) / Double(max(inFlightCount, 1)) }
+
+    /// What a typical call took (milliseconds): the mean of the middle half; `nil` when no call says anything.
+    ///
+    /// The calls that have not ended are slower than those that have.
+    var typical: Double? {
+        guard measured > 0 else { return nil }
+        let all = count - unmeasured
+        let low = min(all / 4, measured - 1)
+        let high = max(min(all - low, measured), low + 1)
+        var below = 0
+        var sum = 0.0
+        for index in buckets.indices {
+            let end = below + Int(buckets[index])
+            sum += Double(max(0, min(end, high) - max(below, low))) * Self.milliseconds(index)
+            below = end
+        }
+        return sum / Double(high - low)
+    }
+
+    /// Four buckets for each power of two.
+    private static func bucket(_ milliseconds: Int32) -> Int {
+        guard milliseconds >= 4 else { return Int(max(milliseconds, 0)) }
+        let power = 31 - milliseconds.leadingZeroBitCount
+        return min(4 * (power - 1) + Int(milliseconds >> Int32(power - 2)) - 4, 63)
+    }
+
+    /// The middle of a bucket.
+    private static func milliseconds(_ bucket: Int) -> Double {
+        bucket < 4 ? Double(bucket) : (Double(4 + bucket % 4) + 0.5) * Double(1 << (bucket / 4 - 1))
+    }
+}

@@ -1,0 +1,32 @@
+import HeraldEvents
+import HeraldTime
+
+/// Calls that hang while others are answered hold few places, however many users they are for.
+extension Engine {
+    /// Notes whether a call that ended had an answer.
+    mutating func noteHanging(_ slot: Int32, _ result: borrowing CallResult, now: Moment) {
+        if result.failure == .timeout {
+            hangingUsers.hung(events[slot].userHash, milliseconds: result.durationMilliseconds, now: now.monotonic)
+        } else if calls.hangInNumber {
+            hangingUsers.answered(events[slot].userHash, now: now.monotonic)
+        }
+    }
+
+    /// Whether a call is likely to hang: the event's calls had no answer before, or the user's latest one.
+    func mayHang(_ slot: Int32, _ index: Int, now: Moment) -> Bool {
+        events.services[index].attempts > 0 && events.services[index].status == 0
+            || hangingUsers.contains(events[slot].userHash, now: now.monotonic)
+    }
+
+    /// Defers a call that may hang, because as many do as may; false when it can be made.
+    ///
+    /// In a partition's order nobody may be moved out of it, and an outage's probe may be anybody.
+    mutating func postpones(_ slot: Int32, _ service: Int, now: Moment) -> Bool {
+        guard !calls.hasRoomForSuspect, !health.isInOutage, configuration.ordering != .partition,
+            let delay = hangingUsers.deferCall(room: calls.roomForSuspects, now: now.monotonic)
+        else { return false }
+        let due = now.wall.advanced(byMilliseconds: configuration.retry.delays[delay])
+        decide(slot, service, .retry(delay: delay, due: due, reason: .blocked), now: now)
+        return true
+    }
+}
