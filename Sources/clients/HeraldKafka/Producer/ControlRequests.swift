@@ -56,7 +56,9 @@ final class ControlRequestMeter: Sendable {
     /// How many claims of the name were sent that no broker has answered.
     var unansweredClaims: Int { requests.withLock { $0.values.reduce(0) { $0 + $1.claims.unansweredCount } } }
 
-    private func noteSent(_ key: Int16) { requests.withLock { $0[pthread_self(), default: Requests()][key].noteSent() } }
+    private func noteSent(_ key: Int16) {
+        requests.withLock { $0[pthread_self(), default: Requests()][key].noteSent() }
+    }
 
     private func noteAnswer(_ key: Int16) { requests.withLock { $0[pthread_self()]?[key].noteAnswer() } }
 
