@@ -87,7 +87,7 @@ package final class ReplayJob {
     }
 
     private static func described(_ rules: ReplayRules, _ options: ReplayOptions) -> [String: String] {
-        var described = ["ramp": options.ramp.text, "stop-if-failures": "\(options.stopShare * 100)%"]
+        var described = ["ramp": options.ramp.text, "stop-if-failures": ShareText.text(options.stopShare)]
         if let rate = options.rate { described["rate"] = "\(rate)/s" }
         if let destination = rules.foreign?.destination { described["to"] = destination }
         if let only = rules.onlyPushServices { described["only-pns"] = only.joined(separator: ",") }

@@ -108,8 +108,8 @@ struct PlanRequest: Decodable, Sendable {
         var words = ["herald", "dlq", (kind ?? .replay).rawValue] + filter.words
         if kind != .resolve {
             if let ramp { words += ["--ramp", ramp] }
-            if let share = stopIfFailures { words += ["--stop-if-failures", "\(Self.trimmed(share * 100))%"] }
-            if let rate { words += ["--rate", rate < 1 ? "\(Self.trimmed(rate * 60))/m" : "\(Self.trimmed(rate))/s"] }
+            if let share = stopIfFailures { words += ["--stop-if-failures", ShareText.text(share)] }
+            if let rate { words += ["--rate", RateText.text(rate)] }
             if let wait { words += ["--wait", wait] }
             if let onlyPns { words += ["--only-pns", onlyPns.joined(separator: ",")] }
             if freshKey ?? false { words.append("--fresh-key") }
@@ -134,9 +134,5 @@ struct PlanRequest: Decodable, Sendable {
             .init("ramp", .text(ramp)), .init("stopIfFailures", stopIfFailures.map(JSONValue.number) ?? .null),
             .init("rate", rate.map(JSONValue.number) ?? .null), .init("wait", .text(wait)),
         ])
-    }
-
-    private static func trimmed(_ number: Double) -> String {
-        number.rounded() == number ? "\(Int(saturating: number))" : "\(number)"
     }
 }
