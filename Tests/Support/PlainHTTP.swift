@@ -120,6 +120,16 @@ public final class PlainHTTP {
         }
     }
 
+    /// Sends one byte after the other until the other side closes the connection; blocks.
+    public func dribbleUntilClosed() throws {
+        let end = ContinuousClock.now + .seconds(Patience.seconds)
+        while ContinuousClock.now < end {
+            do { try send("x") } catch Failure.closed { return }
+            usleep(20_000)
+        }
+        throw Failure.timedOut
+    }
+
     private func readHead() throws -> String {
         let end: [UInt8] = [13, 10, 13, 10]
         var searched = 0
