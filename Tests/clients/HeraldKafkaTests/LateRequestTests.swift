@@ -101,8 +101,8 @@ struct LateRequestTests {
             setup.proxy.makeLate(.initProducerID)
             let producer = try setup.producer()
             #expect(producer.unansweredClaims == 1)
-            try await setup.write("first", by: producer, commits: true)
             try producer.beginTransaction()
+            // Before anything is in it: while a transaction ends, the coordinator would tell the claim to come again.
             setup.proxy.deliverLate()
             #expect(try await eventually { setup.proxy.answeredLateCount == 1 })
             #expect(try producer.produce(setup.topic, value: [1], token: 1) == nil)
