@@ -150,7 +150,8 @@ struct CampaignPublishTests {
             #expect(try await first.waitForExit(within: 120) == 1)
             #expect(first.output.contains("another publisher of campaign spring has taken over"), "\(first.output)")
             #expect(try await second.waitForExit(within: 120) == 0, "\(second.output)")
-            #expect(fixture.isEachCalledOnce(count))
+            let calls = fixture.backend.calls
+            #expect(fixture.isEachCalledOnce(count), "\(calls.count) calls, \(calls.last?.number ?? 0) in all")
         }
     }
 

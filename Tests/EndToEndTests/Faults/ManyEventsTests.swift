@@ -75,19 +75,19 @@ struct ManyEventsTests {
         #expect(try await worker.waitForExit() == 0)
     }
 
-    @Test("Two workers, one stopped half way: every outcome as expected, in order, and no call repeated")
+    @Test("Two workers, one stopped on the way: every outcome as expected, in order, and no call repeated")
     func gracefulStop() async throws {
-        try await Self.stopHalfWay(users: 60, each: 20, inFlight: Held.inFlight)
+        try await Self.stopOnTheWay(users: 60, each: 20, inFlight: Held.inFlight)
     }
 
     @Test(
-        "10 000 events, two workers, one stopped half way: outcomes as expected, in order, no call repeated",
+        "10 000 events, two workers, one stopped on the way: outcomes as expected, in order, no call repeated",
         .long("10 000 events, and 200 calls in flight"))
     func gracefulStopOfMany() async throws {
-        try await Self.stopHalfWay(users: 1_000, each: 10, inFlight: 200)
+        try await Self.stopOnTheWay(users: 1_000, each: 10, inFlight: 200)
     }
 
-    private static func stopHalfWay(users: Int, each: Int, inFlight: Int) async throws {
+    private static func stopOnTheWay(users: Int, each: Int, inFlight: Int) async throws {
         let plan = plan(["retry.immediate": "2", "delivery.maxInFlight": "\(inFlight)"])
         try await Fixture.run(plan) { fixture in
             let (publications, expected) = events(users: users, each: each)
@@ -97,7 +97,8 @@ struct ManyEventsTests {
                 changing: ["delivery.lanes": "2", "delivery.maxInFlight": "\(2 * inFlight)"])
             try await second.waitForLog("partitions assigned", count: 2)
             try await fixture.publish(publications)
-            try await answer(calls: publications.count / 2, in: fixture)
+            // Less than a lane has: however much faster one is than the others, all of them have calls to make then.
+            try await answer(calls: publications.count / 4, in: fixture)
             try await fixture.wait("all three lanes are calling") {
                 fixture.backend.heldCount >= 3 * Held.inFlight
             }
