@@ -43,7 +43,7 @@ struct EngineDriver: ~Copyable {
         engine.assigned(
             (0..<Int32(Self.partitions)).map { AssignedPartition(topic: 0, number: $0, startOffset: 0) },
             topics: [ConsumedTopic(name: "notifications", role: .request(weight: 10))], now: now)
-        engine.producerReady(now: now)
+        engine.producerReady(lateClaims: 0, now: now)
         carryOut()
     }
 

@@ -42,12 +42,8 @@ struct BrokerTests {
         try await fixture.wait("calls are in flight") { fixture.backend.heldCount == Held.inFlight }
         fixture.backend.release(5)
         try await fixture.wait("the next are in flight") { fixture.backend.calls.count == 10 + Held.inFlight + 5 }
-        var written = 0
-        try await fixture.wait("the open transaction has outcomes") {
-            written >= before + 5
-        } meanwhile: {
-            written = try await fixture.written("notifications.results")
-        }
+        // Outcomes of the open transaction.
+        try await fixture.waitUntilWritten(before + 5, to: "notifications.results")
         fixture.kafka.kill(node: 1)
         fixture.backend.misbehave([])
         try await fixture.kafka.revive(node: 1)

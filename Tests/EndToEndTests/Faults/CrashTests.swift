@@ -13,12 +13,7 @@ struct CrashTests {
 
     /// Waits until the broker has results that belong to a transaction which is still open.
     static func waitForOpenResults(_ count: Int, in fixture: Fixture) async throws {
-        var written = 0
-        let isSo = try await eventually(within: Patience.seconds) {
-            written = try await fixture.written("notifications.results")
-            return written >= count
-        }
-        guard isSo else { throw WorldError("the open transaction has \(written) results of \(count)") }
+        try await fixture.waitUntilWritten(count, to: "notifications.results")
         #expect(fixture.count("notifications.results") == 0, "nothing is committed yet")
     }
 

@@ -43,12 +43,7 @@ struct LateRequestTests {
             let before = try await fixture.written("notifications.results")
             let count = Self.crowd + Self.crowd / 2
             try await fixture.publish(Batch.events(Self.crowd..<count))
-            var written = before
-            try await fixture.wait("its records are there") {
-                written >= before + count - Self.crowd
-            } meanwhile: {
-                written = try await fixture.written("notifications.results")
-            }
+            try await fixture.waitUntilWritten(before + count - Self.crowd, to: "notifications.results")
             try await fixture.deliverLate()
             worker.kill()
             try await Self.finish(fixture, count)

@@ -288,6 +288,16 @@ final class Fixture: Sendable {
         }
     }
 
+    /// Waits until there are so many records on a topic, markers and those of open transactions included.
+    func waitUntilWritten(_ count: Int, to shortName: String) async throws {
+        var written = 0
+        let isSo = try await eventually(within: Patience.seconds) {
+            written = try await self.written(shortName)
+            return written >= count
+        }
+        guard isSo else { throw WorldError("\(shortName) has \(written) records of \(count)") }
+    }
+
     /// Whether somebody has written to a topic what is neither committed nor aborted.
     func hasOpenTransaction(_ shortName: String) throws -> Bool {
         let wanted = partitions.filter { $0.topic == topic(shortName) }

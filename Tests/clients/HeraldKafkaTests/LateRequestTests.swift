@@ -12,7 +12,15 @@ struct LateRequestTests {
         let member: Member
         let position: CommitPosition
 
-        init(_ kafka: RealKafka) async throws {
+        static func run(_ body: (Setup) async throws -> Void) async throws {
+            try await RealKafka.proxied.take { kafka in
+                let setup = try await Setup(kafka)
+                try await body(setup)
+                setup.member.consumer.close()
+            }
+        }
+
+        private init(_ kafka: RealKafka) async throws {
             self.kafka = kafka
             proxy = try #require(kafka.proxy)
             topic = try kafka.makeTopic("late")
@@ -31,6 +39,12 @@ struct LateRequestTests {
             ])
             try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
             return producer
+        }
+
+        /// Delivers the one request that is late, and waits until the broker has answered it.
+        func deliverLate() async throws {
+            proxy.deliverLate()
+            #expect(try await eventually { proxy.answeredLateCount == 1 })
         }
 
         /// Writes a record and the group's offset, and ends the transaction.
@@ -57,8 +71,7 @@ struct LateRequestTests {
             (.addOffsets, true), (.addPartitions, true),
         ])
     func late(request: KafkaProxy.Request, commits: Bool) async throws {
-        try await RealKafka.proxied.take { kafka in
-            let setup = try await Setup(kafka)
+        try await Setup.run { setup in
             let first = try setup.producer()
             setup.proxy.makeLate(request)
             try await setup.write("first", by: first, commits: commits)
@@ -71,58 +84,49 @@ struct LateRequestTests {
             try second.beginTransaction()
             #expect(try second.produce(setup.topic, value: Array("half".utf8), token: 1) == nil)
             try second.flush(timeoutMilliseconds: Patience.milliseconds)
-            setup.proxy.deliverLate()
-            #expect(try await eventually { setup.proxy.answeredLateCount == 1 })
+            try await setup.deliverLate()
             _ = try await serving(second) { try $0.abortTransaction(timeoutMilliseconds: Patience.milliseconds) }
             try await setup.write("last", by: second, commits: true)
             let texts = commits ? ["first", "last"] : ["last"]
-            #expect(try await committed(kafka, setup.topic, count: texts.count) == texts)
-            setup.member.consumer.close()
+            #expect(try await committed(setup.kafka, setup.topic, count: texts.count) == texts)
         }
     }
 
     @Test("Transactions follow one another for ever when every request is answered, also after aborts")
     func quiet() async throws {
-        try await RealKafka.proxied.take { kafka in
-            let setup = try await Setup(kafka)
+        try await Setup.run { setup in
             let producer = try setup.producer()
             for number in 0..<10 { try await setup.write("\(number)", by: producer, commits: number % 3 != 0) }
             #expect(
-                try await committed(kafka, setup.topic, count: 6) == ["1", "2", "4", "5", "7", "8"])
-            setup.member.consumer.close()
+                try await committed(setup.kafka, setup.topic, count: 6) == ["1", "2", "4", "5", "7", "8"])
         }
     }
 
     @Test("A claim of the name that is made again may come late, and fences: the producer counts it")
     func lateClaim() async throws {
-        try await RealKafka.proxied.take { kafka in
-            let setup = try await Setup(kafka)
+        try await Setup.run { setup in
             #expect(try setup.producer().unansweredClaims == 0)
             setup.proxy.makeLate(.initProducerID)
             let producer = try setup.producer()
             #expect(producer.unansweredClaims == 1)
             try producer.beginTransaction()
             // Before anything is in it: while a transaction ends, the coordinator would tell the claim to come again.
-            setup.proxy.deliverLate()
-            #expect(try await eventually { setup.proxy.answeredLateCount == 1 })
+            try await setup.deliverLate()
             #expect(try producer.produce(setup.topic, value: [1], token: 1) == nil)
             let error = await #expect(throws: KafkaError.self) {
                 try await serving(producer) { try $0.commitTransaction(timeoutMilliseconds: Patience.milliseconds) }
             }
             #expect(error?.kind == .fenced)
-            setup.member.consumer.close()
         }
     }
 
     @Test("A request that is lost with its answer is as one that may come late")
     func lostAnswer() async throws {
-        try await RealKafka.proxied.take { kafka in
-            let setup = try await Setup(kafka)
+        try await Setup.run { setup in
             let producer = try setup.producer()
             setup.proxy.loseAnswers(to: .endTransaction)
             try await setup.write("first", by: producer, commits: true)
             #expect(throws: KafkaError.self) { try producer.beginTransaction() }
-            setup.member.consumer.close()
         }
     }
 }

@@ -77,12 +77,16 @@ struct AccessTests {
         for text in ["10.0.0.0/33", "10.0.0.0/", "x/8", "/8", "10.0.0.0/8/8"] { #expect(HTTPNetwork(text) == nil) }
     }
 
+    private func makeGate(tokens file: TemporaryFile) throws -> Gate {
+        Gate(
+            rules: OriginRules(hosts: []), addresses: ForwardedAddress(proxies: []),
+            tokens: try TokenFile(path: file.path) { _ in }, allowsChanges: false, operatorName: "root")
+    }
+
     @Test("Who guesses locks out nobody: with the right token everybody of the same address comes in")
     func guesser() throws {
         let file = try TemporaryFile("operator ann 01234567890123456789\n")
-        let gate = Gate(
-            rules: OriginRules(hosts: []), addresses: ForwardedAddress(proxies: []),
-            tokens: try TokenFile(path: file.path) { _ in }, allowsChanges: false, operatorName: "root")
+        let gate = try makeGate(tokens: file)
         let guess = try request(from: "192.0.2.1", token: "01234567890123456780")
         var statuses: [Int] = []
         for _ in 0..<20 {
@@ -99,9 +103,7 @@ struct AccessTests {
     @Test("A stream of news ends with the token that it was asked for with, as with its session")
     func newsOfToken() throws {
         let file = try TemporaryFile("operator ann 01234567890123456789\nviewer bob abcdefghijabcdefghij\n")
-        let gate = Gate(
-            rules: OriginRules(hosts: []), addresses: ForwardedAddress(proxies: []),
-            tokens: try TokenFile(path: file.path) { _ in }, allowsChanges: false, operatorName: "root")
+        let gate = try makeGate(tokens: file)
         let news = ConsoleNews()
         let byToken = try request(from: "192.0.2.1", token: "abcdefghijabcdefghij")
         let stream = try #require(news.subscribe(try gate.entrance(byToken, cookie: "c", now: at(0))))

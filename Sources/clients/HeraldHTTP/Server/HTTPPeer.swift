@@ -35,16 +35,19 @@ public struct HTTPPeer: Sendable, Hashable {
         var six = sockaddr_in6()
         if inet_pton(AF_INET, name, &four.sin_addr) == 1 {
             four.sin_family = sa_family_t(AF_INET)
-            self = withUnsafePointer(to: &four) { address in
-                address.withMemoryRebound(to: sockaddr.self, capacity: 1) { HTTPPeer($0) }
-            }
+            self.init(reading: &four)
         } else if inet_pton(AF_INET6, name, &six.sin6_addr) == 1 {
             six.sin6_family = sa_family_t(AF_INET6)
-            self = withUnsafePointer(to: &six) { address in
-                address.withMemoryRebound(to: sockaddr.self, capacity: 1) { HTTPPeer($0) }
-            }
+            self.init(reading: &six)
         } else {
             return nil
+        }
+    }
+
+    /// Reads a `sockaddr_in` or a `sockaddr_in6`.
+    private init<Address>(reading address: inout Address) {
+        self = withUnsafePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { HTTPPeer($0) }
         }
     }
 

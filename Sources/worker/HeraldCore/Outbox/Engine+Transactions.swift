@@ -48,7 +48,7 @@ extension Engine {
     /// The producer is ready for transactions: at the start, and after each `renewProducer`.
     ///
     /// - Parameter lateClaims: how many of its claims of the name may still arrive, each of which fences whoever has it then.
-    public mutating func producerReady(lateClaims: Int = 0, now: Moment) {
+    public mutating func producerReady(lateClaims: Int, now: Moment) {
         guard case .atomic(.preparing) = committer.state else { return }
         append(committer.producerReady(lateClaims: lateClaims))
         advanceStop(now: now)

@@ -47,14 +47,19 @@ struct EngineHangingTests {
         #expect(retries(harness).isEmpty)
     }
 
+    /// A call for each of so many users, one after the other, has no answer in time.
+    private func hang(_ users: Int, in harness: EngineHarness) {
+        for number in 0..<users {
+            harness.event("slow-\(number)")
+            harness.answer(harness.takeCall(at: harness.calls.count - 1), timeout)
+        }
+    }
+
     @Test("users whose calls hung get an eighth of the places, and what is beyond waits without an attempt")
     func share() {
         let harness = troubled()
         let before = harness.calls.count
-        for number in 0..<20 {
-            harness.event("slow-\(number)")
-            harness.answer(harness.takeCall(at: harness.calls.count - 1), timeout)
-        }
+        hang(20, in: harness)
         harness.acknowledgeAll()
         for number in 0..<20 { harness.event("slow-\(number)") }
         #expect(harness.calls.count - before == 8)
@@ -71,10 +76,7 @@ struct EngineHangingTests {
     func isAnswered() {
         let harness = troubled()
         let before = harness.calls.count
-        for number in 0..<9 {
-            harness.event("slow-\(number)")
-            harness.answer(harness.takeCall(at: harness.calls.count - 1), timeout)
-        }
+        hang(9, in: harness)
         harness.acknowledgeAll()
         harness.event("slow-8")
         harness.answer(harness.takeCall(at: before), CallResult(status: 200))
