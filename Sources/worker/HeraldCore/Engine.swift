@@ -20,6 +20,7 @@ import Synchronization
 /// | | ``Lifecycle`` | whether there are partitions, and how a stop ends |
 /// | `Events/` | ``EventTable`` | slots, their push services, users' order |
 /// | | ``Campaigns`` | campaigns that do not run, and how those do that may be paused |
+/// | | ``LoudUsers`` | who has more events than his share, and what of them is out |
 /// | `Intake/` | ``PartitionTable`` | what is done of each partition |
 /// | | ``RequestTopics`` | the place of each request topic |
 /// | | ``SourceTable`` | the queues, whose turn it is, and why one is paused |
@@ -53,6 +54,7 @@ public struct Engine: ~Copyable, Sendable {
 
     var events: EventTable
     var campaigns = Campaigns()
+    var loudUsers: LoudUsers
     /// Events whose turn has come within this input.
     var activations: Ring<SlotID>
 
@@ -97,6 +99,7 @@ public struct Engine: ~Copyable, Sendable {
             size: configuration.duplicateSize, window: configuration.duplicateWindowMilliseconds)
         calls = CallTracker(ceiling: configuration.live.maxInFlight)
         hangingUsers = HangingUsers(delays: configuration.retry.delays)
+        loudUsers = LoudUsers(delays: configuration.retry.delays)
         dispatcher = Dispatcher(configuration: configuration, width: width)
         health = BackendHealth(configuration: configuration.live, width: width)
         productions = ProductionTable(slots: capacity)

@@ -33,6 +33,12 @@ struct Ring<Element: BitwiseCopyable & Sendable>: Sendable {
         return element
     }
 
+    /// The element that was appended last.
+    var last: Element? { count > 0 ? self[count - 1] : nil }
+
+    /// Takes the last element back; there is one.
+    mutating func removeLast() { count -= 1 }
+
     mutating func removeAll() {
         head = 0
         count = 0

@@ -35,6 +35,12 @@ package struct Bystanders: Sendable, CustomStringConvertible {
     var bound: Int64 = 500
     /// That holds for codes from then on (milliseconds after the first event).
     var boundFrom: Int64 = 0
+    /// The delays of the retry topics.
+    var retryDelays = ["1s", "30s"]
+    /// How many of the marked users' calls have to be answered in the end.
+    var answers = 0
+    /// How many records may go into the delay topics until then.
+    var deferrals = Int.max
 
     package static let all = [
         Self(description: "a fifth fails", every: 5),
@@ -68,6 +74,28 @@ package struct Bystanders: Sendable, CustomStringConvertible {
             description: "a third of few users hangs for long", every: 3, hangs: true, events: 12_000, users: 900,
             eventsWithCode: 40, maxInFlight: 1_000),
         Self(
+            description: "one user has 60 000 events", status: 200, events: 60_000, users: 1, maxInFlight: 1_000,
+            answers: 2_700),
+        Self(
+            description: "one user has a hundred events a second", status: 200, events: 6_000, users: 1,
+            eventsWithCode: 20, maxInFlight: 1_000, answers: 2_700),
+        Self(
+            description: "one user has a hundred events a second, with the default delays", status: 200, events: 6_000,
+            users: 1, eventsWithCode: 20, maxInFlight: 1_000, retryDelays: ["5s", "30s", "5m", "30m", "2h"],
+            answers: 2_700),
+        Self(
+            description: "one user has 60 000 events, with the default delays", status: 200, events: 60_000, users: 1,
+            maxInFlight: 1_000, retryDelays: ["5s", "30s", "5m", "30m", "2h"], answers: 2_700, deferrals: 120_000),
+        Self(
+            description: "one user has 60 000 events, with short delays", status: 200, events: 60_000, users: 1,
+            maxInFlight: 1_000, retryDelays: ["1s", "2s"], answers: 2_700),
+        Self(
+            description: "thirty users have 2 000 events each", status: 200, events: 60_000, users: 30,
+            maxInFlight: 1_000, answers: 54_000),
+        Self(
+            description: "one slow user has a thousand events", status: 200, latencies: [(0, 700)], events: 1_000,
+            users: 1, maxInFlight: 64, answers: 77),
+        Self(
             description: "nearly all calls become slow", every: -33, status: 200,
             latencies: [(10_000, 1_500)], events: 12_000, users: 12_000, eventsWithCode: 40, maxInFlight: 1_000,
             boundFrom: 20_000),
@@ -82,11 +110,11 @@ package struct Bystanders: Sendable, CustomStringConvertible {
             isCampaign: true, maxInFlight: 1_000, bound: 1_500, boundFrom: 10_000),
     ]
 
-    /// How long the code waited that waited longest (milliseconds); `nil` when one was never answered.
-    package func longestDelay() -> Int64? {
+    /// What broke a bound, if anything did.
+    package func violation() -> String? {
         let world = FailingUsers(
             answer: hangs ? CallResult(failure: .timeout) : CallResult(status: status), latencies: latencies,
-            capacity: capacity, maxInFlight: maxInFlight)
+            capacity: capacity, maxInFlight: maxInFlight, delays: retryDelays)
         let names = (0..<events).map { number in
             let user = number % users
             let fails = every < 0 ? user % -every != 0 : user % every == 0
@@ -103,13 +131,18 @@ package struct Bystanders: Sendable, CustomStringConvertible {
         world.run(for: 10_000)
         world.letGo()
         let delays = (Int(boundFrom) * codes / 1_000..<60 * codes).map { world.delays["code-\($0)"] }
-        return delays.contains(nil) ? nil : delays.compactMap(\.self).max()
-    }
-
-    /// What broke the bound, if anything did.
-    package func violation() -> String? {
-        guard let delay = longestDelay() else { return "\(self): others are never called" }
-        return delay <= bound ? nil : "\(self): others wait for \(delay) ms, \(bound) are allowed"
+        if delays.contains(nil) { return "\(self): others are never called" }
+        if let delay = delays.compactMap(\.self).max(), delay > bound {
+            return "\(self): others wait for \(delay) ms, \(bound) are allowed"
+        }
+        if world.overtaken > 0 { return "\(self): \(world.overtaken) calls came after a later event's of their user" }
+        if world.markedAnswers < answers {
+            return "\(self): \(world.markedAnswers) calls were answered, \(answers) are wanted"
+        }
+        if world.deferrals > deferrals {
+            return "\(self): \(world.deferrals) records went into delay topics, \(deferrals) are allowed"
+        }
+        return nil
     }
 }
 
@@ -123,9 +156,7 @@ private final class FailingUsers: SimulatedIO {
     /// How long a call takes (milliseconds).
     private static let latency: Int64 = 20
     private static let firstRetryTopic = 2
-    private static let names = [
-        "notifications", "notifications.bulk", "notifications.retry.1s", "notifications.retry.30s",
-    ]
+    private let names: [String]
 
     /// It knows these users, and has to be let go in the end.
     private var lane: Lane<FailingUsers>?
@@ -135,28 +166,42 @@ private final class FailingUsers: SimulatedIO {
     private let work: Int64
     private var busyUntil: Int64 = 0
     private var time = Simulation.start
-    private var topics: [[PlainRecord]] = [[], [], [], []]
-    private var taken = [0, 0, 0, 0]
+    private var topics: [[PlainRecord]]
+    private var taken: [Int]
+    private var paused: Set<Int> = []
     private var calls = Agenda<(user: String, token: CallToken, result: CallResult)>()
     private var inbox = Inbox()
     private var ended: [(user: String, token: CallToken, result: CallResult)] = []
     private var published: [String: Int64] = [:]
     /// From publication to the first answer that took the message (milliseconds).
     private(set) var delays: [String: Int64] = [:]
+    /// The offset of the latest event of each user that was called.
+    private var latest: [String: Int64] = [:]
+    /// How many events were called first after a later one of their user.
+    private(set) var overtaken = 0
+    /// How many calls of marked users were answered.
+    private(set) var markedAnswers = 0
+    /// How many records went into the delay topics.
+    private(set) var deferrals = 0
 
     /// - Parameters:
     ///   - failure: what those hear who fail.
     ///   - latencies: how long that takes (milliseconds), and from when on.
     ///   - capacity: so many calls a second are worked on.
     init(
-        answer failure: CallResult, latencies: [(from: Int64, latency: Int64)], capacity: Int64?, maxInFlight: Int
+        answer failure: CallResult, latencies: [(from: Int64, latency: Int64)], capacity: Int64?, maxInFlight: Int,
+        delays: [String]
     ) {
         self.failure = failure
         self.latencies = latencies
         work = capacity.map { 1_000 / $0 } ?? 0
         var configuration = EngineConfiguration(decoder: RecordDecoder())
-        configuration.retryDelays = ["1s", "30s"].compactMap { DelayName($0) }
-        configuration.retry = RetryPolicy(immediate: 1, delays: [1_000, 30_000])
+        configuration.retryDelays = delays.compactMap { DelayName($0) }
+        configuration.retry = RetryPolicy(
+            immediate: 1, delays: configuration.retryDelays.map(\.milliseconds))
+        names = ["notifications", "notifications.bulk"] + delays.map { "notifications.retry.\($0)" }
+        topics = Array(repeating: [], count: names.count)
+        taken = Array(repeating: 0, count: names.count)
         configuration.maxInFlight = maxInFlight
         lane = Lane(
             number: 0, configuration: configuration, requestWeights: Scenario.requestWeights, io: self, logger: .silent,
@@ -174,7 +219,7 @@ private final class FailingUsers: SimulatedIO {
 
     private func append(_ value: [UInt8], _ headers: HeaderList, to topic: Int) {
         let record = PlainRecord(
-            topic: Self.names[topic], offset: Int64(topics[topic].count), value: value, headers: headers,
+            topic: names[topic], offset: Int64(topics[topic].count), value: value, headers: headers,
             timestampMilliseconds: time)
         topics[topic].append(record)
         inbox.events.insert(.consumer)
@@ -216,7 +261,7 @@ private final class FailingUsers: SimulatedIO {
     }
 
     func subscribe() {
-        inbox.rebalances = [.assign(Self.names.map { TopicPartition(topic: $0, partition: 0) })]
+        inbox.rebalances = [.assign(names.map { TopicPartition(topic: $0, partition: 0) })]
         inbox.events.insert(.consumer)
     }
 
@@ -244,16 +289,31 @@ private final class FailingUsers: SimulatedIO {
     }
 
     func next(from queue: Int) -> PlainRecord? {
-        guard taken[queue] < topics[queue].count else { return nil }
+        guard taken[queue] < topics[queue].count, !paused.contains(queue) else { return nil }
         defer { taken[queue] += 1 }
         return topics[queue][taken[queue]]
     }
 
     func filledQueues(all: Bool, _ body: (Int) -> Void) {
-        for queue in topics.indices where taken[queue] < topics[queue].count { body(queue) }
+        for queue in topics.indices where taken[queue] < topics[queue].count && !paused.contains(queue) { body(queue) }
     }
 
     var queueCounts: [Int] { topics.map { _ in 0 } }
+
+    func seek(_ partition: TopicPartition, to offset: Int64) {
+        guard let topic = names.firstIndex(of: partition.topic) else { return }
+        taken[topic] = Int(offset)
+        inbox.events.insert(.consumer)
+    }
+
+    func pause(_ partition: TopicPartition) {
+        if let topic = names.firstIndex(of: partition.topic) { paused.insert(topic) }
+    }
+
+    func resume(_ partition: TopicPartition) {
+        if let topic = names.firstIndex(of: partition.topic) { paused.remove(topic) }
+        inbox.events.insert(.consumer)
+    }
 
     /// Retries go to their topics; everything else is acknowledged and forgotten.
     func produce(
@@ -261,6 +321,7 @@ private final class FailingUsers: SimulatedIO {
     ) -> ProduceAnswer {
         if case .retry(let delay, _, _) = production.copy?.destination, let value, let headers {
             append(value.withUnsafeBytes { Array($0) }, headers, to: Self.firstRetryTopic + delay)
+            deferrals += 1
         }
         inbox.acknowledgements.append((id, nil))
         inbox.events.insert(.producer)
@@ -278,6 +339,10 @@ private final class FailingUsers: SimulatedIO {
     ) {
         let user = event.bytes(of: event.user, value: value).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
         let fails = user.hasPrefix(Self.mark)
+        if event.attempts == 0, failure.status == 200 {
+            if latest[user] ?? -1 > event.originOffset { overtaken += 1 }
+            latest[user] = event.originOffset
+        }
         var result = fails ? failure : CallResult(status: 200)
         busyUntil = max(busyUntil, time) + work
         let took = busyUntil - time + (fails ? latencyOfFailure : Self.latency)
@@ -294,6 +359,7 @@ private final class FailingUsers: SimulatedIO {
         let answers = ended
         ended = []
         for (user, token, result) in answers {
+            if user.hasPrefix(Self.mark) { markedAnswers += 1 }
             if result.status == 200, delays[user] == nil { delays[user] = time - published[user, default: time] }
             body(token, BackendAnswer(result, at: now.monotonic))
         }

@@ -14,6 +14,7 @@ extension Engine {
 
     /// Every service is decided: the records are produced, and the next event of the user may go.
     private mutating func settle(_ slot: Int32, now: Moment) {
+        noteTurn(slot, now: now)
         if let next = events.settle(slot) { activations.append(events.id(of: next)) }
         let event = events[slot].event.pushServices
         var grouped = PushServiceSet()

@@ -178,6 +178,7 @@ extension EventTable {
         slots[place].wasCalled = false
         slots[place].sourceHash = 0
         slots[place].campaign = 0
+        slots[place].behind = 0
         slots[place].failure = decoder.decode(
             topicKind: arrival.isRetry ? .retry : .request, topic: topic, partition: number, offset: arrival.offset,
             value: value, headers: headers, into: &slots[place].event)
@@ -285,6 +286,15 @@ extension EventTable {
         }
         return true
     }
+
+    /// How many events there are in a line.
+    func lineCount(of line: UInt64) -> Int { order.count(line: line) }
+
+    /// It goes behind so many earlier events of its user.
+    mutating func noteBehind(_ slot: Int32, _ count: Int) { slots[Int(slot)].behind = count }
+
+    /// Which of its user's events it has its order among.
+    mutating func setStream(_ slot: Int32, _ stream: UInt64) { slots[Int(slot)].stream = stream }
 
     /// Everything about the event is decided, and its turn among its user's events is over.
     ///

@@ -54,6 +54,10 @@ public struct Slot: Sendable {
     /// The calls of this stay in memory that failed.
     public internal(set) var failures: [FailedAttempt] = []
     var userHash: UInt64 = 0
+    /// Of its user and the request partition that it was published to.
+    var stream: UInt64 = 0
+    /// How many earlier events of its user it was deferred behind; 0 = it was not.
+    var behind = 0
     /// What it is remembered by; 0 when it is not.
     var identity: UInt64 = 0
     /// Another one with this identity came before, for one of its push services.

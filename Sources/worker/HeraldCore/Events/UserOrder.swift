@@ -14,6 +14,8 @@ struct UserOrder {
     private var follower: [Int32]
     /// For an active slot: the last one of its user.
     private var last: [Int32]
+    /// For an active slot: how many of its user there are.
+    private var counts: [Int32]
     private var hashes: [UInt64]
 
     init(slots: Int) {
@@ -21,6 +23,7 @@ struct UserOrder {
         nextInBucket = Array(repeating: Self.none, count: slots)
         follower = nextInBucket
         last = nextInBucket
+        counts = Array(repeating: 0, count: slots)
         hashes = Array(repeating: 0, count: slots)
     }
 
@@ -30,6 +33,7 @@ struct UserOrder {
         nextInBucket += more
         follower += more
         last += more
+        counts += Array(repeating: 0, count: more.count)
         hashes += Array(repeating: 0, count: more.count)
         let former = buckets
         buckets = Array(repeating: Self.none, count: Self.buckets(for: slots))
@@ -63,14 +67,26 @@ struct UserOrder {
             if hashes[Int(active)] == hash {
                 follower[Int(last[Int(active)])] = slot
                 last[Int(active)] = slot
+                counts[Int(active)] += 1
                 return false
             }
             active = nextInBucket[Int(active)]
         }
         last[place] = slot
+        counts[place] = 1
         nextInBucket[place] = buckets[bucket]
         buckets[bucket] = slot
         return true
+    }
+
+    /// How many slots the line with this hash has.
+    func count(line hash: UInt64) -> Int {
+        var active = buckets[bucket(hash)]
+        while active != Self.none {
+            if hashes[Int(active)] == hash { return Int(counts[Int(active)]) }
+            active = nextInBucket[Int(active)]
+        }
+        return 0
     }
 
     /// Takes the active `slot` out.
@@ -83,6 +99,7 @@ struct UserOrder {
         let replacement: Int32
         if successor != Self.none {
             last[Int(successor)] = last[place]
+            counts[Int(successor)] = counts[place] - 1
             nextInBucket[Int(successor)] = nextInBucket[place]
             replacement = successor
         } else {
@@ -103,6 +120,7 @@ struct UserOrder {
         let first = follower[Int(slot)]
         follower[Int(slot)] = Self.none
         last[Int(slot)] = slot
+        counts[Int(slot)] = 1
         return first == Self.none ? nil : first
     }
 

@@ -18,6 +18,7 @@ extension Engine {
             assigned, of: topics, in: cluster, hashSeed: configuration.hashSeed, actions: &actions)
         let weights = sources.assign(partitions, requestTopics)
         hangingUsers.forgetDeferrals()
+        loudUsers.removeAll()
         dispatcher.assigned(width: events.width, weights: weights)
         health.assigned(width: events.width, classes: weights.count)
         events.divide(classes: weights.count)
@@ -32,6 +33,7 @@ extension Engine {
     /// What is under way of the old topic ends as always; its offsets mean nothing in the new one.
     public mutating func restart(partition: Int32, at offset: Int64) {
         events.forgetOffsets(of: partition)
+        loudUsers.removeAll()
         committer.forget(partition: partition)
         partitions.restart(partition, at: offset)
         resumeFull(partition)

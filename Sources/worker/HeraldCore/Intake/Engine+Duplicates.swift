@@ -16,19 +16,15 @@ extension Engine {
     /// Remembers the event in this slot, and which one it may be a duplicate of.
     ///
     /// Not a replay, which repeats an event on purpose, and not one without an id of its own.
-    mutating func remember(_ slot: Int32, value: RawSpan, as fate: FirstFate, now: Moment) {
+    mutating func remember(_ slot: Int32, origin partition: UInt64, value: RawSpan, as fate: FirstFate, now: Moment) {
         events.setIdentity(slot, 0)
         guard configuration.duplicateSize > 0, events[slot].event.hasOwnID, events[slot].event.replays == 0,
             events[slot].isRetry || !events[slot].event.origin.isPresent
         else { return }
         let seed = configuration.hashSeed
-        let topic =
-            events[slot].event.originTopic.isPresent
-            ? withSlot(slot) { $0.event.originTopicHash(value: value, seed: seed) }
-            : partitions[events[slot].partition].hash
         let (source, user) = (events[slot].sourceHash, events[slot].userHash)
         let identity = withSlot(slot) {
-            $0.event.identity(value: value, source: source, user: user, originTopic: topic, seed: seed)
+            $0.event.identity(value: value, source: source, user: user, origin: partition, seed: seed)
         }
         events.setIdentity(slot, identity)
         let origin = UInt32(truncatingIfNeeded: events[slot].event.originOffset)
@@ -40,6 +36,16 @@ extension Engine {
             events.remember(slot, service, as: number, first: first)
             if let first { duplicates.link(number, to: first) }
         }
+    }
+
+    /// The hash of the request partition that the event was published to.
+    func originHash(of slot: Int32, value: RawSpan) -> UInt64 {
+        let seed = configuration.hashSeed
+        let topic =
+            events[slot].event.originTopic.isPresent
+            ? withSlot(slot) { $0.event.originTopicHash(value: value, seed: seed) }
+            : partitions[events[slot].partition].hash
+        return topic &+ UInt64(UInt32(bitPattern: events[slot].event.originPartition))
     }
 
     /// The number of the notification that one of this origin may be a duplicate of.
@@ -69,7 +75,8 @@ extension Engine {
                 hashSeed: configuration.hashSeed)
         else { return }
         for service in events[slot].event.pushServices { dispatcher.noteUse(service, now: now.monotonic) }
-        remember(slot, value: value, as: .dealtWith, now: now)
+        remember(
+            slot, origin: originHash(of: slot, value: value), value: value, as: .dealtWith, now: now)
         guard let failed = partitions[partition].failed[offset], events[slot].identity != 0 else { return }
         for service in failed.intersection(events[slot].event.pushServices) {
             noteFate(events.place(slot, service), .ended(.deadLettered))
@@ -145,13 +152,13 @@ extension ServiceState.Verdict {
 }
 
 extension DecodedEvent {
-    /// - Parameter topic: the hash of the request topic that it was published to.
+    /// - Parameter origin: the hash of the request partition that it was published to.
     fileprivate func identity(
-        value: RawSpan, source: UInt64, user: UInt64, originTopic topic: UInt64, seed: UInt64
+        value: RawSpan, source: UInt64, user: UInt64, origin: UInt64, seed: UInt64
     ) -> UInt64 {
         DuplicateIdentity.hash(
             source: source, id: bytes(of: id, value: value), user: user,
-            partition: topic &+ UInt64(UInt32(bitPattern: originPartition)), seed: seed)
+            partition: origin, seed: seed)
     }
 
     fileprivate func originTopicHash(value: RawSpan, seed: UInt64) -> UInt64 {

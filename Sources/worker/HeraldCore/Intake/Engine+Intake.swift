@@ -128,15 +128,19 @@ extension Engine {
     /// Prepares a decoded event and lets it go where its moment wants it.
     private mutating func begin(_ slot: Int32, value: RawSpan, now: Moment) {
         events.openServices(slot, value: value, hashSeed: configuration.hashSeed)
-        remember(slot, value: value, as: .underWay, now: now)
+        let origin = originHash(of: slot, value: value)
+        events.setStream(slot, events[slot].userHash ^ origin)
+        remember(slot, origin: origin, value: value, as: .underWay, now: now)
         if events[slot].event.replays > configuration.maxReplays {
+            noteReturn(slot, now: now)
             decideAll(slot, .dead(.replaysExhausted), now: now)
         } else if campaigns.fate(of: events[slot].campaign) == .cancelled {
+            noteReturn(slot, now: now)
             decideAll(slot, .cancelled, now: now)
         } else if events[slot].isRetry {
             admitRetry(slot, now: now)
         } else {
-            lineUp(slot)
+            lineUp(slot, now: now)
         }
     }
 
@@ -165,12 +169,13 @@ extension Engine {
 
     /// Lets a retry go on whose hop is over: it hops again, waits in memory, or is lined up to be called.
     mutating func goOn(_ slot: Int32, now: Moment) {
+        noteReturn(slot, now: now)
         if events.isExpired(slot, now: now) {
             decideAll(slot, .expired, now: now)
             return
         }
         switch waitBefore(slot, now: now) {
-        case .nothing: lineUp(slot)
+        case .nothing: lineUp(slot, now: now)
         case .hop(let delay, let due):
             decideAll(slot, .retry(delay: delay, due: due, reason: hopReason(slot)), now: now)
         case .inMemory(let due): wait(slot, until: due, now: now)
@@ -210,7 +215,8 @@ extension Engine {
     }
 
     /// Lines the event up behind its user's other events, or its partition's; the first is called at once.
-    mutating func lineUp(_ slot: Int32) {
+    mutating func lineUp(_ slot: Int32, now: Moment) {
+        if defersBehindUser(slot, now: now) { return }
         if events[slot].isRetry { noteFate(of: slot, .underWay) }
         if configuration.ordering != .none || events[slot].identity != 0 {
             let line: UInt64 =

@@ -32,7 +32,7 @@ package struct OffsetTracker {
     private var mapEnd: Int64
     private var mapRuns = 0
     /// Taken and not complete.
-    private var open = 0
+    private(set) var open = 0
     /// Those of them of which the next commit will say that they are done.
     private var decided = 0
     /// Counts what happened, and what of it the broker has acknowledged.

@@ -168,6 +168,10 @@ extension Engine {
             detail.append(contentsOf: words.utf8)
             return
         }
+        if case .copy(let copy) = production.content, case .retry(_, _, .blocked) = copy.destination, slot.behind > 0 {
+            detail.append(contentsOf: "behind \(slot.behind) earlier events of this user".utf8)
+            return
+        }
         switch production.deadLetterReason {
         case .expired:
             detail.append(contentsOf: "the event expired before it could be sent".utf8)

@@ -38,6 +38,7 @@ extension Engine {
         }
         // In an outage everybody waits for the backend, and nobody for an event.
         guard !health.isInOutage, let delay = configuration.retry.delays.first else { return }
+        loudUsers.sweep(now: now.monotonic)
         let limit = now.monotonic.advanced(byMilliseconds: -configuration.blockedAfterMilliseconds)
         for index in events.slots.indices
         where events.slots[index].phase == .active && events.slots[index].activeSince <= limit {

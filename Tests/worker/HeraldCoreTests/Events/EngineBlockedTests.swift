@@ -64,8 +64,8 @@ struct EngineBlockedTests {
     @Test("a long line of a user whose calls are quick moves on by itself")
     func busy() {
         let harness = EngineHarness.atomic()
-        for _ in 0..<30 { harness.event("busy") }
-        for _ in 0..<30 {
+        for _ in 0..<16 { harness.event("busy") }
+        for _ in 0..<16 {
             harness.pass(1_000)
             harness.answer(200)
         }

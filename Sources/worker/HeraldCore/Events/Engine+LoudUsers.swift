@@ -1,0 +1,59 @@
+import HeraldEvents
+import HeraldTime
+
+/// One user's many events hold a small share of the slots, and wait for the rest of their turn in the delay topics.
+extension Engine {
+    /// So many events of a user may be in memory in any case.
+    static let leastShare = 16
+
+    /// So many events of a partition may be open before those of loud users hold it up: beyond, what is done behind them may
+    /// not fit into a commit.
+    static let mostOpen = 768
+
+    /// How many events of a user may be in memory: a quarter of the slots that are left, and half of what may be open of the
+    /// partition, so that many loud users leave room too.
+    private func share(of slot: Int32) -> Int {
+        let open = partitions[events[slot].partition].tracker?.open ?? 0
+        let slots = min(min(events.room, 2 * configuration.live.maxInFlight) / 4, (Self.mostOpen - open) / 2)
+        let bytes = max(0, configuration.maxBufferedBytes - events.bytes) / (4 * max(1, events[slot].bytes))
+        return min(max(slots, Self.leastShare), max(bytes, 1))
+    }
+
+    /// Defers an event of a user who has too many in memory, or earlier ones in the delay topics; false when it can wait in
+    /// memory.
+    ///
+    /// One that was called before may be overtaken, and overtakes.
+    mutating func defersBehindUser(_ slot: Int32, now: Moment) -> Bool {
+        guard configuration.ordering == .key, !configuration.retry.delays.isEmpty, events[slot].event.attempts == 0
+        else {
+            return false
+        }
+        let line = events.lineCount(of: events[slot].userHash)
+        guard line >= 1 || !loudUsers.isEmpty else { return false }
+        let (offset, stream) = (events[slot].event.originOffset, events[slot].stream)
+        let share = line > 0 ? share(of: slot) : 1
+        // In an outage nobody's turn comes, and what may be in memory is bounded by topic.
+        let hasRoom = line < share || health.isInOutage || !loudUsers.hasRoom(for: stream)
+        if hasRoom, loudUsers.isNext(offset, of: stream) { return false }
+        let deferral = loudUsers.deferEvent(at: offset, of: stream, line: line, share: share, now: now.monotonic)
+        events.noteBehind(slot, deferral.behind)
+        let due = now.wall.advanced(byMilliseconds: deferral.wait)
+        decideAll(slot, .retry(delay: deferral.delay, due: due, reason: .blocked), now: now)
+        return true
+    }
+
+    /// A retry is in memory again, and its hop is over.
+    mutating func noteReturn(_ slot: Int32, now: Moment) {
+        guard !loudUsers.isEmpty, events[slot].isRetry else { return }
+        loudUsers.returned(
+            events[slot].event.originOffset, of: events[slot].stream, from: delayIndex(of: slot),
+            now: now.monotonic)
+    }
+
+    /// An event is settled that was the first of its user.
+    mutating func noteTurn(_ slot: Int32, now: Moment) {
+        guard !loudUsers.isEmpty, events[slot].wasCalled else { return }
+        let took = now.monotonic.nanoseconds - events[slot].activeSince.nanoseconds
+        loudUsers.called(events[slot].stream, took: took, now: now.monotonic)
+    }
+}

@@ -1,0 +1,190 @@
+import HeraldEvents
+import HeraldTime
+import Testing
+
+@testable import HeraldCore
+
+@Suite("A user with more events than a share of the slots")
+struct LoudUsersTests {
+    private static let user: UInt64 = 7
+
+    private func moment(_ milliseconds: Int64) -> MonotonicTime {
+        MonotonicTime(nanoseconds: (1_000_000 + milliseconds) * 1_000_000)
+    }
+
+    /// A user whose events take 100 ms, and of whom these offsets were deferred with 20 of 20 events in memory.
+    private func users(deferred offsets: some Sequence<Int64>, delays: [Int64] = [1_000, 10_000]) -> LoudUsers {
+        var users = LoudUsers(delays: delays)
+        _ = users.deferEvent(at: -1, of: Self.user, line: 20, share: 20, now: moment(0))
+        users.returned(-1, of: Self.user, from: 0, now: moment(0))
+        users.called(Self.user, took: 100_000_000, now: moment(0))
+        for offset in offsets {
+            _ = users.deferEvent(at: offset, of: Self.user, line: 20, share: 20, now: moment(0))
+        }
+        return users
+    }
+
+    @Test("an event is deferred by the longest delay that is over before there is room for it")
+    func plan() {
+        var users = users(deferred: 0..<10)
+        // Fifteen of the twenty in memory and ten others are before it: a second and a half.
+        let near = users.deferEvent(at: 10, of: Self.user, line: 20, share: 20, now: moment(0))
+        #expect(near == .init(delay: 0, wait: 1_000, behind: 30))
+        for offset in Int64(11)..<100 {
+            _ = users.deferEvent(at: offset, of: Self.user, line: 20, share: 20, now: moment(0))
+        }
+        let far = users.deferEvent(at: 100, of: Self.user, line: 20, share: 20, now: moment(0))
+        #expect(far == .init(delay: 1, wait: 10_000, behind: 120))
+    }
+
+    @Test("an event comes back earlier than the shortest delay when its turn is earlier")
+    func early() {
+        var users = users(deferred: [])
+        let deferral = users.deferEvent(at: 0, of: Self.user, line: 20, share: 20, now: moment(0))
+        #expect(deferral == .init(delay: 0, wait: 500, behind: 20))
+    }
+
+    @Test("an event is next when no earlier one is out, in whatever topic")
+    func next() {
+        var users = users(deferred: 0..<200)
+        #expect(!users.isNext(1, of: Self.user))
+        #expect(users.isNext(0, of: Self.user))
+        users.returned(0, of: Self.user, from: 0, now: moment(1_000))
+        #expect(users.isNext(1, of: Self.user))
+        #expect(!users.isNext(200, of: Self.user))
+        #expect(users.isNext(200, of: Self.user + 1))
+    }
+
+    @Test("an earlier event that is deferred again is still the next one")
+    func again() {
+        var users = users(deferred: 0..<5)
+        for offset in Int64(0)..<3 {
+            users.returned(offset, of: Self.user, from: 0, now: moment(1_000))
+            _ = users.deferEvent(at: offset, of: Self.user, line: 20, share: 20, now: moment(1_000))
+        }
+        for offset in Int64(3)..<5 {
+            users.returned(offset, of: Self.user, from: 0, now: moment(1_100))
+            #expect(!users.isNext(offset, of: Self.user))
+        }
+        #expect(users.isNext(0, of: Self.user))
+        users.returned(0, of: Self.user, from: 0, now: moment(2_000))
+        #expect(users.isNext(1, of: Self.user))
+        #expect(!users.isNext(2, of: Self.user))
+    }
+
+    @Test("two copies of one event do not wait for each other")
+    func copies() {
+        var users = users(deferred: [3, 3])
+        users.returned(3, of: Self.user, from: 0, now: moment(1_000))
+        #expect(users.isNext(3, of: Self.user))
+    }
+
+    @Test("what did not come back when those behind it did is not waited for")
+    func lost() {
+        var users = users(deferred: 0..<5)
+        users.returned(3, of: Self.user, from: 0, now: moment(1_000))
+        #expect(users.isNext(4, of: Self.user))
+        #expect(users.out == 1)
+    }
+
+    @Test("a delay from which nothing comes back in time is another worker's")
+    func elsewhere() {
+        var users = LoudUsers(delays: [1_000])
+        _ = users.deferEvent(at: 0, of: Self.user, line: 20, share: 20, now: moment(0))
+        users.sweep(now: moment(60_000))
+        #expect(!users.isNext(1, of: Self.user))
+        users.called(Self.user, took: 100_000_000, now: moment(61_000))
+        users.sweep(now: moment(61_001))
+        #expect(users.isNext(1, of: Self.user))
+        _ = users.deferEvent(at: 1, of: Self.user, line: 20, share: 20, now: moment(61_001))
+        #expect(users.isNext(2, of: Self.user))
+    }
+
+    @Test("a user who is not loud any more is forgotten")
+    func forgotten() {
+        var users = users(deferred: [0])
+        users.returned(0, of: Self.user, from: 0, now: moment(1_000))
+        users.sweep(now: moment(61_001))
+        #expect(users.isEmpty)
+    }
+
+    // MARK: In the engine
+
+    /// An engine with a user of whom sixteen events are in memory and one more has come.
+    private func flooded(_ change: (inout EngineConfiguration) -> Void = { _ in }) -> EngineHarness {
+        let harness = EngineHarness(change)
+        for _ in 0..<17 { harness.event("loud") }
+        return harness
+    }
+
+    @Test("what a user has beyond a share goes to a delay topic, and says behind how many it is")
+    func deferred() {
+        let harness = flooded()
+        #expect(harness.summaries == ["retry 1s apns blocked 0"])
+        #expect(harness.headers(at: 0)["herald-detail"] == "behind 16 earlier events of this user")
+        #expect(harness.usersInFlight == ["loud"])
+    }
+
+    @Test("a later event goes behind those that are out, though there is room again")
+    func behind() {
+        let harness = flooded()
+        for _ in 0..<16 { harness.answer(200) }
+        harness.acknowledgeAll()
+        harness.event("loud")
+        #expect(harness.summaries == ["retry 1s apns blocked 0"])
+        harness.event("other")
+        #expect(harness.usersInFlight == ["other"])
+    }
+
+    @Test("an event that comes back is called when it is the next one")
+    func comesBack() {
+        let harness = flooded()
+        for _ in 0..<16 { harness.answer(200) }
+        harness.acknowledgeAll()
+        harness.pass(1_000)
+        harness.event("loud", on: EngineHarness.oneSecond, headers: [("herald-origin", "notifications/0/16")])
+        harness.pass(1_000)
+        #expect(harness.usersInFlight == ["loud"])
+    }
+
+    @Test("an event that was called before waits for no share and no turn")
+    func retried() {
+        let harness = flooded()
+        harness.acknowledgeAll()
+        harness.event(
+            "loud", on: EngineHarness.oneSecond,
+            headers: [("herald-origin", "notifications/0/16"), ("herald-attempts", "1")])
+        harness.pass(1_000)
+        #expect(harness.summaries.isEmpty)
+    }
+
+    @Test("without delay topics, or in another order, everything waits in memory", arguments: [Ordering.partition, .none])
+    func others(ordering: Ordering) {
+        #expect(flooded { $0.ordering = ordering }.summaries.isEmpty)
+        let withoutDelays = flooded {
+            $0.retryDelays = []
+            $0.retry.delays = []
+        }
+        #expect(withoutDelays.summaries.isEmpty)
+    }
+
+    @Test("a user whose records are large has fewer in memory")
+    func large() {
+        let harness = EngineHarness { $0.maxBufferedBytes = 1_000 }
+        for _ in 0..<4 { harness.event("loud") }
+        #expect(harness.summaries.count == 1)
+    }
+
+    @Test("in an outage nobody's turn is planned")
+    func outage() {
+        let harness = EngineHarness {
+            $0.breaker = BreakerRule(share: 0.5, of: 1)
+            $0.maxInFlight = 64
+        }
+        harness.event("first")
+        harness.answer(CallResult(failure: .nameNotFound))
+        #expect(harness.engine.outage != nil)
+        for _ in 0..<20 { harness.event("loud") }
+        #expect(harness.summaries.isEmpty)
+    }
+}
