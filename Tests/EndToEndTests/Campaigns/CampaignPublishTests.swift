@@ -38,7 +38,8 @@ extension Fixture {
         let calls = backend.calls
         let repeated = Dictionary(grouping: calls, by: \.notification).values.filter { $0.count > 1 }
         let shown = repeated.prefix(3).map { calls in
-            calls.map { "\($0.number) at \($0.receivedAt.milliseconds) answered \($0.status ?? 0)" }.joined(separator: ", ")
+            calls.map { "\($0.number) at \($0.receivedAt.milliseconds) answered \($0.status ?? 0)" }
+                .joined(separator: ", ")
         }
         return "\(calls.last?.number ?? 0) calls for \(Set(calls.compactMap(\.user)).count) users, "
             + "\(repeated.count) repeated: \(shown.joined(separator: "; "))"
