@@ -7,7 +7,7 @@
 #   KAFKA_BOOTSTRAP_SERVERS=…  a running broker that the tests may use instead
 #   FILTER=…                   `make test FILTER=OffsetTracker` (or `make check`) runs only the tests whose name matches
 #   EVENTS=…                   how many events `make bench` (1000000) and `make soak` (500000) send
-#   CASES=floor,atomic,age*    which of its cases `make bench` runs (default: all of them, about 40 minutes)
+#   CASES=floor,atomic,age*    which of its cases `make bench` runs (default: all of them, about 55 minutes)
 #   KILLS=, MINUTES=, SEED=, GUARANTEE=
 #                              how often `make soak` kills a worker, for how long, when (by the seed), and what it expects;
 #                              MINUTES and SEED are `make simulate`'s too

@@ -19,6 +19,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "scripts/shared"))
 
+import bystanders
 import campaigns
 import cases
 import faults
@@ -31,15 +32,17 @@ from processes import Failure, Processes
 
 
 
-def missing():
-    """What this machine lacks, one sentence each."""
+def missing(names):
+    """What this machine lacks for these cases, one sentence each."""
     home = os.environ.get("KAFKA_HOME", "")
     if not home:
         yield "KAFKA_HOME is not set: name an unpacked Apache Kafka 3.7 or newer."
     elif not list(pathlib.Path(home).glob("libs/kafka_*.jar")):
         yield f"KAFKA_HOME is {home}, but there is no Apache Kafka in it (no libs/kafka_*.jar)."
-    for tool, package in (("java", "default-jre-headless"), ("nginx", "nginx-light"), ("wrk", "wrk"), ("kcat", "kcat"),
-                          ("openssl", "openssl")):
+    tools = [("java", "default-jre-headless"), ("kcat", "kcat")]
+    if set(names) - cases.WITHOUT_NGINX:
+        tools += [("nginx", "nginx-light"), ("wrk", "wrk"), ("openssl", "openssl")]
+    for tool, package in tools:
         if not shutil.which(tool):
             yield f"{tool} is not installed: apt-get install {package}."
 
@@ -59,13 +62,13 @@ def arguments():
 
 def main():
     options = arguments()
-    lacks = list(missing())
-    if lacks:
-        sys.exit("\n".join("bench: " + line for line in lacks))
     try:
         names = cases.chosen(options.cases)
     except ValueError as wrong:
         sys.exit(f"bench: {wrong}")
+    lacks = list(missing(names))
+    if lacks:
+        sys.exit("\n".join("bench: " + line for line in lacks))
     if options.check:
         return
     for name in (signal.SIGTERM, signal.SIGHUP):
@@ -97,6 +100,7 @@ def run(bench, names):
     limited = bench.limited() if cases.LIMITED in names else None
     both = campaigns.measure(bench) if cases.CAMPAIGN in names else []
     refused = refusals.measure(bench, [case for case in cases.REFUSING if case.name in names])
+    beside = bystanders.measure(bench, [case for case in cases.BYSTANDING if case.name in names])
     # Last, because it ends the broker of the others.
     faulty = faults.measure(bench, [pace for name, pace in cases.FAULT_LOADS.items() if name in names])
 
@@ -120,13 +124,16 @@ def run(bench, names):
             cases.CAPACITY, *limited))
     if refused:
         report.print_refused(refused)
+    if beside:
+        report.print_bystanders(beside)
     if faulty:
         report.print_faults(faulty)
     if both:
         report.print_campaigns(both)
     report.print_goals([
         *report.goals(rows, ages, hang), *report.low_goals(low, idle), *report.load_goals(priority, limited),
-        *report.refused_goals(refused), *report.campaign_goals(both), *report.fault_goals(faulty)])
+        *report.refused_goals(refused), *report.bystander_goals(beside), *report.campaign_goals(both),
+        *report.fault_goals(faulty)])
 
 
 if __name__ == "__main__":

@@ -127,6 +127,67 @@ HANG = "hang"
 LIMITED = "limited"
 CAPACITY = 500
 LIMITED_EVENTS = 100_000
+
+
+@dataclasses.dataclass(frozen=True)
+class Bystanding:
+    """What happens beside one-time codes for other users, in the same topic."""
+
+    name: str
+    about: str
+    partitions: int = 6
+    # Events a second for so many users, and the shares of those users that have names of their own kind.
+    rate: int = 500
+    users: int = 3_000
+    kinds: dict[str, float] = dataclasses.field(default_factory=dict)
+    # How the backend treats them from one moment on, as `herald backend` has it.
+    rules: tuple[dict, ...] = ()
+    # So many events of one user at that moment.
+    flood: int = 0
+    # Codes count from so many seconds after it.
+    settle: int = 0
+    # Whether it is so from the worker's first event on, and nobody was answered before.
+    is_from_start: bool = False
+    # What is wanted: the median and the latest (seconds).
+    median: float = 0.5
+    latest: float = 1
+
+
+FLOOD = 60_000
+# The rate that a loud user's own calls allow, and the share of it that is wanted.
+LOUD_SHARE = 0.9
+# Until the moment everybody is answered after so long (milliseconds), and so is the loud user after it.
+CALL, LOUD_CALL = 5, 20
+
+MOMENT = [Bystanding(f"bystanders-{name}", about, **more) for name, about, more in [
+    ("alone", "500 events/s", {"latest": 0.5}),
+    ("loud-1", f"one user with {FLOOD:,} events, 1 partition", {"partitions": 1, "rate": 10, "flood": FLOOD}),
+    ("loud-6", f"one user with {FLOOD:,} events, 6 partitions", {"rate": 10, "flood": FLOOD}),
+    ("mixed", "one user with 15,000, a few slow, hanging, busy, rejected ones", {
+        "rate": 100, "users": 100, "flood": 15_000,
+        "kinds": {"slow": 0.05, "hanging": 0.05, "busy": 0.05, "rejected": 0.05},
+        "rules": ({"user": "slow-*", "latency": 1_000}, {"user": "hanging-*", "hang": True},
+                  {"user": "busy-*", "status": 429}, {"user": "rejected-*", "status": 400})}),
+    ("shard-after", "a third of 500 events/s: 503 with Retry-After: 5", {
+        "kinds": {"failing": 1 / 3}, "rules": ({"user": "failing-*", "status": 503, "retryAfter": 5},), "latest": 2}),
+    ("shard", "a third of 500 events/s: 503", {
+        "kinds": {"failing": 1 / 3}, "rules": ({"user": "failing-*", "status": 503},), "latest": 2}),
+    ("hanging", "a third of 500 events/s: calls hang", {
+        "kinds": {"hanging": 1 / 3}, "rules": ({"user": "hanging-*", "hang": True},), "latest": 3}),
+    ("slow", "97 % of 200 events/s: 1.5 s a call, counted from 10 s on", {
+        "rate": 200, "rules": ({"user": "quiet-*", "share": 0.97, "latency": 1_500},), "settle": 10, "latest": 2,
+        "median": 2}),
+    ("refused", "a tenth of 500 events/s: 401", {
+        "kinds": {"refused": 0.1}, "rules": ({"user": "refused-*", "status": 401},), "median": 1}),
+]]
+BYSTANDING = MOMENT + [
+    dataclasses.replace(
+        case, name=case.name.replace("-", "-start-", 1), about=f"{case.about}, since the start", is_from_start=True)
+    for case in MOMENT if case.rules and not case.flood]
+# Codes a second, and how many of them.
+CODE_RATE = 5
+CODES = 200
+
 # Events of the first topic beside a full second one, with as many calls a second.
 PRIORITY = "priority"
 URGENT_PACE = 20
@@ -143,7 +204,9 @@ PACED_SECONDS = 20
 
 NAMES = [FLOOR, *(case.name for case in THROUGHPUT), *(f"age-{name}" for name in PACED), *LOW_LOADS,
          *(case.name for case in IDLE), HANG, PRIORITY, LIMITED, CAMPAIGN, *FAULT_LOADS,
-         *(case.name for case in REFUSING)]
+         *(case.name for case in REFUSING), *(case.name for case in BYSTANDING)]
+# What needs nginx and wrk is everything but these.
+WITHOUT_NGINX = {*FAULT_LOADS, *(case.name for case in BYSTANDING)}
 
 
 def chosen(text):

@@ -9,17 +9,22 @@ USERS = 100_000
 def event(number):
     """One event of SIZE bytes and its user."""
     user = f"user-{number * 7919 % USERS:06}"
-    value = {"id": f"bench-{number:08}", "user": user, "message": "", "pns": ["apns"], "source": "bench"}
-    value["message"] = ("Your parcel is on its way. " * 8)[: SIZE - len(json.dumps(value, separators=(",", ":")))]
-    return user, json.dumps(value, separators=(",", ":"))
+    return user, value(f"bench-{number:08}", user)
+
+
+def value(identifier, user):
+    """An event of SIZE bytes."""
+    event = {"id": identifier, "user": user, "message": "", "pns": ["apns"], "source": "bench"}
+    event["message"] = ("Your parcel is on its way. " * 8)[: SIZE - len(json.dumps(event, separators=(",", ":")))]
+    return json.dumps(event, separators=(",", ":"))
 
 
 def produce(processes, bootstrap, topic, count):
     path = processes.directory / "events"
     with open(path, "w") as file:
         for number in range(count):
-            user, value = event(number)
-            file.write(f"{user}\t{value}\n")
+            user, text = event(number)
+            file.write(f"{user}\t{text}\n")
     processes.run(["kcat", "-P", "-b", bootstrap, "-t", topic, "-K\t", "-l", str(path),
                    "-X", "partitioner=murmur2_random", "-X", "linger.ms=20", "-X", "queue.buffering.max.messages=1000000"],
                   seconds=3_600)
@@ -28,8 +33,8 @@ def produce(processes, bootstrap, topic, count):
 
 def wrk_script(directory):
     """Writes what `wrk` needs to post the request that the worker posts for the first event."""
-    user, value = event(0)
-    body = json.dumps(json.loads(value)["message"])
+    user, text = event(0)
+    body = json.dumps(json.loads(text)["message"])
     path = f"{directory}/request.lua"
     with open(path, "w") as file:
         file.write(f"""\

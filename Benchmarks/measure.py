@@ -1,6 +1,7 @@
 """The measurements themselves; what they give is printed by report.py."""
 
 import dataclasses
+import functools
 import sys
 import time
 
@@ -65,9 +66,13 @@ class Bench:
     def __init__(self, processes, broker, herald, tools, count, profile):
         self.processes, self.broker, self.herald, self.tools = processes, broker, herald, tools
         self.count, self.profile = count, profile
-        self.nginx = Nginx(processes)
         self.script = events.wrk_script(processes.directory)
         self.backlogs = set()
+
+    @functools.cached_property
+    def nginx(self):
+        """Started when a case needs it."""
+        return Nginx(self.processes)
 
     def backlog(self, partitions, count=None):
         """A topic with the backlog, made once for each number of partitions and of events."""

@@ -1,5 +1,6 @@
 """Prints what was measured, and which goals are met."""
 
+import math
 import os
 
 import cases
@@ -69,6 +70,25 @@ def print_refused(rows):
     for row in rows:
         print(f"{row.case.about:<78}{row.rate:>9,.0f}{row.share:>7.3f}{row.refused:>9.2%}{row.retries:>9.2f}{row.dead:>6}")
     print("of it: of the calls that it takes, or of the rate without refusals; retries: retry records for each refused call")
+
+
+def print_bystanders(rows):
+    print(f"\n{'seconds until one-time codes are called, beside':<76}{'p50':>8}{'p99':>8}{'latest':>8}{'at':>6}{'never':>12}"
+          f"{'wanted':>14}{'calls':>10}{'theirs':>8}{'peak MB':>9}   the loud user")
+    for row in rows:
+        case = row.case
+        wanted = f"≤ {case.median:g}, ≤ {case.latest:g}"
+        loud = row.loud
+        own = "" if loud is None else f"{loud.share:.2f} of his rate, {loud.out_of_order} of {loud.calls:,} out of order"
+        print(f"{case.about:<76}{seconds(row.percentile(0.5)):>8}{seconds(row.percentile(0.99)):>8}"
+              f"{seconds(row.latest):>8}{row.latest_at:>6.1f}{f'{row.never} of {row.count}':>12}{wanted:>14}{row.calls:>10,}{row.treated:>8,}"
+              f"{row.peak / 1e6:>9.0f}   {own}")
+    print("a code that is never called is later than all others; latest: of those that were called;\n"
+          "at: when it was published, seconds after the first code; theirs: calls for those who hang, fail or are refused")
+
+
+def seconds(value):
+    return "–" if value == math.inf else f"{value:.3f}" if value < 1 else f"{value:.1f}"
 
 
 def print_faults(rows):
@@ -155,6 +175,18 @@ def campaign_goals(both):
 def fault_goals(rows):
     for row in rows:
         yield f"{row.pace:,} events/s, {row.about}: nothing lost", f"{row.lost}", row.lost == 0
+
+
+def bystander_goals(rows):
+    for row in rows:
+        case, median = row.case, row.percentile(0.5)
+        yield (f"{case.name}: codes after {case.median:g} s, the latest after {case.latest:g} s",
+               f"{seconds(median)}, {seconds(row.latest)}, {row.never} never",
+               median <= case.median and row.latest <= case.latest and row.never == 0)
+        if row.loud:
+            yield (f"{case.name}: at least {cases.LOUD_SHARE} of the loud user's own rate, in order",
+                   f"{row.loud.share:.2f}, {row.loud.out_of_order} out of order",
+                   row.loud.share >= cases.LOUD_SHARE and row.loud.out_of_order == 0)
 
 
 def refused_goals(rows):

@@ -6,6 +6,8 @@
 //     kafka-bare SERVERS consume TOPIC COUNT           from the beginning, one by one; prints seconds and processor seconds
 //     kafka-bare SERVERS produce TOPIC COUNT BYTES     idempotent, acknowledged one by one; prints the same
 //     kafka-bare SERVERS pace TOPIC RATE COUNT         publishes events whose message begins with the moment
+//     kafka-bare SERVERS lines TOPIC                   publishes the lines of standard input, KEY, a tab and the value, each as
+//                                                      soon as it is there (kcat waits until it has several of them)
 //     kafka-bare SERVERS ages TOPIC RATE COUNT         the same, consumed again; prints percentiles as `backend` does
 //     kafka-bare SERVERS echo TOPIC RESULTS plain|atomic WARM COUNT    consumes paced events and produces as many; prints
 //                                                      "ready", then the processor seconds and ages of the last COUNT
@@ -222,6 +224,34 @@ static void pace(const char *topic, long rate, long count, const char *linger) {
     rd_kafka_destroy(kafka);
 }
 
+// MARK: What others say
+
+static void publish_lines(const char *topic) {
+    const char *const settings[] = {"linger.ms", "0", "partitioner", "murmur2_random", NULL};
+    rd_kafka_t *kafka = client(RD_KAFKA_PRODUCER, settings, count_report);
+    rd_kafka_topic_t *handle = rd_kafka_topic_new(kafka, topic, NULL);
+    partitions_of(kafka, topic, 0);
+    char *line = NULL;
+    size_t room = 0;
+    long made = 0;
+    for (ssize_t length; (length = getline(&line, &room, stdin)) > 0; made++) {
+        char *tab = memchr(line, '\t', length);
+        if (tab == NULL || line[length - 1] != '\n') fail(topic, "a line without a key or an end");
+        while (rd_kafka_produce(handle, RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY, tab + 1, line + length - tab - 2, line,
+                                tab - line, NULL) != 0) {
+            if (rd_kafka_last_error() != RD_KAFKA_RESP_ERR__QUEUE_FULL) fail("produce", rd_kafka_err2str(rd_kafka_last_error()));
+            rd_kafka_poll(kafka, 10);
+        }
+        rd_kafka_poll(kafka, 0);
+    }
+    while (acknowledged < made) rd_kafka_poll(kafka, 10);
+    free(line);
+    rd_kafka_topic_destroy(handle);
+    rd_kafka_destroy(kafka);
+}
+
+// MARK: Ages
+
 struct paced {
     const char *topic;
     long rate, count;
@@ -389,6 +419,8 @@ int main(int count, char **arguments) {
         produce(arguments[3], atol(arguments[4]), atol(arguments[5]));
     } else if (strcmp(what, "pace") == 0 && (count == 6 || count == 7)) {
         pace(arguments[3], atol(arguments[4]), atol(arguments[5]), count == 7 ? arguments[6] : "0");
+    } else if (strcmp(what, "lines") == 0 && count == 4) {
+        publish_lines(arguments[3]);
     } else if (strcmp(what, "ages") == 0 && count == 6) {
         print_ages(arguments[3], atol(arguments[4]), atol(arguments[5]));
     } else if (strcmp(what, "echo") == 0 && count == 8) {
@@ -396,7 +428,7 @@ int main(int count, char **arguments) {
     } else if (strcmp(what, "committed") == 0 && count == 7) {
         await_commits(arguments[3], arguments[4], atoll(arguments[5]), atof(arguments[6]));
     } else {
-        fprintf(stderr, "usage: kafka-bare SERVERS create|delete|count|consume|produce|pace|ages|echo|committed …\n");
+        fprintf(stderr, "usage: kafka-bare SERVERS create|delete|count|consume|produce|pace|lines|ages|echo|committed …\n");
         return 2;
     }
     return 0;

@@ -2,6 +2,7 @@ import Foundation
 import HeraldBytes
 import HeraldKafka
 import HeraldSandbox
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -30,6 +31,18 @@ extension Fixture {
         var seen: Set<String> = []
         return records("notifications.bulk").filter { seen.insert($0.place).inserted }
             .reduce(into: [:]) { $0[String(decoding: $1.key ?? [], as: UTF8.self), default: 0] += 1 }
+    }
+
+    /// How often whom the backend was called for, for a failure's description.
+    var callCounts: String {
+        let calls = backend.calls
+        let repeated = Dictionary(grouping: calls, by: \.notification).values.filter { $0.count > 1 }
+        let shown = repeated.prefix(3).map { calls in
+            calls.map { "\($0.number) at \($0.receivedAt.milliseconds) answered \($0.status ?? 0)" }
+                .joined(separator: ", ")
+        }
+        return "\(calls.last?.number ?? 0) calls for \(Set(calls.compactMap(\.user)).count) users, "
+            + "\(repeated.count) repeated: \(shown.joined(separator: "; "))"
     }
 
     /// Whether each of so many users was called exactly once, with a key of his own.
@@ -130,7 +143,7 @@ struct CampaignPublishTests {
         #expect(try await last.waitForExit(within: 180) == 0, "\(last.output)")
         #expect(last.output.contains(#""end":"complete","recipients":\#(count),"published":\#(count)"#), "\(last.tail)")
         #expect(last.output.contains(#""delivered":\#(count),"failed":0,"open":0"#))
-        #expect(fixture.isEachCalledOnce(count), "\(fixture.backend.calls.last?.number ?? 0) calls in all")
+        #expect(fixture.isEachCalledOnce(count), "\(fixture.callCounts)")
         try await fixture.catchUp()
         let counts = fixture.publishedCounts()
         #expect(counts.count == count && counts.values.allSatisfy { $0 == 1 })
@@ -150,8 +163,7 @@ struct CampaignPublishTests {
             #expect(try await first.waitForExit(within: 120) == 1)
             #expect(first.output.contains("another publisher of campaign spring has taken over"), "\(first.output)")
             #expect(try await second.waitForExit(within: 120) == 0, "\(second.output)")
-            let calls = fixture.backend.calls
-            #expect(fixture.isEachCalledOnce(count), "\(calls.count) calls, \(calls.last?.number ?? 0) in all")
+            #expect(fixture.isEachCalledOnce(count), "\(fixture.callCounts)")
         }
     }
 
@@ -173,7 +185,7 @@ struct CampaignPublishTests {
             run.resume()
             try await fixture.wait("it is told") { run.output.contains("Publishing is interrupted") }
             #expect(try await run.waitForExit(within: 120) == 0, "\(run.output)")
-            #expect(fixture.isEachCalledOnce(count), "\(fixture.backend.calls.count) calls")
+            #expect(fixture.isEachCalledOnce(count), "\(fixture.callCounts)")
         }
     }
 

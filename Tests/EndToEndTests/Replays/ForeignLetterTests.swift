@@ -66,7 +66,7 @@ struct ForeignLetterTests {
         ["replay", "--topic", letters, "--where", "topic = \(topic)", "--wait", "0", "-o", "jsonl"]
     }
 
-    @Test("Spring's and Connect's are replayed once to where they came from, as they were there")
+    @Test("Spring's and Connect's are replayed once, as they were there, to where they came from when somebody says so")
     func wholeWay() async throws {
         try await Fixture.run(Self.plan) { fixture in
             let (orders, letters) = (fixture.topic("orders"), fixture.topic("orders.DLT"))
@@ -75,7 +75,10 @@ struct ForeignLetterTests {
             // Herald's own lie in the same places, and are none of these.
             try await fixture.publishDeadLetters(0..<40)
 
-            let words = replayWords(letters, from: orders)
+            let untold = try await fixture.dlq("replay", "--topic", letters, "--where", "topic = \(orders)", "--yes")
+            let advice = "such as \(orders): give --to TOPIC"
+            #expect(untold.status == 1 && untold.output.contains(advice), "\(untold.output)")
+            let words = replayWords(letters, from: orders) + ["--to", orders]
             let refused = try fixture.startDLQ(words)
             #expect(try await refused.waitForExit() == 4, "\(refused.output)")
             #expect(refused.output.contains("nobody reports whether they are processed"), "\(refused.output)")
@@ -121,7 +124,7 @@ struct ForeignLetterTests {
             let sample = try #require(group["sample"] as? String)
             let show = try await fixture.dlq("show", "--topic", letters, sample)
             #expect(show.output.contains("origin      \(orders)/1/"), "\(show.output)")
-            #expect(show.output.contains("herald dlq replay --topic \(letters) \(sample)"))
+            #expect(show.output.contains("herald dlq replay --topic \(letters) \(sample) --to TOPIC"))
             #expect(!show.output.contains("shop.Billing") && !show.output.contains(#"{"order""#))
             let export = try await fixture.dlq("export", "--topic", letters, "--where", "replays = 0")
             #expect(try objects(export.output).count == 5, "\(export.output)")
@@ -141,7 +144,7 @@ struct ForeignLetterTests {
             try await fixture.publish((0..<20).map { spring($0, of: orders) })
             let run = try fixture.startDLQ([
                 "replay", "--topic", letters, "--where", "replays = 0", "--yes", "--ramp", "1,all", "--wait", "10m",
-                "-o", "jsonl",
+                "--to", orders, "-o", "jsonl",
             ])
             try await fixture.wait("the first is replayed") { fixture.count("orders") == 1 }
             // What a service does that still cannot process it.
@@ -156,12 +159,13 @@ struct ForeignLetterTests {
         }
     }
 
-    @Test("One whose topic is gone is refused with the topic's name")
+    @Test("One that goes to a topic that is gone is refused with the topic's name")
     func gone() async throws {
         try await Fixture.run(Self.plan) { fixture in
             try await fixture.publish([spring(0, of: fixture.topic("gone"))])
             let gone = try await fixture.dlq(
-                "replay", "--topic", fixture.topic("orders.DLT"), "--where", "offset >= 0", "--yes")
+                "replay", "--topic", fixture.topic("orders.DLT"), "--where", "offset >= 0", "--to",
+                fixture.topic("gone"), "--yes")
             #expect(gone.status == 1 && gone.output.contains(fixture.topic("gone")), "\(gone.output)")
         }
     }

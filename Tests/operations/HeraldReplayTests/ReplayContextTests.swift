@@ -1,17 +1,29 @@
 import HeraldEvents
 import HeraldKafka
+import HeraldTools
 import Testing
 
 @testable import HeraldReplay
 
 @Suite("What a replay may touch")
 struct ReplayContextTests {
-    private func context(requests: [String]) -> ReplayContext {
+    private func context(requests: [String], foreign: String? = nil, to destination: String? = nil) -> ReplayContext {
         var topics = Topics()
         topics.requests = requests
-        return ReplayContext(
+        var context = ReplayContext(
             topics: topics, readerProperties: [], writerProperties: [], auditProperties: [], decoder: RecordDecoder(),
             maximumReplays: 5, operatorName: "ann@web1")
+        context.foreign = foreign.map { ForeignTopic(name: $0, destination: destination, own: topics) }
+        return context
+    }
+
+    /// What becomes of a letter of others.
+    private func decision(
+        _ letter: DeadLetterEntry, requests: [String], to destination: String? = nil
+    ) -> ReplayRules.Decision {
+        let context = context(requests: requests, foreign: "orders.DLT", to: destination)
+        var letter = letter
+        return context.rules.decision(for: &letter, MarkIndex(), now: SampleEntry.moment)
     }
 
     @Test("A dead letter's header makes nobody read another topic than those of requests")
@@ -24,8 +36,44 @@ struct ReplayContextTests {
         }
     }
 
+    @Test("A letter of others goes back to a request topic alone; anywhere else only where --to says")
+    func destinationOfForeignLetter() throws {
+        let letter = ForeignSample.spring()
+        #expect(decision(letter, requests: ["notifications", "orders"]).topic == "orders")
+        for requests in [["notifications"], ["orders.again"]] {
+            let decision = decision(letter, requests: requests)
+            #expect(decision == .leaveOut(.otherTopic), "\(decision)")
+        }
+        #expect(decision(letter, requests: ["notifications"], to: "orders").topic == "orders")
+    }
+
+    @Test("Who replays a letter of others that came from elsewhere is told where from, and what to do")
+    func refusalOfForeignLetter() throws {
+        let context = context(requests: ["notifications"], foreign: "orders.DLT")
+        var plan = ReplayPlan()
+        for topic in ["orders", "orders", "payroll", "audit", "more"] {
+            let letter = ForeignSample.entry([("__connect.errors.topic", ForeignSample.text(topic))])
+            plan.add(letter, decision(letter, requests: ["notifications"]))
+        }
+        let failure = #expect(throws: ToolFailure.self) { try context.checkOrigins(of: plan) }
+        #expect(
+            failure?.description
+                == "5 of the dead letters in orders.DLT came from topics that are not in topics.requests, such as orders, "
+                + "payroll, audit: give --to TOPIC to say where they go, or leave them out (--where 'topic in "
+                + "(notifications)'); nothing was replayed"
+        )
+        #expect(throws: Never.self) { try context.checkOrigins(of: ReplayPlan()) }
+    }
+
     @Test("The replays' name lies outside of the workers' prefix, so that no worker's rights end a replay")
     func transactionalID() {
         #expect(context(requests: ["notifications"]).transactionalID == "herald.dlq-notifications.dead-letter.state")
+    }
+}
+
+extension ReplayRules.Decision {
+    /// Where it is published; `nil` when it is left out.
+    fileprivate var topic: String? {
+        if case .replay(let replay) = self { replay.topic } else { nil }
     }
 }

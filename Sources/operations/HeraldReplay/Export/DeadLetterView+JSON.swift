@@ -7,16 +7,19 @@ extension DeadLetterView {
     ///
     /// - Parameters:
     ///   - configuration: the settings file, for the command to type.
-    ///   - foreignTopic: the topic of others that it lies in; `nil` for Herald's own.
-    package func replayCommand(configuration: String?, foreignTopic: String? = nil) -> String? {
+    ///   - foreign: the topic of others that it lies in; `nil` for Herald's own.
+    package func replayCommand(configuration: String?, foreign: ForeignTopic? = nil) -> String? {
         guard state != .resolved, omissions.isDisjoint(with: [.key, .value]) else { return nil }
-        let topic = foreignTopic.map { " --topic \(Selection.quoted($0))" } ?? ""
+        let topic = foreign.map { " --topic \(Selection.quoted($0.name))" } ?? ""
+        let origin = self.origin?.split(separator: "/").first.map { String($0) }
+        let isGoingBack = foreign?.isRequestTopic(origin ?? "") ?? true
         let file = configuration.map { " --config \(Selection.quoted($0))" } ?? ""
-        return "herald dlq replay\(topic) \(place)\(state == .replayed ? " --again" : "")\(file)"
+        return "herald dlq replay\(topic) \(place)\(isGoingBack ? "" : " --to TOPIC")"
+            + "\(state == .replayed ? " --again" : "")\(file)"
     }
 
     /// Everything as JSON, as `herald dlq show` writes it; message and value only when they are revealed.
-    package func object(isRevealed: Bool, configuration: String?, foreignTopic: String? = nil) -> JSONValue {
+    package func object(isRevealed: Bool, configuration: String?, foreign: ForeignTopic? = nil) -> JSONValue {
         var members: [JSONValue.Member] = [
             .init("place", .string(place)), .init("partition", .integer(Int(partition))),
             .init("offset", .integer(Int(offset))), .init("state", .string(state.rawValue)),
@@ -33,7 +36,7 @@ extension DeadLetterView {
             .init("expiresAt", .text(expiresAt?.text)),
             .init("history", .array(history.map(Self.object))),
             .init("messageBytes", message.map { .integer($0.utf8.count) } ?? .null),
-            .init("replay", .text(replayCommand(configuration: configuration, foreignTopic: foreignTopic))),
+            .init("replay", .text(replayCommand(configuration: configuration, foreign: foreign))),
         ]
         if isRevealed {
             members.append(.init("message", .text(message)))

@@ -1,7 +1,8 @@
 internal import HeraldEvents
 
 extension ReplayRules {
-    /// What happens to a dead letter of others: it goes to where it came from, as it was there.
+    /// What happens to a dead letter of others: it goes to the request topic that it came from, or to the topic that
+    /// was named, as it was there.
     func decision(for entry: DeadLetterEntry, of foreign: ForeignTopic, _ marks: MarkIndex) -> Decision {
         let (partition, offset) = (entry.partition, entry.offset)
         if !isAgain {
@@ -13,6 +14,7 @@ extension ReplayRules {
             return .leaveOut(.unknownOrigin)
         }
         guard !foreign.isForbiddenDestination(topic) else { return .leaveOut(.forbiddenTopic) }
+        guard foreign.destination != nil || foreign.isRequestTopic(topic) else { return .leaveOut(.otherTopic) }
         let before = entry.replays + marks.replayCount(partition: partition, offset: offset)
         guard before < maximumReplays else { return .leaveOut(.overTheCap) }
         return .replay(

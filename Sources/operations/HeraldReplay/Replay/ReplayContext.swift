@@ -81,7 +81,7 @@ package struct ReplayContext: Sendable {
     /// Where replays go, for people.
     var destinations: String {
         guard let foreign else { return topics.requests.joined(separator: ", ") }
-        return foreign.destination ?? "every topic that dead letters of \(foreign.name) came from"
+        return foreign.destination ?? topics.requests.joined(separator: ", ")
     }
 
     package func deadLetters() throws -> DeadLetterReader {
@@ -89,8 +89,15 @@ package struct ReplayContext: Sendable {
             properties: readerProperties, topic: deadLetterTopic, decoder: decoder, isForeign: foreign != nil)
     }
 
-    /// Throws when a topic that a replay of others' dead letters goes to is not there: nobody would read it.
+    /// Throws when others' dead letters name topics that are no request topics, and nobody has said where they go.
+    func checkOrigins(of plan: ReplayPlan) throws(ToolFailure) {
+        guard let foreign, let count = plan.leftOut[.otherTopic] else { return }
+        throw foreign.refusal(of: plan.otherTopics, count: count)
+    }
+
+    /// Throws when it is not known where others' dead letters go, or when a topic is not there: nobody would read it.
     package func checkDestinations(of plan: ReplayPlan, reach: ClusterReach, admin: Admin) throws {
+        try checkOrigins(of: plan)
         guard foreign != nil, !plan.topics.isEmpty else { return }
         for topic in try reach.topics(plan.topics.keys.sorted(), admin).topics {
             if let error = topic.error { throw ToolFailure(topic: topic.name, error, allow: .write) }

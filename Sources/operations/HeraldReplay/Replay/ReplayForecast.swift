@@ -100,6 +100,7 @@ extension ReplayRules.Omission {
         case .unreadable: "no dead letters of Herald's"
         case .unknownOrigin: "do not say where they came from (--to names a topic)"
         case .forbiddenTopic: "came from this dead-letter topic, or from one that only Herald writes"
+        case .otherTopic: "came from a topic that is not in topics.requests (--to names one)"
         }
     }
 }

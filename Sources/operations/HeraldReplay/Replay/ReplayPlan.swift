@@ -8,6 +8,9 @@ package struct ReplayPlan: Sendable {
     package private(set) var count = 0
     package private(set) var leftOut: [ReplayRules.Omission: Int] = [:]
     package private(set) var topics: [String: Int] = [:]
+    /// The first topics that dead letters were left out for, because they are no request topics.
+    private(set) var otherTopics: [String] = []
+    private static let shownTopics = 3
     /// How many calls there will be at least, by push service.
     package private(set) var pushServices: [String: Int] = [:]
     /// How many outcomes there will be at least.
@@ -34,7 +37,9 @@ package struct ReplayPlan: Sendable {
     ) {
         matched += 1
         switch decision {
-        case .leaveOut(let omission): leftOut[omission, default: 0] += 1
+        case .leaveOut(let omission):
+            leftOut[omission, default: 0] += 1
+            if omission == .otherTopic { noteOtherTopic(entry.text(.topic)) }
         case .replay(let replay):
             count += 1
             if let corrected = replay.corrected, corrections.count < Self.shownCorrections {
@@ -50,6 +55,11 @@ package struct ReplayPlan: Sendable {
             earliest = min(earliest ?? moment, moment)
             latest = max(latest ?? moment, moment)
         }
+    }
+
+    private mutating func noteOtherTopic(_ topic: String?) {
+        guard let topic, otherTopics.count < Self.shownTopics, !otherTopics.contains(topic) else { return }
+        otherTopics.append(topic)
     }
 
     /// Whether this dead letter belongs to it.

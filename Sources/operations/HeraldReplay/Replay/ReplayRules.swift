@@ -54,6 +54,8 @@ package struct ReplayRules: Sendable {
         case unknownOrigin = "unknown-origin"
         /// Of others: it would go to the topic that it lies in, or to one that only Herald writes.
         case forbiddenTopic = "forbidden-topic"
+        /// Of others: it came from none of the request topics, and no topic was named for it.
+        case otherTopic = "other-topic"
     }
 
     package enum Decision: Sendable, Equatable {

@@ -31,7 +31,7 @@ enum DeadLetterExportCommand: HeraldCommand {
         if isRevealed { try query.recordReveal("export") }
         let format = invocation.parsed[format]
         let configuration = invocation.parsed[GlobalOptions.config]
-        let foreignTopic = invocation.parsed[DeadLetterOptions.topic]
+        let foreign = query.replayer.context.foreign
         var writer = BufferedOutput(invocation.console.output)
         if format == .csv { writer.write(DeadLetterView.csvHeading(isRevealed: isRevealed)) }
         let count = try query.visit { entry, marks, outcomes in
@@ -39,7 +39,7 @@ enum DeadLetterExportCommand: HeraldCommand {
             switch format {
             case .jsonl:
                 let object = letter.object(
-                    isRevealed: isRevealed, configuration: configuration, foreignTopic: foreignTopic)
+                    isRevealed: isRevealed, configuration: configuration, foreign: foreign)
                 writer.write(object.compact + "\n")
             case .csv: writer.write(letter.csvLine(isRevealed: isRevealed))
             }

@@ -11,7 +11,7 @@ struct DeadLetterPage {
     /// The settings file, for the command to type.
     let configuration: String?
     /// The topic of others that they lie in; `nil` for Herald's own.
-    let foreignTopic: String?
+    let foreign: ForeignTopic?
     /// What became of dead letters, by their places.
     var marks: [String: [MarkRecord]] = [:]
 
@@ -42,7 +42,7 @@ struct DeadLetterPage {
                 ["", "stack trace"] + stackTrace.split(separator: "\n").map { "  \(SafeText.escaped(String($0)))" }
         }
         lines += ["", "timeline"] + timeline(letter).map { "  \($0)" }
-        if let command = letter.replayCommand(configuration: configuration, foreignTopic: foreignTopic) {
+        if let command = letter.replayCommand(configuration: configuration, foreign: foreign) {
             lines += ["", "replay it", "  \(SafeText.escaped(command))"]
         }
         return lines
@@ -62,7 +62,7 @@ struct DeadLetterPage {
         guard let message = letter.message else {
             guard let value = letter.value else { return "(none)" }
             if isRevealed { return String(decoding: value, as: UTF8.self) }
-            return "(\(foreignTopic == nil ? "no event: " : "")\(value.count) bytes; --reveal shows them)"
+            return "(\(foreign == nil ? "no event: " : "")\(value.count) bytes; --reveal shows them)"
         }
         return isRevealed ? message : "(\(message.utf8.count) bytes; --reveal shows it)"
     }

@@ -20,7 +20,8 @@ enum DeadLetterReplayCommand: HeraldCommand {
         "How long to wait for the outcomes of a batch, 10m if not given; in a topic of others, for what comes back (10s). "
             + "0 does not wait.")
     static let destination = CommandOption.optional(
-        "to", .text("TOPIC"), "With --topic: publish there, and not to the topic that each came from.")
+        "to", .text("TOPIC"),
+        "With --topic: publish there; needed for what came from a topic that is not in topics.requests.")
     static let onlyPushServices = CommandOption.optional("only-pns", .pushServices, "Only these push services of each.")
     static let freshKey = CommandOption.flag(
         "fresh-key", "Use new idempotency keys, so that the backend notifies even if it has seen the old ones.")
@@ -39,9 +40,9 @@ enum DeadLetterReplayCommand: HeraldCommand {
             + "Ctrl-C, a kill or a second operator never replays one twice, and starting again goes on with the rest.\n\n"
             + "--set and --edit correct what is invalid or was rejected: what is published is shown first, has a new "
             + "idempotency key, and must be a valid event; the dead letter stays as it is.\n\n"
-            + "With --topic the dead letters of others go to the topics that they came from, with their own headers. Nobody "
-            + "reports an outcome there: the replay waits after each batch, and stops when too many of it have come back as new "
-            + "dead letters.\n\n"
+            + "With --topic the dead letters of others go to the request topics that they came from, or all to the topic of "
+            + "--to, with their own headers. Nobody reports an outcome there: the replay waits after each batch, and stops when "
+            + "too many of it have come back as new dead letters.\n\n"
             + "Over 100 dead letters the count has to be typed; without a terminal --yes is needed, or it ends with 4. "
             + "When it is stopped, paused or its outcomes do not come, it ends with 3.",
         arguments: [DeadLetterOptions.ids.declaration],

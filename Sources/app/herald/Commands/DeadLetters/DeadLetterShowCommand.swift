@@ -43,13 +43,13 @@ enum DeadLetterShowCommand: HeraldCommand {
             throw CommandFailure("there is no dead letter \(SafeText.escaped(invocation.parsed[id]))")
         }
         let configuration = invocation.parsed[GlobalOptions.config]
-        let foreignTopic = invocation.parsed[DeadLetterOptions.topic]
+        let foreign = query.replayer.context.foreign
         let page = DeadLetterPage(
-            isRevealed: isRevealed, configuration: configuration, foreignTopic: foreignTopic,
+            isRevealed: isRevealed, configuration: configuration, foreign: foreign,
             marks: try query.marks(of: letters))
         let console = invocation.console
         let objects = letters.map { letter in
-            letter.object(isRevealed: isRevealed, configuration: configuration, foreignTopic: foreignTopic)
+            letter.object(isRevealed: isRevealed, configuration: configuration, foreign: foreign)
         }
         switch invocation.parsed[OutputFormat.option] {
         case .table:
