@@ -91,7 +91,7 @@ struct HTTPStreamTests {
         let second = try await streams.stream()
         // What the kernel holds for a connection is bounded too.
         let piece = [UInt8](repeating: 46, count: 50_000)
-        #expect(try await eventually { !second.send(piece) })
+        #expect((0..<1_000).contains { _ in !second.send(piece) })
         withExtendedLifetime(silent) {}
     }
 
