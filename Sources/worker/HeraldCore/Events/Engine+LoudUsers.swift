@@ -10,6 +10,10 @@ extension Engine {
     /// not fit into a commit.
     static let mostOpen = 768
 
+    /// Whether so many deferred events are on their way to the broker that more would fill their partition: each is open until the
+    /// broker has it.
+    var defersEnough: Bool { !loudUsers.isEmpty && productions.count >= Self.mostOpen }
+
     /// How many events of a user may be in memory: a quarter of the slots that are left, and half of what may be open of the
     /// partition, so that many loud users leave room too.
     private func share(of slot: Int32) -> Int {
@@ -40,6 +44,16 @@ extension Engine {
         let due = now.wall.advanced(byMilliseconds: deferral.wait)
         decideAll(slot, .retry(delay: deferral.delay, due: due, reason: .blocked), now: now)
         return true
+    }
+
+    /// When a retry is taken back that is due at `moment`, because many of its user go round.
+    mutating func returnTime(_ slot: Int32, due moment: WallTime, now: Moment) -> WallTime {
+        guard !loudUsers.isEmpty, events[slot].event.attempts == 0 else { return moment }
+        let due = now.monotonic.advanced(byMilliseconds: max(0, moment.milliseconds(since: now.wall)))
+        let opens = loudUsers.returns(
+            events[slot].event.originOffset, of: events[slot].stream, from: delayIndex(of: slot), at: due)
+        guard opens > due else { return moment }
+        return now.wall.advanced(byMilliseconds: (opens.nanoseconds - now.monotonic.nanoseconds) / 1_000_000)
     }
 
     /// A retry is in memory again, and its hop is over.

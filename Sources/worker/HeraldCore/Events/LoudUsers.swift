@@ -8,7 +8,9 @@ import HeraldTime
 /// of which an earlier one is out is deferred again, and so the order stays.
 ///
 /// An event is deferred by the longest delay that is over before there is room for it. It comes back for shorter and shorter
-/// ones, and so all of them come in time for their turn without going round every few seconds.
+/// ones, and so all of them come in time for their turn without going round every few seconds. Where even the longest delay is
+/// short, a backlog would go round all the time: from all topics but that of the shortest delay, only so many a second are taken
+/// back whose turn has not come, and the plan counts with it.
 struct LoudUsers: Sendable {
     /// So many streams are known at the same time; what more users have beyond their share waits in memory.
     static let most = 256
@@ -18,6 +20,11 @@ struct LoudUsers: Sendable {
     static let shortestMilliseconds: Int64 = 250
     /// So long after its delay an event may come back (milliseconds).
     static let graceMilliseconds: Int64 = 60_000
+
+    /// So many a second are taken back before their turn from the topics of longer delays.
+    static let returnsPerSecond = 2_000
+    /// So much earlier than at that rate they may come (milliseconds).
+    private static let toleranceMilliseconds: Int64 = 50
 
     /// How an event is deferred.
     struct Deferral: Equatable {
@@ -32,10 +39,16 @@ struct LoudUsers: Sendable {
     private let delays: [Int64]
     private var streams: [UInt64: Stream] = [:]
     /// How many events of all streams are known to be out.
-    private(set) var out = 0
+    var out: Int { outByDelay.reduce(0, +) }
+    private var outByDelay: [Int]
+    /// When the next may be taken back.
+    private var opens = MonotonicTime.distantPast
 
     /// - Parameter delays: those of the delay topics (milliseconds), rising.
-    init(delays: [Int64]) { self.delays = delays }
+    init(delays: [Int64]) {
+        self.delays = delays
+        outByDelay = Array(repeating: 0, count: delays.count)
+    }
 
     var isEmpty: Bool { streams.isEmpty }
 
@@ -62,14 +75,26 @@ struct LoudUsers: Sendable {
         // It comes back when a quarter of the share is free.
         let wait = Double(max(0, behind - share * 3 / 4)) * Double(stream.interval) / 1_000_000
         let wanted = max(Self.shortestMilliseconds, Int64(min(wait, Double(DeferralPlan.longestMilliseconds))))
-        let delay = delays.lastIndex { $0 <= wanted } ?? 0
-        out += streams[key, default: stream].add(offset, delay, isKnown: out < Self.mostOut, now: now)
+        let queued = Int64(outByDelay.dropFirst().reduce(0, +) * 1_000 / Self.returnsPerSecond)
+        let delay = delays.indices.last { delays[$0] + ($0 > 0 ? queued : 0) <= wanted } ?? 0
+        outByDelay[delay] += streams[key, default: stream].add(
+            offset, delay, isKnown: out < Self.mostOut, now: now)
         return Deferral(delay: delay, wait: min(wanted, delays[delay]), behind: behind)
     }
 
     /// An event came back from the topic of this delay.
     mutating func returned(_ offset: Int64, of stream: UInt64, from delay: Int, now: MonotonicTime) {
-        out -= streams[stream]?.remove(offset, delay, now: now) ?? 0
+        outByDelay[delay] -= streams[stream]?.remove(offset, delay, now: now) ?? 0
+    }
+
+    /// When an event may be taken back that is back from the topic of this delay at `moment`.
+    mutating func returns(
+        _ offset: Int64, of stream: UInt64, from delay: Int, at moment: MonotonicTime
+    ) -> MonotonicTime {
+        guard delay > 0, !isNext(offset, of: stream) else { return moment }
+        let start = max(opens, moment)
+        opens = MonotonicTime(nanoseconds: start.nanoseconds + 1_000_000_000 / Int64(Self.returnsPerSecond))
+        return start > moment.advanced(byMilliseconds: Self.toleranceMilliseconds) ? start : moment
     }
 
     /// An event of the stream was called, and ended so long after it had become the first of its user (nanoseconds).
@@ -82,15 +107,17 @@ struct LoudUsers: Sendable {
         guard !streams.isEmpty else { return }
         let limit = now.advanced(byMilliseconds: -Self.graceMilliseconds)
         for key in Array(streams.keys) {
-            out -= streams[key]?.giveUp(delays, before: limit) ?? 0
+            for delay in delays.indices {
+                outByDelay[delay] -=
+                    streams[key]?.giveUp(delay, before: limit.advanced(byMilliseconds: -delays[delay])) ?? 0
+            }
             if let stream = streams[key], stream.out == 0, stream.latest < limit { streams[key] = nil }
         }
     }
 
     /// Other partitions come, or other offsets.
     mutating func removeAll() {
-        streams.removeAll()
-        out = 0
+        self = Self(delays: delays)
     }
 }
 
@@ -147,13 +174,7 @@ private struct Stream: Sendable {
     }
 
     /// How many fewer are out.
-    mutating func giveUp(_ delays: [Int64], before limit: MonotonicTime) -> Int {
-        var sum = 0
-        for delay in lanes.indices {
-            sum += lanes[delay].giveUp(before: limit.advanced(byMilliseconds: -delays[delay]))
-        }
-        return sum
-    }
+    mutating func giveUp(_ delay: Int, before limit: MonotonicTime) -> Int { lanes[delay].giveUp(before: limit) }
 }
 
 /// The offsets of a stream that one delay has out, in the order in which they come back.

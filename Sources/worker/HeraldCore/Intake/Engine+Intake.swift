@@ -12,6 +12,7 @@ extension Engine {
         guard case .assigned = membership, events.room > (health.isInOutage ? 0 : Outage.reservedSlots) else {
             return nil
         }
+        if defersEnough { return nil }
         if !health.isInOutage {
             if dispatcher.pressing + calls.busy >= takeLimit { return nil }
         } else if dispatcher.queue.isEmpty {
@@ -150,7 +151,8 @@ extension Engine {
         let delay = sources[Int(events[slot].source)].delay ?? 0
         let arrived = min(events[slot].timestamp ?? now.wall, now.wall)
         let hopEnds = arrived.advanced(byMilliseconds: delay)
-        let moment = min(hopEnds, events[slot].event.dueAt ?? hopEnds)
+        let due = min(hopEnds, events[slot].event.dueAt ?? hopEnds)
+        let moment = returnTime(slot, due: due, now: now)
         guard moment > now.wall else {
             goOn(slot, now: now)
             return

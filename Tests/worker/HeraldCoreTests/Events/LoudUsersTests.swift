@@ -108,6 +108,28 @@ struct LoudUsersTests {
         #expect(users.isEmpty)
     }
 
+    @Test("of those whose turn has not come only some are taken back each second from longer delays")
+    func pace() {
+        var users = users(deferred: 0..<2_000, delays: [1_000, 2_000])
+        let due = moment(10_000)
+        let times = (Int64(1_000)..<1_400).map { users.returns($0, of: Self.user, from: 1, at: due) }
+        // A hundred at once, and then two in each millisecond.
+        #expect(times[100] == due)
+        #expect(times[399] == MonotonicTime(nanoseconds: due.nanoseconds + 199_500_000))
+        #expect(users.returns(1_400, of: Self.user, from: 0, at: due) == due)
+        #expect(users.returns(0, of: Self.user, from: 1, at: due) == due)
+    }
+
+    @Test("the plan counts with those that have to come back before")
+    func queued() {
+        var users = users(deferred: 0..<2_000, delays: [1_000, 2_000])
+        // Twenty thousand milliseconds of two hundred events, and a second until all others are back.
+        let deferral = users.deferEvent(at: 41, of: Self.user, line: 2, share: 20, now: moment(0))
+        #expect(deferral.delay == 1)
+        let near = users.deferEvent(at: 20, of: Self.user, line: 2, share: 20, now: moment(0))
+        #expect(near.delay == 0)
+    }
+
     // MARK: In the engine
 
     /// An engine with a user of whom sixteen events are in memory and one more has come.
