@@ -10,7 +10,8 @@ struct SandboxTests {
         private let process = Process()
         private let (input, output, error) = (Pipe(), Pipe(), Pipe())
 
-        init(_ fixture: Fixture, _ words: String...) throws {
+        /// - Parameter prefix: before the names of its topics.
+        init(_ fixture: Fixture, prefix: String = "", _ words: String...) throws {
             process.executableURL = Bundle.main.bundleURL.appending(path: "herald")
             process.arguments =
                 [
@@ -19,7 +20,7 @@ struct SandboxTests {
                 ]
                 + ["requests": "notifications", "results": "notifications.results", "retry": "notifications.retry"]
                 .merging(["dead-letter": "notifications.dead-letter", "campaigns": "notifications.campaigns"]) { $1 }
-                .flatMap { ["--topics-\($0)", fixture.topic($1)] } + words
+                .flatMap { ["--topics-\($0)", fixture.topic(prefix + $1)] } + words
             (process.standardInput, process.standardOutput, process.standardError) = (input, output, error)
             try process.run()
         }
@@ -67,6 +68,15 @@ struct SandboxTests {
             #expect(Set(fixture.backend.calls.compactMap(\.user)) == Set((0..<70).map { "user-\($0)" }))
             #expect(own.count == 60 && !own.contains { $0.contains(#""user":"user-9""#) })
             #expect(worker.isRunning)
+        }
+    }
+
+    @Test("It begins on topics that it has just made, whose leaders are not known everywhere yet")
+    func newTopics() async throws {
+        try await Fixture.run { fixture in
+            let addresses = try await Sandbox(fixture, prefix: "own.").addresses()
+            let topics = try #require(addresses["topics"] as? [String: Any])
+            #expect(topics["requests"] as? [String] == [fixture.topic("own.notifications")])
         }
     }
 

@@ -35,12 +35,14 @@ struct SandboxGroup {
     func begin(at topics: [String], _ settings: Settings) throws {
         let consumer = try Consumer(properties: KafkaClientSettings.doctorReader(settings))
         defer { consumer.close() }
-        var partitions: [TopicPartition] = []
-        for topic in topics {
-            partitions += try consumer.queries.partitions(
-                of: topic, timeoutMilliseconds: Self.questionMilliseconds)
+        let ends = try KafkaError.outwaiting(within: Self.patience) { () throws(KafkaError) in
+            var partitions: [TopicPartition] = []
+            for topic in topics {
+                partitions += try consumer.queries.partitions(
+                    of: topic, timeoutMilliseconds: Self.questionMilliseconds)
+            }
+            return try consumer.queries.ends(of: partitions, timeoutMilliseconds: Self.questionMilliseconds)
         }
-        let ends = try consumer.queries.ends(of: partitions, timeoutMilliseconds: Self.questionMilliseconds)
         try commit(ends.map { CommitPosition(partition: $0.key, offset: $0.value) }, with: consumer)
     }
 
