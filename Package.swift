@@ -271,9 +271,9 @@ let package = Package(
         tests(
             "app/CommandTests", "CommandTests",
             [
-                "herald", "HeraldCampaigns", "HeraldCommandLine", "HeraldCore", "HeraldEvents", "HeraldKafka",
-                "HeraldSandbox",
-                "HeraldSettings",
+                "herald", "HeraldCampaigns", "HeraldCommandLine", "HeraldCore", "HeraldEvents", "HeraldHTTP",
+                "HeraldHub",
+                "HeraldKafka", "HeraldSandbox", "HeraldSettings",
                 "HeraldText", "HeraldThreads", "HeraldTime", "HeraldWorker",
             ]),
         // Its program is built by Tests/Simulation/Mutants/Package.swift, which optimises it.

@@ -72,6 +72,24 @@ class CampaignTest(ConsoleTest):
         self.assertEqual(self.users(), sorted(f"user-{number}" for number in range(120)))
         self.assert_accessible()
 
+    def test_refused_files(self):
+        """Files that are refused, or left with Back, lock nobody out"""
+        for number in range(5):
+            file = self.fixture.directory / f"refused-{number}.csv"
+            file.write_text(f"name\nann {number}\n")
+            self.browser.press("Campaigns")
+            self.browser.press("New campaign")
+            self.browser.fill("Name", "refused")
+            self.browser.the("input[type=file]", "Audience").send_keys(str(file))
+            self.browser.fill("Message", "Hi")
+            self.browser.the("input", "apns").click()
+            self.browser.press("Upload and preview")
+            self.browser.wait_for_text("user")
+            self.browser.wait_for_text("column")
+        for number in range(5):
+            self.fill_in(f"left-{number}")
+            self.browser.press("Back")
+
     def test_report(self):
         """The page of a campaign that has ended makes a report to save"""
         self.fixture.run_campaign("spring", ["carl", "dora"])
@@ -108,6 +126,27 @@ class CampaignTest(ConsoleTest):
         self.browser.key(Keys.ESCAPE)
         self.browser.wait(lambda: not self.browser.driver.find_elements(By.CSS_SELECTOR, "dialog"), "it is still asked")
         self.assertEqual(self.browser.focused(), "Start it")
+
+    @gate
+    def test_voided_preview(self):
+        """Every edit voids the preview: what goes out is what was previewed last"""
+        self.fill_in("edited")
+        self.browser.fill("Message", "Hi {{first_name}}, the sale is over")
+        self.browser.wait_for_text("The preview is void")
+        self.assertEqual(self.browser.named("button", "Start it"), [])
+        self.assert_accessible()
+        self.browser.press("Upload and preview")
+        self.browser.wait_for_text("Hi Ann 0, the sale is over")
+        self.browser.the("input", "wns").click()
+        self.browser.wait_for_text("The preview is void")
+        self.browser.the("input", "wns").click()
+        self.browser.press("Upload and preview")
+        self.browser.wait_for_text("What would happen")
+        self.browser.press("Start it")
+        self.confirm(typed="120")
+        self.browser.wait_for_text("finished")
+        self.assertEqual({call["message"] for call in self.fixture.calls()},
+                         {f"Hi Ann {number}, the sale is over" for number in range(120)})
 
 
 class ReadOnlyTest(ConsoleTest):

@@ -48,6 +48,17 @@ public struct NotificationEvent: Equatable, Sendable {
 
     /// The record's value, after every rule was checked as Herald will check it.
     public func encoded(checkedWith decoder: RecordDecoder = RecordDecoder()) throws(DecodingFailure) -> [UInt8] {
+        let output = json
+        var event = DecodedEvent()
+        let failure = decoder.decode(
+            topicKind: .request, topic: "unpublished", partition: 0, offset: 0, value: output.span.bytes,
+            headers: HeaderList(), into: &event)
+        if let failure { throw failure }
+        return output
+    }
+
+    /// The record's value, unchecked.
+    package var json: [UInt8] {
         var output: [UInt8] = []
         var writer = JSONObjectWriter()
         if let id { writer.append("id", id, to: &output) }
@@ -66,12 +77,6 @@ public struct NotificationEvent: Equatable, Sendable {
         if let expiresAt { writer.append("expiresAt", expiresAt, to: &output) }
         if let notBefore { writer.append("notBefore", notBefore, to: &output) }
         writer.end(&output)
-
-        var event = DecodedEvent()
-        let failure = decoder.decode(
-            topicKind: .request, topic: "unpublished", partition: 0, offset: 0, value: output.span.bytes,
-            headers: HeaderList(), into: &event)
-        if let failure { throw failure }
         return output
     }
 }

@@ -94,6 +94,18 @@ package struct EventTimeline: Sendable, Equatable {
         return nil
     }
 
+    /// Where it lies for the workers: in a delay topic, or where it was published last.
+    var waitingRecord: Origin {
+        if let delay { return delay.record }
+        let last = steps.last { step in
+            switch step.kind {
+            case .published, .replayed: true
+            case .called, .delayed, .deadLettered, .settled, .reported: false
+            }
+        }
+        return last?.record ?? origin
+    }
+
     /// The newest record of the dead-letter topic about it.
     package var deadLetter: (record: Origin, reason: DeadLetterReason, detail: String?)? {
         for step in steps.reversed() {

@@ -12,6 +12,10 @@ package struct Explanation: Sendable {
         package var now: WallTime
         /// Of the request's partition; `nil` when the group has committed nothing, or it is not known.
         package var committedOffset: Int64?
+        /// Who could call it.
+        package var workers = Workers.unknown("nobody was asked")
+        /// What was not read, a phrase each.
+        package var gaps: [String] = []
         /// What the event's campaign is to do.
         package var campaign: CampaignControl?
         /// The delays between calls, rising.
@@ -38,6 +42,22 @@ package struct Explanation: Sendable {
         }
     }
 
+    /// What is known of the workers for whom an event lies.
+    package enum Workers: Sendable, Equatable {
+        /// For this reason nothing is known.
+        case unknown(String)
+        /// The group has no members.
+        case none(group: String)
+        /// None of the group's members consumes the partition.
+        case elsewhere(group: String, members: Int)
+        /// A member on this host consumes it, and none was heard at its admin port.
+        case silent(host: String)
+        /// A worker says why it does not deliver.
+        case failing(address: String, sentences: [String])
+        /// Those that were asked say that they deliver.
+        case delivering(address: String)
+    }
+
     /// In their order.
     package private(set) var sentences: [String] = []
     /// What the sentences name to type, in their order.
@@ -55,6 +75,13 @@ package struct Explanation: Sendable {
         }
         if event.isMalformed { sayMalformed() }
         if !event.open.isEmpty, !event.isMalformed { sayOpen() }
+        if !situation.gaps.isEmpty, !event.open.isEmpty || published == nil {
+            sentences.append("Not read: \(situation.gaps.joined(separator: "; ")).")
+        }
+    }
+
+    private var published: TimelineStep? {
+        event.steps.first { if case .published = $0.kind { true } else { false } }
     }
 
     /// It as `herald explain -o json` has it.
@@ -70,8 +97,10 @@ package struct Explanation: Sendable {
     private mutating func sayPublication() {
         let whose = event.user.map { " for \($0)" } ?? ""
         var text = "Event \(event.id ?? "\(event.origin)")\(whose)"
-        if let published = event.steps.first(where: { if case .published = $0.kind { true } else { false } }) {
+        if let published {
             text += " was published at \(published.at.text)"
+        } else if !situation.gaps.isEmpty {
+            text += " was published, at a time that is not among what was read,"
         } else {
             text += " was published before what the topics still have"
         }
@@ -189,17 +218,14 @@ package struct Explanation: Sendable {
     ) {
         var text = "\(names): it waits in \(delay.record.topic)"
         if let until = delay.until { text += " until \(until.text)" }
-        text += ", \(Self.cause(delay.reason))."
+        text += ", \(cause(delay.reason))."
         sentences.append(text)
         if delay.reason == RetryReason.paused.rawValue || situation.campaign?.state == .paused {
             sayCampaign()
             return
         }
         if let until = delay.until, until < situation.now {
-            sentences.append(
-                "That moment has passed. Either a worker calls it just now, or none consumes that topic: "
-                    + "doctor shows which.")
-            add("herald doctor --only kafka")
+            sentences.append("That moment has passed. " + workers(isNext: true))
         }
         sayNextCall()
     }
@@ -230,9 +256,8 @@ package struct Explanation: Sendable {
         }
         guard let committed = situation.committedOffset else {
             sentences.append(
-                "\(names): there is no outcome yet, and the workers' group has committed nothing in its partition: "
-                    + "nobody consumes it. Start a worker, or look at why it does not work.")
-            add("herald doctor")
+                "\(names): there is no outcome yet, and the workers' group has committed nothing in its partition. "
+                    + workers(isNext: false))
             return
         }
         let place = event.steps.last { step in
@@ -249,12 +274,38 @@ package struct Explanation: Sendable {
                 "\(names): there is no outcome yet. "
                     + (ahead > 0
                         ? "At most \(ahead) records are before it in its partition. "
-                        : "It is next in its partition, or a worker is calling it just now. ")
-                    + "When that does not change, doctor shows what the workers wait for.")
-            add("herald doctor")
+                        : "The workers have committed what is before it in its partition. ")
+                    + workers(isNext: ahead == 0))
             return
         }
         sayForgotten(names)
+    }
+
+    /// What the group and its workers say of themselves, and what to look at.
+    private mutating func workers(isNext: Bool) -> String {
+        switch situation.workers {
+        case .unknown(let reason):
+            add("herald doctor")
+            return "Whether a worker runs is not known (\(reason))."
+        case .none(let group):
+            add("herald doctor")
+            return "No worker runs in the group \(group): nobody calls it until one does."
+        case .elsewhere(let group, let members):
+            add("herald doctor")
+            return "The group \(group) has \(members) member\(members == 1 ? "" : "s"), and none of them consumes that "
+                + "partition."
+        case .silent(let host):
+            add("herald doctor")
+            return
+                "A worker on \(host) consumes that partition; whether it delivers is not known, because none is heard "
+                + "at its admin port (admin.listen) from here."
+        case .failing(let address, let sentences):
+            add("herald doctor")
+            return "The worker at \(address) says that it does not deliver: \(sentences.joined(separator: " "))"
+        case .delivering(let address):
+            return "The worker at \(address) says that it delivers"
+                + (isNext ? ": it may be calling it just now, or its limits hold it back." : ".")
+        }
     }
 
     private mutating func sayForgotten(_ names: String) {
@@ -286,15 +337,27 @@ package struct Explanation: Sendable {
         if !commands.contains(command) { commands.append(command) }
     }
 
-    private static func cause(_ reason: String?) -> String {
+    private func cause(_ reason: String?) -> String {
         switch reason.flatMap(RetryReason.init(rawValue:)) {
-        case .transient: "because its last call failed in a way that can pass"
-        case .throttled: "because the backend asked to wait"
+        case .transient: "because its last call failed in a way that can pass\(lastCall)"
+        case .throttled: "because the backend asked to wait\(lastCall)"
         case .notBefore: "because its notBefore is not reached"
         case .blocked: "because it would hold up others, which go first"
         case .paused: "because its campaign is paused"
         case nil: "for a reason that its record does not name"
         }
+    }
+
+    /// How the newest call ended of those that have no outcome, in brackets; nothing when no record tells.
+    private var lastCall: String {
+        let calls = event.steps.compactMap { step -> AttemptEntry? in
+            if case .called(let call) = step.kind, event.open.contains(call.pushService) { call } else { nil }
+        }
+        guard let last = calls.max(by: { $0.at < $1.at }) else { return "" }
+        let answer =
+            last.status.map { "\(last.pushService) was answered \($0)" }
+            ?? "\(last.pushService) got no answer" + (last.error.map { ": \($0)" } ?? "")
+        return " (\(answer) at \(last.at.text))"
     }
 
     private static func times(_ count: Int) -> String { count == 1 ? "once" : "\(count) times" }

@@ -24,6 +24,8 @@ struct TimelineRecords {
     private let id: Needle?
     private var event = DecodedEvent()
     private var headers = HeaderList()
+    /// Request records of the user without a value.
+    private(set) var tombstoneCount = 0
 
     init(_ query: TimelineQuery, decoder: RecordDecoder) {
         self.query = query
@@ -37,6 +39,9 @@ struct TimelineRecords {
     /// - Parameter topic: its topic.
     mutating func add(_ message: Message, of kind: Kind, topic: String, to builder: inout TimelineBuilder) {
         let record = Origin(topic: topic, partition: message.partition, offset: message.offset)
+        if kind == .request, let user, message.withKey(user.isEqual), message.withValue({ $0 == nil }) {
+            tombstoneCount += 1
+        }
         // An event without an id of its own is not named by its request.
         guard record == query.origin || mayMatter(message) else { return }
         let at = WallTime(milliseconds: message.timestampMilliseconds)
@@ -108,7 +113,8 @@ struct TimelineRecords {
         message.forEachHeader { list.append(name: $0, value: $1) }
         swap(&list, &headers)
         let key = message.keyCopy
-        let value = message.valueCopy ?? []
+        // Only a dead letter may have lost its value.
+        guard let value = message.valueCopy ?? (kind == .deadLetter ? [] : nil) else { return }
         _ = decoder.decode(
             topicKind: kind == .request ? .request : .retry, topic: record.topic, partition: record.partition,
             offset: record.offset, value: value.span.bytes, headers: headers, into: &event)

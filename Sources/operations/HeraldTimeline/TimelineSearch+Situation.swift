@@ -4,9 +4,124 @@ package import HeraldKafka
 internal import HeraldText
 package import HeraldTools
 
+/// Whom an event waits for.
+package struct WorkerGroup: Sendable {
+    /// `kafka.group`.
+    package var name: String
+    /// Host and port of `admin.listen`; `nil` when it is off.
+    package var listen: (host: String, port: UInt16)?
+    /// Their admin ports as `host:port`; `nil` when nobody has named them.
+    package var named: [String]?
+
+    package init(name: String, listen: (host: String, port: UInt16)?, named: [String]?) {
+        self.name = name
+        self.listen = listen
+        self.named = named
+    }
+}
+
 /// What beside its records decides where an event stands.
 extension TimelineSearch {
     private static var questionMilliseconds: Int { 10_000 }
+
+    /// Where an event stands, why, and what changes it; asks the group, its workers and, for an event of a campaign, the
+    /// campaigns topic.
+    ///
+    /// - Parameters:
+    ///   - found: in which the event is.
+    ///   - known: what the settings decide.
+    package func explanation(
+        of event: EventTimeline, in found: Found, _ known: Explanation.Situation, reach: ClusterReach, admin: Admin
+    ) throws -> Explanation {
+        var situation = known
+        situation.gaps = found.gaps
+        situation.committedOffset = try committedOffset(of: event.origin)
+        if let campaign = event.campaign {
+            situation.campaign = try control(ofCampaign: campaign, reach: reach, admin: admin)
+        }
+        if !event.open.isEmpty { situation.workers = workers(consuming: event.waitingRecord, admin) }
+        return Explanation(of: event, situation)
+    }
+
+    private func workers(consuming record: Origin, _ admin: Admin) -> Explanation.Workers {
+        let known: GroupDescription
+        do throws(KafkaError) {
+            known = try admin.describeGroup(group.name, timeoutMilliseconds: Self.questionMilliseconds)
+        } catch {
+            return .unknown("\(error)")
+        }
+        guard !known.members.isEmpty else { return .none(group: group.name) }
+        let place = TopicPartition(topic: record.topic, partition: record.partition)
+        guard let member = known.members.first(where: { $0.partitions.contains(place) }) else {
+            return .elsewhere(group: group.name, members: known.members.count)
+        }
+        var delivering: String?
+        for worker in WorkerSurvey.ask(
+            WorkerSurvey.addresses(of: [member], named: group.named, listen: group.listen))
+        {
+            switch worker.state {
+            case .notReady(let sentences): return .failing(address: worker.address, sentences: sentences)
+            case .ready: delivering = worker.address
+            case .silent: break
+            }
+        }
+        let host = String(member.host.drop { $0 == "/" })
+        return delivering.map { .delivering(address: $0) } ?? .silent(host: host)
+    }
+
+    /// Why nothing is found of what was asked for, as far as its topics tell, in sentences.
+    package func absence(_ query: TimelineQuery, _ found: Found, reach: ClusterReach, admin: Admin) throws -> String {
+        if let origin = query.origin, let sentence = try absence(of: origin, reach, admin) { return sentence }
+        var sentences = ["no record is about it in what was read."]
+        if found.tombstoneCount > 0 {
+            sentences.append(
+                "\(found.tombstoneCount) records of this user have no value: they are no events, and notify nobody.")
+        }
+        sentences.append(
+            found.gaps.isEmpty
+                ? "It was never published to these topics, or they have forgotten it."
+                : "Not read: \(found.gaps.joined(separator: "; ")).")
+        return sentences.joined(separator: " ")
+    }
+
+    /// What is at a place of a request topic where no event is; `nil` when there is a record with a value.
+    private func absence(of origin: Origin, _ reach: ClusterReach, _ admin: Admin) throws -> String? {
+        guard topics.requests.contains(origin.topic) else {
+            return "\(origin.topic) is none of the request topics (topics.requests)."
+        }
+        let partitions = try reach.topics([origin.topic], admin).topics.first?.partitions ?? []
+        guard partitions.contains(where: { $0.id == origin.partition }) else {
+            return "\(origin.topic) has no partition \(origin.partition)."
+        }
+        let place = TopicPartition(topic: origin.topic, partition: origin.partition)
+        let reader = try ToolFailure.reading(origin.topic) { () throws(KafkaError) in
+            try TopicReader(properties: readerProperties)
+        }
+        defer { reader.close() }
+        let (begin, end) = try ToolFailure.reading(origin.topic) { () throws(KafkaError) in
+            let queries = reader.consumer.queries
+            return (
+                try queries.beginnings(of: [place], timeoutMilliseconds: Self.questionMilliseconds)[place] ?? 0,
+                try queries.ends(of: [place], timeoutMilliseconds: Self.questionMilliseconds)[place] ?? 0
+            )
+        }
+        guard origin.offset >= begin else {
+            return "it is not there any more: retention has deleted what was before offset \(begin)."
+        }
+        guard origin.offset < end else { return "nothing is there yet: the partition ends at offset \(end)." }
+        var hasValue: Bool?
+        try ToolFailure.reading(origin.topic) { () throws(KafkaError) in
+            try reader.begin([place: .offset(origin.offset)])
+        }
+        try reader.catchUp(to: .offsets([place: origin.offset + 1])) { message in
+            if message.offset == origin.offset { hasValue = message.valueCopy != nil }
+        }
+        switch hasValue {
+        case true?: return nil
+        case false?: return "that record has no value (a tombstone): it is no event, and notifies nobody."
+        case nil: return "there is no record at that offset: it was compacted away, or marks the end of a transaction."
+        }
+    }
 
     /// Up to where the group has consumed the partition of the request; `nil` when it has committed nothing there.
     package func committedOffset(of origin: Origin) throws -> Int64? {

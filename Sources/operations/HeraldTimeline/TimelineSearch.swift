@@ -11,8 +11,14 @@ package struct TimelineSearch: Sendable {
     /// librdkafka's properties for readers: `read_committed`, no group joined.
     package let readerProperties: ClientProperties
     package let decoder: RecordDecoder
+    /// The workers, for where an event stands.
+    package let group: WorkerGroup
 
-    package init(topics: Topics, delays: [DelayName], readerProperties: ClientProperties, decoder: RecordDecoder) {
+    package init(
+        topics: Topics, delays: [DelayName], readerProperties: ClientProperties, decoder: RecordDecoder,
+        group: WorkerGroup
+    ) {
+        self.group = group
         self.topics = topics
         self.delays = delays
         self.readerProperties = readerProperties
@@ -26,6 +32,10 @@ package struct TimelineSearch: Sendable {
         package var unread: [String] = []
         /// Records of the user that lie elsewhere than where their key belongs, by the names of their topics.
         package var strayTopics: [String] = []
+        /// What was not read, whatever the reason, a phrase each.
+        package var gaps: [String] = []
+        /// Records of the user in request topics that have no value: no events.
+        package var tombstoneCount = 0
         /// Whether older events were left out.
         package var isCut = false
         /// Whether the reading was ended before its end.
@@ -72,6 +82,7 @@ package struct TimelineSearch: Sendable {
         found.timelines = builder.timelines()
         found.isCut = builder.isCut
         found.strayTopics = strays(of: found.timelines, places)
+        found.gaps = gaps(query, places, found)
         return found
     }
 
@@ -93,6 +104,18 @@ package struct TimelineSearch: Sendable {
             records.add(message, of: kind, topic: topic, to: &builder)
         }
         found.passedCount = reader.progress.passed
+        found.tombstoneCount = records.tombstoneCount
+    }
+
+    private func gaps(_ query: TimelineQuery, _ places: [Place], _ found: Found) -> [String] {
+        var gaps = found.unread
+        if places.contains(where: { $0.partitions.count < $0.partitionCount }) {
+            gaps.append("other partitions than that of the user's key (--all-partitions reads them)")
+        }
+        if let since = query.since { gaps.append("what was recorded before \(since.text) (--since)") }
+        if found.isPart { gaps.append("what comes behind the place at which the reading was ended") }
+        if found.isCut { gaps.append("older events of a partition than the newest \(query.limit)") }
+        return gaps
     }
 
     private var names: String { topics.requests.joined(separator: ", ") + " and Herald's other topics" }

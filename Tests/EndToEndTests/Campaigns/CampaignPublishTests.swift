@@ -199,10 +199,18 @@ struct CampaignPublishTests {
             first.terminate()
             #expect(try await first.waitForExit() == 3)
             #expect(first.output.contains("the same command continues with the rest"), "\(first.output)")
+            // Before anybody is asked: who is left, and what stays as it was begun.
+            let unsure = try fixture.startTool(words.filter { !["--yes", "--ramp", "100"].contains($0) })
+            #expect(try await unsure.waitForExit() == 4)
+            for part in [
+                "100 recipients of this audience are published, 400 remain, nobody is new",
+                "--ramp 100 of its first start stays; --ramp none drops the ramp",
+            ] { #expect(unsure.output.contains(part), "\(unsure.output)") }
             _ = try await fixture.startWorker()
-            let second = try fixture.startTool(words)
+            let second = try fixture.startTool(words.dropLast(2) + ["--ramp", "none"])
             #expect(try await second.waitForExit(within: 120) == 0, "\(second.output)")
             #expect(second.output.contains("Continues: ") && fixture.isEachCalledOnce(500))
+            #expect(!second.output.contains("of the ramp") && !second.output.contains("stays"), "\(second.output)")
             try await fixture.catchUp()
             let entries = fixture.records("notifications.audit").compactMap(\.json)
             #expect(entries.allSatisfy { $0["action"] as? String == "campaign.start" })
@@ -254,6 +262,74 @@ struct CampaignPublishTests {
         }
     }
 
+    @Test("After a fix and a resume failures from before do not pause it again")
+    func resumedAfterFix() async throws {
+        let plan = Self.plan { $0.misbehaviour = [.status(400) { $0.user = "user-*1" }] }
+        try await Fixture.run(plan) { fixture in
+            let words = fixture.startWords(try fixture.audience(3_000), ["--pause-if-failures", "5%"])
+            let first = try fixture.startTool(words)
+            try await fixture.wait("all are published") { fixture.count("notifications.bulk") == 3_000 }
+            first.terminate()
+            #expect(try await first.waitForExit() == 3)
+            _ = try await fixture.startWorker()
+            let isPaused = try await eventually {
+                try await fixture.campaignStatus("spring")["state"] as? String == "paused"
+            }
+            #expect(isPaused)
+            // What was called when it was paused has its outcomes, and what waits is in the retry topics.
+            try await fixture.catchUp()
+            let failed = fixture.backend.calls.count { $0.status == 400 }
+            fixture.backend.misbehave([.hold()])
+            #expect(try await fixture.campaign("resume", "spring").status == 0)
+            // It knows of all that failed, while no new call can end.
+            let second = try fixture.startTool(words)
+            try await fixture.wait("it knows the outcomes") {
+                let progress = fixture.records("notifications.campaigns").last { $0.keyText == "spring/progress" }?.json
+                return (progress?["outcomes"] as? [String: Int])?["dead-lettered"] == failed
+            }
+            fixture.backend.misbehave([])
+            #expect(try await second.waitForExit(within: 120) == 3, "\(second.output)")
+            #expect(!second.output.contains("is paused"), "\(second.output)")
+            let status = try await fixture.campaignStatus("spring")
+            #expect(status["state"] as? String == "finished")
+            let outcomes = try #require(status["outcomes"] as? [String: Int])
+            #expect(outcomes["delivered"] == 3_000 - failed && outcomes["failed"] == failed, "\(outcomes)")
+        }
+    }
+
+    @Test(
+        "Another audience under the same name is refused, and replaces the former one only by word"
+    )
+    func anotherAudience() async throws {
+        try await Fixture.run(Self.heldPlan()) { fixture in
+            let first = try fixture.startTool(fixture.startWords(try fixture.audience(400), ["--ramp", "50"]))
+            _ = try await fixture.startWorker()
+            try await fixture.wait("the first step is called") { fixture.backend.heldCount == 50 }
+            let other = fixture.startWords(try fixture.audience(300, name: "other.csv"))
+            let refused = try fixture.startTool(other)
+            #expect(try await refused.waitForExit() == 1)
+            for part in [
+                "may be at work: a start takes over from it", "the campaign had 400 recipients, 50 are published",
+                "of the other 350 only those who are in this one would be", "add --replace-audience",
+            ] { #expect(refused.output.contains(part), "\(refused.output)") }
+            #expect(first.isRunning)
+
+            let second = try fixture.startTool(other + ["--replace-audience"])
+            #expect(try await first.waitForExit() == 1, "\(first.output)")
+            fixture.backend.misbehave([])
+            #expect(try await second.waitForExit(within: 120) == 0, "\(second.output)")
+            #expect(fixture.isEachCalledOnce(300))
+            let status = try await fixture.campaignStatus("spring")
+            let replaced = try #require((status["replacedAudiences"] as? [[String: Any]])?.first)
+            #expect(replaced["recipients"] as? Int == 400 && replaced["unpublished"] as? Int == 350, "\(replaced)")
+            // For ever, also when it is started again.
+            #expect(try await fixture.startTool(other).waitForExit() == 0)
+            let page = try await fixture.campaign("status", "spring", "--once")
+            #expect(page.output.contains("another audience since "), "\(page.output)")
+            #expect(page.output.contains("350 of 400 were not published by then"), "\(page.output)")
+        }
+    }
+
     @Test("The steps of a ramp wait for their outcomes, and bad ones pause it however few they are")
     func ramp() async throws {
         let plan = Self.plan { $0.misbehaviour = [.status(400) { $0.user = "user-3" }] }
@@ -289,7 +365,7 @@ struct CampaignPublishTests {
         }
     }
 
-    @Test("A campaign that is started again with something else is refused, and more people may come in")
+    @Test("A campaign that is started again with something else is refused, and more people come in by word")
     func differs() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             _ = try await fixture.startWorker()
@@ -299,8 +375,10 @@ struct CampaignPublishTests {
             let other = try fixture.startTool(fixture.startWords(path, pns: "gcm"))
             #expect(try await other.waitForExit() == 1)
             #expect(other.output.contains("its push services are apns"), "\(other.output)")
-            let more = try fixture.startTool(fixture.startWords(try fixture.audience(5, name: "more.csv")))
+            let words = fixture.startWords(try fixture.audience(5, name: "more.csv"), ["--replace-audience"])
+            let more = try fixture.startTool(words)
             #expect(try await more.waitForExit() == 0 && fixture.isEachCalledOnce(5), "\(more.output)")
+            #expect(more.output.contains("3 recipients of this audience are published, 2 remain"), "\(more.output)")
         }
     }
 

@@ -37,7 +37,9 @@ struct ConsoleCampaignTests {
         let begun = try await console.post("/api/drafts", form)
         let draft = try #require(begun.json["draft"] as? String, "\(begun.text)")
         let preview = try await console.get("/api/drafts/\(draft)") { $0.json["state"] as? String != "reading" }
-        let start = try await console.post("/api/drafts/\(draft)/start", typed.map { ["typed": $0] } ?? [:])
+        var word: [String: Any] = ["hash": try #require(preview.json["hash"] as? String), "form": form]
+        word["typed"] = typed
+        let start = try await console.post("/api/drafts/\(draft)/start", word)
         #expect(start.status == 200, "\(start.text)")
         return preview
     }
@@ -68,12 +70,20 @@ struct ConsoleCampaignTests {
             #expect(preview.json["typed"] as? Int == 150)
             #expect(try await console.get("/api/drafts/\(draft)", as: .viewer).status == 404)
             #expect(try await console.get("/api/drafts/\(draft)/invalid").text.contains("152,"))
-            let untyped = try await console.post("/api/drafts/\(draft)/start")
+            let hash = try #require(preview.json["hash"] as? String)
+            let untyped = try await console.post("/api/drafts/\(draft)/start", ["hash": hash, "form": form])
             #expect(
                 untyped.status == 409 && untyped.text.contains("150 recipients would be notified"), "\(untyped.text)")
+            // The message was edited after the preview.
+            let edited = form.merging(["message": "Bye {{first_name}}"]) { $1 }
+            for word in [["typed": 150], ["typed": 150, "hash": "0"], ["typed": 150, "hash": hash, "form": edited]] {
+                let other = try await console.post("/api/drafts/\(draft)/start", word)
+                #expect(other.status == 409 && other.text.contains("not what was previewed"), "\(other.text)")
+            }
             #expect(fixture.count("notifications.bulk") == 0)
-            #expect(try await console.post("/api/drafts/\(draft)/start", ["typed": 150]).status == 200)
-            #expect(try await console.post("/api/drafts/\(draft)/start", ["typed": 150]).status == 404)
+            let word: [String: Any] = ["typed": 150, "hash": hash, "form": form]
+            #expect(try await console.post("/api/drafts/\(draft)/start", word).status == 200)
+            #expect(try await console.post("/api/drafts/\(draft)/start", word).status == 404)
         }
     }
 
@@ -143,6 +153,31 @@ struct ConsoleCampaignTests {
         }
     }
 
+    @Test("Another audience under a campaign's name is refused in the preview, unless by word")
+    func anotherAudience() async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            _ = try await fixture.startWorker()
+            let console = try await ConsoleProbe(fixture)
+            let key = try await upload("user\nann\nben\n", to: console)
+            _ = try await start(
+                ["upload": key, "name": "spring", "message": "Hi {{user}}", "pns": ["apns"]], in: console)
+            _ = try await finished("spring", in: console)
+            func preview(_ more: [String: Any]) async throws -> ConsoleProbe.Answer {
+                let other = try await upload("user\nann\nben\ncid\n", to: console)
+                let begun = try await console.post(
+                    "/api/drafts", ["upload": other, "name": "spring"].merging(more) { $1 })
+                let draft = try #require(begun.json["draft"] as? String, "\(begun.text)")
+                return try await console.get("/api/drafts/\(draft)") { $0.json["state"] as? String != "reading" }
+            }
+            let refused = try await preview([:])
+            #expect(refused.json["state"] as? String == "failed")
+            #expect(refused.text.contains("the campaign had 2 recipients, 2 are published"), "\(refused.text)")
+            let shown = try await preview(["replaceAudience": true])
+            #expect(shown.text.contains("2 recipients of this audience are published, 1 remains"), "\(shown.text)")
+            #expect((shown.json["command"] as? [String])?.contains("--replace-audience") == true)
+        }
+    }
+
     @Test("A console that is killed while it publishes leaves a campaign that goes on with the same audience")
     func killed() async throws {
         try await Fixture.run(Self.plan()) { fixture in
@@ -161,7 +196,7 @@ struct ConsoleCampaignTests {
             let second = try await ConsoleProbe(fixture)
             // The message is the one that it was begun with, and stays masked.
             let preview = try await start(
-                ["upload": try await upload(users, to: second), "name": "spring"], typed: 400, in: second)
+                ["upload": try await upload(users, to: second), "name": "spring"], typed: 350, in: second)
             #expect(preview.json["continues"] as? Bool == true && !preview.text.contains("Secret"), "\(preview.text)")
             let finished = try await finished("spring", in: second)
             #expect(finished.text.contains(#""delivered":400"#), "\(finished.text)")
@@ -218,6 +253,26 @@ struct ConsoleCampaignTests {
             #expect(try await console.post("/api/campaigns/spring/pause").status == 403)
             let unknown = try await console.get("/api/campaigns/nothing") { $0.status != 200 }
             #expect(unknown.status == 404 && unknown.text.contains("there is no campaign"), "\(unknown.text)")
+        }
+    }
+
+    @Test("Files that are refused, or left, lock nobody out")
+    func refusedUploads() async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            let console = try await ConsoleProbe(fixture)
+            for number in 0..<6 {
+                let key = try await upload("name\nann \(number)\n", to: console)
+                let begun = try await console.post(
+                    "/api/drafts", ["upload": key, "name": "a", "message": "Hi", "pns": ["apns"]])
+                if let draft = begun.json["draft"] as? String {
+                    let failed = try await console.get("/api/drafts/\(draft)") {
+                        $0.json["state"] as? String != "reading"
+                    }
+                    #expect(failed.text.contains("user"), "\(failed.text)")
+                }
+                #expect(try await console.post("/api/uploads/\(key)?offset=0", text: "name").status == 404)
+            }
+            for _ in 0..<6 { _ = try await upload("user\nann\n", to: console) }
         }
     }
 

@@ -80,7 +80,8 @@ struct FindTests {
         try await Fixture.run(plan) { fixture in
             try await fixture.publish([Publication(id: "early", user: "bob")])
             let early = try await fixture.tool("explain", "early")
-            #expect(early.status == 0 && early.output.contains("nobody consumes it"), "\(early.output)")
+            #expect(early.status == 0, "\(early.output)")
+            #expect(early.output.contains("No worker runs in the group \(fixture.name)"), "\(early.output)")
             #expect(early.output.contains("herald doctor"))
             _ = try await fixture.startWorker()
             let waits = try await eventually {
@@ -91,9 +92,47 @@ struct FindTests {
             let waiting = try await fixture.tool("explain", "early", "--user", "bob")
             #expect(waiting.status == 0, "\(waiting.output)")
             #expect(waiting.output.contains("apns: it waits in \(fixture.topic("notifications.retry.1h")) until"))
-            #expect(waiting.output.contains("its last call failed in a way that can pass"))
+            #expect(waiting.output.contains("can pass (apns was answered 503 at 2"), "\(waiting.output)")
+            #expect(waiting.output.contains("Not read: other partitions than that of the user's key"))
             #expect(waiting.output.contains("call 2 of at most 2"))
             #expect(waiting.output.contains("If that fails too, it becomes a dead letter."))
+        }
+    }
+
+    @Test("Without a worker, and in an outage, no worker is said to be calling an event just now")
+    func nobodyCalls() async throws {
+        try await Fixture.run(Self.plan { $0.misbehaviour = [.status(401)] }) { fixture in
+            let admin = ["admin.listen": "127.0.0.1:\(try #require(FreePorts.take(1).first))"]
+            let worker = try await fixture.startWorker(changing: admin)
+            try await fixture.publish([Publication(id: "e", user: "ann")])
+            try await worker.waitForLog("outage")
+            let outage = try await fixture.tool("explain", "e", "--user", "ann", changing: admin)
+            #expect(outage.status == 0 && outage.output.contains("says that it does not deliver"), "\(outage.output)")
+            #expect(!outage.output.contains("just now"), "\(outage.output)")
+            worker.terminate()
+            #expect(try await worker.waitForExit() == 0)
+            let alone = try await fixture.tool("explain", "e", "--user", "ann", changing: admin)
+            #expect(alone.output.contains("No worker runs in the group \(fixture.name)"), "\(alone.output)")
+            #expect(!alone.output.contains("just now"), "\(alone.output)")
+        }
+    }
+
+    @Test("Not found is not said to be never published, unless all was read; a tombstone is called one")
+    func absent() async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            var tombstone = Publication(key: Array("ann".utf8), value: nil)
+            tombstone.partition = 1
+            try await fixture.publish([tombstone])
+            let narrow = try await fixture.tool("explain", "order-17", "--user", "ann")
+            #expect(narrow.status == 1 && narrow.output.contains("Not read: other partitions"), "\(narrow.output)")
+            #expect(!narrow.output.contains("never published"), "\(narrow.output)")
+            let wide = try await fixture.tool("explain", "order-17", "--user", "ann", "--all-partitions")
+            #expect(wide.output.contains("1 records of this user have no value"), "\(wide.output)")
+            let place = "\(fixture.topic("notifications"))/1/"
+            let first = try await fixture.tool("explain", place + "0")
+            #expect(first.status == 1 && first.output.contains("has no value (a tombstone)"), "\(first.output)")
+            let next = try await fixture.tool("explain", place + "7")
+            #expect(next.output.contains("nothing is there yet: the partition ends at offset 1"), "\(next.output)")
         }
     }
 

@@ -1,4 +1,6 @@
 import Foundation
+import HeraldHTTP
+import HeraldHub
 import HeraldSandbox
 import HeraldThreads
 import TestSupport
@@ -31,6 +33,41 @@ struct HubBackendCommandTests {
             return variables
         }
 
+        /// Puts a registration as somebody else would.
+        func put(_ id: String, _ kind: String, tags: String, _ more: String = "") async throws {
+            let client = HubClient(
+                try HubConnectionString(emulator.connectionString), hub: emulator.hub, timeoutMilliseconds: 60_000,
+                tls: TLSFiles(caFile: emulator.caFile))
+            let entry =
+                "<entry xmlns=\"http://www.w3.org/2005/Atom\"><content type=\"application/xml\"><\(kind) "
+                + "xmlns=\"http://schemas.microsoft.com/netservices/2010/10/servicebus/connect\"><Tags>\(tags)</Tags>"
+                + "<DeviceToken>0AFF</DeviceToken>\(more)</\(kind)></content></entry>"
+            let outcome = try await Blocking.run {
+                client.perform(
+                    .other("PUT", Array(entry.utf8), mediaType: "application/atom+xml;type=entry;charset=utf-8"),
+                    "registrations/\(id)")
+            }
+            guard case .response(let response) = outcome, response.status == 200 else {
+                Issue.record("the hub refuses \(id): \(outcome)")
+                return
+            }
+        }
+
+        /// Whom the device hears of when a tag is sent to.
+        func reaches(_ tag: String, as format: String = "apple") async throws -> Int {
+            let before = emulator.payloads(ofHandle: "0AFF").count
+            let client = HubClient(
+                try HubConnectionString(emulator.connectionString), hub: emulator.hub, timeoutMilliseconds: 60_000,
+                tls: TLSFiles(caFile: emulator.caFile))
+            _ = try await Blocking.run {
+                client.send(
+                    Array((format == "template" ? "{}" : #"{"aps":{"alert":"hi"}}"#).utf8), as: format,
+                    mediaType: "application/json;charset=utf-8",
+                    to: tag)
+            }
+            return emulator.payloads(ofHandle: "0AFF").count - before
+        }
+
         func register(_ words: String...) async throws -> HeraldProgram.Run {
             try await HeraldProgram.run(
                 ["register", "--store", folder.appendingPathComponent("ids.json").path] + words,
@@ -60,6 +97,28 @@ struct HubBackendCommandTests {
         setup.isAway = true
         let away = try await setup.register("--platform", "gcm", "--handle", "t", "--user", "alice")
         #expect(away.status == 5, "\(away.error)")
+    }
+
+    @Test("register deletes doubles of its own user alone; the rest stays, and is named")
+    func others() async throws {
+        let setup = try Setup()
+        let (native, template) = ("AppleRegistrationDescription", "AppleTemplateRegistrationDescription")
+        try await setup.put("1-1", template, tags: "username:ida,promo", "<BodyTemplate>{}</BodyTemplate>")
+        try await setup.put("2-2", native, tags: "vip")
+        try await setup.put("3-3", native, tags: "username:ida")
+        try await setup.put("4-4", native, tags: "username:ida,old")
+        let run = try await setup.register(
+            "--platform", "apns", "--handle", "0aff", "--user", "ida", "--tags", "news", "-o", "jsonl")
+        #expect(run.status == 0, "\(run.error)")
+        let id = try #require(run.records.first?["registration"] as? String)
+        #expect(["3-3", "4-4"].contains(id))
+        #expect(run.error.contains("1-1 (template or installation, tags username:ida,promo)"), "\(run.error)")
+        #expect(run.error.contains("2-2 (tags vip)"), "\(run.error)")
+        #expect(!run.error.contains("3-3") && !run.error.contains("4-4"), "\(run.error)")
+        #expect(try await setup.reaches("vip") == 1)
+        #expect(try await setup.reaches("promo", as: "template") == 1)
+        #expect(try await setup.reaches("news") == 1)
+        #expect(try await setup.reaches("old") == 0)
     }
 
     @Test("doctor proves a hub, and says what is wrong with a connection string without its key")

@@ -189,7 +189,7 @@ struct PublishWithoutBrokerTests {
                 \(Self.plain)
                 {"specversion":"1.0","type":"t","source":"s","data":{"user":"u","message":"m","pns":"gcm"}}
                 \(Self.cloudEvent)
-                {"specversion":"1.0","type":"t","source":"s","id":"i","data":{"user":"u","message":"m","pns":"fax"}}
+                {"specversion":"1.0","type":"t","source":"s","id":"j","data":{"user":"u","message":"m","pns":"fax"}}
                 {"user":"u","pns":"apns"}
                 """)
         #expect(bad.status == 2 && bad.output.isEmpty)
@@ -202,6 +202,55 @@ struct PublishWithoutBrokerTests {
         #expect(try await HeraldProgram.run(words + ["m", "--wait", "1s"]).status == 2)
         let settings = try await HeraldProgram.run(words + ["m"], environment: ["HERALD_BACKEND_PUSH_SERVICES": "wns"])
         #expect(settings.status == 2)
+    }
+
+    @Test("--check names all mistakes of an event, and warns of what is allowed and probably not meant")
+    func allMistakes() async throws {
+        let run = try await HeraldProgram.run(
+            ["publish", "--check", "--file", "-"],
+            input: """
+                {"user":"a b","pns":"fax","message":"","expiresAt":"tomorrow"}
+                {"user":"u","pns":"apns","message":"m","expiresat":"2036-01-01T00:00:00Z","campain":"c"}
+                {"id":"a","user":"u","pns":"apns","message":"m","expiresAt":"2020-01-01T00:00:00Z"}
+                {"id":"a","user":"u","pns":"apns","message":"m","notBefore":"2099-01-01T00:00:00Z"}
+                {"id":"b","user":"u","pns":"apns","message":"m","notBefore":"2098-01-02T00:00:00Z","expiresAt":"2098-01-01T00:00:00Z"}
+                {"id":"b","user":"v","pns":"apns","message":"m","options":{"collapse_id":"x"}}
+                {"specversion":"2","type":"t","source":"s","id":"","data":{"user":"u","pns":"gcm"}}
+                """)
+        #expect(run.status == 2 && run.output.isEmpty)
+        let lines = run.error.split(separator: "\n").map(String.init)
+        func said(_ line: Int, _ part: String) -> Bool {
+            lines.contains { $0.hasPrefix("line \(line): ") && $0.contains(part) }
+        }
+        #expect(said(1, "invalid: user holds") && said(1, "allowed are apns") && said(1, "message is empty"))
+        #expect(said(1, "expiresAt is no RFC 3339"), "\(run.error)")
+        #expect(said(2, "warning: expiresat is no field and is ignored: did you mean expiresAt?"), "\(run.error)")
+        #expect(said(2, "campain") && said(3, "expiresAt (2020-01-01T00:00:00.000Z) is past"))
+        #expect(said(4, "more than a year away") && said(4, "the id is that of line 3 too, with the same user"))
+        #expect(said(5, "notBefore (2098-01-02T00:00:00.000Z) is not before expiresAt"))
+        #expect(said(6, "options.collapse_id is no field") && said(6, "only user or source tell them apart"))
+        #expect(said(7, "specversion is not 1.0") && said(7, "id is empty") && said(7, "message is missing"))
+        #expect(lines.last == "herald: 2 of 7 events cannot be sent; nothing was published", "\(run.error)")
+    }
+
+    @Test("--check with -o json and jsonl prints a record for each event")
+    func checkAsJSON() async throws {
+        let input = """
+            {"id":"a","user":"u","pns":"apns","message":"m"}
+            {"id":"b","user":"u","pns":"apns","message":"m","notbefore":"2036-01-01T00:00:00Z"}
+            {"id":"c","user":"u","pns":"fax","message":""}
+            """
+        let run = try await HeraldProgram.run(["publish", "--check", "-f", "-", "-o", "jsonl"], input: input)
+        #expect(run.status == 2)
+        #expect(run.records.map { $0["verdict"] as? String } == ["good", "warned", "refused"], "\(run.output)")
+        #expect(
+            run.records.map { $0["line"] as? Int } == [1, 2, 3]
+                && run.records.map { $0["id"] as? String } == ["a", "b", "c"])
+        #expect((run.records.last?["mistakes"] as? [String])?.count == 2)
+        #expect((run.records[1]["warnings"] as? [String])?.first?.contains("notBefore") == true)
+        let one = try await HeraldProgram.run(
+            ["publish", "--check", "--user", "u", "--pns", "apns", "--message", "m", "-o", "json"])
+        #expect(one.status == 0 && one.output.contains(#""verdict": "good""#), "\(one.output) \(one.error)")
     }
 
     @Test("Without brokers in the settings the exit status is 78, and a file that is not there is said")

@@ -194,6 +194,27 @@ struct RegistrationRequestTests {
             ])
     }
 
+    @Test("On a shared hub only native registrations with the user's own tag are doubles; the rest is named")
+    func ownDoubles() throws {
+        func entry(_ id: String, _ kind: String, _ tags: String) -> String {
+            "<entry><title>\(id)</title><content><\(kind)RegistrationDescription><RegistrationId>\(id)"
+                + "</RegistrationId><Tags>\(tags)</Tags><GcmRegistrationId>h</GcmRegistrationId>"
+                + "</\(kind)RegistrationDescription></content></entry>"
+        }
+        let feed =
+            "<feed xmlns=\"http://www.w3.org/2005/Atom\">" + entry("1", "GcmTemplate", "u:ida,promo")
+            + entry("2", "Gcm", "vip") + entry("3", "Gcm", "u:ida,news")
+            + entry("4", "Gcm", "u:ida,$InstallationId:{i}") + entry("5", "Gcm", "u:ida") + "</feed>"
+        let hub = try Hub { line, _ in Hub.answer(200, line.hasPrefix("GET") ? feed : "") }
+        defer { hub.stop() }
+        guard case .success(let own) = HubRegistrations(hub.client).id(forHandle: "h", tag: "u:ida") else {
+            Issue.record("there is no id")
+            return
+        }
+        #expect(own.id == "3" && own.others.map(\.id) == ["1", "2", "4"])
+        #expect(hub.lines.dropFirst() == ["DELETE /hub/registrations/5?api-version=2020-06"])
+    }
+
     @Test("A handle that nobody has, or none at all, gets a new id", arguments: ["h", nil])
     func newHandle(handle: String?) throws {
         let hub = try Hub { line, _ in

@@ -44,8 +44,12 @@ struct HubRegistrationClientTests {
         var found = try await tagged("username:alice", manager)
         #expect(found.map(\.id) == [id])
         #expect(found.first?.device == .apple(token: "0AFF"))
-        // Another user of the device: the same registration, with another tag.
-        try await devices.register(handle: DeviceHandle("0AFF"), platform: .apns, user: "bob", store: Store())
+        // Found by the handle, without what was remembered.
+        try await devices.register(handle: DeviceHandle("0AFF"), platform: .apns, user: "alice", store: Store())
+        found = try await tagged("username:alice", manager)
+        #expect(found.map(\.id) == [id] && found.first?.tags == ["username:alice"])
+        // Another user of the device, by whom the id is remembered: the same registration, with another tag.
+        try await devices.register(handle: DeviceHandle("0AFF"), platform: .apns, user: "bob", store: store)
         found = try await tagged("username:bob", manager)
         #expect(found.map(\.id) == [id] && found.first?.tags == ["username:bob"])
         #expect(try await tagged("username:alice", manager).isEmpty)
@@ -54,23 +58,28 @@ struct HubRegistrationClientTests {
         #expect(try await tagged("username:bob", manager).isEmpty)
     }
 
-    @Test("Doubles of a handle are deleted, whatever its push service")
+    @Test("The user's own doubles of a handle are deleted; a registration of another user stays, and is told")
     func doubles() async throws {
         let emulator = try HubEmulator()
         defer { emulator.stop() }
         let hub = try client(emulator)
         let handle = "https://wns.example/?t='1'&a=b"
-        for id in ["1-1", "2-2", "3-3"] {
-            let registration = try HubRegistration(.windows(channel: handle), tags: ["double"])
+        for (id, tags) in [("1-1", ["other"]), ("2-2", ["carl-devices", "vip"]), ("3-3", ["carl-devices"])] {
+            let registration = try HubRegistration(.windows(channel: handle), tags: tags)
             guard case .success = try await Blocking.run({ hub.put(registration, at: id) }) else {
                 Issue.record("the hub refuses \(id)")
                 return
             }
         }
+        let told = Guarded<[OtherRegistration]>([])
         let id = try await HubRegistrationClient(hub, tag: "{user}-devices").register(
-            handle: DeviceHandle(handle), platform: .wns, user: "carl", store: Store())
+            handle: DeviceHandle(handle), platform: .wns, user: "carl", store: Store(),
+            others: { others in told.withLock { $0 = others } })
+        #expect(["2-2", "3-3"].contains(id))
         #expect(try await tagged("carl-devices", hub).map(\.id) == [id])
-        #expect(try await tagged("double", hub).isEmpty)
+        #expect(try await tagged("other", hub).map(\.id) == ["1-1"])
+        #expect(told.withLock { $0.map(\.id) } == ["1-1"])
+        #expect(told.withLock { $0.first?.tags } == ["other"])
     }
 
     @Test("Devices of gcm are registered for FCM v1, or for the legacy interface on request", arguments: [true, false])

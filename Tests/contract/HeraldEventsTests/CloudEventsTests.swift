@@ -37,6 +37,24 @@ struct CloudEventsTests {
         #expect(decoding.text(decoding.event.campaign) == "spring")
     }
 
+    @Test(
+        "What lacks a CloudEvent's headers, or has HTTP's, is told which one is missing"
+    )
+    func missingHeaders() {
+        let envelope = Decoding(envelope(), headers: [("content-type", "application/json")])
+        #expect(envelope.failure?.detail.contains("user is missing") == true)
+        #expect(
+            envelope.failure?.detail.hasSuffix("its header content-type: application/cloudevents+json is missing")
+                == true)
+        let http = Decoding(
+            #"{"message":"Hi","pns":"apns"}"#, headers: [("CE-id", "1"), ("ce-specversion", "1.0"), ("ce-source", "s")])
+        #expect(http.failure?.detail.hasSuffix("they are called ce_, and ce_specversion is missing") == true)
+        let plain = Decoding(
+            #"{"message":"Hi","pns":"apns","data":1}"#, headers: [("content-type", "application/json")])
+        #expect(plain.failure?.detail.contains("header") == false)
+        #expect(Decoding(#"{"user":"u","message":"Hi","pns":"apns"}"#, headers: [("ce-id", "1")]).failure == nil)
+    }
+
     @Test("What belongs outside is ignored inside of data, and the other way round")
     func separation() {
         let decoding = Decoding(

@@ -46,6 +46,26 @@ struct ResultTests {
         #expect(result.origin == Origin(topic: "notifications.bulk", partition: 1, offset: 2))
     }
 
+    @Test(
+        "A result names what was asked for, when that is another name than the push service's",
+        arguments: [
+            (#""fcm""#, 1, ["fcm"]), (#"["FCM","apns","gcm","FCM"]"#, 1, ["FCM", "gcm"]),
+            (#"["FCM","apns"]"#, 0, []), (#"["apns","gcm","gcm"]"#, 1, []), (#" [ "\u0066cm" ] "#, 1, ["fcm"]),
+            (#""\u0067cm""#, 1, []),
+            (
+                #"["fcm","Fcm","fCm","fcM","FCm","fCM","FcM","FCM","gcm"]"#, 1,
+                ["fcm", "Fcm", "fCm", "fcM", "FCm", "fCM", "FcM", "FCM"]
+            ),
+        ] as [(String, Int, [String])])
+    func requestedNames(pns: String, service: Int, names: [String]) throws {
+        let decoding = Decoding(eventJSON(["pns": pns]))
+        let facts = ResultFacts(outcome: .delivered, pushService: service, completedAt: WallTime(milliseconds: 0))
+        let json = encode(facts, decoding)
+        #expect(json.contains("requestedPns") == !names.isEmpty, "\(json)")
+        let result = try NotificationResult(decoding: Array(json.utf8))
+        #expect(result.requestedPushServices == (names.isEmpty ? [PushServices.standard.names[service]] : names))
+    }
+
     @Test("What the backend calls the message comes back as it was", arguments: ["NH-1-06", "a\"b\\c", "~"])
     func backendID(text: String) throws {
         let facts = ResultFacts(outcome: .delivered, status: 201, completedAt: WallTime(milliseconds: 0))

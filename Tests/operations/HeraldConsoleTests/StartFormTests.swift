@@ -110,7 +110,7 @@ struct StartFormTests {
         let order = try order(definition) { $0.message = message }
         let form = form { $0.message = message }
         let draft = CampaignDraft(
-            owner: "ann", upload: key, order: order,
+            owner: "ann", upload: key, hash: form.hash, order: order,
             command: form.command(order, file: "users.csv", isMessageMasked: false),
             maskedCommand: form.command(order, file: "users.csv", isMessageMasked: true),
             isMessageKnown: message != nil)

@@ -98,7 +98,7 @@ struct UploadStoreTests {
         }
     }
 
-    @Test("There are few at a time; one that stands still gives way, and after an hour all are forgotten")
+    @Test("There are few at a time; what is not used gives way, and after an hour all are forgotten")
     func bounded() throws {
         let clock = Clock()
         let store = store(clock)
@@ -106,18 +106,35 @@ struct UploadStoreTests {
         #expect(status { _ = try store.declare(name: "fifth", byteCount: 1, owner: "ben") } == 429)
         clock.advance(.seconds(61))
         for key in keys.dropFirst() { _ = try store.append([1, 2], at: 0, to: key, owner: "ann") }
-        _ = try store.declare(name: "fifth", byteCount: 1, owner: "ben")
+        let fifth = try store.declare(name: "fifth", byteCount: 1, owner: "ben")
         #expect(status { _ = try store.append([1], at: 0, to: keys[0], owner: "ann") } == 404)
-        // What is complete stays, however long nothing comes.
-        clock.advance(.seconds(3_000))
-        _ = try store.declare(name: "sixth", byteCount: 1, owner: "ben")
-        _ = try store.file(keys[1], owner: "ann")
+        #expect(status { _ = try store.declare(name: "sixth", byteCount: 1, owner: "carl") } == 429)
+        // A complete one too, when it has lain there for a minute: whoever looks through it has the file.
+        clock.advance(.seconds(61))
+        _ = try store.append([1], at: 0, to: fifth, owner: "ben")
+        _ = try store.declare(name: "sixth", byteCount: 1, owner: "carl")
+        #expect(store.count == 4)
         clock.advance(.seconds(3_599))
-        store.sweep()
-        #expect(store.count == 2)
+        _ = try store.file(fifth, owner: "ben")
         clock.advance(.seconds(2))
         store.sweep()
+        #expect(store.count == 1)
+        clock.advance(.seconds(3_600))
+        store.sweep()
         #expect(store.count == 0)
+    }
+
+    @Test("Who has files there already is never locked out by them: the oldest gives way at once")
+    func ownFiles() throws {
+        let clock = Clock()
+        let store = store(clock)
+        var keys: [String] = []
+        for number in 0..<6 {
+            keys.append(try store.declare(name: "\(number)", byteCount: 1, owner: "ann"))
+            _ = try store.append([1], at: 0, to: keys[number], owner: "ann")
+            clock.advance(.seconds(1))
+        }
+        #expect(keys.map { key in status { _ = try store.file(key, owner: "ann") } } == [404, 404, nil, nil, nil, nil])
     }
 
     @Test("No file has a name that others could open")

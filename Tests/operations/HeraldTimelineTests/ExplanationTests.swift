@@ -69,7 +69,9 @@ struct ExplanationTests {
                 Sample.settled(4, "gcm"),
             ], Sample.situation(now: 10))
         #expect(found.text.contains("apns: it waits in notifications.retry.30s until \(Sample.at(33).text)"))
-        #expect(found.text.contains("because its last call failed in a way that can pass"))
+        #expect(
+            found.text.contains(
+                "because its last call failed in a way that can pass (apns was answered 503 at \(Sample.at(3).text))"))
         #expect(found.text.contains("call 4 of at most 6"))
         #expect(found.text.contains("If that fails too, it waits 30s (retry.delays)."))
         #expect(found.commands.isEmpty)
@@ -83,7 +85,8 @@ struct ExplanationTests {
             Sample.situation(now: 100))
         #expect(found.text.contains("That moment has passed."))
         #expect(found.text.contains("If that fails too, it becomes a dead letter."))
-        #expect(found.commands == ["herald doctor --only kafka"])
+        #expect(found.text.contains("Whether a worker runs is not known (nobody was asked)."))
+        #expect(found.commands == ["herald doctor"])
     }
 
     @Test("An event of a paused campaign is told with who paused it, and how it goes on")
@@ -106,7 +109,41 @@ struct ExplanationTests {
         #expect(found.text.contains("apns, gcm: there is no outcome yet. At most 42 records are before it"))
         #expect(found.commands == ["herald doctor"])
         let nobody = try explain([Sample.published()], Sample.situation(committed: nil))
-        #expect(nobody.text.contains("nobody consumes it"))
+        #expect(nobody.text.contains("has committed nothing in its partition. Whether a worker runs is not known"))
+    }
+
+    @Test(
+        "What waits for a worker is told with what the group and its workers say, and never more",
+        arguments: [
+            (.none(group: "g"), "No worker runs in the group g: nobody calls it until one does.", true),
+            (.elsewhere(group: "g", members: 2), "The group g has 2 members, and none of them consumes that", true),
+            (.silent(host: "h"), "A worker on h consumes that partition; whether it delivers is not known", true),
+            (
+                .failing(address: "h:1", sentences: ["The backend answers 401."]),
+                "The worker at h:1 says that it does not deliver: The backend answers 401.", true
+            ),
+            (.delivering(address: "h:1"), "says that it delivers: it may be calling it just now", false),
+            (.unknown("no answer"), "Whether a worker runs is not known (no answer).", true),
+        ] as [(Explanation.Workers, String, Bool)])
+    func workers(_ workers: Explanation.Workers, _ words: String, _ namesDoctor: Bool) throws {
+        var situation = Sample.situation(committed: 1_742)
+        situation.workers = workers
+        let found = try explain([Sample.published()], situation)
+        #expect(found.text.contains(words), "\(found.text)")
+        #expect(found.commands == (namesDoctor ? ["herald doctor"] : []))
+        #expect(found.text.contains("just now") == !namesDoctor, "\(found.text)")
+    }
+
+    @Test("What was not read is named where something is not known")
+    func gaps() throws {
+        var situation = Sample.situation()
+        situation.gaps = ["other partitions", "what was recorded before noon"]
+        let open = try explain([Sample.published()], situation)
+        #expect(open.text.hasSuffix("Not read: other partitions; what was recorded before noon."))
+        let whole = try explain([Sample.published(), Sample.settled(1, "apns"), Sample.settled(1, "gcm")], situation)
+        #expect(!whole.text.contains("Not read"))
+        let late = try explain([Sample.settled(1, "apns"), Sample.settled(1, "gcm")], situation)
+        #expect(late.text.contains("at a time that is not among what was read") && late.text.contains("Not read"))
     }
 
     @Test("An event that is done and whose result is gone is not said to wait")

@@ -13,6 +13,7 @@ struct CallLogTests {
         var key: String?
         var pns: String?
         var user: String?
+        var message: String?
         var caller: String?
         var status: Int?
     }
@@ -33,6 +34,20 @@ struct CallLogTests {
         #expect(calls.map(\.idempotencyKey) == ["topic/0/1:gcm", nil, nil, nil])
         #expect(calls.map(\.caller) == ["ann", "ann", "ann", nil])
         #expect(zip(calls, calls.dropFirst()).allSatisfy { $0.receivedAt <= $1.receivedAt })
+    }
+
+    @Test("has the text that the user would read, also of a call that is told to fail")
+    func messages() throws {
+        let (backend, client) = try SandboxClient.start {
+            $0.misbehaviour = [.status(503) { $0.user = "carl" }]
+        }
+        _ = try client.notify("gcm", "bob", "Dein Päckchen \"17\" ist da")
+        _ = try client.notify("apns", "carl", "later")
+        _ = try client.call("POST", "/api/notifications?pns=gcm&to_tag=a", body: "{")
+        #expect(backend.calls.map(\.message) == ["Dein Päckchen \"17\" ist da", "later", nil])
+        let lines = try client.call("GET", "/sandbox/calls").body.split(separator: 10)
+        let texts = try lines.map { try JSONDecoder().decode(Line.self, from: Data($0)).message }
+        #expect(texts == backend.calls.map(\.message))
     }
 
     @Test("keeps the newest and says how many it dropped")

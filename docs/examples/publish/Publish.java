@@ -38,7 +38,7 @@ public class Publish {
 
             // Yours, and the same one when you publish the same thing again.
             String id = UUID.randomUUID().toString();
-            List<String> services = List.of("apns", "gcm");
+            List<String> services = List.of("apns", "fcm");
             String event = json.writeValueAsString(Map.of(
                 "id", id, "user", user, "message", arguments[2], "pns", services, "source", "Publish.java"));
             producer.send(new ProducerRecord<>(requests, user, event)).get();
@@ -54,7 +54,10 @@ public class Publish {
                     }
                     System.out.println(record.value());
                     // A result without "pns" is one for the whole event, which broke a rule.
-                    if (result.has("pns")) {
+                    // "requestedPns" has your own names when "pns" is another one: workers call fcm gcm.
+                    if (result.has("requestedPns")) {
+                        result.get("requestedPns").forEach(name -> missing.remove(name.asText()));
+                    } else if (result.has("pns")) {
                         missing.remove(result.get("pns").asText());
                     } else {
                         missing.clear();

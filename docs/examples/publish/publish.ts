@@ -24,7 +24,7 @@ const event = {
     id: randomUUID(), // yours, and the same one when you publish the same thing again
     user,
     message,
-    pns: ["apns", "gcm"],
+    pns: ["apns", "fcm"],
     source: "publish.ts",
 };
 const missing = new Set(event.pns);
@@ -39,7 +39,8 @@ const outcome = new Promise((resolve) => {
             if (result.id !== event.id) return; // somebody else's
             console.log(JSON.stringify(result));
             // A result without "pns" is one for the whole event, which broke a rule.
-            if (result.pns) missing.delete(result.pns); else missing.clear();
+            // "requestedPns" has your own names when "pns" is another one: workers call fcm gcm.
+            for (const name of result.requestedPns ?? (result.pns ? [result.pns] : event.pns)) missing.delete(name);
             delivered = delivered && result.outcome === "delivered";
             if (missing.size === 0) resolve(undefined);
         },

@@ -1,4 +1,5 @@
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.net.URI;
@@ -85,9 +86,11 @@ class NotificationsTest {
                 String event = "{\"id\":\"order-17\",\"user\":\"ann\",\"pns\":[\"apns\"],\"message\":\"Your parcel is here\"}";
                 producer.send(new ProducerRecord<>(herald.requestTopic(), "ann", event)).get();
             }
-            List<String> statuses = herald.waitForCalls(2).stream()
+            List<String> calls = herald.waitForCalls(2);
+            List<String> statuses = calls.stream()
                     .map(call -> call.replaceAll(".*\"status\":(\\d+).*", "$1")).toList();
             assertEquals(List.of("503", "200"), statuses);
+            assertTrue(calls.get(1).contains("\"message\":\"Your parcel is here\""));
         }
     }
 }

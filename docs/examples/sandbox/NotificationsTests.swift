@@ -18,7 +18,10 @@ private final class Sandbox {
         var topics: Topics
     }
 
-    struct Call: Decodable { var status: Int }
+    struct Call: Decodable {
+        var status: Int
+        var message: String
+    }
 
     let addresses: Addresses
     private let process = Process()
@@ -87,7 +90,9 @@ struct NotificationsTests {
         try producer.flush(timeoutMilliseconds: 10_000) { _, error in #expect(error == nil) }
         producer.close()
 
-        #expect(try await herald.waitForCalls(2).map(\.status) == [503, 200])
+        let calls = try await herald.waitForCalls(2)
+        #expect(calls.map(\.status) == [503, 200])
+        #expect(calls.last?.message == "It is here")
         try herald.end()
     }
 }

@@ -68,7 +68,10 @@ func (herald sandbox) ask(t *testing.T, method, path, body string) string {
 	return string(text)
 }
 
-type call struct{ Status int }
+type call struct {
+	Status  int
+	Message string
+}
 
 func (herald sandbox) waitForCalls(t *testing.T, count int) []call {
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
@@ -116,5 +119,8 @@ func TestAShippedOrderIsToldAlsoWhenTheBackendFailsOnce(t *testing.T) {
 	calls := herald.waitForCalls(t, 2)
 	if calls[0].Status != 503 || calls[1].Status != 200 {
 		t.Errorf("statuses %v", calls)
+	}
+	if calls[1].Message != "Your parcel is here" {
+		t.Errorf("the user reads %q", calls[1].Message)
 	}
 }

@@ -63,6 +63,7 @@ class OrderTest(unittest.TestCase):
 
             calls = herald.wait_for_calls(2)
             self.assertEqual([call["status"] for call in calls], [503, 200])
+            self.assertEqual(calls[1]["message"], "Your parcel is here")
 
 
 if __name__ == "__main__":

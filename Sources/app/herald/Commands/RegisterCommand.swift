@@ -28,7 +28,8 @@ enum RegisterCommand: HeraldCommand {
             "The command stores the registration's id and reuses it when the handle or the user changes. If the "
             + "backend has dropped the id, it requests a new one.\n\n"
             + "If backend.kind is azure-hub, the device is registered with the hub itself, with the tag of --user by "
-            + "backend.hub.tag. A registration of the same handle is used again, and its doubles are deleted.",
+            + "backend.hub.tag. A registration of the same handle with that tag is used again, and its doubles are deleted. "
+            + "Others of the handle stay, and are named: templates, those of an installation, those of other users.",
         options: [
             handle.declaration, platform.declaration, user.declaration, tags.declaration, installation.declaration,
             store.declaration,
@@ -50,7 +51,7 @@ enum RegisterCommand: HeraldCommand {
         let store = FileRegistrationStore(
             path: parsed[store] ?? FileRegistrationStore.defaultPath(environment: invocation.environment))
         do {
-            try show(await outcome(device, settings, parsed, store), invocation)
+            try show(await outcome(device, settings, parsed, store, invocation.console), invocation)
         } catch BackendClientError.refused(let request, .failure(let kind, let detail)) {
             throw CommandFailure("\(request): \(kind.rawValue): \(detail)", status: .unreachable)
         } catch BackendClientError.noToken(let trouble) {
@@ -66,7 +67,8 @@ enum RegisterCommand: HeraldCommand {
     }
 
     private static func outcome(
-        _ device: Device?, _ settings: Settings, _ parsed: ParsedCommand, _ store: FileRegistrationStore
+        _ device: Device?, _ settings: Settings, _ parsed: ParsedCommand, _ store: FileRegistrationStore,
+        _ console: Console
     ) async throws -> Outcome {
         let isHub = settings.backend.kind == .azureHub
         guard isHub || parsed[user] == nil else {
@@ -81,7 +83,7 @@ enum RegisterCommand: HeraldCommand {
             if let device {
                 let id = try await client.register(
                     handle: device.handle, platform: device.platform, user: parsed[user], tags: parsed[tags] ?? [],
-                    installation: parsed[installation], store: store)
+                    installation: parsed[installation], store: store, others: { name($0, console) })
                 outcome = .success(.registered(id: id))
             } else {
                 let isRemoved = try await client.unregister(installation: parsed[installation], store: store)
@@ -92,6 +94,18 @@ enum RegisterCommand: HeraldCommand {
         }
         await client.close()
         return try outcome.get()
+    }
+
+    /// Says what stays as it is.
+    private static func name(_ others: [OtherRegistration], _ console: Console) {
+        for other in others {
+            let kind = other.isNative ? "" : "template or installation, "
+            let tags = other.tags.isEmpty ? "no tags" : "tags \(other.tags.joined(separator: ","))"
+            console.complain(
+                SafeText.escaped(
+                    "The handle has another registration, which stays as it is: \(other.id) (\(kind)\(tags)). "
+                        + "The device gets what is sent to it, too."))
+        }
     }
 
     private typealias Device = (handle: DeviceHandle, platform: Platform)

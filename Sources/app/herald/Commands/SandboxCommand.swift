@@ -20,7 +20,8 @@ enum SandboxCommand: HeraldCommand {
         "The broker's port: always 0, a free one, because the embedded broker takes no other.")
     private static let brokers = CommandOption.optional(
         "brokers", .text("HOST:PORT,…"),
-        "Use these brokers, without a login, instead of the embedded one, and create the topics that are missing.")
+        "Use these brokers, without a login, instead of the embedded one, in a group of its own, and create the topics "
+            + "that are missing.")
     private static let backendPort = CommandOption.standard(
         "backend-port", .wholeNumber(0...65_535, "PORT"), default: "0", "The backend's port; 0 takes a free one.")
     private static let partitions = CommandOption.standard(
@@ -35,7 +36,8 @@ enum SandboxCommand: HeraldCommand {
             + "makes calls fail, GET /sandbox/calls shows them (herald help backend). docs/TESTING.md has examples.\n\n"
             + "The broker's group needs three seconds for its first member: events that are published before are delivered "
             + "then. The broker keeps nothing and has no real transactions. Kafka's own Java client cannot talk to it; "
-            + "with --brokers the sandbox takes another one, such as Testcontainers starts.",
+            + "with --brokers the sandbox takes another one, such as Testcontainers starts. There it has a random group, "
+            + "and takes what is published from then on. A --kafka-group with members or offsets is refused.",
         options: [
             brokerPort.declaration, brokers.declaration, backendPort.declaration, partitions.declaration,
             OutputFormat.option.declaration,
@@ -102,9 +104,12 @@ enum SandboxCommand: HeraldCommand {
             if let address = invocation.parsed[brokers] {
                 embedded = nil
                 self.address = address
-                settings = login.merging(["kafka-bootstrap-servers": [address]]) { $1 }
-                try await Self.makeTopics(
-                    invocation.settings(requiring: [.kafka], replacing: settings), invocation.parsed[partitions])
+                let given = login.merging(["kafka-bootstrap-servers": [address]]) { $1 }
+                let loaded = try invocation.readSettings(requiring: [.kafka], replacing: given)
+                let group = SandboxGroup(loaded)
+                settings = given.merging(["kafka-group": [group.name]]) { $1 }
+                try await Self.prepare(
+                    group, invocation.settings(requiring: [.kafka], replacing: settings), invocation.parsed[partitions])
             } else {
                 let wishes = try invocation.settings().topicWishes
                 let count = invocation.parsed[partitions]
@@ -120,14 +125,22 @@ enum SandboxCommand: HeraldCommand {
             }
         }
 
-        private static func makeTopics(_ settings: Settings, _ partitions: Int) async throws {
-            let administrator = TopicAdministrator(admin: try settings.adminClient(), reach: settings.clusterReach)
+        /// Makes the topics that are missing, and has the group begin at their ends.
+        private static func prepare(
+            _ group: SandboxGroup, _ settings: Settings, _ partitions: Int
+        ) async throws {
+            let admin = try settings.adminClient()
+            let administrator = TopicAdministrator(admin: admin, reach: settings.clusterReach)
             var wishes = settings.topicWishes
             wishes.partitions = partitions
-            let made = try await administrator.apply(try administrator.plan(wishes), for: wishes)
+            let plan = try administrator.plan(wishes)
+            try group.refuseIfKnown(admin)
+            let made = try await administrator.apply(plan, for: wishes)
             if let refusal = made.refusals.first {
                 throw CommandFailure("topic \(refusal.topic): \(SafeText.escaped(refusal.reason))")
             }
+            let names = settings.topicNames
+            try group.begin(at: names.requests + wishes.retryDelays.map(names.retryTopic), settings)
         }
     }
 

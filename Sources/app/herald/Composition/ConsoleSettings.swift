@@ -24,7 +24,8 @@ extension Settings {
                 pushServices: try pushServices(), maximumEventBytes: limits.eventBytes,
                 uploadLimit: console.uploadLimit, directory: temporaryDirectory),
             timeline: TimelineContext(
-                search: try timelineSearch(), reach: clusterReach, admin: try adminClient(),
+                search: try timelineSearch(workers: console.workers.isEmpty ? nil : console.workers),
+                reach: clusterReach, admin: try adminClient(),
                 situation: { situation(now: $0) }),
             now: nowPlan)
     }

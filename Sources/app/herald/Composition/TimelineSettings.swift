@@ -6,14 +6,17 @@ import HeraldTimeline
 
 extension Settings {
     /// A search through Herald's topics.
-    func timelineSearch() throws -> TimelineSearch {
+    ///
+    /// - Parameter workers: their admin ports as `host:port`; `nil` when nobody has named them.
+    func timelineSearch(workers: [String]? = nil) throws -> TimelineSearch {
         TimelineSearch(
             topics: topicNames, delays: retryDelayNames,
             // As whoever goes through millions of results.
             readerProperties: KafkaClientSettings.outcomeReader(self),
             decoder: RecordDecoder(
                 pushServices: try pushServices(), maxEventBytes: limits.eventBytes,
-                requestTopics: topicNames.requests))
+                requestTopics: topicNames.requests),
+            group: WorkerGroup(name: kafka.group, listen: adminAddress, named: workers))
     }
 
     /// What decides by the settings, before anything is known of an event.

@@ -13,17 +13,20 @@ extension BackendClient {
     ///   - user: whose device it is; only a hub is told, any other backend knows it by the credentials.
     ///   - tags: what the device can be reached by, besides the user's own tag, which is added.
     ///   - installation: the caller's name for the device or program; each has one remembered id per backend.
+    ///   - others: gets what else a hub has of the handle, which stays as it is; see ``HubRegistrationClient``.
     /// - Returns: the registration's id.
     /// - Throws: ``BackendClientError``, `InvalidArgument`, `CancellationError`, or what the store throws.
     @discardableResult
     public func register(
         handle: DeviceHandle, platform: Platform, user: String? = nil, tags: [String] = [],
-        installation: String = "default", store: any RegistrationStore
+        installation: String = "default", store: any RegistrationStore,
+        others: @escaping @Sendable ([OtherRegistration]) -> Void = { _ in }
     ) async throws -> String {
         if let devices = hubDevices {
             guard let user else { throw InvalidArgument("a hub has to be told whose device it is: name the user") }
             return try await devices.register(
-                handle: handle, platform: platform, user: user, tags: tags, installation: installation, store: store)
+                handle: handle, platform: platform, user: user, tags: tags, installation: installation, store: store,
+                others: others)
         }
         guard user == nil else {
             throw InvalidArgument("the backend knows by the credentials whose device it is: name no user")

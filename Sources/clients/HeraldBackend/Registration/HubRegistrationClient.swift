@@ -6,6 +6,8 @@ internal import HeraldThreads
 /// Registers devices at a notification hub itself, without a backend between.
 ///
 /// The tutorial's backend adds the user's own tag and looks for other registrations of the handle; here the client does.
+/// It changes and deletes only registrations with the user's own tag: templates, installations and registrations of other
+/// users stay.
 /// Whoever has the connection string may register any device for any user: it is for services, not for apps. A rule with
 /// Listen is enough.
 public struct HubRegistrationClient: Sendable {
@@ -33,25 +35,30 @@ public struct HubRegistrationClient: Sendable {
 
     /// Registers a device of a user, or renews its registration.
     ///
-    /// Unless an id is remembered, that of a registration of the same handle is used, whose doubles are deleted, or a new
-    /// one. An id that the hub gave up (410) is forgotten, and a new one tried once.
+    /// Unless an id is remembered, that of a native registration of the same handle with the user's own tag is used, whose
+    /// doubles are deleted, or a new one. Other registrations of the handle stay. An id that the hub gave up (410) is
+    /// forgotten, and a new one tried once.
     ///
     /// - Parameters:
     ///   - user: whose own tag the device gets.
     ///   - tags: what else the device can be reached by.
     ///   - installation: the caller's name for the device or program; each has one remembered id per hub.
+    ///   - others: gets the other registrations of the handle, when it was looked for and there are some.
     /// - Returns: the registration's id.
     /// - Throws: ``BackendClientError``, `InvalidArgument`, `CancellationError`, or what the store throws.
     @discardableResult
     public func register(
         handle: DeviceHandle, platform: Platform, user: String, tags: [String] = [], installation: String = "default",
-        store: any RegistrationStore
+        store: any RegistrationStore, others: @escaping @Sendable ([OtherRegistration]) -> Void = { _ in }
     ) async throws -> String {
-        let tags = tags + [tag.tag(of: user)]
+        let own = tag.tag(of: user)
+        let tags = tags + [own]
         // Nothing is asked for, or remembered, for what the hub would refuse.
         guard !user.isEmpty else { throw InvalidArgument("the user must not be empty") }
         _ = try HubRegistration(Self.device(handle, platform, registersLegacyGCM), tags: tags)
-        return try await flow(installation, store).register(
+        let service = HubService(
+            client: client, registersLegacyGCM: registersLegacyGCM, tag: own, tellOthers: others)
+        return try await flow(service, installation, store).register(
             RegisteredDevice(handle: handle, platform: platform, tags: tags))
     }
 
@@ -60,13 +67,14 @@ public struct HubRegistrationClient: Sendable {
     /// - Returns: false when no id is remembered, so that there is nothing to remove.
     @discardableResult
     public func unregister(installation: String = "default", store: any RegistrationStore) async throws -> Bool {
-        try await flow(installation, store).unregister()
+        let service = HubService(client: client, registersLegacyGCM: registersLegacyGCM)
+        return try await flow(service, installation, store).unregister()
     }
 
-    private func flow(_ installation: String, _ store: any RegistrationStore) -> RegistrationFlow<HubService> {
-        RegistrationFlow(
-            HubService(client: client, registersLegacyGCM: registersLegacyGCM), installation: installation,
-            store: store)
+    private func flow(
+        _ service: HubService, _ installation: String, _ store: any RegistrationStore
+    ) -> RegistrationFlow<HubService> {
+        RegistrationFlow(service, installation: installation, store: store)
     }
 
     fileprivate static func device(
@@ -80,18 +88,36 @@ public struct HubRegistrationClient: Sendable {
     }
 }
 
+/// A registration of the same handle that is not the user's own, and stays as it is.
+public struct OtherRegistration: Sendable, Equatable {
+    /// The hub's name for it.
+    public var id: String
+    /// What it is reached by.
+    public var tags: [String]
+    /// Whether it is neither a template nor an installation's.
+    public var isNative: Bool
+}
+
 /// A hub's registrations for ``RegistrationFlow``, each step on a thread of its own, because it blocks.
 private struct HubService: RegistrationService {
     private static let putting = "putting the registration"
 
     let client: HubClient
     let registersLegacyGCM: Bool
+    /// The user's own, for an id that is looked for.
+    var tag = ""
+    var tellOthers: @Sendable ([OtherRegistration]) -> Void = { _ in }
 
     var address: String { "\(client.connectionString.origin)\(client.connectionString.basePath)/\(client.hub)" }
 
     func makeID(for handle: DeviceHandle) async throws -> String {
-        switch try await run({ $0.id(forHandle: handle.text) }) {
-        case .success(let id): return id
+        switch try await run({ [tag] in $0.id(forHandle: handle.text, tag: tag) }) {
+        case .success(let own):
+            if !own.others.isEmpty {
+                tellOthers(
+                    own.others.map { OtherRegistration(id: $0.id ?? "", tags: $0.tags, isNative: $0.isNative) })
+            }
+            return own.id
         case .failure(let failure): throw Self.error("asking for a registration", failure)
         }
     }

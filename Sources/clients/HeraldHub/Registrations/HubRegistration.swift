@@ -9,6 +9,10 @@ package struct HubRegistration: Sendable, Hashable {
     /// The device; `nil` when its kind is none that Herald writes, such as a template.
     package let device: HubDevice?
 
+    /// Whether it says how a device is reached with whatever is sent to its tags, and was not made for an installation:
+    /// the hub gives such a one a tag of its own.
+    package var isNative: Bool { device != nil && !tags.contains { $0.hasPrefix("$InstallationId:") } }
+
     /// What a registration is to be; throws when the hub would not take it.
     ///
     /// - Parameter tags: a repeated one counts once.

@@ -1,4 +1,4 @@
-/// What the tutorial's backend does with a hub's registrations.
+/// What is done with a hub's registrations: by the tutorial's backend, and by who shares the hub with others.
 ///
 /// Blocks; every step may be repeated without harm.
 package struct HubRegistrations: Sendable {
@@ -9,7 +9,8 @@ package struct HubRegistrations: Sendable {
         self.client = client
     }
 
-    /// The id of the first registration that has the handle, whose others are deleted, or a new one.
+    /// The id of the first registration that has the handle, whose others are deleted, or a new one: the tutorial's way,
+    /// for a hub that nobody else registers devices with.
     ///
     /// - Parameter handle: `nil` asks for a new one.
     package func id(forHandle handle: String?) -> HubResult<String> {
@@ -23,6 +24,36 @@ package struct HubRegistrations: Sendable {
                 if case .failure(let failure) = delete(other) { return .failure(failure) }
             }
             return .success(first)
+        }
+    }
+
+    /// An id for a device of one user, on a hub that others may register devices with too.
+    package struct OwnID: Sendable, Equatable {
+        /// The registration to write: the first of the user's own, or a new one.
+        package var id: String
+        /// The registrations of the handle that are none of the user's own, and stay as they are.
+        package var others: [HubRegistration]
+    }
+
+    /// The id of the first registration of a handle that is the user's own, whose doubles are deleted, or a new one.
+    ///
+    /// A user's own registrations have the user's tag, are no templates, and belong to no installation.
+    ///
+    /// - Parameter tag: the user's own.
+    package func id(forHandle handle: String, tag: String) -> HubResult<OwnID> {
+        switch client.registrations(ofHandle: handle) {
+        case .failure(let failure): return .failure(failure)
+        case .success(let registrations):
+            let own = registrations.filter { $0.isNative && $0.tags.contains(tag) }.compactMap(\.id)
+            let others = registrations.filter { !($0.isNative && $0.tags.contains(tag)) }
+            for double in own.dropFirst() {
+                if case .failure(let failure) = delete(double) { return .failure(failure) }
+            }
+            if let first = own.first { return .success(OwnID(id: first, others: others)) }
+            switch client.makeRegistrationID() {
+            case .success(let id): return .success(OwnID(id: id, others: others))
+            case .failure(let failure): return .failure(failure)
+            }
         }
     }
 

@@ -16,6 +16,9 @@ public struct GroupDescription: Sendable, Equatable {
     public var state: String
     /// Its members.
     public var members: [Member]
+
+    /// Whether there is such a group: it has members, or offsets that former ones committed.
+    public var exists: Bool { state != Self.name(of: RD_KAFKA_CONSUMER_GROUP_STATE_DEAD) }
 }
 
 extension Admin {

@@ -27,6 +27,8 @@ public struct DecodedEvent: Sendable {
     public internal(set) var replayKey = ByteField.absent
     /// The push services to call: the event's own, or those of them that `herald-pns` names.
     public internal(set) var pushServices: PushServiceSet = []
+    /// The JSON of `pns`, when it names a push service otherwise than ``PushServices/names`` does.
+    var otherNames = ByteField.absent
     /// The event is never sent after this.
     public internal(set) var expiresAt: WallTime?
     /// The event is never sent before this.

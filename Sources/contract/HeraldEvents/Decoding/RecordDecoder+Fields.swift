@@ -45,7 +45,7 @@ extension RecordDecoder {
         event.message = event.field(tokens[.message], in: value)
         guard event.message.count > 0 else { throw .invalid("message is empty") }
 
-        event.pushServices = try readPushServices(tokens[.pns], value: value, scratch: &event.scratch)
+        event.pushServices = try readPushServices(tokens[.pns], value: value, into: &event)
         if !tokens[.source].isAbsent { try expectString(.source, &tokens) }
         if !tokens[.campaign].isAbsent { try expectString(.campaign, &tokens) }
         try expectLength(.source, &tokens, in: value, atMost: Self.maximumSourceBytes)
@@ -106,10 +106,17 @@ extension RecordDecoder {
     }
 
     private func readPushServices(
-        _ token: JSONToken, value: RawSpan, scratch: inout [UInt8]
+        _ token: JSONToken, value: RawSpan, into event: inout DecodedEvent
     ) throws(DecodingFailure) -> PushServiceSet {
         switch token.kind {
-        case .string: return PushServiceSet(index: try pushService(token, value: value, scratch: &scratch))
+        case .string:
+            let index = try pushService(token, value: value, scratch: &event.scratch)
+            if isOtherName(token, of: index, in: value) {
+                // With its quotes.
+                event.otherNames = ByteField(
+                    start: Int(token.start) - 1, count: token.range.count + 2, isInScratch: false)
+            }
+            return PushServiceSet(index: index)
         case .array: break
         case .none, .null, .boolean, .number, .object:
             throw .invalid("pns is \(token.kindName); it has to be a push service or an array of them")
@@ -121,7 +128,11 @@ extension RecordDecoder {
             guard element.kind == .string else {
                 throw .invalid("pns holds \(element.kindName); it has to hold only strings")
             }
-            set.insert(try pushService(element, value: value, scratch: &scratch))
+            let index = try pushService(element, value: value, scratch: &event.scratch)
+            set.insert(index)
+            if isOtherName(element, of: index, in: value) {
+                event.otherNames = ByteField(start: Int(token.start), count: token.range.count, isInScratch: false)
+            }
         }
         guard !set.isEmpty else { throw .invalid("pns is empty; it has to name a push service") }
         return set
@@ -135,6 +146,10 @@ extension RecordDecoder {
         } catch {
             throw .malformed("pns \(error)")
         }
+    }
+
+    private func isOtherName(_ token: JSONToken, of index: Int, in value: RawSpan) -> Bool {
+        !pushServices.bytes(ofName: index).hasSameBytes(as: value.extracting(token.range))
     }
 
     private func pushService(

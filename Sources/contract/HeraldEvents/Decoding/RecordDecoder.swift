@@ -83,7 +83,7 @@ public struct RecordDecoder: Sendable {
                 try? readTokens(form: form, value: part, tokens: &tokens, into: &event)
             }
             if !isIdentified { readIdentity(form: form, tokens: &tokens, value: value, into: &event) }
-            return error
+            return Self.hinting(error, form, value: value, headers)
         }
     }
 

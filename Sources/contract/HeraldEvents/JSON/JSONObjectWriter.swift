@@ -62,6 +62,17 @@ extension JSONObjectWriter {
         precondition(rest == nil, "there is no room for what is escaped")
     }
 
+    /// Writes an array of texts, each of which may become six times as long and three bytes more, and two bytes around.
+    mutating func write(_ name: StaticString, texts: [[UInt8]], to output: inout ByteWriter) {
+        key(name, &output)
+        for (index, text) in texts.enumerated() {
+            output.write(index == 0 ? UInt8(ascii: "[") : UInt8(ascii: ","))
+            let rest = JSONText.write(text.span.bytes, from: 0, to: &output)
+            precondition(rest == nil, "there is no room for what is escaped")
+        }
+        output.write(UInt8(ascii: "]"))
+    }
+
     @inline(__always)
     mutating func write(_ name: StaticString, plain text: String, to output: inout ByteWriter) {
         key(name, &output)

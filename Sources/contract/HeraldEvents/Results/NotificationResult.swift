@@ -7,6 +7,9 @@ public struct NotificationResult: Equatable, Sendable {
     public var id: String?
     /// The push service; absent when the event does not decode or breaks a rule.
     public var pushService: String?
+    /// The names by which the event asked for the push service, such as `fcm` for `gcm`: ``pushService`` alone when it asked
+    /// by that, none without a push service.
+    public var requestedPushServices: [String]
     /// The event's user; absent when it could not be read.
     public var user: String?
     /// How it ended.
@@ -42,6 +45,7 @@ public struct NotificationResult: Equatable, Sendable {
         let fields = try RecordFields(value, "result")
         id = try fields.string("id")
         pushService = try fields.string("pns")
+        requestedPushServices = try fields.strings("requestedPns") ?? (pushService.map { [$0] } ?? [])
         user = try fields.string("user")
         outcome = try fields.required("outcome", Outcome.init(rawValue:))
         firstOutcome = try fields.named("firstOutcome", Outcome.init(rawValue:))

@@ -54,25 +54,27 @@ public enum ResultEncoder {
     ) {
         var line: [UInt8] = []
         if let detail, detail.byteCount > 0 { DetailText.append(detail, to: &line) }
+        let requested =
+            facts.pushService.map { event.requestedNames(of: $0, value: value, pushServices) } ?? []
         // Once for all of it: making room for each piece would cost more than writing it.
         let ofEvent = Int(
             event.id.count &+ event.user.count &+ event.source.count &+ event.campaign.count &+ event.originTopic.count)
         let ofOthers =
             PushServices.maximumNameCount + line.count + (backendID == nil ? 0 : BackendID.maximumCount)
-            + recordTopic.utf8.count
+            + recordTopic.utf8.count + requested.reduce(0) { $0 + $1.count + 3 }
         output.append(room: roomBesideTexts + 6 * (ofEvent + ofOthers)) { output in
             write(
-                facts, of: event, value: value, recordTopic: recordTopic, pushServices: pushServices,
+                facts, of: event, requested, value: value, recordTopic: recordTopic, pushServices: pushServices,
                 detail: line.span.bytes, backendID: backendID, to: &output)
         }
     }
 
-    /// What a result takes beside its texts: at most 19 keys of 211 bytes together, three words of 50, two moments of 52, five
+    /// What a result takes beside its texts: at most 20 keys of 227 bytes together, three words of 50, two moments of 52, five
     /// numbers of 100, the texts' quotes and two braces are 431.
     private static let roomBesideTexts = 512
 
     private static func write(
-        _ facts: ResultFacts, of event: DecodedEvent, value: RawSpan, recordTopic: String,
+        _ facts: ResultFacts, of event: DecodedEvent, _ requested: [[UInt8]], value: RawSpan, recordTopic: String,
         pushServices: PushServices, detail: RawSpan, backendID: RawSpan?, to output: inout ByteWriter
     ) {
         var writer = JSONObjectWriter()
@@ -80,6 +82,7 @@ public enum ResultEncoder {
         if let pushService = facts.pushService {
             writer.write("pns", utf8: pushServices.bytes(ofName: pushService), to: &output)
         }
+        if !requested.isEmpty { writer.write("requestedPns", texts: requested, to: &output) }
         if event.user.isPresent {
             writer.write("user", utf8: event.bytes(of: event.user, value: value), to: &output)
         }

@@ -28,6 +28,8 @@ package struct AudiencePreview: Sendable {
 
     /// How many recipients there are, each counted once.
     package private(set) var recipients = 0
+    /// By what the set of recipients is told from another.
+    package private(set) var mark = ""
     /// Lines that repeat a recipient; the first of them counts.
     package private(set) var repeats = 0
     package private(set) var invalid = 0
@@ -53,6 +55,7 @@ package struct AudiencePreview: Sendable {
     ) throws {
         let reader = try RecipientReader(audience, campaign, expiresAt: expiresAt)
         var lines = 0
+        var mark = AudienceMark()
         items: while true {
             lines += 1
             if lines % Self.linesPerReport == 0, !onProgress(reader.passedCount) { return nil }
@@ -74,6 +77,7 @@ package struct AudiencePreview: Sendable {
                         "the audience has more than \(CampaignWords.number(mostRecipients)) recipients; split it into "
                             + "several campaigns")
                 }
+                mark.add(reader.id)
                 noteEmptyFields(reader, campaign.template)
                 longestMessage = max(longestMessage, reader.message.count)
                 if samples.count < Self.shownSamples {
@@ -85,6 +89,7 @@ package struct AudiencePreview: Sendable {
             }
         }
         recipients = set.count
+        self.mark = mark.text
         try invalidFile.finish()
         guard audience.isUnchanged else { throw Self.changed }
         if let name = reader.unseenNames.first, lines > 1 {

@@ -3,7 +3,7 @@ internal import CSSL
 /// SHA-256 of many short texts: libcrypto's context, made once and used again and again.
 ///
 /// Owns both pointers and frees them. One thread.
-final class SHA256 {
+package final class SHA256 {
     static let byteCount = 32
 
     private let context: OpaquePointer
@@ -22,6 +22,13 @@ final class SHA256 {
     deinit {
         EVP_MD_CTX_free(context)
         EVP_MD_free(algorithm)
+    }
+
+    /// The digest of these bytes alone, in hexadecimal digits.
+    package static func hex(of bytes: [UInt8]) -> String {
+        let hash = SHA256()
+        _ = hash.half(of: bytes)
+        return hash.digest.map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined()
     }
 
     /// The digest's first 16 bytes, as two numbers with the first byte on top.

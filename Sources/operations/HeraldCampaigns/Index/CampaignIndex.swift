@@ -125,7 +125,10 @@ extension CampaignDefinition {
 
 extension CampaignProgress {
     fileprivate var isSound: Bool {
-        ([recipients, published, repeats, invalid] + outcomes.values).allSatisfy(SoundNumber.isCount)
+        ([recipients, published, repeats, invalid, strangers ?? 0] + outcomes.values).allSatisfy(SoundNumber.isCount)
+            && (replacements ?? []).allSatisfy {
+                SoundNumber.isMoment($0.at) && SoundNumber.isCount($0.recipients) && SoundNumber.isCount($0.unpublished)
+            }
             && SoundNumber.isMoment(at) && SoundNumber.areOffsets(resultOffsets)
     }
 

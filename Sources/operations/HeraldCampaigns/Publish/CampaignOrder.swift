@@ -7,12 +7,14 @@ package struct CampaignOrder: Sendable {
     package var topic: String
     /// Recipients a second; `nil` for what the campaign was started with, or no bound.
     package var rate: Double?
-    /// The sizes of the ramp's steps; `nil` for what the campaign was started with, or none.
+    /// The sizes of the ramp's steps, empty for none; `nil` for what the campaign was started with, or none.
     package var ramp: [Int]?
     /// The share of failed outcomes above which it pauses itself; `nil` for what it was started with.
     package var pauseIfFailures: Double?
     /// So many milliseconds after its first start the events expire.
     package var expiresInMilliseconds: Int64?
+    /// Whether another audience than the campaign had may take its place.
+    package var replacesAudience = false
     /// Whether a pause because of failures is the end, because nobody watches who could resume it.
     package var endsWhenPausedByFailures = false
 

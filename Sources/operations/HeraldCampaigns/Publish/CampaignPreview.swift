@@ -12,6 +12,10 @@ package struct CampaignPreview: Sendable {
     package let ramp: [Int]
     /// Whether the campaign was started before.
     package let isContinued: Bool
+    /// What stays as it was at the first start because nobody says otherwise, as options: `--ramp 1,10,100`.
+    package let kept: [String]
+    /// What a start of a campaign that is known comes to; `nil` for a new one, or before Kafka was asked.
+    package var continuation: CampaignContinuation?
 
     /// - Parameter definition: of a campaign that goes on; `nil` for a new one.
     package init(_ order: CampaignOrder, _ audience: AudiencePreview, definition: CampaignDefinition?) {
@@ -20,6 +24,10 @@ package struct CampaignPreview: Sendable {
         rate = order.rate ?? definition?.rate
         ramp = order.ramp ?? definition?.ramp ?? []
         isContinued = definition != nil
+        kept =
+            (order.rate == nil ? definition?.rate.map { ["--rate \(CampaignWords.rate($0))"] } ?? [] : [])
+            + (order.ramp == nil
+                ? definition?.ramp.map { ["--ramp \($0.map(String.init).joined(separator: ","))"] } ?? [] : [])
     }
 
     /// What looks like a mistake, in sentences.
@@ -67,6 +75,15 @@ package struct CampaignPreview: Sendable {
                     })),
             .init("longestMessageBytes", .integer(audience.longestMessage)),
         ]
+        if !kept.isEmpty { members.append(.init("kept", .array(kept.map { .string($0) }))) }
+        if let continuation {
+            members += [
+                .init("alreadyPublished", .integer(continuation.published)),
+                .init("remaining", .integer(continuation.remaining)),
+                .init("sameAudience", .bool(continuation.isSameAudience)),
+                .init("publisher", .text(continuation.publisher?.by)),
+            ]
+        }
         if !warnings.isEmpty { members.append(.init("warnings", .array(warnings.map { .string($0) }))) }
         if let rate { members.append(.init("ratePerSecond", .number(rate))) }
         if !ramp.isEmpty { members.append(.init("ramp", .array(ramp.map { .integer($0) }))) }

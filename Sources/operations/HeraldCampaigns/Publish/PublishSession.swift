@@ -26,6 +26,7 @@ final class PublishSession {
     private var outcomes: OutcomeReader?
     package var admission: PublishAdmission
     private var judge: FailureJudge
+    private var replacements: [AudienceReplacement] = []
     private var isAtEnd = false
     private var isComplete = false
     private var state = CampaignControl.State.running
@@ -109,6 +110,7 @@ final class PublishSession {
                     return !job.isStopping()
                 })
             guard let published else { return false }
+            if let former { try replaceAudience(of: former, published: published.count, at: now) }
             progress.events = published.count
             progress.published = published.inAudience
             if isFirst { job.onNews(.continues(published.count)) }
@@ -120,6 +122,14 @@ final class PublishSession {
         }
         let outcomes = try context.outcomes(of: [.init(definition, after: former)], job.layout)
         self.outcomes = outcomes
+        if isFirst {
+            // What came before this start does not count again: an operator has seen it, and goes on.
+            let isWhole = try outcomes.catchUp { [self] _, _ in
+                report()
+                return !job.isStopping()
+            }
+            guard isWhole else { return false }
+        }
         progress.outcomes = outcomes.count
         admission = Self.admission(order, definition, published: progress.events)
         judge = FailureJudge(limit: (control ?? campaign?.control)?.pauseIfFailures, from: outcomes.count)
@@ -131,11 +141,25 @@ final class PublishSession {
         return true
     }
 
+    /// Takes over who was replaced before; another audience replaces the former one only when that was asked for.
+    private func replaceAudience(of former: CampaignProgress, published: Int, at now: WallTime) throws {
+        replacements = former.replacements ?? []
+        guard !former.isOf(job.counts.mark, recipients: job.counts.recipients) else { return }
+        guard order.replacesAudience else {
+            throw CampaignContinuation.refusal(of: definition.name, "it has another audience by now")
+        }
+        replacements.append(
+            AudienceReplacement(
+                at: now.milliseconds, by: context.operatorName, recipients: former.recipients,
+                unpublished: max(0, former.recipients - published)))
+    }
+
     private func startEntry(_ now: WallTime, isNew: Bool) -> AuditEntry {
         var entry = audit(isNew ? "started" : "continued", at: now)
         entry.planned = job.counts.recipients
         var options: [String: String] = [:]
         if let rate = order.rate { options["rate"] = "\(rate)/s" }
+        if order.replacesAudience { options["replace-audience"] = "yes" }
         if let ramp = order.ramp { options["ramp"] = ramp.map(String.init).joined(separator: ",") }
         if let limit = order.pauseIfFailures { options["pause-if-failures"] = "\(limit * 100)%" }
         entry.options = options.isEmpty ? nil : options
@@ -232,7 +256,10 @@ final class PublishSession {
     private func record() -> CampaignProgress {
         let positions = outcomes?.positions ?? [:]
         return CampaignProgress(
-            recipients: job.counts.recipients, published: progress.events, repeats: job.counts.repeats,
+            recipients: job.counts.recipients, audience: job.counts.mark,
+            strangers: progress.events > progress.published ? progress.events - progress.published : nil,
+            replacements: replacements.isEmpty ? nil : replacements, published: progress.events,
+            repeats: job.counts.repeats,
             invalid: job.counts.invalid, isComplete: isComplete, at: SystemClock.wall().milliseconds,
             by: "\(context.operatorName) pid \(getpid())", outcomes: progress.outcomes.snapshot,
             resultOffsets: Dictionary(uniqueKeysWithValues: positions.map { ("\($0.key)", $0.value) }))

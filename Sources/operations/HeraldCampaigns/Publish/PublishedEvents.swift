@@ -10,17 +10,18 @@ struct PublishedEvents {
     /// Of these, the ones of recipients of the audience.
     private(set) var inAudience = 0
 
-    /// Marks the recipients whose events are in the topic, up to what was written last: waits for the end of every
-    /// transaction that is open now.
+    /// Marks the recipients whose events are in the topic.
     ///
     /// - Parameters:
+    ///   - end: up to where: who publishes waits for the end of every transaction that is open now.
     ///   - progress: the last record of what was published, exact because each batch has one in its transaction: when less
     ///     than that is found, something was deleted.
     ///   - onProgress: how many of how many records were passed; `false` ends it.
     /// - Returns: nothing when it was ended.
     init?(
         of definition: CampaignDefinition, progress: CampaignProgress?, _ context: CampaignContext,
-        _ layout: CampaignContext.Layout, into recipients: inout RecipientSet, onProgress: (Int64, Int64) -> Bool
+        _ layout: CampaignContext.Layout, into recipients: inout RecipientSet, upTo end: TopicReader.End = .written,
+        onProgress: (Int64, Int64) -> Bool
     ) throws {
         let ids = RecipientIDs(campaign: definition.name)
         // What an earlier look has found may be more than was committed.
@@ -39,7 +40,7 @@ struct PublishedEvents {
             count += 1
             if former.contains(.seen) { inAudience += 1 }
         }
-        guard try reader.catchUp(to: .written, onProgress: onProgress, mark) else { return nil }
+        guard try reader.catchUp(to: end, onProgress: onProgress, mark) else { return nil }
         let known = progress?.published ?? 0
         guard count >= known else {
             throw ToolFailure(

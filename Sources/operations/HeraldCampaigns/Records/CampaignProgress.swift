@@ -3,6 +3,12 @@
 package struct CampaignProgress: Codable, Equatable, Sendable {
     /// Unique valid recipients of the audience that was read last.
     package var recipients: Int
+    /// By what that audience is told from another; absent in what older versions wrote.
+    package var audience: String?
+    /// Recipients that were published and are not in that audience; absent when there are none.
+    package var strangers: Int?
+    /// The audiences that it had before, for ever; absent when there were none.
+    package var replacements: [AudienceReplacement]?
     /// Recipients whose events were published, by all runs together.
     package var published: Int
     /// Lines of the audience that repeat a recipient.
@@ -20,6 +26,21 @@ package struct CampaignProgress: Codable, Equatable, Sendable {
     /// Up to where in the results topic, by partition, ``outcomes`` are counted: the next offset to read.
     package var resultOffsets: [String: Int64]
 
+    /// All who were, or are to be, notified: recipients of that audience, and those that were published before it.
+    package var everybody: Int { max(recipients + (strangers ?? 0), published) }
+
     /// The record's key.
     package static func key(of name: String) -> String { "\(name)/progress" }
+}
+
+/// An audience that gave way to another under the campaign's name.
+package struct AudienceReplacement: Codable, Equatable, Sendable {
+    /// When that was, epoch milliseconds.
+    package var at: Int64
+    /// Who did it: a user and a machine.
+    package var by: String
+    /// The recipients that the campaign had before.
+    package var recipients: Int
+    /// Of these, those that were not published by then.
+    package var unpublished: Int
 }

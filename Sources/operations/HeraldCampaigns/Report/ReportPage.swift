@@ -216,7 +216,15 @@ package struct ReportPage: Sendable {
             ),
         ]
         if let progress = status.campaign.progress {
-            facts.append(("Recipients", "\(progress.recipients), of whom \(progress.published) were published"))
+            facts.append(("Recipients", "\(progress.everybody), of whom \(progress.published) were published"))
+            for former in progress.replacements ?? [] {
+                facts.append(
+                    (
+                        "Another audience",
+                        "since \(OutcomePicture.time(WallTime(milliseconds: former.at))) by \(HTMLText.escaped(former.by)): "
+                            + "\(former.unpublished) of \(former.recipients) were not published by then"
+                    ))
+            }
             facts.append(("Left out", "\(progress.repeats) repeated lines, \(progress.invalid) invalid ones"))
         }
         if let moment = definition.expiresAt {

@@ -26,6 +26,18 @@ extension CampaignStatus {
                 .init("recipients", .integer(progress.recipients)), .init("published", .integer(progress.published)),
                 .init("repeats", .integer(progress.repeats)), .init("invalid", .integer(progress.invalid)),
                 .init("publishedAll", .bool(progress.isComplete)),
+                .init("formerRecipients", progress.strangers.map { .integer($0) } ?? .null),
+                .init(
+                    "replacedAudiences",
+                    progress.replacements.map { list in
+                        .array(
+                            list.map {
+                                [
+                                    "at": .string(WallTime(milliseconds: $0.at).text), "by": .string($0.by),
+                                    "recipients": .integer($0.recipients), "unpublished": .integer($0.unpublished),
+                                ]
+                            })
+                    } ?? .null),
                 .init(
                     "publisher",
                     [

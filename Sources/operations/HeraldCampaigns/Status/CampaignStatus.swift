@@ -54,7 +54,7 @@ package struct CampaignStatus: Sendable {
     /// The outcomes that there will be; `nil` before the audience was read.
     package var total: Int? {
         guard let progress = campaign.progress else { return nil }
-        return max(progress.recipients, progress.published) * pushServiceCount
+        return progress.everybody * pushServiceCount
     }
 
     /// The outcomes that the published events will have: what is known already came from published ones.

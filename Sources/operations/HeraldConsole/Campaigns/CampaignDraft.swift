@@ -17,6 +17,9 @@ struct CampaignDraft: Sendable {
         /// CSV with the first invalid lines; empty when there are none.
         let invalidLines: [UInt8]
 
+        /// Those who would be notified: of a campaign that goes on, those who are left.
+        var toNotify: Int { preview.continuation?.remaining ?? preview.audience.recipients }
+
         init(_ preview: CampaignPreview, _ audience: Audience, invalidLines: [UInt8]) {
             self.preview = preview
             self.audience = audience
@@ -26,6 +29,8 @@ struct CampaignDraft: Sendable {
 
     let owner: String
     let upload: String
+    /// ``StartForm/hash`` of what is previewed; who starts it has to name it.
+    let hash: String
     let order: CampaignOrder
     let command: [String]
     /// The command for everybody who may look at the job.
@@ -38,19 +43,20 @@ struct CampaignDraft: Sendable {
 
     /// What has to be typed to start it; `nil` when nothing has.
     var typed: Int? {
-        outcome.map(\.preview.audience.recipients).flatMap { $0 > Self.typedAbove ? $0 : nil }
+        outcome.map(\.toNotify).flatMap { $0 > Self.typedAbove ? $0 : nil }
     }
 
     var json: JSONValue {
         var members: [JSONValue.Member] = [
             .init("state", outcome == nil ? "reading" : "done"), .init("passed", .integer(passed)),
-            .init("total", .integer(total)), .init("command", .words(command)),
+            .init("total", .integer(total)), .init("command", .words(command)), .init("hash", .string(hash)),
         ]
         if let outcome {
             let preview = outcome.preview
             let hidden: Set<String> = isMessageKnown ? [] : ["samples", "warnings"]
             members += [
                 .init("preview", .object(preview.members.filter { !hidden.contains($0.name) })),
+                .init("standing", .words(preview.continuation?.lines ?? [])),
                 .init("duration", .string(preview.duration)), .init("continues", .bool(preview.isContinued)),
                 .init("keptInvalidLines", .integer(min(preview.audience.invalid, Self.keptInvalidLines))),
             ]
@@ -60,9 +66,12 @@ struct CampaignDraft: Sendable {
     }
 
     /// Goes through the audience.
+    ///
+    /// - Parameter standing: what a start of a campaign that is known comes to.
     static func preview(
         _ asked: CampaignDraft, _ audience: Audience, definition: CampaignDefinition?,
-        _ work: AskedTasks<CampaignDraft>.Work
+        _ work: AskedTasks<CampaignDraft>.Work,
+        standing: (AudiencePreview, inout RecipientSet) throws -> CampaignContinuation? = { _, _ in nil }
     ) throws {
         var draft = asked
         draft.total = audience.byteCount
@@ -76,10 +85,13 @@ struct CampaignDraft: Sendable {
         }
         guard let preview else { return }
         draft.passed = audience.byteCount
-        draft.outcome = Outcome(
-            CampaignPreview(asked.order, preview, definition: definition), audience, invalidLines: invalid.kept)
+        var found = CampaignPreview(asked.order, preview, definition: definition)
+        found.continuation = try standing(preview, &recipients)
+        try found.continuation?.check(asked.order)
+        draft.outcome = Outcome(found, audience, invalidLines: invalid.kept)
         work.publish(draft)
     }
+
     /// The recipients of a preview's audience, found once more.
     ///
     /// Ten million take 130 MB: a preview that waits for somebody's word does not keep them.

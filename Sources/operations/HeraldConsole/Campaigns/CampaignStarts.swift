@@ -11,6 +11,10 @@ final class CampaignStarts: Sendable {
     }
 
     private struct Word: Decodable {
+        /// That of the preview.
+        var hash: String?
+        /// What stands in the form now.
+        var form: StartForm?
         /// The number of recipients, which has to be typed above 100.
         var typed: Int?
     }
@@ -54,6 +58,11 @@ final class CampaignStarts: Sendable {
             .get("/api/drafts") { [self] _ in choices },
             .operate("/api/drafts") { [self] in try preview($0) },
             .get("/api/drafts/*") { [self] in try standing($0) },
+            .operate("/api/drafts/*/discard") { [self] in
+                _ = try draft($0)
+                drafts.drop($0.parameters[0])
+                return .json([:])
+            },
             .get("/api/drafts/*/invalid") { [self] in try invalidLines($0) },
             .change("/api/drafts/*/start") { [self] in try start($0) },
         ]
@@ -91,19 +100,40 @@ final class CampaignStarts: Sendable {
         let form = try request.decoded(StartForm.self)
         let owner = request.viewer.name
         let layout = try desk.layout()
-        let definition = try desk.index(layout).campaign(form.name)?.definition
+        let campaign = try desk.index(layout).campaign(form.name)
+        let definition = campaign?.definition
         let order = try form.order(rules, requests: desk.context.topics.requests, definition: definition)
         try check(order, layout)
         let upload = try uploads.file(form.upload, owner: owner)
-        let audience = try Audience(upload.file, name: upload.name)
+        let audience = try refusing(form.upload, owner) { try Audience(upload.file, name: upload.name) }
         let draft = CampaignDraft(
-            owner: owner, upload: form.upload, order: order,
+            owner: owner, upload: form.upload, hash: form.hash, order: order,
             command: form.command(order, file: upload.name, isMessageMasked: false),
             maskedCommand: form.command(order, file: upload.name, isMessageMasked: true),
             isMessageKnown: form.message?.isEmpty == false)
         let key = AccessToken.random()
-        try drafts.begin(key) { try CampaignDraft.preview(draft, audience, definition: definition, $0) }
+        try drafts.begin(key) { [self] work in
+            try refusing(form.upload, owner) {
+                try CampaignDraft.preview(draft, audience, definition: definition, work) { preview, recipients in
+                    try campaign.flatMap {
+                        try desk.context.continuation(of: $0, layout, preview, marking: &recipients) { _, _ in
+                            work.isWanted
+                        }
+                    }
+                }
+            }
+        }
         return .json(draft.json.with("draft", .string(key)))
+    }
+
+    /// Reads an uploaded file; one that is refused is forgotten at once, so that it takes nobody's room.
+    private func refusing<Value>(_ upload: String, _ owner: String, _ read: () throws -> Value) throws -> Value {
+        do {
+            return try read()
+        } catch {
+            uploads.discard(upload, owner: owner)
+            throw error
+        }
     }
 
     /// Refuses what cannot be published; it is looked at again when the name is claimed.
@@ -141,12 +171,17 @@ final class CampaignStarts: Sendable {
     // MARK: The start
 
     private func start(_ request: ConsoleRequest) throws -> ConsoleAnswer {
-        let typed = try request.decoded(Word.self).typed
+        let word = try request.decoded(Word.self)
         let draft = try draft(request).draft
+        guard word.hash == draft.hash, word.form.map({ $0.hash == draft.hash }) ?? true else {
+            throw Refused("nothing is started: this is not what was previewed; preview it again", status: 409)
+        }
         guard let outcome = draft.outcome else { throw Refused("the audience is still looked through", status: 409) }
-        let count = outcome.preview.audience.recipients
-        guard count > 0 else { throw Refused("the audience has no recipients", status: 409) }
-        if let needed = draft.typed, typed != needed {
+        let count = outcome.toNotify
+        guard outcome.preview.audience.recipients > 0 else {
+            throw Refused("the audience has no recipients", status: 409)
+        }
+        if let needed = draft.typed, word.typed != needed {
             throw Refused(
                 "nothing is started: \(CampaignWords.counted(count, "recipient")) would be notified; type the number",
                 status: 409)

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import HeraldCampaigns
 internal import HeraldEvents
 internal import HeraldText
@@ -5,7 +6,7 @@ internal import HeraldTools
 
 /// What a new campaign is asked for, in the words of the command line; one that goes on need not name message and push
 /// services.
-struct StartForm: Decodable, Sendable, Equatable {
+struct StartForm: Codable, Sendable, Equatable {
     private static let templateLimit = 65_536
 
     /// The key of the uploaded audience.
@@ -22,6 +23,16 @@ struct StartForm: Decodable, Sendable, Equatable {
     var pauseIfFailures: String?
     /// `6h`.
     var expiresIn: String?
+    /// Whether another audience may take the place of the one that the campaign had.
+    var replaceAudience: Bool?
+
+    /// By what it is told apart from any other form: SHA-256 of all its fields, the file among them.
+    var hash: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        // Texts can be written as JSON.
+        return SHA256.hex(of: (try? encoder.encode(self)).map { Array($0) } ?? [])
+    }
 
     /// The order that a start carries out; what is missing or does not go together is thrown.
     ///
@@ -44,8 +55,8 @@ struct StartForm: Decodable, Sendable, Equatable {
                 maximumEventBytes: rules.maximumEventBytes),
             topic: topic)
         order.rate = try parse(rate, "rate", "a rate such as 200/s, 30/m or 1000/h", RateText.parse)
-        order.ramp = try parse(ramp, "ramp", "numbers of recipients such as 1,10,100") { text in
-            Ramp(text).flatMap { $0.sizes.contains(nil) ? nil : $0.sizes.compactMap(\.self) }
+        order.ramp = try parse(ramp, "ramp", "numbers of recipients such as 1,10,100, or none") { text in
+            text == "none" ? [] : Ramp(text).flatMap { $0.sizes.contains(nil) ? nil : $0.sizes.compactMap(\.self) }
         }
         order.pauseIfFailures = try parse(pauseIfFailures, "pause-if-failures", "a share above 0%, such as 5%") {
             ShareText.parse($0).flatMap { $0 > 0 ? $0 : nil }
@@ -53,6 +64,7 @@ struct StartForm: Decodable, Sendable, Equatable {
         order.expiresInMilliseconds = try parse(expiresIn, "expires-in", "a duration above 0, such as 6h") {
             DurationText.parse($0).flatMap { $0 > .zero ? Int64($0 / .milliseconds(1)) : nil }
         }
+        order.replacesAudience = replaceAudience ?? false
         return order
     }
 
@@ -71,6 +83,7 @@ struct StartForm: Decodable, Sendable, Equatable {
         ] {
             if let value = given(value) { words += [option, value] }
         }
+        if replaceAudience == true { words.append("--replace-audience") }
         return words
     }
 

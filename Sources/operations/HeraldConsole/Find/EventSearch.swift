@@ -39,6 +39,7 @@ struct EventSearch: Sendable {
             // The newest first: that is the one that somebody asks about.
             .init("events", .array(shown.reversed().map(Self.object))),
             .init("hidden", .integer(found.timelines.count - shown.count)), .init("isCut", .bool(found.isCut)),
+            .init("gaps", .array(found.gaps.map { .string($0) })), .init("tombstones", .integer(found.tombstoneCount)),
             .init("unread", .array(found.unread.map { .string($0) })),
             .init("strayTopics", .array(found.strayTopics.map { .string($0) })),
         ]

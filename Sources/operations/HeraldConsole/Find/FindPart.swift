@@ -90,7 +90,7 @@ final class FindPart: ConsolePart {
         guard let event = found.timelines.first(where: { "\($0.origin)" == name }) else {
             throw Refused("the search has no event \(SafeText.quoted(name))", status: 404)
         }
-        let explanation = try context.explanation(of: event, now: SystemClock.wall())
+        let explanation = try context.explanation(of: event, in: found, now: SystemClock.wall())
         var words = ["herald", "explain", event.id ?? "\(event.origin)"]
         if let user = event.user { words += ["--user", user] }
         return .json(explanation.json.with("command", .words(words)).safe)

@@ -22,12 +22,9 @@ package struct TimelineContext: Sendable {
     }
 
     /// Why an event stands where it stands, and what changes it.
-    func explanation(of event: EventTimeline, now: WallTime) throws -> Explanation {
-        var situation = situation(now)
-        situation.committedOffset = try search.committedOffset(of: event.origin)
-        if let campaign = event.campaign {
-            situation.campaign = try search.control(ofCampaign: campaign, reach: reach, admin: admin)
-        }
-        return Explanation(of: event, situation)
+    func explanation(
+        of event: EventTimeline, in found: TimelineSearch.Found, now: WallTime
+    ) throws -> Explanation {
+        try search.explanation(of: event, in: found, situation(now), reach: reach, admin: admin)
     }
 }

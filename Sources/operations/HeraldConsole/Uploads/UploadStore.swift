@@ -8,7 +8,8 @@ internal import HeraldTools
 /// | an upload is | until |
 /// |---|---|
 /// | open | all its declared bytes have come, each piece right behind the former |
-/// | complete | it is discarded, or nobody has used it for the lifetime |
+/// | complete | it is discarded, as a file that is refused is at once, or not used for the lifetime |
+/// | in the way | all places are taken: its owner sends another one, or it was not used for the patience |
 final class UploadStore: Sendable {
     struct Limits: Sendable {
         /// Of one upload.
@@ -17,7 +18,9 @@ final class UploadStore: Sendable {
         /// At a time.
         var count = 4
         var lifetime = Duration.seconds(3_600)
-        /// One that is open gives way to another when nothing has come for so long.
+        /// One that was not used for so long gives way to another.
+        ///
+        /// A preview of it goes on: it has the file itself.
         var patience = Duration.seconds(60)
     }
 
@@ -56,7 +59,7 @@ final class UploadStore: Sendable {
         }
         return try uploads.withLock { uploads throws -> String in
             forget(&uploads)
-            if uploads.count >= limits.count { giveWay(&uploads) }
+            if uploads.count >= limits.count { giveWay(to: owner, &uploads) }
             guard uploads.count < limits.count else {
                 throw Refused("\(limits.count) files are uploaded already; try again later", status: 429)
             }
@@ -132,9 +135,11 @@ final class UploadStore: Sendable {
         uploads = uploads.filter { moment - $0.value.lastUse < limits.lifetime }
     }
 
-    private func giveWay(_ uploads: inout [String: Upload]) {
+    /// Nobody is locked out by files that others have left, or by their own.
+    private func giveWay(to owner: String, _ uploads: inout [String: Upload]) {
         let moment = now()
-        let idle = uploads.filter { !$0.value.isComplete && moment - $0.value.lastUse >= limits.patience }
+        let own = uploads.filter { $0.value.owner == owner && $0.value.isComplete }
+        let idle = own.isEmpty ? uploads.filter { moment - $0.value.lastUse >= limits.patience } : own
         if let oldest = idle.min(by: { $0.value.lastUse < $1.value.lastUse }) { uploads[oldest.key] = nil }
     }
 }

@@ -30,6 +30,15 @@ enum BackendAction {
         }
     }
 
+    /// What a notification says, unless that is longer than an event's message can be.
+    var message: String? {
+        guard case .notify(_, _, let message) = self, message.utf8.count <= Self.longestMessage else { return nil }
+        return message
+    }
+
+    /// In bytes of UTF-8; it bounds what is remembered of each call.
+    private static let longestMessage = 4_096
+
     /// A tag that names another user than the caller, who must not be reached by it.
     static func foreignTag(_ tags: [String], caller: String) -> String? {
         tags.first { $0.hasPrefix("username:") && $0 != "username:" + caller }

@@ -22,11 +22,11 @@ final class BackendService: Sendable {
     /// Answers a request, or not, when it is told to misbehave.
     func answer(to request: HTTPRequest) -> HTTPAnswer {
         let route = BackendRoute(request)
+        let action = BackendAction(request, route)
         guard let caller = BasicCredentials.caller(authorization: request.headers["Authorization"]) else {
             let reply = BackendReply.failure(403, "Basic authentication is needed; the password is the user name")
-            return ending(MisbehaviourRules.Verdict(), recorded(request, route, nil, reply), request)
+            return ending(MisbehaviourRules.Verdict(), recorded(request, action, route, nil, reply), request)
         }
-        let action = BackendAction(request, route)
         if let hub, action.isForHub { return answer(to: request, route, action, caller, hub) }
         let (verdict, reply) = state.withLock { state in
             let verdict = judgement(of: request, route, in: &state)
@@ -35,7 +35,7 @@ final class BackendService: Sendable {
                 let proper = route.reply(to: request, action, caller: caller, state: &state)
                 if verdict.isProper { reply = proper }
             }
-            return (verdict, recorded(request, route, caller, reply, in: &state))
+            return (verdict, recorded(request, action, route, caller, reply, in: &state))
         }
         return ending(verdict, reply, request)
     }
@@ -47,12 +47,12 @@ final class BackendService: Sendable {
         let verdict = state.withLock { state in judgement(of: request, route, in: &state) }
         guard verdict.isProper else {
             if verdict.isCarriedOut { hub.carryOut(action, for: caller) { _ in } }
-            return ending(verdict, recorded(request, route, caller, Self.misbehaving(verdict)), request)
+            return ending(verdict, recorded(request, action, route, caller, Self.misbehaving(verdict)), request)
         }
         return .respondWhenReady { [self] responder in
             hub.carryOut(action, for: caller) { [self] proper in
                 // Recorded before it is answered, as without a hub.
-                let response = (recorded(request, route, caller, proper) ?? proper).response(for: request)
+                let response = (recorded(request, action, route, caller, proper) ?? proper).response(for: request)
                 if let held = verdict.held {
                     held.hold(response, for: responder)
                 } else {
@@ -82,18 +82,19 @@ final class BackendService: Sendable {
     }
 
     private func recorded(
-        _ request: HTTPRequest, _ route: BackendRoute, _ caller: String?, _ reply: BackendReply?
+        _ request: HTTPRequest, _ action: BackendAction, _ route: BackendRoute, _ caller: String?,
+        _ reply: BackendReply?
     ) -> BackendReply? {
-        state.withLock { state in recorded(request, route, caller, reply, in: &state) }
+        state.withLock { state in recorded(request, action, route, caller, reply, in: &state) }
     }
 
     /// The reply, after the call is recorded if it is one; `nil` stays none.
     private func recorded(
-        _ request: HTTPRequest, _ route: BackendRoute, _ caller: String?, _ reply: BackendReply?,
-        in state: inout BackendState
+        _ request: HTTPRequest, _ action: BackendAction, _ route: BackendRoute, _ caller: String?,
+        _ reply: BackendReply?, in state: inout BackendState
     ) -> BackendReply? {
         guard route == .notifications, request.method == "POST" else { return reply }
-        return record(request, caller, reply?.status, in: &state)
+        return record(request, action, caller, reply?.status, in: &state)
             ? reply : .failure(500, "the call log cannot be written")
     }
 
@@ -104,13 +105,14 @@ final class BackendService: Sendable {
     }
 
     private func record(
-        _ request: HTTPRequest, _ caller: String?, _ status: Int?, in state: inout BackendState
+        _ request: HTTPRequest, _ action: BackendAction, _ caller: String?, _ status: Int?,
+        in state: inout BackendState
     ) -> Bool {
         let call = state.record(
             RecordedCall(
                 number: 0, receivedAt: SystemClock.wall(), idempotencyKey: request.headers["Idempotency-Key"],
                 pns: request.target.values(of: "pns").first, user: request.target.values(of: "to_tag").first,
-                caller: caller, traceparent: request.headers["traceparent"], status: status))
+                message: action.message, caller: caller, traceparent: request.headers["traceparent"], status: status))
         return callLog?.write(call.jsonLine + [UInt8(ascii: "\n")]) ?? true
     }
 

@@ -12,6 +12,8 @@ package struct RecordedCall: Sendable, Equatable {
     package var pns: String?
     /// The query's `to_tag`.
     package var user: String?
+    /// The text for the user, as the body has it; absent when the body is none, or longer than an event's message can be.
+    package var message: String?
     /// Who called; absent when the credentials were missing or wrong.
     package var caller: String?
     /// The header `traceparent`.
@@ -27,7 +29,8 @@ package struct RecordedCall: Sendable, Equatable {
         output.append(text: #","receivedAt":"#)
         output.append(decimal: receivedAt.milliseconds)
         for (name, value) in [
-            ("key", idempotencyKey), ("pns", pns), ("user", user), ("caller", caller), ("traceparent", traceparent),
+            ("key", idempotencyKey), ("pns", pns), ("user", user), ("message", message), ("caller", caller),
+            ("traceparent", traceparent),
         ] {
             guard let value else { continue }
             output.append(contentsOf: ",\"\(name)\":".utf8)

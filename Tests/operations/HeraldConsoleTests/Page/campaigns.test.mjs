@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { count as number } from '#page/lib/format.js';
 import { facts } from '#page/pages/campaign-form.js';
-import { ofCampaign, pace, parts } from '#page/pages/campaigns.js';
+import { ofCampaign, pace, parts, replaced } from '#page/pages/campaigns.js';
 import { table } from './table.mjs';
 
 const none = { delivered: 0, failed: 0, expired: 0, cancelled: 0, recovered: 0 };
@@ -47,3 +48,8 @@ test('A preview counts a notification for each push service', () => {
   assert.deepEqual(facts({ preview: { ...preview, ramp: undefined } }).map(([name]) => name),
     ['Recipients', 'Repeats', 'Invalid lines', 'Notifications', 'Topic', 'Longest message']);
 });
+
+table('An audience that gave way to another is named for ever', replaced, [
+  [{ at: '2026-11-21T08:40:26.000Z', by: 'ann@web1', recipients: 15000, unpublished: 6356 },
+    ` Another audience since 2026-11-21T08:40:26.000Z by ann@web1: ${number(6356)} of ${number(15000)} were not published by then.`],
+]);

@@ -1,4 +1,4 @@
-import { letterAddress, newestOutcomes, remarks, title } from '#page/pages/find.js';
+import { letterAddress, newestOutcomes, nothing, remarks, title } from '#page/pages/find.js';
 import { table } from './table.mjs';
 
 const settled = (outcome, ...pns) => ({ step: 'settled', outcome, pns });
@@ -28,4 +28,13 @@ table('An answer that is not whole says why', (more) => remarks({ ...complete, .
   [{ isCut: true }, ['Only the newest events are shown; the command shows more, and “Since” bounds them.']],
   [{ hidden: 3 }, ['Only the newest events are shown; the command shows more, and “Since” bounds them.']],
   [{ state: 'part' }, ['The reading was ended before its end.']],
+]);
+
+const absent = { gaps: [], unread: [], tombstones: 0 };
+table('Nothing is said never to have been published that was not looked for everywhere', (more) => nothing({ ...absent, ...more }), [
+  [{}, 'Nothing was found in what was read. It was never published to these topics, or they have forgotten it.'],
+  [{ gaps: ['the audit', 'other partitions'], unread: ['the audit'] }, 'Nothing was found in what was read. Not read: other partitions.'],
+  [{ gaps: ['the audit'], unread: ['the audit'] }, 'Nothing was found in what was read.'],
+  [{ tombstones: 2 }, 'Nothing was found in what was read. 2 records of this user have no value: they are no events, and notify nobody. '
+    + 'It was never published to these topics, or they have forgotten it.'],
 ]);

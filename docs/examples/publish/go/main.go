@@ -24,9 +24,10 @@ type event struct {
 }
 
 type result struct {
-	ID      string `json:"id"`
-	PNS     string `json:"pns"`
-	Outcome string `json:"outcome"`
+	ID           string   `json:"id"`
+	PNS          string   `json:"pns"`
+	RequestedPNS []string `json:"requestedPns"`
+	Outcome      string   `json:"outcome"`
 }
 
 func setting(name, standard string) string {
@@ -59,7 +60,7 @@ func main() {
 	}
 	// The id is yours, and the same one when you publish the same thing again.
 	published := event{
-		ID: hex.EncodeToString(id), User: os.Args[2], Message: os.Args[3], PNS: []string{"apns", "gcm"},
+		ID: hex.EncodeToString(id), User: os.Args[2], Message: os.Args[3], PNS: []string{"apns", "fcm"},
 		Source: "publish.go",
 	}
 	value, err := json.Marshal(published)
@@ -94,6 +95,10 @@ func main() {
 				missing = nil
 			}
 			delete(missing, found.PNS)
+			// Your own names, when "pns" is another one: workers call fcm gcm.
+			for _, name := range found.RequestedPNS {
+				delete(missing, name)
+			}
 			delivered = delivered && found.Outcome == "delivered"
 		})
 	}

@@ -156,15 +156,24 @@ struct CampaignPage {
                 ? ["not started with herald campaign start"] : ["nothing is published yet"]
         }
         let counts =
-            "published \(CampaignWords.number(progress.published)) of \(CampaignWords.number(progress.recipients)) recipients"
+            "published \(CampaignWords.number(progress.published)) of \(CampaignWords.number(progress.everybody)) recipients"
         let silence = CampaignWords.duration(Double(status.silenceMilliseconds ?? 0) / 1_000)
         let name = SafeText.escaped(progress.by)
-        guard !progress.isComplete, status.state == .running || status.state == .paused else { return [counts] }
-        guard !status.isPublisherAlive else { return [counts, "publisher \(name), last report \(silence) ago"] }
-        return [
-            counts, "publisher \(name) has not reported for \(silence)",
+        let first = [counts] + replacementLines
+        guard !progress.isComplete, status.state == .running || status.state == .paused else { return first }
+        guard !status.isPublisherAlive else { return first + ["publisher \(name), last report \(silence) ago"] }
+        return first + [
+            "publisher \(name) has not reported for \(silence)",
             "nobody publishes the rest: start the campaign again with the same audience",
         ]
+    }
+
+    private var replacementLines: [String] {
+        (status.campaign.progress?.replacements ?? []).map { replacement in
+            "another audience since \(WallTime(milliseconds: replacement.at).text) by \(SafeText.escaped(replacement.by)): "
+                + "\(CampaignWords.number(replacement.unpublished)) of \(CampaignWords.number(replacement.recipients)) "
+                + "were not published by then"
+        }
     }
 
     func cut(_ text: String) -> String {

@@ -21,10 +21,14 @@ enum CampaignStartCommand: HeraldCommand {
     static let rate = CommandOption.optional("rate", .rate, "Recipients per second at most, such as 200/s or 12000/m.")
     static let ramp = CommandOption.optional(
         "ramp",
-        ValueType<Ramp>("N,…", allowed: "numbers of recipients such as 1,10,100") { text in
-            Ramp(text).flatMap { $0.sizes.dropLast().contains(nil) || $0.sizes == [nil] ? nil : $0 }
+        ValueType<[Int]>("N,…", allowed: "numbers of recipients such as 1,10,100, or none") { text in
+            guard text != "none" else { return [] }
+            return Ramp(text).flatMap { ramp in
+                ramp.sizes.dropLast().contains(nil) || ramp.sizes == [nil] ? nil : ramp.sizes.compactMap { $0 }
+            }
         },
-        "Begin with this many, then this many more, waiting for the outcomes of each step.")
+        "Begin with this many, then this many more, waiting for the outcomes of each step; none drops the ramp that the "
+            + "campaign was started with.")
     static let pauseShare = CommandOption.optional(
         "pause-if-failures", .percentage,
         "Pause if a larger share of the outcomes is bad, after 200 outcomes or a step of the ramp; workers check it "
@@ -34,6 +38,8 @@ enum CampaignStartCommand: HeraldCommand {
     static let invalidFile = CommandOption.optional(
         "invalid-file", .file("FILE"),
         "The file for invalid lines; NAME.invalid.csv if not given; written only if there are any.")
+    static let replaceAudience = CommandOption.flag(
+        "replace-audience", "Let another audience take the place of the one that the campaign had.")
     static let dryRun = CommandOption.flag("dry-run", "Only read and check the audience; needs no broker.")
 
     static let declaration = CommandDeclaration(
@@ -42,7 +48,9 @@ enum CampaignStartCommand: HeraldCommand {
             + "and shows three messages. A field that the audience does not have is an error before anything is sent.\n\n"
             + "Kafka keeps the set of notified recipients, not a position in the file. Whatever interrupts it "
             + "(Ctrl-C, a kill, a lost machine), the same command continues with the remaining recipients, on any "
-            + "machine. A second publisher of a campaign takes over from the first. It publishes at most 10000 "
+            + "machine. Before it asks, it says how many remain, and whether the campaign's publisher lives: a second one takes "
+            + "over from it. Another audience is refused without --replace-audience, and the status says so for ever. "
+            + "Rate and ramp of the first start stay, and are named, unless others are given. It publishes at most 10000 "
             + "notifications ahead of their outcomes, so that pause and cancel take effect at once.\n\n"
             + "Over 100 recipients you have to type the count; without a terminal it needs --yes, or exits with 4. "
             + "It exits with 0 if all are delivered, and with 3 if some are not, if it was interrupted or cancelled, "
@@ -50,7 +58,8 @@ enum CampaignStartCommand: HeraldCommand {
         options: [
             name.declaration, audience.declaration, format.declaration, message.declaration, messageFile.declaration,
             pushServices.declaration, topic.declaration, rate.declaration, ramp.declaration, pauseShare.declaration,
-            expiresIn.declaration, invalidFile.declaration, dryRun.declaration, CampaignOptions.yes.declaration,
+            expiresIn.declaration, invalidFile.declaration, replaceAudience.declaration, dryRun.declaration,
+            CampaignOptions.yes.declaration,
             OutputFormat.option.declaration,
         ],
         examples: [

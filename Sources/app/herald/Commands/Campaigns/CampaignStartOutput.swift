@@ -36,6 +36,12 @@ struct CampaignStartOutput {
         lines.append(
             "  to \(order.topic), for \(services.joined(separator: " and ")): "
                 + CampaignWords.counted(count * services.count, "notification"))
+        for line in preview.continuation?.lines ?? [] { lines.append("  " + SafeText.escaped(line)) }
+        if !preview.kept.isEmpty {
+            lines.append(
+                "  \(preview.kept.joined(separator: " and ")) of its first start \(preview.kept.count == 1 ? "stays" : "stay")"
+                    + (preview.ramp.isEmpty ? "" : "; --ramp none drops the ramp"))
+        }
         lines.append("  takes \(preview.duration)")
         if !preview.ramp.isEmpty {
             lines.append(

@@ -42,7 +42,7 @@ struct CampaignStartRequest {
             throw mistake("the message, \(SafeText.escaped(error.description))")
         }
         guard !text.isEmpty else { throw mistake("the message is empty") }
-        ramp = parsed[Command.ramp]?.sizes.compactMap { $0 }
+        ramp = parsed[Command.ramp]
         pauseShare = parsed[Command.pauseShare]
         if pauseShare == 0 { throw mistake("--pause-if-failures has to be above 0%") }
         expiresIn = parsed[Command.expiresIn]

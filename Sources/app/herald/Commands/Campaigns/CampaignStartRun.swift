@@ -41,6 +41,7 @@ struct CampaignStartRun {
             topic: topic)
         order.rate = parsed[Command.rate]
         order.ramp = request.ramp
+        order.replacesAudience = parsed[Command.replaceAudience]
         order.pauseIfFailures = request.pauseShare
         order.endsWhenPausedByFailures = !console.error.isTerminal
         order.expiresInMilliseconds = request.expiresIn?.milliseconds
@@ -58,10 +59,12 @@ struct CampaignStartRun {
         let stop = try StopRequest.listen()
         var recipients = RecipientSet()
         let preview = try look(through: audience, marking: &recipients, stop)
+        var found = CampaignPreview(order, preview, definition: cluster?.campaign?.definition)
+        if let cluster, let campaign = cluster.campaign {
+            found.continuation = try continuation(of: campaign, in: cluster, preview, marking: &recipients, stop)
+        }
         let output = CampaignStartOutput(
-            invocation.parsed[OutputFormat.option],
-            CampaignPreview(order, preview, definition: cluster?.campaign?.definition), invalidFile: request.invalidFile
-        )
+            invocation.parsed[OutputFormat.option], found, invalidFile: request.invalidFile)
         guard let cluster else {
             try output.writePreview(console)
             return .done
@@ -70,10 +73,15 @@ struct CampaignStartRun {
         guard preview.recipients > 0 else {
             throw CommandFailure("the audience has no recipients; nothing was published")
         }
+        try found.continuation?.check(order)
         if let trouble = settings.workerTrouble() { console.complain(SafeText.escaped(trouble)) }
-        let question = "Notify \(TopicsTool.counted(preview.recipients, "recipient"))?"
+        let count = found.continuation?.remaining ?? preview.recipients
+        let question =
+            count == 0
+            ? "Everybody is published. Wait for the outcomes?"
+            : "Notify \(TopicsTool.counted(count, found.continuation == nil ? "recipient" : "remaining recipient"))?"
         let isConfirmed = try stop.whileAnswering {
-            try Confirmation.ask(question, count: preview.recipients, isAssumed: isAssumed, console: console)
+            try Confirmation.ask(question, count: count, isAssumed: isAssumed, console: console)
         }
         guard isConfirmed else {
             console.complain("Nothing was published.")
@@ -116,6 +124,23 @@ struct CampaignStartRun {
         let campaign = try order.campaign(in: reader.index)
         try order.check(against: campaign)
         return Cluster(context: context, layout: layout, campaign: campaign)
+    }
+
+    /// Who is left of a campaign that was started before, and who publishes it now.
+    private func continuation(
+        of campaign: CampaignIndex.Campaign, in cluster: Cluster, _ preview: AudiencePreview,
+        marking recipients: inout RecipientSet, _ stop: StopRequest
+    ) throws -> CampaignContinuation? {
+        var line = ProgressLine(console)
+        defer { line.clear() }
+        let found = try cluster.context.continuation(
+            of: campaign, cluster.layout, preview, marking: &recipients,
+            onProgress: { passed, all in
+                line.show(share: passed, of: all, "reading what is published")
+                return !stop.isMade
+            })
+        if stop.isMade { throw CommandFailure("interrupted; nothing was published", status: .partlyDone) }
+        return found
     }
 
     private func openAudience() throws -> Audience {

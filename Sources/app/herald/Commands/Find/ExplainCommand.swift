@@ -14,7 +14,8 @@ enum ExplainCommand: HeraldCommand {
         "explain", "Say in sentences where an event stands, what it waits for, and what happens next.",
         details:
             "For each push service: what became of it and which rule decided, or what it waits for and until when, "
-            + "what the settings let happen next, and which command changes it. An id that several events have is "
+            + "what the settings let happen next, and which command changes it. It asks the group, and the workers at "
+            + "their admin ports, whether anybody delivers, and names what it did not read. An id that several events have is "
             + "explained for the newest of them.",
         arguments: [id.declaration],
         options: [
@@ -24,7 +25,7 @@ enum ExplainCommand: HeraldCommand {
         examples: [.init("herald explain order-17 --user ann", "Why Ann has got nothing yet.")])
     static let heeds: HeededSettings =
         .cluster + .topics("requests", "results", "retry", "deadLetter", "campaigns", "feedback") + .events
-        + ["retry", "backend.statuses"]
+        + ["retry", "backend.statuses"] + .workers
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let (parsed, console) = (invocation.parsed, invocation.console)
@@ -35,20 +36,15 @@ enum ExplainCommand: HeraldCommand {
         let run = try TimelineRun(invocation)
         let found = try run.run(query)
         guard let event = found.timelines.last else {
-            throw CommandFailure(
-                "no record is about \(SafeText.quoted(parsed[id])): it was never published to these topics, or they have "
-                    + "forgotten it")
+            let why = try run.search.absence(query, found, reach: run.reach, admin: run.admin)
+            throw CommandFailure("\(SafeText.quoted(parsed[id])): \(SafeText.escaped(why))")
         }
         if found.timelines.count > 1 {
             console.remark(
                 "\(found.timelines.count) events have this id; this is the newest. herald find --id shows them all.")
         }
-        var situation = run.settings.situation(now: SystemClock.wall())
-        situation.committedOffset = try run.search.committedOffset(of: event.origin)
-        if let campaign = event.campaign {
-            situation.campaign = try run.search.control(ofCampaign: campaign, reach: run.reach, admin: run.admin)
-        }
-        let explanation = Explanation(of: event, situation)
+        let explanation = try run.search.explanation(
+            of: event, in: found, run.settings.situation(now: SystemClock.wall()), reach: run.reach, admin: run.admin)
         try parsed[OutputFormat.option].write(explanation.json, lines: lines(explanation), to: console)
         return .done
     }

@@ -30,8 +30,9 @@ enum PublishCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "publish", "Publish events: one from options, or many from a file.",
         details: "Every event is checked before the first is sent: if one is invalid, the exit status is 2 and "
-            + "nothing is sent. --check does only that, without a broker, and exits with 0 if all are valid. It "
-            + "prints each event's topic, partition and offset. With --wait it prints a line with the outcome for "
+            + "nothing is sent. All mistakes are named, and warnings of what is allowed and probably not meant, such as "
+            + "expiresat for expiresAt. --check does only that, without a broker, and exits with 0 if all are valid; "
+            + "with -o json or jsonl it prints a record for each event. A publication prints each event's topic, partition and offset. With --wait it prints a line with the outcome for "
             + "each push service, \"pending\" if there is none in time, and exits with 3 unless all are "
             + "delivered.\n\nAfter a partial publication (status 3, or 5 if no broker answers) publish again with "
             + "the same --id: Herald then uses the same idempotency keys.",

@@ -18,6 +18,7 @@ struct PublishRun {
     private let topic: String
     private let idBase: String
     private var preparation: EventPreparation
+    private let decoder: RecordDecoder
 
     init(_ request: PublishRequest, _ settings: Settings, _ invocation: Invocation) throws {
         self.request = request
@@ -26,7 +27,7 @@ struct PublishRun {
         console = invocation.console
         topic = request.topic ?? settings.topics.requests.first?.name ?? ""
         idBase = request.idBase ?? EventPreparation.randomID()
-        let decoder = RecordDecoder(
+        decoder = RecordDecoder(
             pushServices: try settings.pushServices(), maxEventBytes: settings.limits.eventBytes)
         preparation = EventPreparation(decoder: decoder, idBase: idBase)
         let names = settings.topicNames
@@ -41,9 +42,11 @@ struct PublishRun {
     mutating func run() throws -> ExitStatus {
         let events: LineFile?
         let single: PreparedEvent?
-        var count = 1
+        var check = PublishCheck(request, decoder, invocation)
         switch request.events {
-        case .one(let event):
+        case .one(var event):
+            event.id = event.id ?? idBase
+            try check.look(at: event)
             do throws(InputError) {
                 (events, single) = (nil, try preparation.prepare(event))
             } catch {
@@ -51,11 +54,17 @@ struct PublishRun {
             }
         case .file(let path):
             let file = try LineFile(path: path, copyingInto: invocation.temporaryDirectory)
-            count = try check(file)
+            try check.look(at: file)
+            let count = check.goodCount
+            if request.wait != nil, count > Self.waitLimit {
+                throw CommandFailure(
+                    "--wait follows at most \(Self.waitLimit) events, and there are \(count); leave it out, or split the "
+                        + "file", status: .usage)
+            }
             (events, single) = (file, nil)
         }
         guard !request.isCheck else {
-            console.remark("\(TopicsTool.counted(count, "event")) checked: no mistakes; nothing was published.")
+            console.remark(check.summary)
             return .done
         }
         let follower = try checkTopics()
@@ -65,32 +74,6 @@ struct PublishRun {
 
     private var isSingle: Bool {
         if case .one = request.events { true } else { false }
-    }
-
-    /// Checks every line, and says what is wrong with each bad one; how many events there are.
-    private mutating func check(_ file: LineFile) throws -> Int {
-        var (good, bad) = (0, 0)
-        var preparation = preparation
-        try file.forEachLine(longest: preparation.longestLine) { line in
-            do throws(InputError) {
-                _ = try preparation.prepare(line)
-                good += 1
-            } catch {
-                bad += 1
-                console.complain(Self.safe(error))
-            }
-        }
-        guard bad == 0 else {
-            throw CommandFailure(
-                "\(bad) of \(TopicsTool.counted(good + bad, "event")) cannot be sent; nothing was published",
-                status: .usage)
-        }
-        if request.wait != nil, good > Self.waitLimit {
-            throw CommandFailure(
-                "--wait follows at most \(Self.waitLimit) events, and there are \(good); leave it out, or split the file",
-                status: .usage)
-        }
-        return good
     }
 
     /// Makes sure that there are topics to write to and read from, before anything is sent.

@@ -42,6 +42,13 @@ export function post(path, object, query) {
   }));
 }
 
+/** Says something as the page is left, when no answer can be waited for. */
+export function leave(path) {
+  fetch(path, {
+    method: 'POST', credentials: 'same-origin', body: '{}', headers: { 'Content-Type': 'application/json' }, keepalive: true,
+  }).catch(() => {});
+}
+
 /** Sends a piece of a file. */
 export function postBytes(path, bytes, query) {
   return answered(fetch(link(path, query), {

@@ -1,6 +1,6 @@
 // A new campaign, or one that goes on: the audience is uploaded, looked through, and published when somebody says so.
 
-import { get, post, postBytes } from '../lib/api.js';
+import { get, leave, post, postBytes } from '../lib/api.js';
 import { command } from '../lib/command.js';
 import { ask, fail, say } from '../lib/dialog.js';
 import { h, replace, table } from '../lib/dom.js';
@@ -8,17 +8,33 @@ import { count } from '../lib/format.js';
 import { pause } from '../lib/live.js';
 import { go } from '../lib/place.js';
 
-/** The file that was uploaded last: another message on the same audience needs no other upload. */
-let uploaded = null;
+function dropDraft(state) {
+  if (state.draft) leave(`/api/drafts/${state.draft}/discard`);
+  state.draft = null;
+}
+
+function dropAll(state) {
+  dropDraft(state);
+  if (state.uploaded) leave(`/api/uploads/${state.uploaded.key}/discard`);
+  state.uploaded = null;
+}
 
 export async function showForm(main, name, app) {
   const choices = await get('/api/drafts');
-  const state = { isLeft: false };
+  // What the form has at the server: the file (another message on it needs no other upload) and its preview. What is left
+  // is forgotten there at once; every edit makes the preview void.
+  const state = { isLeft: false, edits: 0, uploaded: null, draft: null };
   const result = h('div', {});
+  const onHide = () => dropAll(state);
+  addEventListener('pagehide', onHide);
   replace(main, h('h1', {}, name ? `Campaign ${name} goes on` : 'New campaign'),
     name && h('p', {}, 'Choose the same audience. Who was notified is not notified again; message, push services and topic stay as they are if you leave them empty.'),
     form(name, choices, result, app, state), result);
-  return () => { state.isLeft = true; };
+  return () => {
+    state.isLeft = true;
+    removeEventListener('pagehide', onHide);
+    dropAll(state);
+  };
 }
 
 function field(id, title, attributes, hint) {
@@ -30,8 +46,13 @@ function form(name, choices, result, app, state) {
   const services = choices.pushServices.map((service) => h('span', { class: 'check' },
     h('input', { type: 'checkbox', id: `pns-${service}`, name: 'pns', value: service }), h('label', { for: `pns-${service}` }, service)));
   const submit = h('button', { class: 'primary' }, 'Upload and preview');
+  const edited = () => {
+    state.edits += 1;
+    if (state.draft) replace(result, voided());
+    dropDraft(state);
+  };
   return h('form', {
-    class: 'card campaign', 'aria-label': 'What the campaign is',
+    class: 'card campaign', 'aria-label': 'What the campaign is', oninput: edited, onchange: edited,
     onsubmit: async (event) => {
       event.preventDefault();
       submit.disabled = true;
@@ -53,37 +74,76 @@ function form(name, choices, result, app, state) {
     choices.topics.map((topic) => h('option', { value: topic, selected: !name && topic === choices.topic }, topic)))),
   h('div', { class: 'grid' },
     field('rate', 'Recipients a second', { placeholder: '200/s' }, 'Empty: as fast as outcomes come.'),
-    field('ramp', 'Begin with', { placeholder: '1,10,100' }, 'Waits for the outcomes of each step.'),
+    field('ramp', 'Begin with', { placeholder: '1,10,100' }, name ? 'Waits for the outcomes of each step. Empty: as it was begun; none drops that.' : 'Waits for the outcomes of each step.'),
     field('pauseIfFailures', 'Pause if more fail than', { placeholder: '5%' }, 'After 200 outcomes, or a step.'),
     field('expiresIn', 'Notify nobody later than', { placeholder: '6h' }, 'After the first start.')),
+  h('p', { class: 'check' }, h('input', { type: 'checkbox', id: 'replaceAudience' }),
+    h('label', { for: 'replaceAudience' }, 'Another audience takes the place of the one that this campaign had, which its page says for ever')),
   h('p', { class: 'toolbar' }, submit, h('a', { class: 'button', href: '/campaigns' }, 'Back')));
 }
 
-async function preview(filled, result, app, state) {
-  const value = (id) => filled.querySelector(`#${id}`).value.trim();
-  const file = filled.querySelector('#audience').files[0];
+function voided() {
+  return h('p', { class: 'badge warn', role: 'status' }, 'The preview is void, because the form was edited. Preview it again.');
+}
+
+/** What the form asks for, as it stands. */
+function asked(filled, upload) {
+  const value = (id) => filled.querySelector(`#${id}`).value.trim() || undefined;
   const services = [...filled.querySelectorAll('[name=pns]:checked')].map((box) => box.value);
-  const message = filled.querySelector('#message').value;
+  const fields = { upload, name: value('name'), message: filled.querySelector('#message').value || undefined, pns: services };
+  for (const id of ['topic', 'rate', 'ramp', 'pauseIfFailures', 'expiresIn']) fields[id] = value(id);
+  if (filled.querySelector('#replaceAudience').checked) fields.replaceAudience = true;
+  return fields;
+}
+
+/** Uploads the audience, unless it is there already, and asks for a preview; null when the page was left. */
+async function begin(filled, result, state) {
+  const file = filled.querySelector('#audience').files[0];
+  const isNew = !state.uploaded;
   const upload = await send(file, result, state);
-  if (!upload) return;
-  const asked = { upload, name: value('name'), message: message || undefined, pns: services };
-  for (const id of ['topic', 'rate', 'ramp', 'pauseIfFailures', 'expiresIn']) asked[id] = value(id) || undefined;
-  let answer;
+  if (!upload) return null;
   try {
-    answer = await post('/api/drafts', asked);
+    return await post('/api/drafts', asked(filled, upload));
   } catch (error) {
-    if (error.status === 404) uploaded = null;
-    throw error;
+    if (error.status !== 404 || isNew) throw error;
+    // The file had to give way to others.
+    state.uploaded = null;
+    return begin(filled, result, state);
+  }
+}
+
+async function preview(filled, result, app, state) {
+  const { edits } = state;
+  let answer = await begin(filled, result, state);
+  if (!answer) return;
+  state.draft = answer.draft;
+  if (state.isLeft) {
+    dropAll(state);
+    return;
   }
   const bar = progress(result, 'Looking through the audience');
   while (answer.state === 'reading') {
     if (state.isLeft) return;
     bar.value = answer.total > 0 ? answer.passed / answer.total : 0;
     await pause(300);
+    if (state.edits !== edits) {
+      replace(result, voided());
+      return;
+    }
     answer = await get(`/api/drafts/${answer.draft}`);
   }
-  if (answer.state === 'failed') throw new Error(answer.error);
-  if (!state.isLeft) draw(answer, result, app);
+  if (answer.state === 'failed') {
+    // A file that is refused is forgotten.
+    [state.uploaded, state.draft] = [null, null];
+    throw new Error(answer.error);
+  }
+  if (state.isLeft) return;
+  if (state.edits === edits) {
+    draw(answer, filled, result, app, state);
+    return;
+  }
+  dropDraft(state);
+  replace(result, voided());
 }
 
 function progress(result, title) {
@@ -95,7 +155,8 @@ function progress(result, title) {
 /** Uploads the file in pieces; its key. A piece whose answer was lost is sent once more: it is not taken twice. */
 async function send(file, result, state) {
   const identity = [file.name, file.size, file.lastModified].join('/');
-  if (uploaded?.identity === identity) return uploaded.key;
+  if (state.uploaded?.identity === identity) return state.uploaded.key;
+  dropAll(state);
   const { upload: key, pieceBytes } = await post('/api/uploads', { name: file.name, bytes: file.size });
   const bar = progress(result, 'Uploading the audience');
   for (let offset = 0; offset < file.size;) {
@@ -111,7 +172,7 @@ async function send(file, result, state) {
     offset = answer.bytes;
     bar.value = offset / file.size;
   }
-  uploaded = { identity, key };
+  state.uploaded = { identity, key };
   return key;
 }
 
@@ -126,11 +187,13 @@ export function facts(answer) {
   ].filter(([, text]) => text);
 }
 
-function draw(answer, result, app) {
+function draw(answer, filled, result, app, state) {
   const { preview: found } = answer;
   const heading = h('h2', { id: 'preview', tabindex: -1 }, `What would happen${answer.continues ? ' (the campaign goes on with who is left)' : ''}`);
   replace(result, h('section', { class: 'card', 'aria-labelledby': 'preview' }, heading,
     h('dl', {}, facts(answer).map(([name, text]) => [h('dt', {}, name), h('dd', {}, text)])),
+    (answer.standing ?? []).map((sentence) => h('p', {}, `${sentence}.`)),
+    found.kept && h('p', { class: 'badge warn' }, `${found.kept.join(' and ')} of the first start ${found.kept.length === 1 ? 'stays' : 'stay'}.`),
     (found.warnings ?? []).map((warning) => h('p', { class: 'badge warn' }, warning)),
     found.samples?.length > 0 && table({
       caption: 'The first messages', columns: [{ title: 'User' }, { title: 'Message' }], rows: found.samples.map((sample) => [sample.user, sample.message]),
@@ -141,26 +204,29 @@ function draw(answer, result, app) {
     }),
     found.invalid > 0 && h('p', {}, h('a', { class: 'button', href: `/api/drafts/${answer.draft}/invalid`, download: `${found.name}.invalid.csv` },
       found.invalid > answer.keptInvalidLines ? `Save the first ${count(answer.keptInvalidLines)} invalid lines` : 'Save the invalid lines')),
-    command(answer.command), startButton(answer, app, result)));
+    command(answer.command), startButton(answer, filled, result, app, state)));
   heading.focus();
 }
 
-function startButton(answer, app, result) {
+function startButton(answer, filled, result, app, state) {
   const { preview: found } = answer;
   if (found.recipients === 0) return h('p', { class: 'error' }, 'The audience has no recipients.');
   if (!app.viewer.canChange) return h('p', { class: 'muted' }, 'This console is read-only; the command starts it.');
   return h('button', {
     type: 'button', class: 'primary',
     onclick: async () => {
-      const people = `${count(found.recipients)} ${found.recipients === 1 ? 'recipient' : 'recipients'}`;
+      const left = found.remaining ?? found.recipients;
+      const people = `${count(left)} ${left === 1 ? 'recipient' : 'recipients'}`;
       const isSure = await ask({
-        title: `Notify ${people}?`, confirm: `Notify ${count(found.recipients)}`, type: answer.typed,
-        body: [h('p', {}, `${count(found.recipients * found.pns.length)} notifications go to ${found.pns.join(' and ')}. Pause stops the rest at once; what is delivered is delivered.`)],
+        title: `Notify ${people}?`, confirm: `Notify ${count(left)}`, type: answer.typed,
+        body: [h('p', {}, `${count(left * found.pns.length)} notifications go to ${found.pns.join(' and ')}. Pause stops the rest at once; what is delivered is delivered.`)],
       });
       if (!isSure) return;
       try {
-        const begun = await post(`/api/drafts/${answer.draft}/start`, { typed: answer.typed });
-        uploaded = null;
+        const begun = await post(`/api/drafts/${answer.draft}/start`, {
+          typed: answer.typed, hash: answer.hash, form: asked(filled, state.uploaded?.key ?? ''),
+        });
+        [state.uploaded, state.draft] = [null, null];
         say(`Campaign ${begun.campaign} is started.`);
         go(`/campaigns/${encodeURIComponent(begun.campaign)}`);
       } catch (error) {

@@ -155,9 +155,15 @@ export function pace(answer, campaign) {
   return campaign.secondsLeft === undefined ? `${speed}.` : `${speed}, about ${duration(campaign.secondsLeft * 1000)} left.`;
 }
 
+/** What is said for ever of an audience that gave way to another. */
+export function replaced(former) {
+  return ` Another audience since ${former.at} by ${former.by}: ${count(former.unpublished)} of ${count(former.recipients)} were not published by then.`;
+}
+
 function publisher(answer, campaign) {
   if (campaign.published === undefined) return h('p', { class: 'muted' }, campaign.startedAt ? 'Nothing is published yet.' : 'It was not started with herald campaign start.');
-  const counts = `Published ${count(campaign.published)} of ${count(campaign.recipients)} recipients.`;
+  const counts = `Published ${count(campaign.published)} of ${count(campaign.recipients + (campaign.formerRecipients ?? 0))} recipients.${
+    (campaign.replacedAudiences ?? []).map(replaced).join('')}`;
   const isAtWork = !campaign.publishedAll && (campaign.state === 'running' || campaign.state === 'paused');
   if (!isAtWork) return h('p', {}, counts);
   const heard = `Its publisher, ${campaign.publisher.by}, `;

@@ -82,12 +82,20 @@ async function searched(results, query, state) {
 function draw(results, query, chosen, app, answer) {
   const { events } = answer;
   const open = chosen ?? (events.length === 1 ? events[0].origin : null);
-  const sentence = events.length === 0 ? 'Nothing was found: it was never published to these topics, or they have forgotten it.'
+  const sentence = events.length === 0 ? nothing(answer)
     : `${count(events.length)} ${events.length === 1 ? 'event' : 'events'}, the newest first.`;
   replace(results, remarks(answer).map((line) => h('p', { class: 'badge warn' }, line)), h('p', { role: 'status' }, sentence),
     events.map((event) => (event.origin === open ? whole(event, query, answer, app) : brief(event, query))),
     command(answer.command));
   if (chosen) document.getElementById('chosen')?.focus({ preventScroll: false });
+}
+
+/** What is said when there is no event, with what was not read. */
+export function nothing({ gaps, unread, tombstones }) {
+  const others = gaps.filter((gap) => !unread.includes(gap));
+  const empty = tombstones > 0 ? ` ${count(tombstones)} records of this user have no value: they are no events, and notify nobody.` : '';
+  const why = gaps.length === 0 ? ' It was never published to these topics, or they have forgotten it.' : '';
+  return `Nothing was found in what was read.${empty}${why}${others.length > 0 ? ` Not read: ${others.join('; ')}.` : ''}`;
 }
 
 /** What the reader should know about the answer before they trust it. */

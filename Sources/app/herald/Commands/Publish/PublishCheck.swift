@@ -1,0 +1,86 @@
+import HeraldCommandLine
+import HeraldEvents
+import HeraldText
+import HeraldTime
+import HeraldTools
+
+/// The check before anything is published: it names every mistake and every warning, and throws when there is a mistake.
+///
+/// With `--check` and `-o json` or `jsonl` it prints a record for each event.
+struct PublishCheck {
+    /// So many warnings are shown; mistakes are all shown.
+    private static let shownWarnings = 100
+
+    private(set) var goodCount = 0
+    private var badCount = 0
+    private var warningCount = 0
+    private var check: EventCheck
+    private let longestLine: Int
+    private let console: Console
+    private let isSingle: Bool
+    private var writer: RecordWriter?
+
+    init(_ request: PublishRequest, _ decoder: RecordDecoder, _ invocation: Invocation) {
+        check = EventCheck(decoder: decoder, now: SystemClock.wall())
+        longestLine = decoder.maxEventBytes
+        console = invocation.console
+        if case .one = request.events { isSingle = true } else { isSingle = false }
+        let format = invocation.parsed[OutputFormat.option]
+        guard request.isCheck, format != .table else { return }
+        writer = RecordWriter(
+            format,
+            columns: [
+                .init("line", isNumber: true), .init("id"), .init("user"), .init("verdict"), .init("mistakes"),
+                .init("warnings"),
+            ], console: console)
+    }
+
+    /// What is said at the end of `--check` when there is no mistake.
+    var summary: String {
+        let warnings = warningCount == 0 ? "" : ", \(TopicsTool.counted(warningCount, "warning"))"
+        return "\(TopicsTool.counted(goodCount, "event")) checked: no mistakes\(warnings); nothing was published."
+    }
+
+    /// Looks at every line of a file.
+    mutating func look(at file: LineFile) throws {
+        try file.forEachLine(longest: longestLine) { line in try note(check.look(at: line)) }
+        try writer?.finish()
+        guard badCount == 0 else {
+            throw CommandFailure(
+                "\(badCount) of \(TopicsTool.counted(goodCount + badCount, "event")) cannot be sent; nothing was published",
+                status: .usage)
+        }
+        if warningCount > Self.shownWarnings {
+            console.complain("and \(TopicsTool.counted(warningCount - Self.shownWarnings, "warning")) more")
+        }
+    }
+
+    /// Looks at an event from options.
+    mutating func look(at event: NotificationEvent) throws {
+        let findings = check.look(at: event.json, line: 1)
+        try note(findings)
+        try writer?.finish()
+        guard findings.mistakes.isEmpty else {
+            throw CommandFailure("the event cannot be sent; nothing was published", status: .usage)
+        }
+    }
+
+    private mutating func note(_ findings: EventFindings) throws {
+        if findings.mistakes.isEmpty { goodCount += 1 } else { badCount += 1 }
+        let place = isSingle ? "" : "line \(findings.line): "
+        for mistake in findings.mistakes {
+            console.complain(SafeText.escaped(isSingle ? "the event is \(mistake)" : place + mistake))
+        }
+        for warning in findings.warnings {
+            warningCount += 1
+            if warningCount <= Self.shownWarnings {
+                console.complain(SafeText.escaped("\(place)warning: \(warning)"))
+            }
+        }
+        try writer?.write([
+            .integer(findings.line), .text(findings.id), .text(findings.user),
+            .string(findings.mistakes.isEmpty ? findings.warnings.isEmpty ? "good" : "warned" : "refused"),
+            .array(findings.mistakes.map { .string($0) }), .array(findings.warnings.map { .string($0) }),
+        ])
+    }
+}

@@ -1,0 +1,70 @@
+import HeraldCommandLine
+import HeraldKafka
+import HeraldSettings
+
+/// The consumer group of a sandbox on a broker that has others: one that nobody else has, or ever had.
+///
+/// In a group with members the sandbox would take some of their events, and its backend would be the only one to get them.
+struct SandboxGroup {
+    private static let questionMilliseconds = 5_000
+    private static let patience = Duration.seconds(20)
+
+    let name: String
+
+    /// The group that somebody has named, or a random one.
+    init(_ loaded: LoadedSettings) {
+        let place = loaded.effective.first { $0.path == "kafka.group" }?.place
+        name =
+            place == .standard || place == nil
+            ? "herald-sandbox-" + String(UInt64.random(in: .min ... .max), radix: 36) : loaded.settings.kafka.group
+    }
+
+    /// Throws when the group has members, or offsets of former ones.
+    func refuseIfKnown(_ admin: Admin) throws {
+        let known = try admin.describeGroup(name, timeoutMilliseconds: Self.questionMilliseconds)
+        guard known.exists else { return }
+        let why =
+            known.members.isEmpty
+            ? "has offsets: its workers would miss what the sandbox takes"
+            : "has \(known.members.count) members: the sandbox would take a share of their events"
+        throw CommandFailure(
+            "the group \(name) \(why). Leave --kafka-group out: a sandbox has a random group of its own.")
+    }
+
+    /// Begins where the topics end now: what was published before is none of the sandbox's business.
+    func begin(at topics: [String], _ settings: Settings) throws {
+        let consumer = try Consumer(properties: KafkaClientSettings.doctorReader(settings))
+        defer { consumer.close() }
+        let ends = try KafkaError.outwaiting(within: Self.patience) { () throws(KafkaError) in
+            var partitions: [TopicPartition] = []
+            for topic in topics {
+                partitions += try consumer.queries.partitions(
+                    of: topic, timeoutMilliseconds: Self.questionMilliseconds)
+            }
+            return try consumer.queries.ends(of: partitions, timeoutMilliseconds: Self.questionMilliseconds)
+        }
+        try commit(ends.map { CommitPosition(partition: $0.key, offset: $0.value) }, with: consumer)
+    }
+
+    private func commit(_ positions: [CommitPosition], with consumer: Consumer) throws {
+        let outcomes = consumer.makeEventQueue()
+        let end = ContinuousClock.now + Self.patience
+        var failure: KafkaError?
+        for token in UInt64(1)... {
+            if let error = consumer.commit(positions, token: token, reportTo: outcomes) { throw error }
+            var isAnswered = false
+            while !isAnswered, ContinuousClock.now < end {
+                outcomes.commits { _, error, parts in
+                    isAnswered = true
+                    failure = error ?? parts.compactMap(\.error).first
+                }
+                consumer.queue.next(waitMilliseconds: 10)?.release()
+            }
+            if isAnswered, failure == nil { return }
+            // The coordinator of a broker's first group is still reading what it knows.
+            guard failure?.kind == .settling, ContinuousClock.now < end else { break }
+        }
+        if let failure { throw failure }
+        throw CommandFailure("no broker has answered within \(Self.patience) for the group \(name)")
+    }
+}

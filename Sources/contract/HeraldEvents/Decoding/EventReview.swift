@@ -1,0 +1,255 @@
+import HeraldBytes
+package import HeraldTime
+
+/// All that can be said of an event before it is published: every mistake, and what is allowed and probably not meant.
+package struct EventReview: Sendable {
+    /// Why it could not be sent, each mistake once; none for an event.
+    package var mistakes: [DecodingFailure]
+    /// What is ignored or does not do what was probably meant, a sentence each.
+    package var warnings: [String] = []
+
+    /// What Herald would say of a record.
+    ///
+    /// - Parameters:
+    ///   - isCloudEvent: whether the value is a structured CloudEvent; else it is a plain event.
+    ///   - now: what is past, and what is far away.
+    package init(of value: [UInt8], isCloudEvent: Bool, _ decoder: RecordDecoder, now: WallTime) {
+        let probe = EventProbe(decoder: decoder, isCloudEvent: isCloudEvent)
+        guard let event = ReadEvent(value, isCloudEvent: isCloudEvent) else {
+            mistakes = [probe.failure(of: value)].compactMap(\.self)
+            return
+        }
+        mistakes = probe.mistakes(of: event)
+        warnings = event.nearMisses() + event.momentWarnings(now: now)
+    }
+}
+
+/// An event's members, as they are written.
+private struct ReadEvent {
+    struct Member {
+        var name: String
+        /// With a string's quotes.
+        var json: [UInt8]
+        /// A string's text.
+        var text: String?
+    }
+
+    let value: [UInt8]
+    /// Those of the value.
+    let members: [Member]
+    /// Those of the object in which the message stands: the value, or a CloudEvent's data.
+    let inner: [Member]
+    /// What of an event that object can have.
+    let innerFields: [EventField]
+
+    /// `nil` for what is no JSON object.
+    init?(_ value: [UInt8], isCloudEvent: Bool) {
+        self.value = value
+        guard let members = try? Self.members(of: value) else { return nil }
+        self.members = members
+        innerFields = isCloudEvent ? EventProbe.dataFields : EventProbe.plainFields
+        guard isCloudEvent else {
+            inner = members
+            return
+        }
+        let data = members.last { $0.name == EventField.data.text }?.json ?? []
+        inner = (try? Self.members(of: data)) ?? []
+    }
+
+    private static func members(of object: [UInt8]) throws(JSONError) -> [Member] {
+        let bytes = object.span.bytes
+        var reader = JSONReader(bytes)
+        try reader.enterDocumentObject()
+        var members: [Member] = []
+        var isFirst = true
+        while let key = try reader.nextKey(isFirst: &isFirst) {
+            let token = try reader.readValue()
+            let isText = token.kind == .string
+            let range = isText ? token.range.lowerBound - 1..<token.range.upperBound + 1 : token.range
+            members.append(
+                Member(
+                    name: key.text(in: bytes), json: Array(object[range]), text: isText ? token.text(in: bytes) : nil))
+        }
+        try reader.expectEnd()
+        return members
+    }
+
+    // MARK: Names
+
+    /// Members that Herald does not know, and whose names are nearly those of fields that the event does not have.
+    func nearMisses() -> [String] {
+        let options = inner.last { $0.name == EventField.options.text }
+        let ofOptions = options.flatMap { try? Self.members(of: $0.json) } ?? []
+        return Self.nearMisses(in: inner, innerFields.map(\.text), "")
+            + Self.nearMisses(in: ofOptions, ["pushType", "priority", "collapseId"], "options.")
+    }
+
+    private static func nearMisses(in members: [Member], _ known: [String], _ prefix: String) -> [String] {
+        let names = Set(members.map(\.name))
+        let missing = known.filter { !names.contains($0) }
+        return members.filter { !known.contains($0.name) }.compactMap { member in
+            missing.first { NearName.isNear(member.name, $0) }.map {
+                "\(prefix)\(member.name) is no field and is ignored: did you mean \(prefix)\($0)?"
+            }
+        }
+    }
+
+    // MARK: Moments
+
+    func momentWarnings(now: WallTime) -> [String] {
+        let expiresAt = moment(.expiresAt, in: inner)
+        let notBefore = moment(.notBefore, in: inner)
+        var warnings: [String] = []
+        if let expiresAt, expiresAt <= now {
+            warnings.append("expiresAt (\(expiresAt.rfc3339)) is past: the event would expire unsent")
+        } else if let expiresAt, let notBefore, notBefore >= expiresAt {
+            warnings.append(
+                "notBefore (\(notBefore.rfc3339)) is not before expiresAt (\(expiresAt.rfc3339)): the event would expire "
+                    + "unsent")
+        }
+        if let notBefore, notBefore <= now {
+            warnings.append("notBefore (\(notBefore.rfc3339)) is past: the event would be sent at once")
+        }
+        for (field, moment) in [(EventField.expiresAt, expiresAt), (.notBefore, notBefore)] {
+            if let moment, moment > now.advanced(byMilliseconds: Self.farMilliseconds) {
+                warnings.append("\(field.text) (\(moment.rfc3339)) is more than a year away")
+            }
+        }
+        if let time = moment(.time, in: members), time > now.advanced(byMilliseconds: Self.dayMilliseconds) {
+            warnings.append("time (\(time.rfc3339)), when it happened, is more than a day away")
+        }
+        return warnings
+    }
+
+    private static let dayMilliseconds: Int64 = 86_400_000
+    private static let farMilliseconds = 366 * dayMilliseconds
+
+    private func moment(_ field: EventField, in members: [Member]) -> WallTime? {
+        members.last { $0.name == field.text }?.text.flatMap { RFC3339.parse($0.utf8.span.bytes) }
+    }
+}
+
+/// Asks the decoder of each field alone, beside others that are well: it says only the first mistake of an event.
+private struct EventProbe {
+    let decoder: RecordDecoder
+    let isCloudEvent: Bool
+
+    private static let envelopeFields: [EventField] = [.specversion, .id, .source, .type, .time, .data, .dataBase64]
+    static let dataFields: [EventField] = [
+        .user, .message, .pns, .campaign, .expiresAt, .notBefore, .options,
+    ]
+    static let plainFields: [EventField] = [.id, .source, .time] + dataFields
+
+    func failure(of value: [UInt8]) -> DecodingFailure? {
+        var event = DecodedEvent()
+        var headers = HeaderList()
+        if isCloudEvent { headers.append("content-type", "application/cloudevents+json") }
+        return decoder.decode(
+            topicKind: .request, topic: "unpublished", partition: 0, offset: 0, value: value.span.bytes,
+            headers: headers, into: &event)
+    }
+
+    func mistakes(of event: ReadEvent) -> [DecodingFailure] {
+        guard let first = failure(of: event.value) else { return [] }
+        var found = [first]
+        for value in isCloudEvent ? envelopes(event) : objects(event, Self.plainFields) {
+            if let failure = failure(of: value), !found.contains(failure) { found.append(failure) }
+        }
+        return found
+    }
+
+    /// What a field has when another one is asked about; the others are optional.
+    private func standard(_ field: EventField) -> String? {
+        switch field {
+        case .user: #""u""#
+        case .message: #""m""#
+        case .pns: "\"\(decoder.pushServices.names[0])\""
+        case .specversion: #""1.0""#
+        case .source, .type: isCloudEvent ? #""x""# : nil
+        case .id: isCloudEvent ? #""x""# : nil
+        case .data, .campaign, .time, .expiresAt, .notBefore, .dataBase64, .traceparent, .options: nil
+        }
+    }
+
+    /// An object for each field: with the event's own value of that, and the standard of all others.
+    private func objects(_ event: ReadEvent, _ fields: [EventField]) -> [[UInt8]] {
+        fields.compactMap { field in
+            let own = event.inner.last { $0.name == field.text }?.json
+            guard own != nil || standard(field) != nil else { return nil }
+            return object(fields, in: field, own)
+        }
+    }
+
+    private func envelopes(_ event: ReadEvent) -> [[UInt8]] {
+        let well = object(Self.dataFields, in: nil, nil)
+        var values: [[UInt8]] = Self.envelopeFields.compactMap { field in
+            let own = event.members.last { $0.name == field.text }?.json
+            guard own != nil || standard(field) != nil || field == .data else { return nil }
+            // An object is asked about by its own fields.
+            if field == .data, own?.first == UInt8(ascii: "{") { return nil }
+            return object(Self.envelopeFields, in: field, own, data: field == .data ? nil : well)
+        }
+        if event.members.contains(where: { $0.name == EventField.data.text && $0.json.first == UInt8(ascii: "{") }) {
+            values += objects(event, Self.dataFields).map { data in
+                object(Self.envelopeFields, in: nil, nil, data: data)
+            }
+        }
+        return values
+    }
+
+    private func object(
+        _ fields: [EventField], in probed: EventField?, _ own: [UInt8]?, data: [UInt8]? = nil
+    ) -> [UInt8] {
+        var members: [[UInt8]] = []
+        for field in fields {
+            let json = field == probed ? own : field == .data ? data : standard(field).map { Array($0.utf8) }
+            if let json { members.append(Array("\"\(field.text)\":".utf8) + json) }
+        }
+        return [UInt8(ascii: "{")] + members.joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "}")]
+    }
+}
+
+extension EventField {
+    fileprivate var text: String { "\(name)" }
+}
+
+extension WallTime {
+    fileprivate var rfc3339: String {
+        var bytes: [UInt8] = []
+        RFC3339.append(self, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// Whether a name is nearly another: in other letters, with other separators, or with a slip or two.
+enum NearName {
+    static func isNear(_ name: String, _ known: String) -> Bool {
+        let (own, other) = (plain(name), plain(known))
+        if own == other { return true }
+        // Short words have too many neighbours, and `type` is no slip of `time`.
+        guard known.count > 4 || known == EventField.user.text, name.count < 64 else { return false }
+        return distance(Array(own), Array(other)) <= (known.count > 6 ? 2 : 1)
+    }
+
+    private static func plain(_ name: String) -> String {
+        name.lowercased().filter { $0.isLetter || $0.isNumber }
+    }
+
+    /// How many letters are to be changed, left out, put in, or exchanged with their neighbours.
+    private static func distance(_ left: [Character], _ right: [Character]) -> Int {
+        var rows = [Array(0...right.count)]
+        for (row, letter) in left.enumerated() {
+            var next = [row + 1]
+            for (column, other) in right.enumerated() {
+                var least = min(
+                    rows[row][column] + (letter == other ? 0 : 1), rows[row][column + 1] + 1, next[column] + 1)
+                if row > 0, column > 0, letter == right[column - 1], left[row - 1] == other {
+                    least = min(least, rows[row - 1][column - 1] + 1)
+                }
+                next.append(least)
+            }
+            rows.append(next)
+        }
+        return rows[left.count][right.count]
+    }
+}

@@ -1,0 +1,99 @@
+internal import HeraldBytes
+package import HeraldEvents
+package import HeraldTime
+
+/// What is found about one event before anything is published.
+package struct EventFindings: Sendable, Equatable {
+    /// The line it came from, from 1.
+    package var line: Int
+    /// Absent when it has none, or it cannot be read.
+    package var id: String?
+    /// Absent when it cannot be read.
+    package var user: String?
+    /// Why it cannot be sent, each with its class, as `invalid: user is missing; …`.
+    package var mistakes: [String]
+    /// What is allowed, and probably not meant.
+    package var warnings: [String]
+}
+
+/// Looks at the events of a file, one after the other: at each alone, and for ids that come twice.
+package struct EventCheck {
+    /// Of so many events the ids are compared.
+    package static let comparedLimit = 1_000_000
+
+    private let decoder: RecordDecoder
+    private let now: WallTime
+    private var envelope = JSONFields(names: ["specversion"])
+    private var event = DecodedEvent()
+    /// The lines of the ids so far, by the hash of the id alone, and of id, user and source.
+    private var ids: [UInt64: Int] = [:]
+    private var whole: [UInt64: Int] = [:]
+
+    /// - Parameters:
+    ///   - decoder: what the workers decode with.
+    ///   - now: by which moments are past or far away.
+    package init(decoder: RecordDecoder, now: WallTime) {
+        self.decoder = decoder
+        self.now = now
+    }
+
+    /// What is to be said of a line.
+    package mutating func look(at line: TextLine) -> EventFindings {
+        guard line.byteCount <= decoder.maxEventBytes else {
+            let mistake =
+                "\(DeadLetterReason.oversized.rawValue): the line has \(line.byteCount) bytes; at most "
+                + "\(decoder.maxEventBytes) are allowed"
+            return EventFindings(line: line.number, mistakes: [mistake], warnings: [])
+        }
+        return look(at: line.bytes, line: line.number)
+    }
+
+    /// The same of an event's JSON.
+    package mutating func look(at value: [UInt8], line: Int) -> EventFindings {
+        let isCloudEvent = (try? envelope.read(value.span.bytes)) != nil && envelope.fields[0].isPresent
+        let review = EventReview(of: value, isCloudEvent: isCloudEvent, decoder, now: now)
+        var headers = HeaderList()
+        if isCloudEvent { headers.append("content-type", EventPreparation.cloudEventType) }
+        _ = decoder.decode(
+            topicKind: .request, topic: "unpublished", partition: 0, offset: 0, value: value.span.bytes,
+            headers: headers, into: &event)
+        var findings = EventFindings(
+            line: line, mistakes: review.mistakes.map { "\($0.reason.rawValue): \($0.detail)" },
+            warnings: review.warnings)
+        if event.user.isPresent { findings.user = event.bytes(of: event.user, value: value.span.bytes).text }
+        if event.hasOwnID, event.id.isPresent {
+            let id = event.bytes(of: event.id, value: value.span.bytes).text
+            findings.id = id
+            let source = event.bytes(of: event.source, value: value.span.bytes).text
+            if let warning = repetition(id, findings.user ?? "", source, line: line) {
+                findings.warnings.append(warning)
+            }
+        }
+        return findings
+    }
+
+    private mutating func repetition(_ id: String, _ user: String, _ source: String, line: Int) -> String? {
+        let same = Self.hash(id, user, source)
+        if let first = whole[same] {
+            return
+                "the id is that of line \(first) too, with the same user and source: of such events Herald sends one, "
+                + "and the other is a duplicate"
+        }
+        guard whole.count < Self.comparedLimit else { return nil }
+        whole[same] = line
+        let alone = Self.hash(id)
+        if let first = ids[alone] {
+            return
+                "the id is that of line \(first) too: results of both have the same id, and only user or source tell "
+                + "them apart"
+        }
+        ids[alone] = line
+        return nil
+    }
+
+    private static func hash(_ parts: String...) -> UInt64 {
+        var hasher = Hasher()
+        for part in parts { hasher.combine(part) }
+        return UInt64(bitPattern: Int64(hasher.finalize()))
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import HeraldSandbox
+import TestSupport
+import Testing
+
+@Suite("herald sandbox on a broker that workers use", .realKafka("The sandbox on a broker"), .hangLimit)
+struct SandboxTests {
+    /// A sandbox on the fixture's topics, whose standard input the test holds.
+    private final class Sandbox {
+        private let process = Process()
+        private let (input, output, error) = (Pipe(), Pipe(), Pipe())
+
+        /// - Parameter prefix: before the names of its topics.
+        init(_ fixture: Fixture, prefix: String = "", _ words: String...) throws {
+            process.executableURL = Bundle.main.bundleURL.appending(path: "herald")
+            process.arguments =
+                [
+                    "sandbox", "-o", "json", "--brokers", fixture.bootstrapServers, "--retry-delays",
+                    fixture.settings.delays.joined(separator: ","),
+                ]
+                + ["requests": "notifications", "results": "notifications.results", "retry": "notifications.retry"]
+                .merging(["dead-letter": "notifications.dead-letter", "campaigns": "notifications.campaigns"]) { $1 }
+                .flatMap { ["--topics-\($0)", fixture.topic(prefix + $1)] } + words
+            (process.standardInput, process.standardOutput, process.standardError) = (input, output, error)
+            try process.run()
+        }
+
+        /// Waits for the line of addresses.
+        func addresses() async throws -> [String: Any] {
+            let end = output.fileHandleForReading
+            let line = try await Blocking.run {
+                var line = Data()
+                while let byte = try end.read(upToCount: 1), !byte.isEmpty, byte != Data("\n".utf8) { line += byte }
+                return line
+            }
+            return try #require(try JSONSerialization.jsonObject(with: line) as? [String: Any])
+        }
+
+        /// Waits for its end: the status, and what it said on standard error.
+        func end() async throws -> (status: Int32, error: String) {
+            let end = error.fileHandleForReading
+            let text = try await Blocking.run { try end.readToEnd() ?? Data() }
+            try await Blocking.run { [process] in process.waitUntilExit() }
+            return (process.terminationStatus, String(decoding: text, as: UTF8.self))
+        }
+
+        deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+    }
+
+    @Test("It takes no event from the workers, and gets what is published from its start on")
+    func ownGroup() async throws {
+        try await Fixture.run { fixture in
+            let worker = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(0..<10))
+            try await fixture.waitForResults(10)
+            let sandbox = try Sandbox(fixture)
+            let addresses = try await sandbox.addresses()
+            try await fixture.publish(Batch.events(10..<70))
+            let port = try #require((addresses["backendURL"] as? String).flatMap { URL(string: $0)?.port })
+            var own: [String] = []
+            let isDone = try await eventually {
+                let calls = try PlainHTTP.request(
+                    port: UInt16(port), "GET", "/sandbox/calls", headers: ["Authorization": "Basic dGVzdDp0ZXN0"])
+                own = calls.text.split(separator: "\n").map(String.init)
+                return own.count >= 60 && fixture.backend.calls.count >= 70
+            }
+            #expect(isDone, "the sandbox has \(own.count) calls, the workers \(fixture.backend.calls.count)")
+            #expect(Set(fixture.backend.calls.compactMap(\.user)) == Set((0..<70).map { "user-\($0)" }))
+            #expect(own.count == 60 && !own.contains { $0.contains(#""user":"user-9""#) })
+            #expect(worker.isRunning)
+        }
+    }
+
+    @Test("It begins on topics that it has just made, whose leaders are not known everywhere yet")
+    func newTopics() async throws {
+        try await Fixture.run { fixture in
+            let addresses = try await Sandbox(fixture, prefix: "own.").addresses()
+            let topics = try #require(addresses["topics"] as? [String: Any])
+            #expect(topics["requests"] as? [String] == [fixture.topic("own.notifications")])
+        }
+    }
+
+    @Test("A group that has members, or had some, is refused before anything is taken")
+    func usedGroup() async throws {
+        try await Fixture.run { fixture in
+            let worker = try await fixture.startWorker()
+            let first = try await Sandbox(fixture, "--kafka-group", fixture.name).end()
+            #expect(first.status == 1)
+            #expect(first.error.contains("the group \(fixture.name) has"), "\(first.error)")
+            #expect(first.error.contains("members"), "\(first.error)")
+            try await fixture.publish(Batch.events(0..<10))
+            try await fixture.waitForResults(10)
+            worker.terminate()
+            #expect(try await worker.waitForExit() == 0)
+            let second = try await Sandbox(fixture, "--kafka-group", fixture.name).end()
+            #expect(second.status == 1 && second.error.contains("has offsets"), "\(second.error)")
+            try await Oracle(fixture).expectResults(Batch.delivered(0..<10))
+        }
+    }
+}
