@@ -36,10 +36,10 @@ extension TimelineStep {
                     .init("status", call.status.map(JSONValue.integer) ?? .null), .init("error", .text(call.error)),
                     .init("ms", .integer(Int(call.durationMilliseconds))),
                 ]
-            case .delayed(let reason, let until, let names):
+            case .delayed(let reason, let detail, let until, let names):
                 [
                     .init("step", .string("delayed")), names.member, .init("reason", .text(reason)),
-                    .init("until", .text(until?.text)),
+                    .init("detail", .text(detail)), .init("until", .text(until?.text)),
                 ]
             case .deadLettered(let reason, let detail, let names):
                 [

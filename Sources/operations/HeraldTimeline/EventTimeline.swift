@@ -81,12 +81,12 @@ package struct EventTimeline: Sendable, Equatable {
     }
 
     /// The newest record of a delay topic that is not followed by anything, with what it waits for.
-    package var delay: (record: Origin, reason: String?, until: WallTime?, pushServices: [String])? {
+    package var delay: (record: Origin, reason: String?, detail: String?, until: WallTime?, pushServices: [String])? {
         for step in steps.reversed() {
             switch step.kind {
-            case .delayed(let reason, let until, let names):
+            case .delayed(let reason, let detail, let until, let names):
                 guard names.isEmpty || !Set(names).isDisjoint(with: open) else { return nil }
-                return (step.record, reason, until, names)
+                return (step.record, reason, detail, until, names)
             case .replayed: return nil
             case .published, .called, .settled, .deadLettered, .reported: continue
             }

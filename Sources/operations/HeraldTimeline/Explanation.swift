@@ -214,11 +214,12 @@ package struct Explanation: Sendable {
     }
 
     private mutating func sayDelay(
-        _ delay: (record: Origin, reason: String?, until: WallTime?, pushServices: [String]), _ names: String
+        _ delay: (record: Origin, reason: String?, detail: String?, until: WallTime?, pushServices: [String]),
+        _ names: String
     ) {
         var text = "\(names): it waits in \(delay.record.topic)"
         if let until = delay.until { text += " until \(until.text)" }
-        text += ", \(cause(delay.reason))."
+        text += ", \(cause(delay.reason, delay.detail))."
         sentences.append(text)
         if delay.reason == RetryReason.paused.rawValue || situation.campaign?.state == .paused {
             sayCampaign()
@@ -337,11 +338,12 @@ package struct Explanation: Sendable {
         if !commands.contains(command) { commands.append(command) }
     }
 
-    private func cause(_ reason: String?) -> String {
+    private func cause(_ reason: String?, _ detail: String?) -> String {
         switch reason.flatMap(RetryReason.init(rawValue:)) {
         case .transient: "because its last call failed in a way that can pass\(lastCall)"
         case .throttled: "because the backend asked to wait\(lastCall)"
         case .notBefore: "because its notBefore is not reached"
+        case .blocked where detail != nil: "\(detail ?? "")"
         case .blocked: "because it would hold up others, which go first"
         case .paused: "because its campaign is paused"
         case nil: "for a reason that its record does not name"

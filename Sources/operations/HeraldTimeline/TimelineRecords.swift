@@ -148,7 +148,9 @@ struct TimelineRecords {
         case .retry:
             steps.append(
                 TimelineStep(
-                    at: at, kind: .delayed(reason: text(.reason), until: moment(.notBefore), pushServices: named),
+                    at: at,
+                    kind: .delayed(
+                        reason: text(.reason), detail: text(.detail), until: moment(.notBefore), pushServices: named),
                     record: record))
         case .deadLetter:
             let reason = text(.reason).flatMap(DeadLetterReason.init(rawValue:)) ?? .invalid

@@ -14,9 +14,9 @@ extension TimelineStep {
         case .called(let call):
             "\(call.pushService): \(call.status.map { "\($0)" } ?? call.error ?? "no answer") "
                 + "after \(call.durationMilliseconds) ms"
-        case .delayed(let reason, let until, let names):
+        case .delayed(let reason, let detail, let until, let names):
             "waits in \(record.topic)\(Self.services(names))" + (until.map { " until \($0.text)" } ?? "")
-                + (reason.map { ": \($0)" } ?? "")
+                + (reason.map { ": \($0)" } ?? "") + (detail.map { ": \($0)" } ?? "")
         case .deadLettered(let reason, let detail, let names):
             "dead letter \(record.partition):\(record.offset)\(Self.services(names)): \(reason.rawValue)"
                 + (detail.map { ": \($0)" } ?? "")

@@ -12,7 +12,7 @@ package struct TimelineStep: Sendable, Equatable {
         /// The backend was called, and it was not the last word.
         case called(AttemptEntry)
         /// It was put into a delay topic, until a moment.
-        case delayed(reason: String?, until: WallTime?, pushServices: [String])
+        case delayed(reason: String?, detail: String?, until: WallTime?, pushServices: [String])
         /// It came to the dead-letter topic.
         case deadLettered(reason: DeadLetterReason, detail: String?, pushServices: [String])
         /// One push service's outcome was recorded; none for an event that does not decode.

@@ -66,7 +66,7 @@ struct ForeignLetterTests {
         ["replay", "--topic", letters, "--where", "topic = \(topic)", "--wait", "0", "-o", "jsonl"]
     }
 
-    @Test("Spring's and Connect's are replayed once, as they were there, to where they came from when somebody says so")
+    @Test("Spring's and Connect's are replayed once, as they were, to where they came from when told so")
     func wholeWay() async throws {
         try await Fixture.run(Self.plan) { fixture in
             let (orders, letters) = (fixture.topic("orders"), fixture.topic("orders.DLT"))

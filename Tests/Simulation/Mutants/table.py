@@ -289,6 +289,18 @@ MUTANTS = [
         "return measured >= count",
     ),
     Mutant(
+        "one user's events take every slot",
+        "Engine+LoudUsers.swift",
+        "let hasRoom = line < share ",
+        "let hasRoom = line >= 0 || line < share ",
+    ),
+    Mutant(
+        "an event goes before earlier ones of its user that are in delay topics",
+        "LoudUsers.swift",
+        "        return offset <= earliest\n",
+        "        return earliest < 0 || offset >= 0\n",
+    ),
+    Mutant(
         "calls that may hang take every place",
         "CallTracker.swift",
         "var hasRoomForSuspect: Bool { suspects < roomForSuspects }",

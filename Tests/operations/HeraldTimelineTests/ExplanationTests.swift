@@ -103,6 +103,15 @@ struct ExplanationTests {
         #expect(explanation.commands == ["herald campaign resume spring"])
     }
 
+    @Test("An event of a loud user is told with how many are before it")
+    func behindUser() throws {
+        let detail = "behind 14312 earlier events of this user"
+        let event = try Sample.event(
+            [Sample.published(), Sample.delayed(6, until: 36, .blocked, detail: detail)], Sample.identity)
+        let explanation = Explanation(of: event, Sample.situation())
+        #expect(explanation.sentences.contains { $0.hasSuffix(", \(detail).") })
+    }
+
     @Test("An event that nobody has consumed yet is told with how many are before it")
     func behind() throws {
         let found = try explain([Sample.published()], Sample.situation(committed: 1_700))

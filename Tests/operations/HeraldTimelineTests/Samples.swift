@@ -21,10 +21,12 @@ enum Sample {
     }
 
     static func delayed(
-        _ second: Int64, until: Int64, _ reason: RetryReason = .transient, _ services: [String] = ["apns"]
+        _ second: Int64, until: Int64, _ reason: RetryReason = .transient, _ services: [String] = ["apns"],
+        detail: String? = nil
     ) -> TimelineStep {
         TimelineStep(
-            at: at(second), kind: .delayed(reason: reason.rawValue, until: at(until), pushServices: services),
+            at: at(second),
+            kind: .delayed(reason: reason.rawValue, detail: detail, until: at(until), pushServices: services),
             record: Origin(topic: "notifications.retry.30s", partition: 1, offset: 9))
     }
 

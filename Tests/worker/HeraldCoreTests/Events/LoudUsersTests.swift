@@ -180,7 +180,8 @@ struct LoudUsersTests {
         #expect(harness.summaries.isEmpty)
     }
 
-    @Test("without delay topics, or in another order, everything waits in memory", arguments: [Ordering.partition, .none])
+    @Test(
+        "without delay topics, or in another order, everything waits in memory", arguments: [Ordering.partition, .none])
     func others(ordering: Ordering) {
         #expect(flooded { $0.ordering = ordering }.summaries.isEmpty)
         let withoutDelays = flooded {
