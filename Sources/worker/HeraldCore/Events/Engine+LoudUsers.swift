@@ -11,13 +11,13 @@ extension Engine {
     static let mostOpen = 768
 
     /// Whether so many deferred events are on their way to the broker that more would fill their partition: each is open until the
-    /// broker has it.
-    var defersEnough: Bool { !loudUsers.isEmpty && productions.count >= Self.mostOpen }
+    /// broker has it, or until it is part of a transaction.
+    var defersEnough: Bool { loudUsers.onTheWay >= Self.mostOpen }
 
     /// How many events of a user may be in memory: a quarter of the slots that are left, and half of what may be open of the
     /// partition, so that many loud users leave room too.
     private func share(of slot: Int32) -> Int {
-        let open = partitions[events[slot].partition].tracker?.open ?? 0
+        let open = partitions[events[slot].partition].tracker?.undecided ?? 0
         let slots = min(min(events.room, 2 * configuration.live.maxInFlight) / 4, (Self.mostOpen - open) / 2)
         let bytes = max(0, configuration.maxBufferedBytes - events.bytes) / (4 * max(1, events[slot].bytes))
         return min(max(slots, Self.leastShare), max(bytes, 1))
@@ -41,6 +41,7 @@ extension Engine {
         if hasRoom, loudUsers.isNext(offset, of: stream) { return false }
         let deferral = loudUsers.deferEvent(at: offset, of: stream, line: line, share: share, now: now.monotonic)
         events.noteBehind(slot, deferral.behind)
+        if !configuration.isAtomic { loudUsers.onTheWay += 1 }
         let due = now.wall.advanced(byMilliseconds: deferral.wait)
         decideAll(slot, .retry(delay: deferral.delay, due: due, reason: .blocked), now: now)
         return true
@@ -62,6 +63,12 @@ extension Engine {
         loudUsers.returned(
             events[slot].event.originOffset, of: events[slot].stream, from: delayIndex(of: slot),
             now: now.monotonic)
+    }
+
+    /// The broker has all records of an event.
+    mutating func noteDelivered(_ slot: Int32) {
+        // What was forgotten with its partition comes too.
+        if events[slot].behind > 0, loudUsers.onTheWay > 0 { loudUsers.onTheWay -= 1 }
     }
 
     /// An event is settled that was the first of its user.

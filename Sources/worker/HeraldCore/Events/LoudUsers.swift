@@ -41,6 +41,8 @@ struct LoudUsers: Sendable {
     /// How many events of all streams are known to be out.
     var out: Int { outByDelay.reduce(0, +) }
     private var outByDelay: [Int]
+    /// How many deferred events the broker does not have yet, without transactions.
+    var onTheWay = 0
     /// When the next may be taken back.
     private var opens = MonotonicTime.distantPast
 

@@ -32,7 +32,7 @@ package struct OffsetTracker {
     private var mapEnd: Int64
     private var mapRuns = 0
     /// Taken and not complete.
-    private(set) var open = 0
+    private var open = 0
     /// Those of them of which the next commit will say that they are done.
     private var decided = 0
     /// Counts what happened, and what of it the broker has acknowledged.
@@ -56,6 +56,9 @@ package struct OffsetTracker {
         }
     }
 
+    /// Taken, and the next commit will not say that they are done.
+    var undecided: Int { open - decided }
+
     /// How many offsets lie between the watermark and the highest taken one.
     var distance: Int64 { next - watermark }
 
@@ -74,7 +77,7 @@ package struct OffsetTracker {
         // Nothing is open, and so nothing would have to be said about what comes before it.
         if watermark == next { return true }
         // Every run that is done lies behind the watermark, an open offset, or an open run of the earlier owner's map.
-        let runs = open - decided + 2 + (next < mapEnd ? mapRuns : 0)
+        let runs = undecided + 2 + (next < mapEnd ? mapRuns : 0)
         return CompletionMap.fits(runs: runs, within: max(offset + 1, mapEnd) - watermark, into: limit)
     }
 

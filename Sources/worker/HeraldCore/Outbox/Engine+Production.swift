@@ -37,6 +37,7 @@ extension Engine {
         }
         let slot = production.slot.index
         if productions.remove(id.index, of: slot) {
+            noteDelivered(slot)
             if events[slot].offset != Slot.noOffset {
                 complete(partition: events[slot].partition, offset: events[slot].offset)
             }
