@@ -123,10 +123,10 @@ struct LoudUsersTests {
     @Test("the plan counts with those that have to come back before")
     func queued() {
         var users = users(deferred: 0..<2_000, delays: [1_000, 2_000])
-        // Twenty thousand milliseconds of two hundred events, and a second until all others are back.
-        let deferral = users.deferEvent(at: 41, of: Self.user, line: 2, share: 20, now: moment(0))
-        #expect(deferral.delay == 1)
-        let near = users.deferEvent(at: 20, of: Self.user, line: 2, share: 20, now: moment(0))
+        // The longer delay and almost a second until all others are back: 3.2 s are enough, 2.8 s are not.
+        let far = users.deferEvent(at: 45, of: Self.user, line: 2, share: 20, now: moment(0))
+        #expect(far.delay == 1)
+        let near = users.deferEvent(at: 41, of: Self.user, line: 2, share: 20, now: moment(0))
         #expect(near.delay == 0)
     }
 
