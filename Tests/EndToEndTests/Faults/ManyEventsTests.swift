@@ -77,7 +77,8 @@ struct ManyEventsTests {
 
     @Test("Two workers, one stopped on the way: every outcome as expected, in order, and no call repeated")
     func gracefulStop() async throws {
-        try await Self.stopOnTheWay(users: 60, each: 20, inFlight: Held.inFlight)
+        // As many as a user may have in memory: what goes into delay topics may lose its order when partitions move.
+        try await Self.stopOnTheWay(users: 60, each: 16, inFlight: Held.inFlight)
     }
 
     @Test(
