@@ -72,16 +72,25 @@ struct LoudUsers: Sendable {
     mutating func deferEvent(
         at offset: Int64, of key: UInt64, line: Int, share: Int, now: MonotonicTime
     ) -> Deferral {
-        let stream = streams[key, default: Stream(delays: delays.count, now: now)]
-        let behind = line + stream.count(before: offset)
+        // In its place all along: a copy of the stream would have the next change copy all that is out of it.
+        let (earlier, interval) = withStream(key, now: now) { ($0.count(before: offset), $0.interval) }
+        // It is deferred because of one, and how many are out before it is only an estimate.
+        let behind = max(1, line + earlier)
         // It comes back when a quarter of the share is free.
-        let wait = Double(max(0, behind - share * 3 / 4)) * Double(stream.interval) / 1_000_000
+        let wait = Double(max(0, behind - share * 3 / 4)) * Double(interval) / 1_000_000
         let wanted = max(Self.shortestMilliseconds, Int64(min(wait, Double(DeferralPlan.longestMilliseconds))))
         let queued = Int64(outByDelay.dropFirst().reduce(0, +) * 1_000 / Self.returnsPerSecond)
         let delay = delays.indices.last { delays[$0] + ($0 > 0 ? queued : 0) <= wanted } ?? 0
-        outByDelay[delay] += streams[key, default: stream].add(
-            offset, delay, isKnown: out < Self.mostOut, now: now)
+        let isKnown = out < Self.mostOut
+        outByDelay[delay] += withStream(key, now: now) { $0.add(offset, delay, isKnown: isKnown, now: now) }
         return Deferral(delay: delay, wait: min(wanted, delays[delay]), behind: behind)
+    }
+
+    /// Gives a stream, which is known from now on, to `body`.
+    private mutating func withStream<Result>(
+        _ key: UInt64, now: MonotonicTime, _ body: (inout Stream) -> Result
+    ) -> Result {
+        body(&streams[key, default: Stream(delays: delays.count, now: now)])
     }
 
     /// An event came back from the topic of this delay.

@@ -61,17 +61,13 @@ struct UserOrder {
         let place = Int(slot)
         hashes[place] = hash
         follower[place] = Self.none
-        let bucket = bucket(hash)
-        var active = buckets[bucket]
-        while active != Self.none {
-            if hashes[Int(active)] == hash {
-                follower[Int(last[Int(active)])] = slot
-                last[Int(active)] = slot
-                counts[Int(active)] += 1
-                return false
-            }
-            active = nextInBucket[Int(active)]
+        if let active = active(of: hash) {
+            follower[Int(last[active])] = slot
+            last[active] = slot
+            counts[active] += 1
+            return false
         }
+        let bucket = bucket(hash)
         last[place] = slot
         counts[place] = 1
         nextInBucket[place] = buckets[bucket]
@@ -80,13 +76,16 @@ struct UserOrder {
     }
 
     /// How many slots the line with this hash has.
-    func count(line hash: UInt64) -> Int {
+    func count(line hash: UInt64) -> Int { active(of: hash).map { Int(counts[$0]) } ?? 0 }
+
+    /// The active slot of the line with this hash.
+    private func active(of hash: UInt64) -> Int? {
         var active = buckets[bucket(hash)]
         while active != Self.none {
-            if hashes[Int(active)] == hash { return Int(counts[Int(active)]) }
+            if hashes[Int(active)] == hash { return Int(active) }
             active = nextInBucket[Int(active)]
         }
-        return 0
+        return nil
     }
 
     /// Takes the active `slot` out.

@@ -72,6 +72,13 @@ struct LoudUsersTests {
         #expect(!users.isNext(2, of: Self.user))
     }
 
+    @Test("what is deferred is behind one event at least, however far apart those are that are out")
+    func behindOne() {
+        var users = users(deferred: [0, 1_000])
+        let deferral = users.deferEvent(at: 1, of: Self.user, line: 0, share: 20, now: moment(0))
+        #expect(deferral.behind == 1)
+    }
+
     @Test("two copies of one event do not wait for each other")
     func copies() {
         var users = users(deferred: [3, 3])
