@@ -368,29 +368,10 @@ final class Fixture: Sendable {
         try await Blocking.run { [bootstrapServers, name] in
             let consumer = try Consumer(properties: [("bootstrap.servers", bootstrapServers), ("group.id", name)])
             defer { consumer.close() }
-            let outcomes = consumer.makeEventQueue()
             let positions = offsets.map { CommitPosition(partition: $0.key, offset: $0.value, metadata: metadata) }
-            let end = ContinuousClock.now + .seconds(Patience.seconds)
-            var token: UInt64 = 0
-            var failure: KafkaError?
-            var isDone = false
-            while !isDone, ContinuousClock.now < end {
-                token += 1
-                if let error = consumer.commit(positions, token: token, reportTo: outcomes) { throw error }
-                var isAnswered = false
-                while !isAnswered, ContinuousClock.now < end {
-                    outcomes.commits { _, error, parts in
-                        isAnswered = true
-                        failure = error ?? parts.compactMap(\.error).first
-                    }
-                    consumer.queue.next()?.release()
-                    usleep(10_000)
-                }
-                // The coordinator of a broker's first group is still reading what it knows.
-                isDone = isAnswered && failure?.kind != .settling
+            guard try consumer.commit(positions, within: .seconds(Patience.seconds)) else {
+                throw WorldError("the commit has no outcome")
             }
-            if let failure { throw failure }
-            if !isDone { throw WorldError("the commit has no outcome") }
         }
     }
 }

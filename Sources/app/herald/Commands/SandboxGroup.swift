@@ -43,28 +43,9 @@ struct SandboxGroup {
             }
             return try consumer.queries.ends(of: partitions, timeoutMilliseconds: Self.questionMilliseconds)
         }
-        try commit(ends.map { CommitPosition(partition: $0.key, offset: $0.value) }, with: consumer)
-    }
-
-    private func commit(_ positions: [CommitPosition], with consumer: Consumer) throws {
-        let outcomes = consumer.makeEventQueue()
-        let end = ContinuousClock.now + Self.patience
-        var failure: KafkaError?
-        for token in UInt64(1)... {
-            if let error = consumer.commit(positions, token: token, reportTo: outcomes) { throw error }
-            var isAnswered = false
-            while !isAnswered, ContinuousClock.now < end {
-                outcomes.commits { _, error, parts in
-                    isAnswered = true
-                    failure = error ?? parts.compactMap(\.error).first
-                }
-                consumer.queue.next(waitMilliseconds: 10)?.release()
-            }
-            if isAnswered, failure == nil { return }
-            // The coordinator of a broker's first group is still reading what it knows.
-            guard failure?.kind == .settling, ContinuousClock.now < end else { break }
+        let positions = ends.map { CommitPosition(partition: $0.key, offset: $0.value) }
+        guard try consumer.commit(positions, within: Self.patience) else {
+            throw CommandFailure("no broker has answered within \(Self.patience) for the group \(name)")
         }
-        if let failure { throw failure }
-        throw CommandFailure("no broker has answered within \(Self.patience) for the group \(name)")
     }
 }

@@ -40,6 +40,29 @@ extension Consumer {
         return KafkaError(rd_kafka_commit_queue(handle.client, list.pointer, outcomes.raw, nil, opaque))
     }
 
+    /// Commits offsets for a group that has no members, and waits for the answer; false when none came in time.
+    package func commit(_ positions: [CommitPosition], within patience: Duration) throws(KafkaError) -> Bool {
+        let outcomes = makeEventQueue()
+        let end = ContinuousClock.now + patience
+        var failure: KafkaError?
+        for token in UInt64(1)... {
+            if let error = commit(positions, token: token, reportTo: outcomes) { throw error }
+            var isAnswered = false
+            while !isAnswered, ContinuousClock.now < end {
+                outcomes.commits { _, error, parts in
+                    isAnswered = true
+                    failure = error ?? parts.compactMap(\.error).first
+                }
+                queue.next(waitMilliseconds: 10)?.release()
+            }
+            if isAnswered, failure == nil { return true }
+            // The coordinator of a broker's first group is still reading what it knows.
+            guard failure?.kind == .settling, ContinuousClock.now < end else { break }
+        }
+        if let failure { throw failure }
+        return false
+    }
+
     /// Who this member is at this moment, for ``Producer/sendOffsets(_:group:timeoutMilliseconds:)``.
     ///
     /// Take it together with the batch that it stands for, never across a rebalance. `nil` without a `group.id`.
