@@ -18,13 +18,18 @@ package struct HubRegistrations: Sendable {
         switch client.registrations(ofHandle: handle) {
         case .failure(let failure): return .failure(failure)
         case .success(let registrations):
-            let ids = registrations.compactMap(\.id)
-            guard let first = ids.first else { return client.makeRegistrationID() }
-            for other in ids.dropFirst() {
-                if case .failure(let failure) = delete(other) { return .failure(failure) }
-            }
-            return .success(first)
+            return firstOrNew(of: registrations)
         }
+    }
+
+    /// The first id of these, whose others are deleted, or a new one.
+    private func firstOrNew(of doubles: [HubRegistration]) -> HubResult<String> {
+        let ids = doubles.compactMap(\.id)
+        guard let first = ids.first else { return client.makeRegistrationID() }
+        for other in ids.dropFirst() {
+            if case .failure(let failure) = delete(other) { return .failure(failure) }
+        }
+        return .success(first)
     }
 
     /// An id for a device of one user, on a hub that others may register devices with too.
@@ -44,15 +49,10 @@ package struct HubRegistrations: Sendable {
         switch client.registrations(ofHandle: handle) {
         case .failure(let failure): return .failure(failure)
         case .success(let registrations):
-            let own = registrations.filter { $0.isNative && $0.tags.contains(tag) }.compactMap(\.id)
-            let others = registrations.filter { !($0.isNative && $0.tags.contains(tag)) }
-            for double in own.dropFirst() {
-                if case .failure(let failure) = delete(double) { return .failure(failure) }
-            }
-            if let first = own.first { return .success(OwnID(id: first, others: others)) }
-            switch client.makeRegistrationID() {
-            case .success(let id): return .success(OwnID(id: id, others: others))
+            let isOwn = { (registration: HubRegistration) in registration.isNative && registration.tags.contains(tag) }
+            switch firstOrNew(of: registrations.filter(isOwn)) {
             case .failure(let failure): return .failure(failure)
+            case .success(let id): return .success(OwnID(id: id, others: registrations.filter { !isOwn($0) }))
             }
         }
     }
