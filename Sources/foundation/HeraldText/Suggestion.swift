@@ -14,14 +14,14 @@ public enum Suggestion {
         for candidate in candidates where candidate.utf8.count <= longestName {
             let letters = Array(candidate.lowercased().utf8)
             let limit = max(1, min(wanted.count, letters.count) / 3)
-            let distance = editDistance(wanted, letters)
+            let distance = Self.distance(wanted, letters)
             if distance <= limit, distance < (best?.distance ?? .max) { best = (candidate, distance) }
         }
         return best?.name
     }
 
-    /// Optimal string alignment distance.
-    private static func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    /// Optimal string alignment distance: how many letters are to be changed, left out, put in, or exchanged with their neighbours.
+    package static func distance<Letter: Equatable>(_ left: [Letter], _ right: [Letter]) -> Int {
         var beforePrevious = [Int](repeating: 0, count: right.count + 1)
         var previous = Array(0...right.count)
         for row in left.indices {

@@ -38,6 +38,13 @@ public enum RFC3339 {
         return WallTime(milliseconds: dayStart + minuteOfDay * 60_000 + second * 1_000 + milliseconds)
     }
 
+    /// The moment in UTC with milliseconds, as ``append(_:to:)`` writes it.
+    package static func text(_ time: WallTime) -> String {
+        var bytes: [UInt8] = []
+        append(time, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// Appends the moment in UTC with milliseconds, such as `2026-11-21T08:40:26.123Z`.
     ///
     /// A moment outside of the years 0 to 9999 is written as the nearest one inside.

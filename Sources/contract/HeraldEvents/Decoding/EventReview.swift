@@ -1,4 +1,5 @@
 import HeraldBytes
+import HeraldText
 package import HeraldTime
 
 /// All that can be said of an event before it is published: every mistake, and what is allowed and probably not meant.
@@ -7,6 +8,8 @@ package struct EventReview: Sendable {
     package var mistakes: [DecodingFailure]
     /// What is ignored or does not do what was probably meant, a sentence each.
     package var warnings: [String] = []
+    /// What of it could be read.
+    package let event: DecodedEvent
 
     /// What Herald would say of a record.
     ///
@@ -15,12 +18,13 @@ package struct EventReview: Sendable {
     ///   - now: what is past, and what is far away.
     package init(of value: [UInt8], isCloudEvent: Bool, _ decoder: RecordDecoder, now: WallTime) {
         let probe = EventProbe(decoder: decoder, isCloudEvent: isCloudEvent)
-        guard let event = ReadEvent(value, isCloudEvent: isCloudEvent) else {
-            mistakes = [probe.failure(of: value)].compactMap(\.self)
-            return
-        }
-        mistakes = probe.mistakes(of: event)
-        warnings = event.nearMisses() + event.momentWarnings(now: now)
+        var event = DecodedEvent()
+        let first = probe.failure(of: value, into: &event)
+        self.event = event
+        mistakes = [first].compactMap(\.self)
+        guard let read = ReadEvent(value, isCloudEvent: isCloudEvent) else { return }
+        if let first { mistakes += probe.mistakes(of: read, beside: first) }
+        warnings = read.nearMisses() + read.momentWarnings(now: now)
     }
 }
 
@@ -34,7 +38,6 @@ private struct ReadEvent {
         var text: String?
     }
 
-    let value: [UInt8]
     /// Those of the value.
     let members: [Member]
     /// Those of the object in which the message stands: the value, or a CloudEvent's data.
@@ -44,7 +47,6 @@ private struct ReadEvent {
 
     /// `nil` for what is no JSON object.
     init?(_ value: [UInt8], isCloudEvent: Bool) {
-        self.value = value
         guard let members = try? Self.members(of: value) else { return nil }
         self.members = members
         innerFields = isCloudEvent ? EventProbe.dataFields : EventProbe.plainFields
@@ -101,22 +103,22 @@ private struct ReadEvent {
         let notBefore = moment(.notBefore, in: inner)
         var warnings: [String] = []
         if let expiresAt, expiresAt <= now {
-            warnings.append("expiresAt (\(expiresAt.rfc3339)) is past: the event would expire unsent")
+            warnings.append("expiresAt (\(RFC3339.text(expiresAt))) is past: the event would expire unsent")
         } else if let expiresAt, let notBefore, notBefore >= expiresAt {
             warnings.append(
-                "notBefore (\(notBefore.rfc3339)) is not before expiresAt (\(expiresAt.rfc3339)): the event would expire "
+                "notBefore (\(RFC3339.text(notBefore))) is not before expiresAt (\(RFC3339.text(expiresAt))): the event would expire "
                     + "unsent")
         }
         if let notBefore, notBefore <= now {
-            warnings.append("notBefore (\(notBefore.rfc3339)) is past: the event would be sent at once")
+            warnings.append("notBefore (\(RFC3339.text(notBefore))) is past: the event would be sent at once")
         }
         for (field, moment) in [(EventField.expiresAt, expiresAt), (.notBefore, notBefore)] {
             if let moment, moment > now.advanced(byMilliseconds: Self.farMilliseconds) {
-                warnings.append("\(field.text) (\(moment.rfc3339)) is more than a year away")
+                warnings.append("\(field.text) (\(RFC3339.text(moment))) is more than a year away")
             }
         }
         if let time = moment(.time, in: members), time > now.advanced(byMilliseconds: Self.dayMilliseconds) {
-            warnings.append("time (\(time.rfc3339)), when it happened, is more than a day away")
+            warnings.append("time (\(RFC3339.text(time))), when it happened, is more than a day away")
         }
         return warnings
     }
@@ -140,8 +142,7 @@ private struct EventProbe {
     ]
     static let plainFields: [EventField] = [.id, .source, .time] + dataFields
 
-    func failure(of value: [UInt8]) -> DecodingFailure? {
-        var event = DecodedEvent()
+    func failure(of value: [UInt8], into event: inout DecodedEvent) -> DecodingFailure? {
         var headers = HeaderList()
         if isCloudEvent { headers.append("content-type", "application/cloudevents+json") }
         return decoder.decode(
@@ -149,11 +150,15 @@ private struct EventProbe {
             headers: headers, into: &event)
     }
 
-    func mistakes(of event: ReadEvent) -> [DecodingFailure] {
-        guard let first = failure(of: event.value) else { return [] }
-        var found = [first]
+    /// The mistakes of an event that are others than the first.
+    func mistakes(of event: ReadEvent, beside first: DecodingFailure) -> [DecodingFailure] {
+        var found: [DecodingFailure] = []
+        var scratch = DecodedEvent()
         for value in isCloudEvent ? envelopes(event) : objects(event, Self.plainFields) {
-            if let failure = failure(of: value), !found.contains(failure) { found.append(failure) }
+            guard let failure = failure(of: value, into: &scratch), failure != first, !found.contains(failure) else {
+                continue
+            }
+            found.append(failure)
         }
         return found
     }
@@ -213,14 +218,6 @@ extension EventField {
     fileprivate var text: String { "\(name)" }
 }
 
-extension WallTime {
-    fileprivate var rfc3339: String {
-        var bytes: [UInt8] = []
-        RFC3339.append(self, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
-    }
-}
-
 /// Whether a name is nearly another: in other letters, with other separators, or with a slip or two.
 enum NearName {
     static func isNear(_ name: String, _ known: String) -> Bool {
@@ -228,28 +225,10 @@ enum NearName {
         if own == other { return true }
         // Short words have too many neighbours, and `type` is no slip of `time`.
         guard known.count > 4 || known == EventField.user.text, name.count < 64 else { return false }
-        return distance(Array(own), Array(other)) <= (known.count > 6 ? 2 : 1)
+        return Suggestion.distance(Array(own), Array(other)) <= (known.count > 6 ? 2 : 1)
     }
 
     private static func plain(_ name: String) -> String {
         name.lowercased().filter { $0.isLetter || $0.isNumber }
-    }
-
-    /// How many letters are to be changed, left out, put in, or exchanged with their neighbours.
-    private static func distance(_ left: [Character], _ right: [Character]) -> Int {
-        var rows = [Array(0...right.count)]
-        for (row, letter) in left.enumerated() {
-            var next = [row + 1]
-            for (column, other) in right.enumerated() {
-                var least = min(
-                    rows[row][column] + (letter == other ? 0 : 1), rows[row][column + 1] + 1, next[column] + 1)
-                if row > 0, column > 0, letter == right[column - 1], left[row - 1] == other {
-                    least = min(least, rows[row - 1][column - 1] + 1)
-                }
-                next.append(least)
-            }
-            rows.append(next)
-        }
-        return rows[left.count][right.count]
     }
 }

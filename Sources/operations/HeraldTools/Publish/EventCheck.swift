@@ -24,7 +24,6 @@ package struct EventCheck {
     private let decoder: RecordDecoder
     private let now: WallTime
     private var envelope = JSONFields(names: ["specversion"])
-    private var event = DecodedEvent()
     /// The lines of the ids so far, by the hash of the id alone, and of id, user and source.
     private var ids: [UInt64: Int] = [:]
     private var whole: [UInt64: Int] = [:]
@@ -52,11 +51,7 @@ package struct EventCheck {
     package mutating func look(at value: [UInt8], line: Int) -> EventFindings {
         let isCloudEvent = (try? envelope.read(value.span.bytes)) != nil && envelope.fields[0].isPresent
         let review = EventReview(of: value, isCloudEvent: isCloudEvent, decoder, now: now)
-        var headers = HeaderList()
-        if isCloudEvent { headers.append("content-type", EventPreparation.cloudEventType) }
-        _ = decoder.decode(
-            topicKind: .request, topic: "unpublished", partition: 0, offset: 0, value: value.span.bytes,
-            headers: headers, into: &event)
+        let event = review.event
         var findings = EventFindings(
             line: line, mistakes: review.mistakes.map { "\($0.reason.rawValue): \($0.detail)" },
             warnings: review.warnings)

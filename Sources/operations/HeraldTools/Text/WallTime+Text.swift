@@ -2,9 +2,5 @@ package import HeraldTime
 
 extension WallTime {
     /// RFC 3339 in UTC, with milliseconds.
-    package var text: String {
-        var bytes: [UInt8] = []
-        RFC3339.append(self, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
-    }
+    package var text: String { RFC3339.text(self) }
 }
