@@ -30,6 +30,9 @@ package struct CampaignPreview: Sendable {
                 ? definition?.ramp.map { ["--ramp \($0.map(String.init).joined(separator: ","))"] } ?? [] : [])
     }
 
+    /// How many recipients would be notified: of a campaign that goes on, those who are left.
+    package var toNotify: Int { continuation?.remaining ?? audience.recipients }
+
     /// What looks like a mistake, in sentences.
     package var warnings: [String] {
         audience.emptyFields.map { field in

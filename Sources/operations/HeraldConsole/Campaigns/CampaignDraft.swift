@@ -17,9 +17,6 @@ struct CampaignDraft: Sendable {
         /// CSV with the first invalid lines; empty when there are none.
         let invalidLines: [UInt8]
 
-        /// Those who would be notified: of a campaign that goes on, those who are left.
-        var toNotify: Int { preview.continuation?.remaining ?? preview.audience.recipients }
-
         init(_ preview: CampaignPreview, _ audience: Audience, invalidLines: [UInt8]) {
             self.preview = preview
             self.audience = audience
@@ -43,7 +40,7 @@ struct CampaignDraft: Sendable {
 
     /// What has to be typed to start it; `nil` when nothing has.
     var typed: Int? {
-        outcome.map(\.toNotify).flatMap { $0 > Self.typedAbove ? $0 : nil }
+        outcome.map(\.preview.toNotify).flatMap { $0 > Self.typedAbove ? $0 : nil }
     }
 
     var json: JSONValue {

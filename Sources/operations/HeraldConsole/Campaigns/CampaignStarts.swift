@@ -177,7 +177,7 @@ final class CampaignStarts: Sendable {
             throw Refused("nothing is started: this is not what was previewed; preview it again", status: 409)
         }
         guard let outcome = draft.outcome else { throw Refused("the audience is still looked through", status: 409) }
-        let count = outcome.toNotify
+        let count = outcome.preview.toNotify
         guard outcome.preview.audience.recipients > 0 else {
             throw Refused("the audience has no recipients", status: 409)
         }

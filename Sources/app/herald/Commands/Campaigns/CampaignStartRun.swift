@@ -75,7 +75,7 @@ struct CampaignStartRun {
         }
         try found.continuation?.check(order)
         if let trouble = settings.workerTrouble() { console.complain(SafeText.escaped(trouble)) }
-        let count = found.continuation?.remaining ?? preview.recipients
+        let count = found.toNotify
         let question =
             count == 0
             ? "Everybody is published. Wait for the outcomes?"
