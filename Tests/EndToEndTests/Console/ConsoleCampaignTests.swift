@@ -50,6 +50,17 @@ struct ConsoleCampaignTests {
         }
     }
 
+    /// A worker, and a console in which the campaign `spring` has notified ann and ben.
+    private func consoleWithSpring(_ fixture: Fixture) async throws -> ConsoleProbe {
+        _ = try await fixture.startWorker()
+        let console = try await ConsoleProbe(fixture)
+        let key = try await upload("user\nann\nben\n", to: console)
+        _ = try await start(
+            ["upload": key, "name": "spring", "message": "Hi {{user}}", "pns": ["apns"]], in: console)
+        _ = try await finished("spring", in: console)
+        return console
+    }
+
     @Test("An audience is uploaded in pieces and previewed, and only who types its count starts it")
     func draft() async throws {
         try await Fixture.run(Self.plan()) { fixture in
@@ -125,12 +136,7 @@ struct ConsoleCampaignTests {
     @Test("A finished campaign has a report, its text is an operator's, and the audit says who did what")
     func afterwards() async throws {
         try await Fixture.run(Self.plan()) { fixture in
-            _ = try await fixture.startWorker()
-            let console = try await ConsoleProbe(fixture)
-            let key = try await upload("user\nann\nben\n", to: console)
-            _ = try await start(
-                ["upload": key, "name": "spring", "message": "Hi {{user}}", "pns": ["apns"]], in: console)
-            _ = try await finished("spring", in: console)
+            let console = try await consoleWithSpring(fixture)
             _ = try await console.get("/api/campaigns/spring/report") { $0.json["state"] as? String == "done" }
             let report = try await console.get("/api/campaigns/spring/report/page")
             #expect(report.text.contains("2 of 2 notifications") && !report.text.contains("Hi "))
@@ -156,12 +162,7 @@ struct ConsoleCampaignTests {
     @Test("Another audience under a campaign's name is refused in the preview, unless by word")
     func anotherAudience() async throws {
         try await Fixture.run(Self.plan()) { fixture in
-            _ = try await fixture.startWorker()
-            let console = try await ConsoleProbe(fixture)
-            let key = try await upload("user\nann\nben\n", to: console)
-            _ = try await start(
-                ["upload": key, "name": "spring", "message": "Hi {{user}}", "pns": ["apns"]], in: console)
-            _ = try await finished("spring", in: console)
+            let console = try await consoleWithSpring(fixture)
             func preview(_ more: [String: Any]) async throws -> ConsoleProbe.Answer {
                 let other = try await upload("user\nann\nben\ncid\n", to: console)
                 let begun = try await console.post(

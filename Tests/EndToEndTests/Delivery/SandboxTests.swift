@@ -5,46 +5,20 @@ import Testing
 
 @Suite("herald sandbox on a broker that workers use", .realKafka("The sandbox on a broker"), .hangLimit)
 struct SandboxTests {
-    /// A sandbox on the fixture's topics, whose standard input the test holds.
-    private final class Sandbox {
-        private let process = Process()
-        private let (input, output, error) = (Pipe(), Pipe(), Pipe())
-
-        /// - Parameter prefix: before the names of its topics.
-        init(_ fixture: Fixture, prefix: String = "", _ words: String...) throws {
-            process.executableURL = Bundle.main.bundleURL.appending(path: "herald")
-            process.arguments =
-                [
-                    "sandbox", "-o", "json", "--brokers", fixture.bootstrapServers, "--retry-delays",
-                    fixture.settings.delays.joined(separator: ","),
-                ]
-                + ["requests": "notifications", "results": "notifications.results", "retry": "notifications.retry"]
-                .merging(["dead-letter": "notifications.dead-letter", "campaigns": "notifications.campaigns"]) { $1 }
-                .flatMap { ["--topics-\($0)", fixture.topic(prefix + $1)] } + words
-            (process.standardInput, process.standardOutput, process.standardError) = (input, output, error)
-            try process.run()
-        }
-
-        /// Waits for the line of addresses.
-        func addresses() async throws -> [String: Any] {
-            let end = output.fileHandleForReading
-            let line = try await Blocking.run {
-                var line = Data()
-                while let byte = try end.read(upToCount: 1), !byte.isEmpty, byte != Data("\n".utf8) { line += byte }
-                return line
-            }
-            return try #require(try JSONSerialization.jsonObject(with: line) as? [String: Any])
-        }
-
-        /// Waits for its end: the status, and what it said on standard error.
-        func end() async throws -> (status: Int32, error: String) {
-            let end = error.fileHandleForReading
-            let text = try await Blocking.run { try end.readToEnd() ?? Data() }
-            try await Blocking.run { [process] in process.waitUntilExit() }
-            return (process.terminationStatus, String(decoding: text, as: UTF8.self))
-        }
-
-        deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+    /// A sandbox on the fixture's topics.
+    ///
+    /// - Parameter prefix: before the names of its topics.
+    private func sandbox(_ fixture: Fixture, prefix: String = "", _ words: String...) throws -> RunningHerald {
+        let topics = [
+            "requests": "notifications", "results": "notifications.results", "retry": "notifications.retry",
+            "dead-letter": "notifications.dead-letter", "campaigns": "notifications.campaigns",
+        ]
+        return try RunningHerald(
+            [
+                "sandbox", "-o", "json", "--brokers", fixture.bootstrapServers, "--retry-delays",
+                fixture.settings.delays.joined(separator: ","),
+            ] + topics.flatMap { ["--topics-\($0)", fixture.topic(prefix + $1)] } + words,
+            keepsErrors: true)
     }
 
     @Test("It takes no event from the workers, and gets what is published from its start on")
@@ -53,8 +27,8 @@ struct SandboxTests {
             let worker = try await fixture.startWorker()
             try await fixture.publish(Batch.events(0..<10))
             try await fixture.waitForResults(10)
-            let sandbox = try Sandbox(fixture)
-            let addresses = try await sandbox.addresses()
+            let running = try sandbox(fixture)
+            let addresses = try await running.object()
             try await fixture.publish(Batch.events(10..<70))
             let port = try #require((addresses["backendURL"] as? String).flatMap { URL(string: $0)?.port })
             var own: [String] = []
@@ -74,7 +48,7 @@ struct SandboxTests {
     @Test("It begins on topics that it has just made, whose leaders are not known everywhere yet")
     func newTopics() async throws {
         try await Fixture.run { fixture in
-            let addresses = try await Sandbox(fixture, prefix: "own.").addresses()
+            let addresses = try await sandbox(fixture, prefix: "own.").object()
             let topics = try #require(addresses["topics"] as? [String: Any])
             #expect(topics["requests"] as? [String] == [fixture.topic("own.notifications")])
         }
@@ -84,7 +58,7 @@ struct SandboxTests {
     func usedGroup() async throws {
         try await Fixture.run { fixture in
             let worker = try await fixture.startWorker()
-            let first = try await Sandbox(fixture, "--kafka-group", fixture.name).end()
+            let first = try await sandbox(fixture, "--kafka-group", fixture.name).end()
             #expect(first.status == 1)
             #expect(first.error.contains("the group \(fixture.name) has"), "\(first.error)")
             #expect(first.error.contains("members"), "\(first.error)")
@@ -92,7 +66,7 @@ struct SandboxTests {
             try await fixture.waitForResults(10)
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)
-            let second = try await Sandbox(fixture, "--kafka-group", fixture.name).end()
+            let second = try await sandbox(fixture, "--kafka-group", fixture.name).end()
             #expect(second.status == 1 && second.error.contains("has offsets"), "\(second.error)")
             try await Oracle(fixture).expectResults(Batch.delivered(0..<10))
         }

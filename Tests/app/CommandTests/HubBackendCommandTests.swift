@@ -147,33 +147,21 @@ struct HubBackendCommandTests {
     /// `herald backend` on the hub, as a process.
     private final class RunningBackend {
         let port: UInt16
-        private let process = Process()
+        private let process: RunningHerald
 
         init(_ setup: Setup) async throws {
-            process.executableURL = Bundle.main.bundleURL.appendingPathComponent("herald")
-            process.arguments = [
+            process = try RunningHerald([
                 "backend", "--port", "0", "--hub", setup.emulator.hub, "--hub-connection-string-file",
                 setup.connectionStringFile, "--hub-ca-file", setup.emulator.caFile,
-            ]
-            let output = Pipe()
-            process.standardOutput = output
-            process.standardError = FileHandle.nullDevice
-            try process.run()
-            let end = output.fileHandleForReading
-            let line = try await Blocking.run {
-                var line = Data()
-                while let byte = try end.read(upToCount: 1), !byte.isEmpty, byte != Data("\n".utf8) { line += byte }
-                return line
-            }
-            port = UInt16(try #require(URL(string: String(decoding: line, as: UTF8.self))?.port))
+            ])
+            let line = String(decoding: try await process.line(), as: UTF8.self)
+            port = UInt16(try #require(URL(string: line)?.port))
         }
 
         func kill() async throws {
-            Foundation.kill(process.processIdentifier, SIGKILL)
-            try await Blocking.run { [process] in process.waitUntilExit() }
+            process.signal(SIGKILL)
+            _ = try await process.end()
         }
-
-        deinit { if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) } }
     }
 
     private static func call(

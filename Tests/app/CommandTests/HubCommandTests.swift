@@ -14,24 +14,11 @@ struct HubCommandTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let (authority, secret) = (folder.appending(path: "hub.pem"), folder.appending(path: "hub.secret"))
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = Bundle.main.bundleURL.appendingPathComponent("herald")
-        process.arguments = [
+        let process = try RunningHerald([
             "hub", "--listen", "127.0.0.1:0", "--hub", "MyHub", "--authority-file", authority.path,
             "--connection-string-file", secret.path, "-o", "json",
-        ]
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
-        let end = output.fileHandleForReading
-        let line = try await Blocking.run {
-            var line = Data()
-            while let byte = try end.read(upToCount: 1), !byte.isEmpty, byte != Data("\n".utf8) { line += byte }
-            return line
-        }
-        let ready = try #require(try JSONSerialization.jsonObject(with: line) as? [String: String])
+        ])
+        let ready = try #require(try await process.object() as? [String: String])
         #expect(ready["hub"] == "MyHub")
         #expect(ready["authorityFile"] == authority.path)
         #expect(try String(contentsOf: secret, encoding: .utf8) == (ready["connectionString"] ?? "") + "\n")
@@ -44,9 +31,8 @@ struct HubCommandTests {
         #expect(try await Blocking.run { curl.wait() } == 0)
         let answer = try String(contentsOf: folder.appending(path: "answer"), encoding: .utf8)
         #expect(answer.hasPrefix("<Error><Code>401</Code><Detail>MissingToken: "))
-        kill(process.processIdentifier, SIGTERM)
-        try await Blocking.run { process.waitUntilExit() }
-        #expect(process.terminationStatus == 0)
+        process.signal(SIGTERM)
+        #expect(try await process.end().status == 0)
     }
 
     @Test(

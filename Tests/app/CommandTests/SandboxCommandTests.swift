@@ -4,47 +4,11 @@ import Testing
 
 @Suite("herald sandbox, as a process", .realTime, .disabled(if: ThreadSanitizer.isActive, "librdkafka crashes it"))
 struct SandboxCommandTests {
-    /// A sandbox whose standard input the test holds.
-    private final class Running {
-        let process = Process()
-        private let output = Pipe()
-        private let input = Pipe()
-
-        init(_ words: String...) throws {
-            process.executableURL = Bundle.main.bundleURL.appendingPathComponent("herald")
-            process.arguments = ["sandbox"] + words
-            process.standardOutput = output
-            process.standardError = FileHandle.nullDevice
-            process.standardInput = input
-            try process.run()
-        }
-
-        /// What the line of addresses says.
-        func addresses() async throws -> [String: Any] {
-            let end = output.fileHandleForReading
-            let line = try await Blocking.run {
-                var line = Data()
-                while let byte = try end.read(upToCount: 1), !byte.isEmpty, byte != Data("\n".utf8) { line += byte }
-                return line
-            }
-            let object = try JSONSerialization.jsonObject(with: line) as? [String: Any]
-            return try #require(object)
-        }
-
-        func closeInput() throws { try input.fileHandleForWriting.close() }
-
-        func end() async throws -> Int32 {
-            try await Blocking.run { [process] in process.waitUntilExit() }
-            return process.terminationStatus
-        }
-
-        deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
-    }
-
     @Test("It names its addresses in one line, is ready, and ends with 0 when its standard input is closed")
     func inputCloses() async throws {
-        let sandbox = try Running("-o", "json", "--retry-delays", "100ms", "--topics-results", "outcomes")
-        let addresses = try await sandbox.addresses()
+        let sandbox = try RunningHerald(
+            ["sandbox", "-o", "json", "--retry-delays", "100ms", "--topics-results", "outcomes"])
+        let addresses = try await sandbox.object()
         #expect((addresses["bootstrapServers"] as? String)?.contains(":") == true, "\(addresses)")
         let topics = addresses["topics"] as? [String: Any]
         #expect(topics?["results"] as? String == "outcomes")
@@ -56,7 +20,7 @@ struct SandboxCommandTests {
             #expect([200, 403].contains(answer.status), "\(name): \(answer.status)")
         }
         try sandbox.closeInput()
-        #expect(try await sandbox.end() == 0)
+        #expect(try await sandbox.end().status == 0)
     }
 
     private static let program = Bundle.main.bundleURL.appendingPathComponent("herald").path
